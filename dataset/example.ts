@@ -59,6 +59,7 @@ export interface Example {
 export const DROP_REASONS = [
   'no_walk',
   'errand',
+  'look_up',
   'undone',
   'no_script',
   'no_words',

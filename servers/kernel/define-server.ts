@@ -139,6 +139,11 @@ export interface CallWords {
   readonly answer: string
   /** Of a call that changes something: those that somebody would make next about the same thing, and why is plain. None: it is an end in itself. */
   readonly next?: readonly string[]
+  /**
+   * Of a call that changes something: look-ups that somebody would make after it, to see what came of it or to go on. None: there is nothing to
+   * look at. Left out, they are those whose result shows the change. A look-up from which a later call takes something needs no mention.
+   */
+  readonly checks?: readonly string[]
 }
 
 /** How people speak of an entity. */
@@ -258,11 +263,14 @@ function checkAnswers(
   callWords: Readonly<Record<string, CallWords>>,
   defect: (message: string) => never,
 ): void {
-  for (const [called, { answer, next = [] }] of Object.entries(callWords)) {
+  for (const [called, { answer, next = [], checks = [] }] of Object.entries(callWords)) {
     const tool = tools.find((each) => each.name === called) ?? defect(`words for "${called}", which is no tool`)
     const unknown = unknownFields(parsedOr(called, answer, defect), tool.output, tool.input)
     const strange = next.find((following) => tools.every(({ name }) => name !== following))
     if (strange !== undefined) defect(`${called}: "${strange}", which is to follow it, is no tool`)
+    if (checks.length > 0 && tool.annotations.readOnly) defect(`${called}: it changes nothing that could be checked`)
+    const blind = checks.find((check) => !tools.some(({ name, annotations }) => name === check && annotations.readOnly))
+    if (blind !== undefined) defect(`${called}: "${blind}", which is to check it, is no look-up`)
     if (unknown.length > 0) defect(`${called}: its answer names the unknown fields ${unknown.join(', ')}`)
   }
 }

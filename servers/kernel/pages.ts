@@ -12,6 +12,16 @@ const MOST_PAGES = 1000
 const page = z.int().min(1).max(MOST_PAGES).optional().describe('Page of the list; 1 if not given.')
 const next_page = z.int().optional().describe('The page to ask for next; there is none after the last.')
 
+/** Whether the lists of a result may be a part of what there is: a page of several, or fewer than were found. */
+export function isExcerpt(
+  args: Readonly<Record<string, unknown>>,
+  output: Readonly<Record<string, unknown>>,
+  shown: number,
+): boolean {
+  const isPage = output.next_page !== undefined || (typeof args.page === 'number' && args.page > 1)
+  return isPage || (typeof output.found === 'number' && output.found > shown)
+}
+
 /** Of a tool, what its pages concern. */
 interface Listing {
   readonly input: z.ZodObject

@@ -12,7 +12,7 @@ import type { Open } from './walk.js'
 export interface FailedCall {
   /** The step that it is an attempt at. */
   readonly step: number
-  /** The argument that is wrong; `undefined` when nothing is wrong but the time: another tool has to come first. */
+  /** The argument that is wrong; `undefined` when none is: another tool has to come first. */
   readonly field: string | undefined
   readonly args: JsonObject
   readonly code: string
@@ -71,7 +71,7 @@ export function drawShape(profile: Profile, length: number, recovery: Recovery |
   const [second, third] = profile.nextTurn
   const several = random.chance(second)
   const information = drawInformation(several ? 2 : 1, profile, random)
-  const others = (information === 'complete' ? 0 : 1) + (takesTurn(recovery) ? 1 : 0)
+  const others = (information === 'complete' ? 0 : 1) + (recovery ? 1 : 0)
   // Two steps do not fill three requests, so the other conversations take over their third turns.
   const full = shareWithoutThird(profile)
   const turns = several ? 2 + (length + others > 2 && random.chance(Math.min(1, third / (1 - full))) ? 1 : 0) : 1
@@ -80,12 +80,9 @@ export function drawShape(profile: Profile, length: number, recovery: Recovery |
 
 /** Share of the conversations whose two steps leave no third turn to be filled. */
 function shareWithoutThird({ lengths, information, recovery }: Profile): number {
-  const asTurn = RECOVERY_KINDS.reduce((sum, [kind, share]) => sum + (takesTurn(kind) ? share : 0), 0)
   const pairs = lengths[0] / lengths.reduce((sum, weight) => sum + weight, 0)
-  return pairs * (1 - information.missing - information.minimal) * (1 - recovery * asTurn)
+  return pairs * (1 - information.missing - information.minimal) * (1 - recovery)
 }
-
-const takesTurn = (recovery: Recovery | null): boolean => recovery === 'corrected' || recovery === 'gave-up'
 
 /**
  * The conversation's state machine (paper, section 3.2): which steps the user asks for in which turn, how much is said
@@ -110,8 +107,8 @@ export function scriptConversation(
   const scripted = requestsOf(material, information, silent, recovery)
   if (!scripted) return null
   if (recovery !== 'other-tool') return { steps, turns: scripted, information, recovery, silent }
-  const found = otherToolFirst(material, scripted, silent)
-  return found && { ...found, information, recovery, silent }
+  const found = otherToolFirst(material, scripted)
+  return found && { steps, turns: found, information, recovery, silent }
 }
 
 function drawInformation(turns: number, { information }: Profile, random: SeededRandom): Information {
@@ -218,38 +215,46 @@ function drawFailingPart(material: Material): { part: number; field: string; fai
   return null
 }
 
-/** The user asks for a call whose precondition another tool sets up first: the assistant finds out and does that. */
-function otherToolFirst(
-  { steps, open }: Material,
-  turns: readonly Turn[],
-  silent: Set<number>,
-): Pick<Script, 'steps' | 'turns'> | null {
+/**
+ * The user asks for a call whose precondition another tool sets up first, hears what stands in the way, and asks for both then: nobody's
+ * meeting is started, and nobody's battery replaced, unasked.
+ */
+function otherToolFirst({ steps, open }: Material, turns: readonly Turn[]): Turn[] | null {
   for (const turn of turns) {
-    for (const later of turn.steps) {
-      const [first, second] = [steps[later - 1], steps[later]!]
-      if (!first || turn.says !== 'request' || turn.withheld || !turn.steps.includes(later - 1)) continue
-      const fact = second.tool.needs?.some((need) => first.tool.establishes?.includes(need))
-      const known = Object.values(second.args)
-      if (!fact || first.server !== second.server || first.tool.annotations.readOnly) continue
-      if (!Object.values(first.args).every((value) => known.includes(value))) continue
-      const result = playUpTo(steps, later - 1, open)(second.server).call(second.tool.name, second.args)
-      if (result.ok) continue
-      const failed = { step: later, field: undefined, args: second.args, code: result.code, message: result.message }
-      const meant = second.bindings.map((binding) => {
-        // The user knows nothing of the call in between: things are meant as they were before it.
-        const before = first.bindings.find(({ value }) => value === binding.value)
-        return binding.source === later - 1 && before ? { ...binding, source: before.source, way: before.way } : binding
-      })
-      if (meant.some(({ source }) => source === later - 1)) continue
-      silent.add(later - 1)
-      return {
-        steps: steps.map((step) => (step === second ? { ...step, bindings: meant } : step)),
-        turns: turns.map((each) => (each === turn ? { ...each, failed } : each)),
-      }
-    }
+    const later = turn.steps.at(-1)
+    if (later === undefined || turn.says !== 'request' || turn.withheld || !turn.steps.includes(later - 1)) continue
+    const [first, second] = [steps[later - 1]!, steps[later]!]
+    if (!isSetUpBy(first, second) || ![first, second].every(isNamed)) continue
+    const result = playUpTo(steps, later - 1, open)(second.server).call(second.tool.name, second.args)
+    if (result.ok) continue
+    const failed = { step: later, field: undefined, args: second.args, code: result.code, message: result.message }
+    const [asked, before] = [turn.asks, turn.steps].map((all) => all.filter((step) => step < later - 1))
+    return turns.flatMap((each): Turn[] =>
+      each === turn
+        ? [
+            { says: 'request', asks: [...asked!, later], steps: before!, failed },
+            { says: 'request', asks: [later - 1, later], steps: [later - 1, later] },
+          ]
+        : [each],
+    )
   }
   return null
 }
+
+/** Whether the first call makes true what the second needs, and is about nothing that the second does not say. */
+function isSetUpBy(first: ToldStep, second: ToldStep): boolean {
+  const known = Object.values(second.args)
+  return (
+    first.server === second.server &&
+    !first.tool.annotations.readOnly &&
+    (second.tool.needs ?? []).some((need) => first.tool.establishes?.includes(need)) &&
+    Object.values(first.args).every((value) => known.includes(value))
+  )
+}
+
+/** Whether things are meant by name, which they are by whatever is done in between. */
+const isNamed = ({ bindings }: ToldStep): boolean =>
+  bindings.every(({ way: { how } }) => how === 'label' || how === 'value')
 
 /** The sessions of the task after the first `count` steps. */
 function playUpTo(steps: readonly ToldStep[], count: number, open: Open): Open {

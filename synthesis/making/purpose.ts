@@ -12,3 +12,18 @@ export function isPurposeful(chain: readonly Node[]): boolean {
     return words === undefined || (words.next ?? []).includes(tool.name)
   })
 }
+
+/** Whether the last tool, if it only looks, may check what was changed before it. Of earlier look-ups a later call can still take something. */
+export function endsWithCheck(chain: readonly Node[]): boolean {
+  const last = chain.at(-1)
+  if (!last?.tool.annotations.readOnly) return true
+  const changed = changeBefore(chain, chain.length - 1)
+  return changed < 0 || (checksOf(chain[changed]!)?.includes(last.tool.name) ?? true)
+}
+
+/** The place of the last call before `at` that changes the same world, or -1. */
+export const changeBefore = (chain: readonly Node[], at: number): number =>
+  chain.findLastIndex(({ server, tool }, i) => i < at && server === chain[at]!.server && !tool.annotations.readOnly)
+
+/** The look-ups that the world names as what people make after a call; `undefined` where it leaves that open. */
+export const checksOf = ({ server, tool }: Node): readonly string[] | undefined => server.callWords?.[tool.name]?.checks

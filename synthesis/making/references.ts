@@ -1,6 +1,7 @@
 import {
   type EntityOccurrence,
   entitiesIn,
+  isExcerpt,
   meaningOf,
   type ServerDefinition,
   type ToolDefinition,
@@ -10,6 +11,7 @@ import {
 export interface Result {
   readonly server: ServerDefinition
   readonly tool: ToolDefinition
+  readonly args: Readonly<Record<string, unknown>>
   readonly output: Readonly<Record<string, unknown>>
 }
 
@@ -19,9 +21,9 @@ export type Way =
   | { readonly how: 'only'; readonly noun: string }
   /** Its label: no other of its kind in the result has it. */
   | { readonly how: 'label'; readonly noun: string; readonly label: string }
-  /** Its place in the list, from 1. */
-  | { readonly how: 'place'; readonly noun: string; readonly place: number; readonly of: number }
-  /** It has the strictly lowest or highest value of a number or date among its kind. */
+  /** Its place in the list, from 1. Of a list that goes on nobody knows how long it is, nor which its last is. */
+  | { readonly how: 'place'; readonly noun: string; readonly place: number; readonly of: number | undefined }
+  /** It has the strictly lowest or highest value of a number or date among its kind, all of which are shown. */
   | { readonly how: 'extreme'; readonly noun: string; readonly field: string; readonly most: 'lowest' | 'highest' }
   /** The value itself, a city, address or date that the result states. */
   | { readonly how: 'value'; readonly noun: string; readonly value: string }
@@ -51,13 +53,14 @@ export function waysToRefer(result: Result, entity: string, key: string, trueLab
   const at = found.findIndex((occurrence) => occurrence.key === key)
   if (at < 0) return []
   const isList = isOneList(result, found)
-  const placed: Way[] = isList ? [{ how: 'place', noun, place: at + 1, of: found.length }] : []
+  const goesOn = isExcerpt(result.args, result.output, found.length)
+  const placed: Way[] = isList ? [{ how: 'place', noun, place: at + 1, of: goesOn ? undefined : found.length }] : []
   const ways: Way[] = found.length === 1 ? [{ how: 'only', noun }] : placed
   const named = label === undefined ? undefined : found[at]!.within[label]
   const namesakes = found.filter(({ within }) => label !== undefined && within[label] === named)
   if (typeof named === 'string' && named === trueLabel && named !== key && namesakes.length === 1)
     ways.push({ how: 'label', noun, label: named })
-  if (found.length === 1 || !isList) return ways
+  if (found.length === 1 || !isList || goesOn) return ways
   for (const [field, value] of Object.entries(found[at]!.within)) {
     if (
       !COMPARED.test(field) ||

@@ -3,6 +3,7 @@ import type { Split } from '../../dataset/profile.js'
 import { deriveSeed, type SeededRandom, type ServerDefinition, seededRandom } from '../../servers/kernel/index.js'
 import type { Node } from '../../servers/kernel/tool-graph.js'
 import { isOneErrand } from './errand.js'
+import { lookUpsAreWorthIt } from './looks.js'
 import { isPossibleAtFirst, isPrepared, prepared } from './preconditions.js'
 import { isPurposeful } from './purpose.js'
 import { type Chain, splitOf } from './split.js'
@@ -41,6 +42,7 @@ export function takeSteps(
   const steps = walk(chain, open, context.profile, random)
   if (!steps) return 'no_walk'
   if (profile.speech === 'natural' && (!isOneErrand(steps) || isIdle(steps, open))) return 'errand'
+  if (profile.speech === 'natural' && !lookUpsAreWorthIt(steps, open)) return 'look_up'
   const undoings = undoingsIn(steps, open)
   const isNatural = ({ earlier, later }: Undoing): boolean =>
     hasNoOtherUse(steps[later]!) || leadsOnlyBack(chain[earlier]!, graph)

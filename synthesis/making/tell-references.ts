@@ -52,7 +52,6 @@ function fits(
 ): boolean {
   if (entity === undefined) return true
   const earlier = steps.slice(0, at)
-  const { tool, output } = steps[source]!
   const isPast = partOf(source) < partOf(at)
   const isReadOnly = steps[at]!.tool.annotations.readOnly
   switch (way.how) {
@@ -71,8 +70,7 @@ function fits(
       const newest = earlier.findLastIndex((step) => listsKind(step, entity))
       if (newest !== source) return false
       if (isPast) return !told || isTold(steps[source]!, entity)
-      const whole = typeof output.found !== 'number' || output.found <= entitiesIn(tool.output, output).length
-      return isReadOnly && whole && (way.how === 'extreme' || way.place === 1)
+      return isReadOnly && (way.how === 'extreme' || (way.place === 1 && way.of !== undefined))
     }
   }
 }

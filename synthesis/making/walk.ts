@@ -8,8 +8,9 @@ import {
   type Session,
 } from '../../servers/kernel/index.js'
 import { kindsGiven, type Link, lookedUp, type Node, type ToolGraph } from '../../servers/kernel/tool-graph.js'
-import { isPurposeful } from './purpose.js'
+import { endsWithCheck, isPurposeful } from './purpose.js'
 import { commonValuesIn, type Way, waysToRefer } from './references.js'
+import { saidBefore } from './said-before.js'
 import type { Chain } from './split.js'
 import { kindsTold } from './told-kinds.js'
 
@@ -41,6 +42,8 @@ const OLDER_RESULT = 0.2
 const TRIES_PER_STEP = 8
 /** The same for a look-up whose result is to show what a later call can be made with: most show one thing at random. */
 const TRIES_PER_LOOK_UP = 64
+/** How often a call is for what an earlier look-up was for, where its sampler can do with that. */
+const CARRIES = 0.75
 /** Keys of a result that are tried for one argument. */
 const KEYS_PER_ARGUMENT = 12
 /** Share of the tools that come between two others: where a chain of the two is of another split, only so they occur in one. */
@@ -72,7 +75,12 @@ export function drawChain(source: ChainSource, core: Chain, length: number, rand
   for (let attempt = 0; attempt < TRIES_PER_CHAIN; attempt++) {
     const chain = [...core]
     while (chain.length < length && grow(chain, source, random));
-    if (chain.length === length && !firstUncovered(chain, spoken) && (isPlain || isPurposeful(chain))) return chain
+    if (
+      chain.length === length &&
+      !firstUncovered(chain, spoken) &&
+      (isPlain || (isPurposeful(chain) && endsWithCheck(chain)))
+    )
+      return chain
   }
   return null
 }
@@ -219,10 +227,11 @@ function usersOf(chain: Chain, at: number, { keys }: Profile): User[] {
 }
 
 function take(node: Node, users: readonly User[], course: Course): Step | null {
-  const { session, profile, steps } = course
+  const { session, profile, steps, random } = course
   const inVain = new Set<string>()
   for (let left = users.length > 0 ? TRIES_PER_LOOK_UP : TRIES_PER_STEP; left > 0; left--) {
-    const bound = bind(node, course)
+    const carried = profile.speech === 'natural' && random.chance(CARRIES) ? saidBefore(node, steps) : {}
+    const bound = bind(node, course, { carried })
     if (!bound) continue
     const args = withoutUnknownKeys(node, given(bound.args), bound.bindings, profile)
     const name = users.length > 0 ? JSON.stringify(args) : ''
@@ -231,7 +240,7 @@ function take(node: Node, users: readonly User[], course: Course): Step | null {
     if (!result.ok) continue
     const step = { ...node, args, output: result.output as JsonObject, bindings: bound.bindings }
     const seen = { ...course, steps: [...steps, step] }
-    if (users.every((user) => bind(user.node, seen, user.coming))) return step
+    if (users.every((user) => bind(user.node, seen, user))) return step
     inVain.add(name)
   }
   return null
@@ -263,21 +272,24 @@ interface Bound {
   readonly args: Readonly<Record<string, unknown>>
 }
 
+/** What is known of a call beside the results. */
+interface Known {
+  /** Kinds of key that may still be missing, for results to come can show them. */
+  readonly coming?: ReadonlySet<string>
+  /** Arguments that were said for an earlier call. */
+  readonly carried?: Readonly<Record<string, Json>>
+}
+
 /**
  * Arguments for `node` with keys and common values from the results so far, such as its sampler says go together;
  * `null` when one that it must be given is not there, or none fits.
- * @param coming  kinds of key that may still be missing, for results to come can show them
  */
-function bind(
-  node: Node,
-  { steps, session, profile, random }: Course,
-  coming: ReadonlySet<string> = new Set(),
-): Bound | null {
+function bind(node: Node, { steps, session, profile, random }: Course, { coming, carried = {} }: Known): Bound | null {
   const spoken = profile.keys === 'spoken'
   const must = lookedUp(node, spoken)
   const previous = steps.at(-1)
   const bindings: Binding[] = []
-  const bound: Record<string, string> = {}
+  const bound: Record<string, Json> = { ...carried }
   const sampled = (): Readonly<Record<string, unknown>> | null => {
     const args = session.sampleArguments(node.tool, random, bound)
     return args && Object.entries(bound).every(([field, value]) => args[field] === value) ? args : null
@@ -323,7 +335,7 @@ function bind(
         continue
       }
     }
-    if (must.has(field) && !coming.has(entity)) return null
+    if (must.has(field) && !coming?.has(entity)) return null
   }
   args ??= sampled()
   return args && { bindings, args }

@@ -30,7 +30,8 @@ export function putIntoWords(script: Script, speech: Speech, moment: Omit<Moment
   for (const [index, turn] of script.turns.entries()) {
     const answering = script.turns[index - 1]?.says === 'vague'
     const movesOn = index === 0 && before > 0
-    const after = answering ? 'question' : movesOn ? 'failure' : undefined
+    const isInTheWay = isObstacle(script.turns[index - 1])
+    const after = answering ? 'question' : movesOn ? 'failure' : isInTheWay ? 'obstacle' : undefined
     const at: Moment = { ...moment, turn: before + index, ...(after ? { after } : {}) }
     const spoken = speak(turn, steps, script, speech, at)
     if (!spoken) return null
@@ -54,6 +55,9 @@ export function putIntoWords(script: Script, speech: Speech, moment: Omit<Moment
   fillFromOthers(steps, script, origins)
   return { exchanges, origins, turnOf }
 }
+
+/** Whether a turn ends with the assistant saying what has to be done first. */
+const isObstacle = (turn: Turn | undefined): boolean => turn?.failed !== undefined && turn.failed.field === undefined
 
 interface Spoken {
   readonly text: string
@@ -127,10 +131,7 @@ function callsOf({ steps: taken, failed }: Turn, steps: readonly ToldStep[]): Te
     ok: false,
     truth: null,
   }
-  // Where another tool has to come first, the attempt is what shows it.
-  const before = failed.field === undefined ? taken.indexOf(failed.step) - 1 : calls.length
-  calls.splice(before, 0, attempt)
-  return calls
+  return [...calls, attempt]
 }
 
 /** What was found and done comes first, then what the assistant needs to know or could not do. */
@@ -144,7 +145,7 @@ function answer(turn: Turn, steps: readonly ToldStep[], script: Script, speech: 
   const first = isTold ? `${speech.report(done, at)} ` : ''
   if (turn.says === 'request' && turn.withheld)
     return first + speech.question(askOf(steps, turn.withheld.step, script), turn.withheld.field, at)
-  if (turn.failed && turn.failed.field !== undefined) {
+  if (turn.failed) {
     const ask = { ...askOf(steps, turn.failed.step, script), args: turn.failed.args }
     return first + speech.failure(ask, turn.failed.message, at)
   }
@@ -159,7 +160,7 @@ function meaning(way: Way): string {
     case 'label':
       return way.label
     case 'place':
-      return `${way.noun} ${way.place} of ${way.of}`
+      return way.of === undefined ? `${way.noun} ${way.place}` : `${way.noun} ${way.place} of ${way.of}`
     case 'extreme':
       return `the ${way.noun} with the ${way.most} ${way.field}`
     case 'value':

@@ -27,12 +27,12 @@ export function resolve(mention: Mention, transcript: Transcript): string | unde
   if (called !== undefined) return called
   const measure = compared(words, mention.noun)
   if (measure) {
-    const list = listMeant(mention, before, transcript, true)
+    const list = listMeant(mention, before, transcript, { unseen: true, cut: false })
     return list && onlyKey(measure(list.map(({ row }) => row)).map((i) => list[i]!))
   }
   const place = ordinalIn(words)
   if (place !== undefined) {
-    const list = listMeant(mention, before, transcript, place === 'first')
+    const list = listMeant(mention, before, transcript, { unseen: place === 'first', cut: place !== 'last' })
     return place === 'first' ? list?.[0]?.key : place === 'last' ? list?.at(-1)?.key : list?.[place - 1]?.key
   }
   return lastMentioned(mention, before, transcript)
@@ -116,13 +116,13 @@ function ordinalIn(words: string): number | 'first' | 'last' | undefined {
 /**
  * The list in which a place or a comparison is meant: that of the newest result which lists such things. Of a list that
  * the user has not been shown yet, they can order to look at what comes first or goes farthest, but they cannot stake
- * anything on it.
+ * anything on it. What is last or goes farthest in a list of which a part is shown, nobody can tell.
  */
 function listMeant(
   mention: Mention,
   before: readonly Placed[],
   transcript: Transcript,
-  fitsUnseen: boolean,
+  fits: { readonly unseen: boolean; readonly cut: boolean },
 ): Thing[] | undefined {
   const { entity, turn } = mention
   const found = before.findLast(({ call }) => call.lists.some((list) => listOf(list, entity).length > 0))
@@ -130,10 +130,11 @@ function listMeant(
   const lists = found.call.lists.filter((list) => listOf(list, entity).length > 0)
   const [list] = lists
   if (lists.length > 1 || list!.entries.some((entry) => ofKind(entity, entry).length > 1)) return undefined
+  if (list!.cut && !fits.cut) return undefined
   const things = listOf(list!, entity)
   if (found.turn < turn) return isShown(things, found.turn, transcript) ? things : undefined
   const wanted = callNamed(mention, transcript)
-  return fitsUnseen && !list!.cut && wanted?.readOnly ? things : undefined
+  return fits.unseen && !list!.cut && wanted?.readOnly ? things : undefined
 }
 
 const listOf = ({ entries }: ShownList, entity: string): Thing[] => entries.flatMap((entry) => ofKind(entity, entry))

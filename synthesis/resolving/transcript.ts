@@ -68,9 +68,10 @@ function readCall(
   output: JsonObject,
 ): Pick<SeenCall, 'named' | 'shown' | 'lists'> {
   const listed = listsIn(tool.output, output)
+  const goesOn = output.next_page !== undefined || (typeof args.page === 'number' && args.page > 1)
   const lists = listed.map(({ element, rows }): ShownList => {
     const entries = rows.map((row) => thingsIn(server, element, row))
-    return { entries, cut: typeof output.found === 'number' && output.found > rows.length }
+    return { entries, cut: goesOn || (typeof output.found === 'number' && output.found > rows.length) }
   })
   const within = listed.flatMap(({ element, rows }) => rows.flatMap((row) => thingsWithin(server, element, row)))
   // What a call takes beside a key may be new to the thing: a text to write, a name to give.

@@ -130,6 +130,16 @@ const AFTER_FAILURE: Readonly<Record<Register, readonly string[]>> = {
 /** Begins a turn that follows a failure. */
 export const movingOn = (register: Register, random: SeededRandom): string => random.pick(AFTER_FAILURE[register])
 
+const AFTER_OBSTACLE: Readonly<Record<Register, readonly string[]>> = {
+  terse: ['ok then ', 'then ', 'ah ok, ', 'right, '],
+  plain: ['OK, then ', 'Then ', 'In that case, ', 'Right, then '],
+  polite: ['I see. In that case, ', 'Oh, I see. Then ', 'Of course. Then ', 'Ah, thank you. In that case, '],
+  chatty: ['Oh, of course! Then ', 'Ah, right. In that case, ', 'Oops, ok, then ', 'Ha, makes sense. Then '],
+}
+
+/** Begins a turn that has done first what stood in the way. */
+export const givingWay = (register: Register, random: SeededRandom): string => random.pick(AFTER_OBSTACLE[register])
+
 const SIGN_OFFS: Readonly<Record<Register, readonly string[]>> = {
   terse: ['thx', 'thanks', 'asap'],
   plain: ['Thanks.', 'Thanks!', 'Thank you.', 'That would be all for now.'],

@@ -136,7 +136,7 @@ function placed(
   { register }: Manner,
   random: SeededRandom,
 ): string {
-  const last = place === of && of > 1 && random.chance(0.4)
+  const last = place === of && place > 1 && random.chance(0.4)
   const ordinals = register === 'terse' && random.chance(0.4) ? SHORT_ORDINALS : ORDINALS
   const nth = last ? 'last' : (ordinals[place - 1] ?? `${place}th`)
   if (adjacent && random.chance(0.55)) return `the ${nth} one`

@@ -1,6 +1,6 @@
 import type { SeededRandom } from '../../servers/kernel/index.js'
 import { clauseOf } from './clause.js'
-import { detailing, followUp, greeting, joiner, movingOn, sentenceOpener, signOff } from './connectives.js'
+import { detailing, followUp, givingWay, greeting, joiner, movingOn, sentenceOpener, signOff } from './connectives.js'
 import { lead, trail } from './contexts.js'
 import { asGerund, drawFrame, type Frame, turned } from './frames.js'
 import type { Ask, Mentioned, Moment, Said } from './speech.js'
@@ -79,6 +79,7 @@ function opening(
   if (turn === 0) return { before: greeting(register, random), now: '' }
   if (after === 'question') return { before: detailing(register, random), now: '' }
   if (after === 'failure') return { before: movingOn(register, random), now: '' }
+  if (after === 'obstacle') return { before: givingWay(register, random), now: '' }
   const { thanks, now } = followUp(register, random)
   return { before: thanks, now: now === 'one more thing: ' && count > 1 ? 'also, ' : now }
 }

@@ -32,7 +32,7 @@ export interface Moment {
   /** Index of the user turn, from 0. */
   readonly turn: number
   /** What the assistant's last words were when they were no report: a user takes them up. */
-  readonly after?: 'question' | 'failure'
+  readonly after?: 'question' | 'failure' | 'obstacle'
   readonly random: SeededRandom
 }
 

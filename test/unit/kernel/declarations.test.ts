@@ -183,6 +183,16 @@ const REFUSED: readonly (readonly [string, Broken, RegExp])[] = [
     () => ({ callWords: { lend_book: { goal: 'lend a book', answer: 'It is lent.', next: ['burn_book'] } } }),
     /lend_book: "burn_book", which is to follow it, is no tool/,
   ],
+  [
+    'a call that is checked by one that changes something',
+    () => ({ callWords: { lend_book: { goal: 'lend a book', answer: 'It is lent.', checks: ['lend_book'] } } }),
+    /lend_book: "lend_book", which is to check it, is no look-up/,
+  ],
+  [
+    'a check of a call that changes nothing',
+    () => ({ callWords: { list_books: { goal: 'see the books', answer: 'Found.', checks: ['list_books'] } } }),
+    /list_books: it changes nothing that could be checked/,
+  ],
 ]
 for (const [what, broken, message] of REFUSED) {
   test(`a declaration with ${what} is refused`, () => {

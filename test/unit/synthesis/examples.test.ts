@@ -230,6 +230,19 @@ test('recover from failures that really happen, and keep them out of the ground 
   }
 })
 
+test('leave it to the user to go on after a failure, also where another tool has to come first', async () => {
+  const recovered = (await calling()).filter(({ recovery }) => recovery !== null)
+  assert.ok(recovered.some(({ recovery }) => recovery === 'other-tool'))
+  for (const { recovery, exchanges, task } of recovered) {
+    const at = exchanges.findIndex(({ calls }) => calls.some(({ ok }) => !ok))
+    assert.is(exchanges[at]!.calls.at(-1)!.ok, false, task.chain)
+    if (recovery !== 'other-tool') continue
+    const [setUp, again] = exchanges[at + 1]!.calls
+    assert.is(exchanges[at]!.calls.at(-1)!.name, again!.name)
+    assert.is(CATALOGUE.get(setUp!.server)!.toolsByName.get(setUp!.name)!.annotations.readOnly, false)
+  }
+})
+
 test('a sheet for reading draws each kind and length in turn, the same for the same seed', async () => {
   const examples = await sampleExamples()
   const stream = async function* () {

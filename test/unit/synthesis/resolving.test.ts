@@ -62,6 +62,18 @@ test('counts places and compares in a list that the user was told of', () => {
   assert.is(card([list, asking('Freeze the fourth card.')], 'the fourth card'), undefined)
 })
 
+test('knows neither the last nor the farthest of a list that goes on', () => {
+  for (const more of [{ next_page: 2 }, { found: 9 }]) {
+    const part: Told = { ...list, calls: [['list_cards', {}, { ...CARDS, ...more }]] }
+    assert.is(card([part, asking('Freeze the second card.')], 'the second card'), 'card-2')
+    assert.is(card([part, asking('Freeze the last one.')], 'the last one'), undefined)
+    const lowest = 'the card with the lowest limit'
+    assert.is(card([part, asking(`Freeze ${lowest}.`)], lowest), undefined)
+  }
+  const rest: Told = { ...list, calls: [['list_cards', { page: 2 }, CARDS]] }
+  assert.is(card([rest, asking('Freeze the last one.')], 'the last one'), undefined)
+})
+
 test('lets nobody point into a list that was not told of, or stake anything on one that is still to come', () => {
   const silent = { ...list, assistant: 'Done.' }
   assert.is(card([silent, asking('Freeze the second card.')], 'the second card'), undefined)

@@ -1,0 +1,84 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { JsonObject } from '../../../reward/index.js'
+import { CATALOGUE } from '../../../servers/catalogue.js'
+import { createWorldCache, type ServerDefinition, type Session } from '../../../servers/kernel/index.js'
+import { lookUpsAreWorthIt } from '../../../synthesis/making/looks.js'
+import { endsWithCheck } from '../../../synthesis/making/purpose.js'
+import type { Step } from '../../../synthesis/making/walk.js'
+
+const test = suite('a look-up from which nothing is taken')
+const worlds = createWorldCache(8)
+const open = (server: ServerDefinition): Session => worlds.open(server, 4)
+
+/** Executes calls in one world, which names look-ups as checks of some of its tools or leaves them open. */
+function played(
+  name: string,
+  calls: readonly (readonly [tool: string, args: JsonObject])[],
+  checks: Readonly<Record<string, readonly string[] | undefined>> = {},
+): Step[] {
+  const known = CATALOGUE.get(name)!
+  const words = Object.entries(known.callWords!).map(([tool, { checks: _, ...own }]) => [
+    tool,
+    checks[tool] ? { ...own, checks: checks[tool] } : own,
+  ])
+  const server: ServerDefinition = { ...known, callWords: Object.fromEntries(words) }
+  const session = open(server)
+  return calls.map(([toolName, args]) => {
+    const result = session.call(toolName, args)
+    assert.ok(result.ok, `${toolName} ${JSON.stringify(result)}`)
+    return { server, tool: server.toolsByName.get(toolName)!, args, output: result.output as JsonObject, bindings: [] }
+  })
+}
+
+const rowsOf = (world: string, table: string) => open(CATALOGUE.get(world)!).db[table]!.list()
+const variant = String(rowsOf('shopping', 'variants').find(({ stock }) => Number(stock) > 5)!.variant)
+const traveller = String(rowsOf('travel_booking', 'itineraries')[0]!.traveller)
+const bought = [
+  ['add_to_cart', { variant, quantity: 2 }],
+  ['view_cart', {}],
+] as const
+const renewed = [
+  ['update_passport', { traveller, expires: '2035-04-25' }],
+  ['list_itineraries', { traveller }],
+] as const
+
+test('follows a change that it shows', () => {
+  assert.ok(lookUpsAreWorthIt(played('shopping', bought), open))
+})
+
+test('comes before a change that it does not show', () => {
+  assert.not.ok(lookUpsAreWorthIt(played('travel_booking', renewed), open))
+  assert.ok(lookUpsAreWorthIt(played('travel_booking', [...renewed].reverse()), open))
+})
+
+test('is what the world says that people look at, and nothing else', () => {
+  const named = { update_passport: ['list_itineraries'], add_to_cart: [] }
+  assert.ok(lookUpsAreWorthIt(played('travel_booking', renewed, named), open))
+  assert.not.ok(lookUpsAreWorthIt(played('shopping', bought, named), open))
+  assert.not.ok(endsWithCheck(played('shopping', bought, named)))
+  assert.ok(endsWithCheck(played('shopping', bought)))
+})
+
+test('tells what nobody was told before', () => {
+  const kind = String(rowsOf('banking', 'accounts').find(({ status }) => status === 'active')!.kind)
+  const account = String(rowsOf('banking', 'accounts').find((row) => row.kind === kind)!.account)
+  const once = [
+    ['list_accounts', { kind }],
+    ['get_balance', { account }],
+  ] as const
+  assert.ok(lookUpsAreWorthIt(played('banking', once), open))
+  assert.not.ok(lookUpsAreWorthIt(played('banking', [...once, once[1]]), open))
+})
+
+test('finds something in what was just made', () => {
+  const made = played('travel_booking', [['create_itinerary', { traveller, title: 'Brussels Audit' }]])
+  const itinerary = String(made[0]!.output.itinerary)
+  const looked = [
+    ['create_itinerary', { traveller, title: 'Brussels Audit' }],
+    ['get_itinerary', { itinerary }],
+  ] as const
+  assert.not.ok(lookUpsAreWorthIt(played('travel_booking', looked), open))
+})
+
+test.run()

@@ -1,0 +1,42 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { z } from 'zod'
+import { banking } from '../../../servers/banking/index.js'
+import { ref } from '../../../servers/kernel/index.js'
+import { waysToRefer } from '../../../synthesis/making/references.js'
+
+const test = suite('ways to mean a thing of a list')
+
+const cards = [
+  { name: 'Blue Visa', card: 'card-1', status: 'active', date: '2026-01-04' },
+  { name: 'Red Visa', card: 'card-2', status: 'active', date: '2026-01-02' },
+  { name: 'Old Visa', card: 'card-3', status: 'active', date: '2026-01-03' },
+]
+const server = banking
+const tool = {
+  ...banking.toolsByName.get('list_cards')!,
+  output: z.object({ cards: z.array(z.object({ card: ref('card'), name: z.string(), date: z.string() })) }),
+}
+const waysIn = (args: object, more: object) =>
+  waysToRefer({ server, tool, args: { ...args }, output: { cards, ...more } }, 'card', 'card-2', 'Red Visa').map(
+    ({ how }) => how,
+  )
+
+test('are its name, its place and what it exceeds the others in', () => {
+  assert.equal(waysIn({}, {}), ['place', 'label', 'extreme'])
+})
+
+test('compare it with others only where all of them are shown', () => {
+  assert.equal(waysIn({}, { next_page: 2 }), ['place', 'label'])
+  assert.equal(waysIn({ page: 2 }, {}), ['place', 'label'])
+  assert.equal(waysIn({}, { found: 4 }), ['place', 'label'])
+})
+
+test('count from the end only where the end is shown', () => {
+  const [whole] = waysToRefer({ server, tool, args: {}, output: { cards } }, 'card', 'card-3', '')
+  assert.equal(whole, { how: 'place', noun: 'card', place: 3, of: 3 })
+  const [part] = waysToRefer({ server, tool, args: {}, output: { cards, next_page: 2 } }, 'card', 'card-3', '')
+  assert.equal(part, { how: 'place', noun: 'card', place: 3, of: undefined })
+})
+
+test.run()
