@@ -49,7 +49,11 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer:
       'The route is {metres} metres long and takes {minutes} minutes, {minutes_to_stop} of them to the stop, which is a detour of {detour_metres} metres and {detour_minutes} minutes.',
   },
-  save_place: { goal: 'save a place', answer: 'I saved {address} as {name}[ in place of {replaced}].' },
+  save_place: {
+    goal: 'save a place',
+    answer: 'I saved {address} as {name}[ in place of {replaced}].',
+    checks: ['list_saved_places', 'nearest_places', 'plan_route', 'get_travel_time', 'plan_route_with_stop'],
+  },
   list_saved_places: {
     goal: 'see my saved places',
     answer: 'You have {found:saved place}[: {places*{name}, {address}}].',
@@ -58,6 +62,14 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'see which roads are closed',
     answer: '{found:road} {found=is|are} closed there[: {closed_roads*{street} since {since}}].',
   },
-  report_closed_road: { goal: 'report a closed road', answer: '{street} in {city} is reported as closed.' },
-  reopen_road: { goal: 'report that a road is open again', answer: '{street} in {city} is open again.' },
+  report_closed_road: {
+    goal: 'report a closed road',
+    answer: '{street} in {city} is reported as closed.',
+    checks: ['plan_route', 'get_travel_time', 'plan_route_with_stop'],
+  },
+  reopen_road: {
+    goal: 'report that a road is open again',
+    answer: '{street} in {city} is open again.',
+    checks: ['plan_route', 'get_travel_time', 'plan_route_with_stop'],
+  },
 }

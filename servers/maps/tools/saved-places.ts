@@ -31,6 +31,7 @@ const savePlace = tool({
   sample(sampling) {
     const { db, random, bound } = sampling
     const where = bound.address ?? someAddress(sampling, someCity(sampling))
+    if (bound.name === undefined && db.saved_places.has(where)) return null
     const place = db.places.find((row) => row.address === where)
     const full = db.saved_places.count() >= LIMITS.savedPlaces && !db.saved_places.has(where)
     const used = db.saved_places.list().map(({ name }) => name)

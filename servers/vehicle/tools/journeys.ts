@@ -100,7 +100,8 @@ const saveDestination = tool({
   output: z.object({
     name: z.string(),
     destination: ref('destination'),
-    city: common('city', z.string()),
+    // Means nothing to other worlds: what was saved in the car is done.
+    city: z.string(),
     km: z.int(),
   }),
   annotations: { readOnly: false },
