@@ -6,6 +6,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'go to another directory',
     answer: 'You are in {directory} now, which has {entries:entry}.',
     next: ['make_directory', 'create_archive'],
+    checks: ['list_directory', 'show_tree', 'find_files', 'find_directories', 'search_text'],
   },
   show_session: {
     goal: 'see where I am and how much space I have',
@@ -45,7 +46,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer: 'I found {found:link}[: {links*{name}, which points to {target}}].',
   },
   read_link: { goal: 'see where a link leads', answer: 'It points to {target}, and the link is {state}.' },
-  create_link: { goal: 'make a link to a file', answer: 'The link {name} points to {target} now.' },
+  create_link: { goal: 'make a link to a file', answer: 'The link {name} points to {target} now.', checks: [] },
   read_file: { goal: 'read a file', answer: '{name} has {lines:line}[: "{text}"].' },
   read_lines: { goal: 'read a part of a file', answer: 'That is from line {from_line} of {name} on[: "{text}"].' },
   count_lines: { goal: 'see how long a file is', answer: '{name} has {lines:line}, {words:word} and {bytes:byte}.' },
@@ -61,33 +62,44 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   sort_lines: { goal: 'see the lines of a file sorted', answer: 'I sorted the {lines:line} of {name}[: "{text}"].' },
   compare_files: {
     goal: 'compare two files',
-    answer: 'The two files {identical?are identical|differ}: {removed:line} removed, {added:line} added.',
+    answer:
+      'The two files {identical?are identical|differ}[; {removed:line} would have to go][; {added:line} would have to be added].[ The differences begin with {changes}.]',
   },
   write_file: {
     goal: 'write a file',
     answer: '{name} is {status} with {bytes:byte}.',
     next: ['append_to_file', 'change_file_permissions', 'copy_file', 'create_link'],
+    checks: ['list_directory'],
   },
   append_to_file: {
     goal: 'add a line to a file',
     answer: 'I added it; {name} has {lines:line} and {bytes} bytes now.',
     next: ['copy_file'],
+    checks: ['read_file'],
   },
   replace_text: {
     goal: 'replace a text in a file',
     answer: 'I replaced {replaced:occurrence} in {name}, which has {bytes} bytes now.',
     next: ['copy_file'],
+    checks: ['read_file'],
   },
   move_file: {
     goal: 'move a file',
     answer: '{name} is {status}: it is now {file}.',
     next: ['rename_file', 'change_file_permissions'],
+    checks: ['list_directory'],
   },
-  rename_file: { goal: 'rename a file', answer: 'The file is called {name} now.', next: ['move_file', 'copy_file'] },
+  rename_file: {
+    goal: 'rename a file',
+    answer: 'The file is called {name} now.',
+    next: ['move_file', 'copy_file'],
+    checks: ['list_directory'],
+  },
   copy_file: {
     goal: 'copy a file',
     answer: 'The copy is {file}, with {bytes} bytes.',
-    next: ['rename_file', 'replace_text', 'append_to_file', 'change_file_permissions'],
+    next: ['replace_text', 'append_to_file', 'change_file_permissions'],
+    checks: ['list_directory', 'compare_files'],
   },
   make_directory: {
     goal: 'make a directory',
@@ -102,23 +114,36 @@ export const callWords: Readonly<Record<string, CallWords>> = {
       'move_directory',
       'change_directory_permissions',
     ],
+    checks: [],
   },
-  remove_directory: { goal: 'remove an empty directory', answer: 'The directory {name} is gone.' },
+  remove_directory: {
+    goal: 'remove an empty directory',
+    answer: 'The directory {name} is gone.',
+    checks: ['list_directory', 'show_tree'],
+  },
   move_directory: {
     goal: 'move a directory',
     answer: '{name} is now {directory}; {moved:entry} moved with it.',
     next: ['change_directory', 'change_directory_permissions'],
+    checks: ['list_directory', 'show_tree'],
   },
   copy_directory: {
     goal: 'copy a directory',
     answer: 'I copied {copied:entry} with {bytes} bytes to {directory}.',
     next: ['change_directory', 'change_directory_permissions'],
+    checks: ['list_directory', 'show_tree', 'show_disk_usage'],
   },
-  trash_file: { goal: 'delete a file', answer: '{name} is in the trash.', next: ['empty_trash'] },
+  trash_file: {
+    goal: 'delete a file',
+    answer: '{name} is in the trash.',
+    next: ['empty_trash'],
+    checks: ['list_trash'],
+  },
   trash_directory: {
     goal: 'delete a directory',
     answer: '{name} is in the trash with {entries:entry}.',
     next: ['empty_trash'],
+    checks: ['list_trash'],
   },
   list_trash: {
     goal: 'see what is in the trash',
@@ -128,23 +153,28 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'get something back from the trash',
     answer: '{name} is back where it was.',
     next: ['move_file', 'copy_file'],
+    checks: ['read_file', 'list_directory'],
   },
   empty_trash: {
     goal: 'empty the trash',
     answer: 'I deleted {deleted:item} for good, which frees {freed_bytes} bytes.',
+    checks: ['show_session'],
   },
   change_file_permissions: {
     goal: 'change the permissions of a file',
     answer: '{name} now has the permissions {mode} instead of {before}.',
+    checks: [],
   },
   change_directory_permissions: {
     goal: 'change the permissions of a directory',
     answer: '{name} now has the permissions {mode} instead of {before}.',
+    checks: [],
   },
   create_archive: {
     goal: 'zip a directory',
     answer: 'I packed {files:file} into {name}, {bytes} bytes in all.',
     next: ['move_file', 'copy_file', 'trash_directory'],
+    checks: ['list_archive'],
   },
   list_archive: {
     goal: 'see what is in an archive',
@@ -154,5 +184,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'unpack an archive',
     answer: 'I unpacked {files:file} with {bytes} bytes into {directory}.',
     next: ['change_directory', 'trash_file'],
+    checks: ['list_directory', 'show_tree', 'find_files'],
   },
 }

@@ -51,24 +51,37 @@ export function choose(
     const near = db.nodes.list(({ path }) => path.length > here.length && isWithin(path, here)).filter(suits)
     if (near.length > 0) return spoken(sampling, random.pick(near))
   }
-  const rows = db.nodes.list()
+  const all = db.nodes.list()
+  // Mostly somebody's own things; those of others lie around them.
+  const { home } = currentUser(db)
+  const own = random.chance(0.85) ? all.filter(({ path }) => isWithin(path, home)) : []
+  const rows = own.length > 0 ? own : all
   for (let draw = 0; draw < DRAWS; draw++) {
     const node = random.pick(rows)
     if (suits(node)) return spoken(sampling, node)
   }
-  const all = rows.filter(suits)
-  return all.length > 0 ? spoken(sampling, random.pick(all)) : undefined
+  const rest = all.filter(suits)
+  return rest.length > 0 ? spoken(sampling, random.pick(rest)) : undefined
 }
 
 const spoken = (sampling: Sampling, node: Node): Spoken => ({ node, path: say(sampling, node) })
 
-/** A text file that may be read and has at least `least` lines. */
-export function chooseText(sampling: Sampling, bound: string | undefined, least = 1): Spoken | undefined {
+/** Whether the current user gets to the file and may read it. */
+export const isReadable = ({ db }: Sampling, node: Node): boolean =>
+  !readObstacle(currentUser(db), node) && isReachable(db, node)
+
+/** A text file that may be read, has at least `least` lines and fits. */
+export function chooseText(
+  sampling: Sampling,
+  bound: string | undefined,
+  least = 1,
+  fits: (node: Node) => boolean = () => true,
+): Spoken | undefined {
   const user = currentUser(sampling.db)
   return choose(
     sampling,
     bound,
-    (node) => node.kind === 'text' && linesOf(node.text).length >= least && !readObstacle(user, node),
+    (node) => node.kind === 'text' && linesOf(node.text).length >= least && !readObstacle(user, node) && fits(node),
   )
 }
 
@@ -91,13 +104,6 @@ export function free<T>(
 ): T | undefined {
   if (bound !== undefined) return isRefused(bound) ? undefined : bound
   return random.shuffle(candidates).find((candidate) => !isRefused(candidate))
-}
-
-/** A word or two of a line that say something: letters, digits, points and hyphens, at least four characters. */
-export function telling(random: SeededRandom, text: string): string | undefined {
-  const line = random.pick(linesOf(text))
-  const words = line.match(/[A-Za-z0-9][A-Za-z0-9.-]*[A-Za-z0-9]/g)?.filter((word) => word.length >= 4)
-  return words && words.length > 0 ? random.pick(words) : undefined
 }
 
 /** Whether a name is short enough to be given to a copy or a new entry without running into a limit. */

@@ -20,21 +20,15 @@ export function minutes(random: SeededRandom, topic: string, date: string): stri
 export function tasks(random: SeededRandom): string {
   return text(
     random
-      .sample(words.TOPICS, random.int(4, 6))
-      .map(
-        (topic) => `[${random.chance(0.35) ? 'x' : ' '}] ${random.pick(words.ACTIONS)} ${topic} (${someone(random)})`,
-      ),
+      .sample(words.TASKS, random.int(4, 6))
+      .map((task) => `[${random.chance(0.35) ? 'x' : ' '}] ${task} (${someone(random)})`),
   )
 }
 
 export function plan(random: SeededRandom, project: string): string {
   return text([
     `Plan for ${capital(project)}`,
-    ...random
-      .sample(words.TOPICS, 3)
-      .map(
-        (topic, i) => `${i + 1}. ${random.pick(words.ACTIONS)} ${topic} by 2026-0${3 + i}-${two(random.int(3, 28))}`,
-      ),
+    ...random.sample(words.TASKS, 3).map((task, i) => `${i + 1}. ${task} by 2026-0${3 + i}-${two(random.int(3, 28))}`),
     `Lead: ${someone(random)}`,
   ])
 }
@@ -70,7 +64,13 @@ export function log(random: SeededRandom, date: string): string {
 }
 
 export function settings(random: SeededRandom, section: string): string {
-  return text([`[${section}]`, ...random.sample(words.SETTINGS, random.int(3, 6))])
+  return text([`[${section}]`, ...settingsIn(random, section)])
+}
+
+/** Three to five settings of the section, each once. */
+function settingsIn(random: SeededRandom, section: string): string[] {
+  const byKey = new Map(random.shuffle(words.SETTINGS[section]!).map((setting) => [setting.split(' = ')[0]!, setting]))
+  return [...byKey.values()].slice(0, random.int(3, 5))
 }
 
 export function invoice(random: SeededRandom, number: number, company: string, date: string): string {
@@ -104,7 +104,7 @@ export function shoppingList(random: SeededRandom): string {
 }
 
 export function script(random: SeededRandom): string {
-  return text([...random.sample(words.CODE, random.int(4, 7)), `# written by ${someone(random)}`])
+  return text([...random.pick(words.PROGRAMS), `# written by ${someone(random)}`])
 }
 
 export function policy(random: SeededRandom, subject: string): string {

@@ -35,7 +35,7 @@ function seedTrash(random: SeededRandom, { me }: Staff, today: string): TrashIte
   const home = `/home/${me}`
   const mine = { owner: me, group: 'staff' }
   const line = (): string => `${random.pick(words.LINES)}\n`
-  const [a, b, c] = random.sample(words.FILE_NAMES, 3) as [string, string, string]
+  const [a, b, c] = random.sample(words.THROWN_NAMES, 3) as [string, string, string]
   const thrown = new Builder(random, today)
   thrown.text(`${home}/notes/old-${a}`, mine, line() + line())
   thrown.text(`${home}/downloads/old-${b}`, mine, line())

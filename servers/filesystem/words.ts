@@ -20,8 +20,32 @@ export const TOPICS = words(`
   the price list, the holiday rota, the phone tariff, the tax return, the heating repair, the team outing,
   the newsletter, the parking permits, the warehouse keys, the coffee machine, the visitor badges, the cleaning service`)
 
-export const ACTIONS = words(`
-  Review, Prepare, Discuss, Finish, Check, Postpone, Sign off, Rewrite, Present, Cancel, Compare, Approve, Document, Order`)
+/** What is on the lists of tasks. */
+export const TASKS = lines(`
+  Review the price list
+  Book the room for the summer workshop
+  Order new visitor badges
+  Compare the offers for the printer lease
+  Prepare the budget review
+  Renew the parking permits
+  Test the data backup
+  Write the newsletter
+  Finish the hiring plan
+  Send out the customer survey
+  Sign the supplier contract
+  Repair the coffee machine
+  Check the heating repair
+  Present the new website
+  Plan the team outing
+  Hand in the tax return
+  Update the holiday rota
+  Collect the warehouse keys
+  Design the stand for the trade fair
+  Choose photos for the spring campaign
+  Invite everybody to the safety training
+  Cancel the old phone tariff
+  Pack the boxes for the office move
+  Pay the cleaning service`)
 
 export const OUTCOMES = words(`
   agreed by everyone, waiting for numbers, needs a second quote, moved to April, done last week, blocked by legal,
@@ -46,28 +70,55 @@ export const LOG_EVENTS = words(`
   INFO cache cleared, WARN slow response, ERROR upload failed, INFO index rebuilt, WARN retry scheduled,
   ERROR certificate expired, INFO mail queue empty, INFO restart complete, ERROR printer offline`)
 
-export const SETTINGS = words(`
-  theme = dark, theme = light, language = en, font_size = 14, autosave = on, autosave = off, spell_check = on,
-  interval = 30, retries = 3, timeout = 20, port = 8080, host = mail.example.org, notify = daily, keep_days = 60,
-  compress = yes, volume = 7, proxy = none, tab_width = 4, line_numbers = on, sync = hourly`)
+/** Settings by the section that they stand in. */
+export const SETTINGS: Readonly<Record<string, readonly string[]>> = {
+  editor:
+    words(`theme = dark, theme = light, font_size = 14, autosave = on, autosave = off, spell_check = on, tab_width = 4,
+    line_numbers = on, line_numbers = off`),
+  mail: words(
+    'host = mail.example.org, notify = daily, notify = hourly, interval = 30, retries = 3, signature = short, sync = hourly',
+  ),
+  network: words('proxy = none, timeout = 20, retries = 3, port = 8080, host = lan.example.org, wifi = on'),
+  calendar: words(
+    'language = en, language = fr, notify = daily, notify = never, sync = hourly, week_starts = monday, interval = 15',
+  ),
+  printer: words(
+    'paper = a4, paper = a3, colour = off, colour = on, duplex = on, duplex = off, quality = draft, copies = 1',
+  ),
+  backup: words(
+    'interval = 24, keep_days = 60, compress = yes, compress = no, retries = 3, notify = daily, target = drop',
+  ),
+}
 
 export const COSTS = words(
   'travel, printing, catering, software, hardware, venue, training, postage, insurance, advertising, furniture, repairs',
 )
 
-export const CODE = lines(`
-  import sys
-  import helper
-  def load(path):
-  return open(path).read()
-  def main():
-  print("done")
-  total = 0
-  for row in rows:
-  total += row.amount
-  if __name__ == "__main__":
-  # check the totals twice
-  # remove the old format later`)
+/** Short programs, each a whole one. */
+export const PROGRAMS: readonly (readonly string[])[] = [
+  ['import csv', 'total = 0', 'for row in csv.reader(open("budget.csv")):', '    total += int(row[1])', 'print(total)'],
+  ['import sys', 'def load(path):', '    return open(path).read()', 'print(len(load(sys.argv[1])))', 'print("done")'],
+  ['from pathlib import Path', 'for path in Path(".").glob("*.txt"):', '    print(path.name)', 'print("done")'],
+  ['import json', 'def save(rows, path):', '    json.dump(rows, open(path, "w"))', '# check the totals twice'],
+  [
+    'import time',
+    'def retry(call, times=3):',
+    '    for _ in range(times):',
+    '        call()',
+    '        time.sleep(20)',
+  ],
+  ['def total(rows):', '    return sum(row.amount for row in rows)', '# remove the old format later'],
+]
+/** What is changed in them. */
+export const CODE_EDITS = [
+  ['"done"', '"finished"'],
+  ['total', 'amount'],
+  ['rows', 'records'],
+  ['times=3', 'times=5'],
+  ['sleep(20)', 'sleep(60)'],
+  ['*.txt', '*.csv'],
+  ['load', 'read_all'],
+] as const
 
 export const RULES = words(`
   Book trips at least two weeks ahead, Receipts are due within 30 days, Passwords have twelve characters or more,
@@ -75,18 +126,12 @@ export const RULES = words(`
   Keep contracts for ten years, Report a lost badge at once, No food in the server room, Save drafts on the shared drive,
   Remote work needs a secure network, Expenses above 500 EUR need two signatures`)
 
-/** Names for files that users make, rename or copy to. */
-export const FILE_NAMES = words(`
-  draft.txt, summary.txt, questions.txt, agenda.txt, feedback.txt, checklist.txt, ideas-2.txt, follow-up.txt, memo.txt,
-  outline-new.txt, contacts.txt, schedule.txt, quotes.txt, wishlist.txt, handover.txt, minutes-march.txt, offer.txt,
-  decisions.txt, briefing.txt, report-final.txt`)
-export const DIRECTORY_NAMES = words(`
-  archive, old, drafts-2026, backup, review, to-sort, spring, march, clients, scans, exports, samples, private, final,
-  templates, handbook, sketches, receipts`)
-export const ARCHIVE_NAMES = words('backup-march, bundle, handover, snapshot, pack-1, export-2026, safe-copy, week-10')
-export const LINK_NAMES = words('shortcut, latest, current, quick-notes, favourite, main-file, see-also, pointer')
+/** Names of files that lie in the trash. */
+export const THROWN_NAMES = words(
+  'draft.txt, summary.txt, questions.txt, agenda.txt, feedback.txt, memo.txt, offer.txt, briefing.txt, quotes.txt',
+)
 
-/** Lines that users write or append. */
+/** What people write down. */
 export const LINES = lines(`
   Call the landlord on Tuesday
   Ask for a second quote
@@ -105,6 +150,16 @@ export const LINES = lines(`
   Reviewed and ready to print
   Bring the samples to the workshop`)
 
-export const REPLACEMENTS = words(
-  'postponed, approved, urgent, cancelled, Monday, Thursday, autumn, optional, complete, external, revised, pending',
-)
+/** What they change in it. */
+export const NOTE_EDITS = [
+  ['Tuesday', 'Thursday'],
+  ['Friday', 'Wednesday'],
+  ['Monday', 'Saturday'],
+  ['14:30', '16:00'],
+  ['07:42', '08:12'],
+  ['second quote', 'third quote'],
+  ['Two boxes', 'Three boxes'],
+  ['landlord', 'plumber'],
+  ['front desk', 'neighbour'],
+  ['licence', 'passport'],
+] as const

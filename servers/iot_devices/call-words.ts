@@ -17,11 +17,11 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   find_faulty_devices: {
     goal: 'find devices with a problem',
     answer:
-      '{found:device} {found=has|have} that problem[: {devices*{name}[ with {battery} percent battery] ({status})}]. You have {spare_batteries:spare battery}.',
+      '{found:device} {found=has|have} that problem[: {devices*{name} ({status}[, battery at {battery} percent])}]. You have {spare_batteries:spare battery}.',
   },
   reconnect_device: {
     goal: 'reconnect a device',
-    answer: '{name} is back online ({status}).',
+    answer: '{name} is back online, currently {status}.',
     next: [
       'update_firmware',
       'set_light',
@@ -32,59 +32,69 @@ export const callWords: Readonly<Record<string, CallWords>> = {
       'play_on_speaker',
       'start_appliance',
     ],
+    checks: ['get_sensor_history'],
   },
   replace_battery: {
     goal: 'replace the battery of a device',
     answer:
       '{name} has a fresh battery at {battery} percent; {spare_batteries:spare battery} {spare_batteries=is|are} left.',
     next: ['reconnect_device', 'update_firmware', 'lock_door'],
+    checks: ['find_faulty_devices'],
   },
   update_firmware: {
     goal: 'update a device',
     answer: '{name} is being updated to firmware {firmware} and is busy until {busy_until}.',
+    checks: ['find_faulty_devices'],
   },
   set_light: {
     goal: 'dim or brighten a light',
     answer: '{name} is at {brightness} percent now; the room draws {room_load} watts.',
     next: ['save_scene'],
+    checks: [],
   },
   set_thermostat: {
     goal: 'change the temperature of a room',
     answer: '{name} is set to {degrees} degrees.',
     next: ['save_scene'],
+    checks: [],
   },
   move_cover: {
     goal: 'open or close a blind',
     answer: '{name} is {position} percent open now.',
-    next: ['save_scene', 'set_thermostat', 'set_home_mode', 'run_scene'],
+    next: ['save_scene', 'set_thermostat', 'set_home_mode'],
+    checks: [],
   },
-  lock_door: { goal: 'lock a door', answer: '{name} is {status}.', next: ['set_home_mode'] },
-  unlock_door: { goal: 'unlock a door', answer: '{name} is {status}.' },
+  lock_door: { goal: 'lock a door', answer: '{name} is {status}.', next: ['set_home_mode'], checks: [] },
+  unlock_door: { goal: 'unlock a door', answer: '{name} is {status}.', checks: [] },
   get_sensor_history: {
     goal: 'see what a sensor measured',
     answer: 'On {date} {name} measured between {lowest} and {highest} {unit}, {average} on average.',
   },
-  switch_camera: { goal: 'switch a camera', answer: '{name} is {status}.' },
-  play_on_speaker: { goal: 'play some radio', answer: '{name} plays {station} at {volume} percent.' },
+  switch_camera: { goal: 'switch a camera', answer: '{name} is {status}.', checks: [] },
+  play_on_speaker: { goal: 'play some radio', answer: '{name} plays {station} at {volume} percent.', checks: [] },
   start_appliance: {
     goal: 'start an appliance',
     answer: '{name} is running ({status}) and draws {watts} watts; the room is at {room_load} of {room_limit} watts.',
     next: ['set_child_lock'],
+    checks: [],
   },
   stop_appliance: {
     goal: 'stop an appliance',
     answer: '{name} is {status}; the room draws {room_load} watts now.',
     next: ['update_firmware', 'set_child_lock', 'set_home_mode'],
+    checks: [],
   },
   set_child_lock: {
     goal: 'change the child lock of an appliance',
     answer: 'The child lock of {name} is {child_lock}.',
     next: ['start_appliance'],
+    checks: [],
   },
   set_home_mode: {
     goal: 'change the mode of the home',
     answer: 'The home is in {mode} mode now: {devices_changed:device} changed and {automations_run:automation} ran.',
     next: ['unlock_door', 'switch_camera', 'play_on_speaker', 'start_appliance'],
+    checks: ['list_rooms'],
   },
   list_scenes: {
     goal: 'see the scenes of a room',
@@ -92,22 +102,29 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   save_scene: {
     goal: 'save how a room is set as a scene',
-    answer: 'The scene {name} of the room is saved with {devices:device}.',
+    answer: 'I saved the scene {name}, which sets {devices:device}.',
     next: ['create_automation'],
+    checks: [],
   },
   run_scene: {
     goal: 'set a scene in a room',
     answer: '{name} is on: {devices_changed:device} changed, and the room draws {room_load} watts.',
     next: ['create_automation'],
+    checks: ['list_devices'],
   },
   list_automations: {
     goal: 'see what the home does by itself',
     answer: 'There {found=is|are} {found:automation}[: {automations*{name} ({status})}].',
   },
-  create_automation: { goal: 'make a scene run by itself', answer: 'The automation {name} is {status}.' },
+  create_automation: {
+    goal: 'make a scene run by itself',
+    answer: 'The automation {name} is {status}.',
+    checks: ['list_automations'],
+  },
   switch_automation: {
     goal: 'switch an automation on or off',
     answer: '{name} is {status}.',
     next: ['create_automation'],
+    checks: ['list_automations'],
   },
 }

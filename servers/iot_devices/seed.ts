@@ -13,7 +13,6 @@ import {
   type Reading,
   type Room,
   type Scene,
-  TRIGGERS,
 } from './schema.js'
 import { seedDevices, withFaults } from './seed-devices.js'
 import * as words from './words.js'
@@ -61,21 +60,25 @@ function seedReadings(random: SeededRandom, start: string, { device, low, high }
 }
 
 function seedScenes(random: SeededRandom, rooms: readonly Room[], devices: readonly Device[]): Scene[] {
-  const names = random.shuffle(words.SCENE_NAMES)
-  return rooms.flatMap(({ room }) => {
+  const taken = new Set<string>()
+  return rooms.flatMap(({ room, name: roomName }) => {
     const settable = devices.filter((device) => device.room === room && isSettable(device))
     if (settable.length < 2) return []
-    return Array.from({ length: random.pick([1, 1, 2, 2, 3]) }, (): Scene => {
-      const name = names.pop()!
-      return {
-        scene: slug(name),
-        name,
-        room,
-        settings: settable
-          .filter(() => random.chance(0.8))
-          .map((device) => ({ device: device.device, level: sceneLevel(random, device) })),
-      }
-    }).filter(({ settings }) => settings.length > 0)
+    const free = words.scenesIn(roomName).filter(({ name }) => !taken.has(name))
+    return random
+      .sample(free, Math.min(free.length, random.pick([1, 1, 2, 2, 3])))
+      .map(({ name }): Scene => {
+        taken.add(name)
+        return {
+          scene: slug(name),
+          name,
+          room,
+          settings: settable
+            .filter(() => random.chance(0.8))
+            .map((device) => ({ device: device.device, level: sceneLevel(random, device) })),
+        }
+      })
+      .filter(({ settings }) => settings.length > 0)
   })
 }
 
@@ -88,7 +91,8 @@ function sceneLevel(random: SeededRandom, { kind, low, high }: Device): number {
 function seedAutomations(random: SeededRandom, scenes: readonly Scene[]): Automation[] {
   const automations: Automation[] = []
   for (const scene of scenes) {
-    for (const trigger of random.sample(TRIGGERS, random.pick([0, 0, 1, 1, 2]))) {
+    const triggers = words.triggersOf(scene.name)
+    for (const trigger of random.sample(triggers, Math.min(triggers.length, random.pick([0, 0, 1, 1, 2])))) {
       const conflict = automations.some(
         (other) =>
           other.status === 'on' &&

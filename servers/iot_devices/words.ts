@@ -1,4 +1,6 @@
-import { type FLOORS, type Kind, LIMITS } from './schema.js'
+import { type FLOORS, type Kind, LIMITS, TRIGGERS } from './schema.js'
+
+type Trigger = (typeof TRIGGERS)[number]
 
 interface RoomKind {
   readonly name: string
@@ -148,35 +150,62 @@ export function thermostatOf(room: string): DeviceType {
   return { ...plain, kind: 'thermostat', type: 'thermostat', label: 'Thermostat', low: low!, high: high! }
 }
 
-export const SCENE_NAMES: readonly string[] = [
-  'Movie Night',
-  'Movie Marathon',
-  'Cosy Evening',
-  'Bright Morning',
-  'Quiet Morning',
-  'Homework',
-  'Dinner Party',
-  'Dinner For Two',
-  'Siesta',
-  'Deep Clean',
-  'Reading Time',
-  'Candle Light',
-  'Yoga',
-  'Game Night',
-  'Wake Up',
-  'Focus',
-  'Wind Down',
-  'Guests',
-  'Sunday Brunch',
-  'Sweet Dreams',
-  'Star Gazing',
-  'Spa Hour',
-  'Party Lights',
-  'Home Office',
-  'Rainy Day',
-  'Summer Breeze',
-  'Winter Warmth',
-  'Tea Time',
-  'Band Practice',
-  'Midnight Snack',
+/** A scene that people have: in which rooms, and when it might run by itself. */
+export interface SceneKind {
+  readonly name: string
+  readonly rooms: RegExp
+  readonly triggers: readonly Trigger[]
+}
+
+const LIVING = /Living|Library|Sunroom|Music|Loft|Gallery|Study/
+const SLEEPING = /Bedroom|Nursery|Dressing/
+const PRACTICAL = /Kitchen|Laundry|Workshop|Hobby|Gym|Garage|Hall|Bathroom/
+const ANYWHERE = /./
+
+const sceneKind = (name: string, rooms: RegExp, ...triggers: Trigger[]): SceneKind => ({ name, rooms, triggers })
+
+export const SCENES: readonly SceneKind[] = [
+  sceneKind('Movie Night', /Living|Cinema|Loft|Hobby/, 'sunset', 'arrival'),
+  sceneKind('Movie Marathon', /Living|Cinema|Loft|Hobby/, 'sunset'),
+  sceneKind('Cosy Evening', LIVING, 'sunset', 'arrival'),
+  sceneKind('Bright Morning', ANYWHERE, 'sunrise'),
+  sceneKind('Quiet Morning', SLEEPING, 'sunrise'),
+  sceneKind('Homework', /Kids|Study|Library|Dining/, 'arrival', 'sunset'),
+  sceneKind('Dinner Party', /Dining|Living|Kitchen/, 'sunset', 'arrival'),
+  sceneKind('Dinner For Two', /Dining|Living|Kitchen/, 'sunset', 'arrival'),
+  sceneKind('Siesta', /Bedroom|Nursery|Sunroom|Living/, 'arrival'),
+  sceneKind('Deep Clean', PRACTICAL, 'departure', 'sunrise'),
+  sceneKind('Reading Time', /Library|Study|Bedroom|Living|Nursery/, 'sunset', 'bedtime'),
+  sceneKind('Candle Light', /Dining|Living|Bathroom|Main Bedroom|Terrace/, 'sunset'),
+  sceneKind('Yoga', /Gym|Sunroom|Living|Loft/, 'sunrise', 'arrival'),
+  sceneKind('Game Night', /Living|Hobby|Cinema|Dining|Kids/, 'sunset', 'arrival'),
+  sceneKind('Wake Up', SLEEPING, 'sunrise'),
+  sceneKind('Focus', /Study|Library|Workshop|Loft|Hobby/, 'sunrise', 'arrival'),
+  sceneKind('Wind Down', /Bedroom|Nursery|Living|Library|Bathroom/, 'sunset', 'bedtime'),
+  sceneKind('Guests', /Guest|Living|Dining|Hall|Gallery/, 'arrival', 'sunset'),
+  sceneKind('Sunday Brunch', /Kitchen|Dining|Sunroom/, 'sunrise'),
+  sceneKind('Sweet Dreams', SLEEPING, 'bedtime'),
+  sceneKind('Star Gazing', /Loft|Terrace|Balcony|Garden|Gallery/, 'sunset', 'bedtime'),
+  sceneKind('Spa Hour', /Bathroom|Gym/, 'arrival', 'sunset'),
+  sceneKind('Party Lights', /Living|Hobby|Terrace|Garden|Dining/, 'sunset'),
+  sceneKind('Home Office', /Study|Library|Loft|Guest/, 'sunrise'),
+  sceneKind('Rainy Day', LIVING, 'sunrise', 'arrival'),
+  sceneKind('Summer Breeze', /Sunroom|Loft|Bedroom|Gallery/, 'sunset', 'arrival'),
+  sceneKind('Winter Warmth', /Living|Bathroom|Hall|Bedroom|Dining/, 'arrival', 'sunset'),
+  sceneKind('Tea Time', /Kitchen|Dining|Sunroom|Living/, 'arrival'),
+  sceneKind('Band Practice', /Music|Hobby|Workshop|Garage/, 'arrival'),
+  sceneKind('Midnight Snack', /Kitchen/, 'bedtime'),
+  sceneKind('Welcome Home', /Hall|Living|Kitchen|Porch|Garage/, 'arrival'),
+  sceneKind('Night Path', /Hall|Bathroom|Laundry|Garden|Porch|Carport|Gallery/, 'bedtime', 'sunset'),
+  sceneKind('Laundry Day', /Laundry/, 'sunrise'),
+  sceneKind('Breakfast', /Kitchen|Dining|Sunroom/, 'sunrise'),
+  sceneKind('Workout', /Gym|Garage|Hobby/, 'sunrise', 'arrival'),
+  sceneKind('Wine Tasting', /Wine Cellar|Dining/, 'sunset'),
 ]
+
+/** The scenes that people would have in a room. */
+export const scenesIn = (room: string): SceneKind[] => SCENES.filter(({ rooms }) => rooms.test(room))
+
+/** When a scene of that name might run by itself: any time, if nothing is known of it. */
+export const triggersOf = (scene: string): readonly Trigger[] =>
+  SCENES.find(({ name }) => name === scene)?.triggers ?? TRIGGERS

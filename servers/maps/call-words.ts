@@ -13,7 +13,8 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   list_place_categories: {
     goal: 'see what kinds of places a city has',
-    answer: '{city} has {categories*{places} of the kind {category}}.',
+    answer:
+      'These are the kinds of places in {city}, with how many there are of each: {categories*{category} ({places})}.',
   },
   search_places: { goal: 'find a place on the map', answer: 'I found {found:place}[: {places*{name}, {address}}].' },
   nearest_places: {
@@ -23,12 +24,12 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   find_reachable_places: {
     goal: 'see which places I can get to quickly',
-    answer: 'You can reach {found:place}[: {places*{name} at {address} in {minutes} minutes}].',
+    answer: 'You can reach {found:place}[: {places*{name} at {address}, {minutes} minutes away}].',
   },
   get_place: {
     goal: 'see when a place is open',
     answer:
-      '{name} at {address} is a {category} rated {rating}, open from {opens} to {closes}[ except on {closed_on}]. It is {open_now?open|closed} right now.',
+      '{name} at {address} is a {category} rated {rating}, open from {opens} to {closes}[ except on {closed_on}s]. It is {open_now?open|closed} right now.',
   },
   measure_distance: {
     goal: 'measure a distance',
@@ -48,7 +49,11 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer:
       'The route is {metres} metres long and takes {minutes} minutes, {minutes_to_stop} of them to the stop, which is a detour of {detour_metres} metres and {detour_minutes} minutes.',
   },
-  save_place: { goal: 'save a place', answer: 'I saved {address} as {name}[ in place of {replaced}].' },
+  save_place: {
+    goal: 'save a place',
+    answer: 'I saved {address} as {name}[ in place of {replaced}].',
+    checks: ['list_saved_places', 'nearest_places', 'plan_route', 'get_travel_time', 'plan_route_with_stop'],
+  },
   list_saved_places: {
     goal: 'see my saved places',
     answer: 'You have {found:saved place}[: {places*{name}, {address}}].',
@@ -57,6 +62,14 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'see which roads are closed',
     answer: '{found:road} {found=is|are} closed there[: {closed_roads*{street} since {since}}].',
   },
-  report_closed_road: { goal: 'report a closed road', answer: '{street} in {city} is reported as closed.' },
-  reopen_road: { goal: 'report that a road is open again', answer: '{street} in {city} is open again.' },
+  report_closed_road: {
+    goal: 'report a closed road',
+    answer: '{street} in {city} is reported as closed.',
+    checks: ['plan_route', 'get_travel_time', 'plan_route_with_stop'],
+  },
+  reopen_road: {
+    goal: 'report that a road is open again',
+    answer: '{street} in {city} is open again.',
+    checks: ['plan_route', 'get_travel_time', 'plan_route_with_stop'],
+  },
 }

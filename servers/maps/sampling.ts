@@ -49,10 +49,12 @@ export function someTrip(
 ): Trip | undefined {
   const { db, random, now } = sampling
   for (let attempt = 0; attempt < 10; attempt++) {
-    const mode = bound.mode ?? random.pick(MODES)
     const given = bound.from ?? bound.to ?? someAddress(sampling, someCity(sampling))
     const anchor = locate(given)
     if (!anchor) return undefined
+    // Who has just had to do with a closed road drives.
+    const drives = db.closed_roads.by('since', sampling.today()).some(({ city }) => city === anchor.city.city)
+    const mode = bound.mode ?? (drives ? 'driving' : random.pick(MODES))
     const from = bound.from === undefined && bound.to !== undefined ? somewhereElse(sampling, anchor, mode) : given
     const to = bound.to ?? somewhereElse(sampling, anchor, mode)
     const [start, end] = [locate(from), locate(to)]

@@ -15,7 +15,7 @@ export const CATEGORIES = [
   'charger',
 ] as const
 export const MODES = ['walking', 'cycling', 'transit', 'driving'] as const
-export const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const
+export const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] as const
 
 /** What the map keeps for its user: name, value. */
 export const LIMITS = {

@@ -60,19 +60,19 @@ function hours(random: SeededRandom, category: Category): Pick<Place, 'opens' | 
     case 'library':
       return {
         ...between(random.int(9, 11), random.int(16, 19)),
-        closed_on: random.pick(['monday', 'monday', 'tuesday', 'sunday']),
+        closed_on: random.pick(['Monday', 'Monday', 'Tuesday', 'Sunday']),
       }
     case 'cinema':
       return { ...between(random.int(12, 15), random.int(22, 24)), closed_on: null }
     case 'restaurant':
       return {
         ...between(random.int(11, 13), random.int(21, 23)),
-        closed_on: random.chance(0.5) ? random.pick(['sunday', 'monday', 'tuesday']) : null,
+        closed_on: random.chance(0.5) ? random.pick(['Sunday', 'Monday', 'Tuesday']) : null,
       }
     case 'gym':
       return { ...between(random.int(5, 7), random.int(21, 23)), closed_on: null }
     default:
-      return { ...between(random.int(6, 9), random.int(17, 20)), closed_on: random.chance(0.6) ? 'sunday' : null }
+      return { ...between(random.int(6, 9), random.int(17, 20)), closed_on: random.chance(0.6) ? 'Sunday' : null }
   }
 }
 

@@ -56,3 +56,17 @@ export const SAVED_NAMES: readonly string[] = [
   'Football',
   'Daycare',
 ]
+
+/** What people call a place of each kind when they save it. */
+export const SAVED_AS: Readonly<Record<Category, readonly string[]>> = {
+  cafe: ['Favourite Cafe', 'Coffee', 'Breakfast Spot', 'Meeting Point'],
+  restaurant: ['Favourite Restaurant', 'Date Night', 'Team Lunch', 'Sunday Lunch'],
+  bakery: ['Bakery', 'Best Bread', 'Birthday Cakes'],
+  museum: ['Museum', 'Rainy Day', 'For Visitors'],
+  library: ['Library', 'Quiet Place', 'Study Spot'],
+  pharmacy: ['Pharmacy', 'My Pharmacy'],
+  cinema: ['Cinema', 'Movie Night'],
+  gym: ['Gym', 'Training', 'Workout'],
+  park: ['Park', 'Running Spot', 'Picnic', 'Dog Walk'],
+  charger: ['Charger', 'Charging Stop'],
+}

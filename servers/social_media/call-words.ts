@@ -4,7 +4,7 @@ import type { CallWords } from '../kernel/define-server.js'
 export const callWords: Readonly<Record<string, CallWords>> = {
   find_profile: {
     goal: "look for somebody's profile",
-    answer: 'I found {found:profile}[: {profiles*{name} ({followers:follower}[, {private}])}].',
+    answer: 'I found {found:profile}[: {profiles*{name} ({followers:follower}{private?, private|})}].',
   },
   search_posts: {
     goal: 'look for a post',
@@ -15,42 +15,59 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer: 'The newest {posts=post is|posts are} {posts*"{text}" by {profile} ({likes:like})}.',
   },
   list_trends: { goal: 'see what is trending', answer: 'Trending now: {trends*{hashtag} with {posts:post}}.' },
-  publish_post: { goal: 'post something', answer: 'Your post is out under {hashtag}: "{text}"', next: ['share_post'] },
-  edit_post: { goal: 'change a post of mine', answer: 'Your post now says: "{text}"', next: ['share_post'] },
+  publish_post: {
+    goal: 'post something',
+    answer: 'Your post is out under {hashtag}: "{text}"',
+    next: ['share_post'],
+    checks: ['list_trends', 'open_feed'],
+  },
+  edit_post: {
+    goal: 'change a post of mine',
+    answer: 'Your post now says: "{text}"',
+    next: ['share_post'],
+    checks: ['open_feed'],
+  },
   reply_to_post: {
     goal: 'reply to a post',
     answer: 'Your reply "{text}" is out; the post has {replies:reply} now.',
+    checks: [],
   },
   like_post: {
     goal: 'like a post',
     answer: 'You like that post by {profile}; it has {likes:like} now.',
     next: ['reply_to_post', 'share_post', 'bookmark_post', 'follow_profile'],
+    checks: [],
   },
   share_post: {
     goal: 'share a post',
     answer: 'I shared "{text}" to your {place}; it has {shares:share} now.',
     next: ['like_post'],
+    checks: [],
   },
   bookmark_post: {
     goal: 'bookmark a post',
     answer: '"{text}" is among your {bookmarks:bookmark} now.',
     next: ['like_post', 'follow_profile'],
+    checks: ['open_feed'],
   },
   follow_profile: {
     goal: 'follow somebody',
-    answer: 'You follow {name} now ({relation}); the profile has {followers:follower}.',
+    answer: '{name} has {followers:follower} now, and you are listed as "{relation}".',
     next: ['send_direct_message'],
+    checks: ['view_story', 'open_feed'],
   },
   answer_follow_request: {
     goal: 'answer a follow request',
-    answer: 'I answered the request: {name} is now a {relation}, and you have {your_followers:follower}.',
+    answer: 'I answered the follow request of {name} with "{@answer}"; you have {your_followers:follower} now.',
     next: ['send_direct_message'],
+    checks: ['view_story'],
   },
-  restrict_profile: { goal: 'mute or block somebody', answer: '{name} is {restriction} now.' },
+  restrict_profile: { goal: 'mute or block somebody', answer: '{name} is {restriction} now.', checks: ['open_feed'] },
   view_story: { goal: "see somebody's story", answer: 'The story of {name}, up until {expires}: "{story}"' },
   send_direct_message: {
     goal: 'write somebody a direct message',
     answer: 'Your message went to {name}.',
     next: ['follow_profile'],
+    checks: [],
   },
 }

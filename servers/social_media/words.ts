@@ -4,13 +4,15 @@ import { wordList } from '../kernel/text.js'
 
 export const FIRST_NAMES = wordList(`
   Nora Theo Mila Jasper Amara Luca Freya Mateo Ingrid Silas Leila Otto Priya Anton Celia Rafael Saskia Tobias Yasmin
-  Hector Elsa Bruno Vivian Dario Alma Casper Odette Milan Greta Samir`)
+  Hector Elsa Bruno Vivian Dario Alma Casper Odette Milan Greta Samir Aiko Kwame Mei Thabo Leilani Arjun Zeynep Omar
+  Linh Chidi Paloma Farah Dmitri Sunita`)
 
 export const LAST_NAMES = wordList(`
   Vance Okafor Lindqvist Marchetti Dubois Haddad Novotny Sandoval Bergman Achterberg Iyer Castellano Petrov Whitlock
-  Nakamura Ferreira Kowalski Brandt Laurent Mbeki Solberg Ramos Pasternak Quinlan Farrow Aziz Holm Beaumont`)
+  Nakamura Ferreira Kowalski Brandt Laurent Mbeki Solberg Ramos Pasternak Quinlan Farrow Aziz Holm Beaumont Tanaka
+  Mensah Nguyen Yilmaz Rao Diallo Kaya Zhou`)
 
-/** What people post about, by hashtag. */
+/** What people post about, by hashtag. None occurs twice. */
 export const HASHTAGS: Readonly<Record<string, readonly string[]>> = {
   sourdough: ['the rye loaf', 'a stubborn starter', 'cold fermentation'],
   cycling: ['the canal path', 'a new saddle', 'riding into the wind'],
@@ -60,33 +62,30 @@ export const TEMPLATES: readonly string[] = [
   'Five honest notes on {}',
   'Tell me everything about {}',
   'In praise of {}',
-  'Day one with {}',
-  'Never again: {}',
-  'Proof that I survived {}',
-  'Unpopular opinion on {}',
+  'Today was all about {}',
+  'Best part of the week: {}',
+  'More people should talk about {}',
+  'Once again: {}',
 ]
 
+/** What may be said to any post. */
 export const REPLIES: readonly string[] = [
   'This made my morning',
-  'Count me in next time',
   'Please post more of this',
-  'I tried that once and gave up',
-  'Where did you learn it',
-  'Looks wonderful from here',
   'Same here since last winter',
-  'You are braver than I am',
-  'Saving this for later',
-  'My neighbour swears by it',
-  'That is harder than it looks',
-  'We should do this together',
+  'I could not agree more',
+  'Tell us more!',
+  'I know exactly what you mean',
+  'This is so true',
+  'You are not the only one',
   'I had no idea',
   'Best thing I read today',
-  'Now I want to start again',
-  'How long did it take you',
-  'Greetings from a fellow beginner',
-  'I disagree but well said',
-  'The picture says it all',
-  'Good luck with the next one',
+  'I was just thinking about that',
+  'Well said!',
+  'That made me laugh',
+  'I disagree, but well said',
+  'How long have you been at it?',
+  'I want to hear the rest of the story',
 ]
 
 export const STORIES: readonly string[] = [
@@ -110,21 +109,25 @@ export const STORIES: readonly string[] = [
   'Six kilometres to go',
 ]
 
+/** Messages to anybody one knows a little. */
 export const MESSAGES: readonly string[] = [
-  'Are you coming on Friday',
-  'Could you send me the recipe',
-  'Thanks for the kind words',
-  'Which trail did you take',
-  'Let us meet at the market',
-  'Your last post was lovely',
-  'May I use your photo',
-  'Do you still have a spare ticket',
-  'I will bring the books',
-  'See you at the session',
-  'What camera do you use',
-  'Happy birthday from all of us',
-  'Call me when you are free',
-  'The workshop starts at six',
-  'I owe you a coffee',
-  'Did you find your keys',
+  'Are you coming on Friday?',
+  'Thanks for the kind words!',
+  'Shall we meet at the market on Saturday?',
+  'Your last post was lovely.',
+  'May I share one of your posts?',
+  'See you at the weekend!',
+  'It was good to see you again.',
+  'Call me when you are free.',
+  'I owe you a coffee!',
+  'How have you been?',
+  'Do you have time for a coffee this week?',
+]
+/** Messages to somebody who writes about `{}`. */
+export const MESSAGES_ABOUT: readonly string[] = [
+  'I enjoyed your post about {}!',
+  'Your post about {} made me smile.',
+  'Could you tell me more about {}?',
+  'Did you write more about {} somewhere?',
+  'I have a question about {}, do you have a minute?',
 ]

@@ -5,46 +5,57 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   start_engine: {
     goal: 'start the car',
     answer:
-      'The engine is {engine} for {name}; the seat and the {temperature} degrees are set, with a top speed of {top_speed} km/h.',
+      'The engine is {engine} for {name}: seat position {seat}, {temperature} degrees, and at most {top_speed} km/h for now.',
     next: ['set_cabin_climate', 'play_playlist', 'start_navigation', 'set_headlights', 'move_window', 'shift_gear'],
+    checks: ['check_vehicle'],
   },
   stop_engine: {
     goal: 'switch the engine off',
-    answer: 'The engine is {engine} with {charge} percent of charge[, at {name} after {km} km].',
+    answer: 'The engine is {engine}, and the battery holds {charge} percent[; the trip to {name} was {km} km].',
     next: ['operate_door', 'switch_charging'],
+    checks: ['check_vehicle', 'search_trips'],
   },
   set_brake: {
     goal: 'put a brake on or off',
-    answer: 'The foot brake is {foot_brake} and the parking brake {parking_brake}.',
+    answer: 'The foot brake is {foot_brake} and the parking brake is {parking_brake} now.',
     next: ['start_engine', 'shift_gear', 'accelerate_to', 'set_guard_mode'],
+    checks: [],
   },
   shift_gear: {
     goal: 'change gear',
     answer: 'The car is in {gear}.',
     next: ['accelerate_to', 'stop_engine'],
+    checks: [],
   },
   accelerate_to: {
     goal: 'drive at another speed',
     answer: 'You are going {speed} km/h.',
     next: ['set_cruise_control'],
+    checks: ['check_vehicle'],
   },
   set_cruise_control: {
     goal: 'use the cruise control',
     answer: 'You are going {speed} km/h[, held by cruise control at {cruise}].',
+    checks: ['check_vehicle'],
   },
   operate_door: {
     goal: 'open or lock a door of the car',
     answer: 'The {door} door is {open?open|closed} and {locked?locked|unlocked}.',
+    next: ['start_engine', 'set_brake'],
+    checks: ['check_vehicle'],
   },
   move_window: {
     goal: 'open or shut a car window',
     answer: 'The {window} window is {opening} percent open.',
     next: ['set_cabin_climate'],
+    checks: [],
   },
-  set_headlights: { goal: 'change the headlights', answer: 'The headlights are set to {beam}.' },
+  set_headlights: { goal: 'change the headlights', answer: 'The headlights are set to {beam}.', checks: [] },
   set_guard_mode: {
     goal: 'change the guard mode of the car',
     answer: 'The guard mode is {mode} now.',
+    next: ['operate_door', 'move_window', 'play_playlist'],
+    checks: [],
   },
   check_vehicle: {
     goal: 'check the car',
@@ -58,8 +69,13 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'change the temperature in the car',
     answer: 'It will be {temperature} degrees in the {zone} zone; outside it is {outside}.',
     next: ['play_playlist'],
+    checks: [],
   },
-  play_playlist: { goal: 'play some music', answer: '{title} is playing, {songs:song} at volume {volume}.' },
+  play_playlist: {
+    goal: 'play some music',
+    answer: '{title} is playing at volume {volume}; it has {songs:song}.',
+    checks: [],
+  },
   find_destination: {
     goal: 'find a destination',
     answer: 'I found {found:destination}[: {destinations*{name} in {city}, {km} km away[ ({offer})]}].',
@@ -68,11 +84,13 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'save a destination in the car',
     answer: '{name} in {city} is saved; it is {km} km away.',
     next: ['start_navigation'],
+    checks: [],
   },
   start_navigation: {
     goal: 'start the navigation',
     answer: 'The way to {name}, {address}, is {km} km, and the battery is good for {range_left} km after that.',
     next: ['play_playlist'],
+    checks: [],
   },
   search_trips: {
     goal: 'see the trip log of the car',
@@ -81,8 +99,13 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   switch_charging: {
     goal: 'plug the charging cable in or out',
     answer:
-      'Charging at {name} is {charging}, with {charge} percent in the battery[; {added_kwh} kWh were added for {cost}].',
+      'Charging at {name} is {charging} now, with {charge} percent in the battery[; {added_kwh} kWh were added for {cost}].',
     next: ['start_engine'],
+    checks: ['check_vehicle'],
   },
-  book_service: { goal: 'book a repair', answer: 'The repair of {title} is {status} for {date}.' },
+  book_service: {
+    goal: 'book a repair',
+    answer: 'The repair of "{title}" at {garage} is {status} for {date}.',
+    checks: ['check_vehicle'],
+  },
 }

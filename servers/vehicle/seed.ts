@@ -46,7 +46,8 @@ export function seedVehicle({ random, start }: SeedContext): SeedRows<VehicleTab
   const playlists = seedPlaylists(random, drivers)
   const trips = seedTrips(random, today, drivers, destinations)
   const car = seedCar(random, start, scene, connector, drivers, destinations, playlists)
-  const open = car.guard !== 'valet' && random.chance(0.3) ? random.pick(DOORS) : undefined
+  // Who waits in gear has closed the doors and let the parking brake go.
+  const open = car.guard !== 'valet' && scene !== 'waiting' && random.chance(0.3) ? random.pick(DOORS) : undefined
   const locking = scene === 'parked' && random.chance(0.6)
   return {
     cars: [car],
@@ -187,7 +188,8 @@ function seedCar(
     since: null,
     metres: 0,
     foot_brake: scene === 'parked' || (scene === 'charging' && random.chance(0.5)) ? 'off' : 'on',
-    parking_brake: scene === 'parked' || scene === 'charging' || random.chance(0.25) ? 'on' : 'off',
+    parking_brake:
+      scene === 'parked' || scene === 'charging' || (scene !== 'waiting' && random.chance(0.25)) ? 'on' : 'off',
     cruise: null,
     driver: driver.driver,
     guard,

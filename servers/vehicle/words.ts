@@ -19,6 +19,26 @@ export const PLACE_FIRST = wordList(`
 export const PLACE_SECOND = wordList(`
   Gym School Office Library Bakery Clinic Stadium Market Cinema Museum Theatre Kindergarten Pharmacy Studio Warehouse`)
 
+/** What people call the addresses that they save themselves. */
+export const OWN_PLACES = [
+  'New Office',
+  'Weekend House',
+  'Swimming Lessons',
+  'Dance Class',
+  'Dentist',
+  'Day Care',
+  'Allotment',
+  'Choir Practice',
+  'Best Friend',
+  'Parents',
+  'Football Training',
+  'Piano Teacher',
+  'Farm Shop',
+  'Boat House',
+  'Language School',
+  'Dog Sitter',
+] as const
+
 /** Destinations that are people. */
 export const VISITS = [
   'Grandma Rosa',

@@ -1,8 +1,11 @@
 import { z } from 'zod'
 import { excerpt } from '../../kernel/text.js'
 import { differences, joinWithin, linesOf } from '../contents.js'
+import { sought } from '../edits.js'
 import { readableText } from '../lookup.js'
-import { chooseText, telling } from '../sampling.js'
+import { type Matter, matterOf } from '../matter.js'
+import { stemOf } from '../naming.js'
+import { chooseText, isReadable, say } from '../sampling.js'
 import { fileKey, type Node, tool } from '../schema.js'
 
 const matching = (node: Node, text: string): { line: number; text: string }[] => {
@@ -33,7 +36,7 @@ const searchInFile = tool({
   ],
   sample(context) {
     const chosen = chooseText(context, context.bound.file)
-    const text = context.bound.text ?? (chosen && telling(context.random, chosen.node.text))
+    const text = context.bound.text ?? (chosen && sought(context.random, chosen.node.text))
     return chosen && text !== undefined ? { file: chosen.path, text } : null
   },
   run({ file, text }, context) {
@@ -42,6 +45,20 @@ const searchInFile = tool({
     return { name: node.name, found: matches.length, matches }
   },
 })
+
+/** What people look at in another order, and what in the order of how often it occurs. */
+const LISTS: readonly Matter[] = [
+  'groceries',
+  'belongings',
+  'books',
+  'topics',
+  'costs',
+  'companies',
+  'tasks',
+  'log',
+  'table',
+]
+const REPEATING: readonly Matter[] = ['groceries', 'log']
 
 const ORDERS = ['alphabetical', 'reverse', 'frequency'] as const
 
@@ -67,9 +84,12 @@ const sortLines = tool({
   ],
   sample(context) {
     const { bound, random } = context
-    const order = bound.order ?? random.pick(ORDERS)
-    const chosen = chooseText(context, bound.file, bound.file === undefined ? 3 : 1)
-    return chosen ? { file: chosen.path, order } : null
+    const chosen = chooseText(context, bound.file, 3, (node) =>
+      (bound.order === 'frequency' ? REPEATING : LISTS).includes(matterOf(node)),
+    )
+    if (!chosen) return null
+    const orders = REPEATING.includes(matterOf(chosen.node)) ? ORDERS : ORDERS.filter((order) => order !== 'frequency')
+    return { file: chosen.path, order: bound.order ?? random.pick(orders) }
   },
   run({ file, order }, context) {
     const node = readableText(context, file)
@@ -96,18 +116,19 @@ const compareFiles = tool({
   ],
   sample(context) {
     const { bound, db, random } = context
-    const chosen = chooseText(context, bound.file)
+    // Somebody compares versions of one thing, or one thing of several projects.
+    const isKin = (node: Node, other: Node): boolean =>
+      node.path !== other.path && matterOf(node) === matterOf(other) && stemOf(node) === stemOf(other)
+    const given = bound.other_file === undefined ? undefined : chooseText(context, bound.other_file)
+    if (bound.other_file !== undefined && !given) return null
+    const texts = db.nodes.list(({ kind }) => kind === 'text')
+    const fits = (node: Node): boolean =>
+      given ? isKin(node, given.node) : texts.some((other) => isKin(node, other) && isReadable(context, other))
+    const chosen = chooseText(context, bound.file, 1, fits)
     if (!chosen) return null
-    // Somebody compares what belongs together: the same name elsewhere, or a neighbour of the same kind.
-    const ending = chosen.node.name.slice(chosen.node.name.lastIndexOf('.'))
-    const kin = db.nodes.list(
-      ({ path, kind, name, parent }) =>
-        kind === 'text' &&
-        path !== chosen.node.path &&
-        (name === chosen.node.name || (parent === chosen.node.parent && name.endsWith(ending))),
-    )
-    const other = chooseText(context, bound.other_file ?? (kin.length > 0 ? random.pick(kin).path : undefined))
-    return other && other.node !== chosen.node ? { file: chosen.path, other_file: other.path } : null
+    if (given) return { file: chosen.path, other_file: given.path }
+    const kin = texts.filter((other) => isKin(chosen.node, other) && isReadable(context, other))
+    return { file: chosen.path, other_file: say(context, random.pick(kin)) }
   },
   run({ file, other_file }, context) {
     const first = readableText(context, file)

@@ -10,6 +10,8 @@ import {
   makeTree,
 } from '../changes.js'
 import { packedBytes } from '../contents.js'
+import { type Purpose, purposeOf } from '../matter.js'
+import { archiveNamesOf } from '../naming.js'
 import { below, byPath, currentUser, nameOf, permits, walk, workingDirectory } from '../paths.js'
 import { entryObstacle, listingObstacle, quotaObstacle, READ, readObstacle } from '../rules.js'
 import { choose, chooseDirectory, free, isShort } from '../sampling.js'
@@ -25,7 +27,6 @@ import {
   tool,
   type User,
 } from '../schema.js'
-import { ARCHIVE_NAMES } from '../words.js'
 
 const ENDING = '.zip'
 
@@ -63,19 +64,20 @@ const createArchive = tool({
     const user = currentUser(db)
     const here = walk(db, workingDirectory(db))
     if ('code' in here || !isShort(here)) return null
-    const name = free(
-      random,
-      bound.name,
-      ARCHIVE_NAMES,
-      (candidate) => entryObstacle(db, user, here, withEnding(candidate)) !== undefined,
-    )
     const chosen = chooseDirectory(context, bound.directory, (node) => {
       if (node.parent === '' || listingObstacle(user, node)) return false
       const members = membersOf(db, user, node)
       if (members.length === 0 || members.length > LIMITS.members) return false
       return !quotaObstacle(db, user.user, packedBytes(members), 1)
     })
-    return chosen && name !== undefined ? { directory: chosen.path, name } : null
+    if (!chosen) return null
+    const name = free(
+      random,
+      bound.name,
+      archiveNamesOf(chosen.node),
+      (candidate) => entryObstacle(db, user, here, withEnding(candidate)) !== undefined,
+    )
+    return name === undefined ? null : { directory: chosen.path, name }
   },
   run({ directory, name }, context) {
     const { unless, db, fail } = context
@@ -142,6 +144,9 @@ const listArchive = tool({
 /** Name of the directory that an archive was made of, which all its members begin with. */
 const rootOf = ({ members }: Node): string => members[0]!.path.split('/')[0]!
 
+/** What the directories are for in which people unpack things. */
+const UNPACKED_IN: readonly Purpose[] = ['downloads', 'projects', 'project', 'temporary', 'home', 'drop', 'team']
+
 const extractArchive = tool({
   name: 'extract_archive',
   description:
@@ -179,6 +184,7 @@ const extractArchive = tool({
         (node) =>
           node.path.length < 26 &&
           node.path.split('/').length <= 5 &&
+          UNPACKED_IN.includes(purposeOf(node)) &&
           !entryObstacle(db, user, node, rootOf(chosen.node)),
       )
     return chosen && place ? { file: chosen.path, directory: place.path } : null

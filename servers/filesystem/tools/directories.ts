@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { copyOf, directoryAt, directoryContent, erase, make, makeTree, relocate } from '../changes.js'
+import { isMain, shelvesIn } from '../matter.js'
+import { copyNamesOf, directoryNamesIn } from '../naming.js'
 import { currentUser, isWithin, join, permits, subtree } from '../paths.js'
 import {
   entryObstacle,
@@ -11,7 +13,6 @@ import {
 } from '../rules.js'
 import { chooseDirectory, free, isShort } from '../sampling.js'
 import { type Context, directoryKey, type Node, nameField, tool } from '../schema.js'
-import { DIRECTORY_NAMES } from '../words.js'
 
 const makeDirectory = tool({
   name: 'make_directory',
@@ -33,13 +34,13 @@ const makeDirectory = tool({
     const user = currentUser(db)
     if (quotaObstacle(db, user.user, 0, 1)) return null
     const refuses = (node: Node, name: string): boolean => entryObstacle(db, user, node, name) !== undefined
-    const names = bound.name === undefined ? DIRECTORY_NAMES : [bound.name]
+    const names = (node: Node): readonly string[] => (bound.name === undefined ? directoryNamesIn(node) : [bound.name])
     const place = chooseDirectory(
       context,
       bound.directory,
-      (node) => isShort(node) && names.some((name) => !refuses(node, name)),
+      (node) => isShort(node) && names(node).some((name) => !refuses(node, name)),
     )
-    const name = place && free(random, bound.name, DIRECTORY_NAMES, (candidate) => refuses(place.node, candidate))
+    const name = place && free(random, bound.name, names(place.node), (candidate) => refuses(place.node, candidate))
     return place && name !== undefined ? { directory: place.path, name } : null
   },
   run({ directory, name }, context) {
@@ -116,7 +117,7 @@ const moveDirectory = tool({
     const chosen = chooseDirectory(
       context,
       bound.directory,
-      (node) => node.path.length < 40 && !relocationObstacle(db, user, node),
+      (node) => node.path.length < 40 && !isMain(node) && !relocationObstacle(db, user, node),
       false,
     )
     if (!chosen) return null
@@ -129,6 +130,7 @@ const moveDirectory = tool({
         !isWithin(node.path, path) &&
         node.path !== parent &&
         node.path.length < 26 &&
+        shelvesIn(chosen.node, node) &&
         depth(node) &&
         !entryObstacle(db, user, node, name),
     )
@@ -209,7 +211,7 @@ const copyDirectory = tool({
     const chosen = chooseDirectory(context, bound.directory, fits)
     if (!chosen) return null
     const { path, parent } = chosen.node
-    const newName = bound.new_name ?? (random.chance(0.35) ? random.pick(DIRECTORY_NAMES) : undefined)
+    const newName = bound.new_name ?? (random.chance(0.35) ? random.pick(copyNamesOf(chosen.node)) : undefined)
     const place = chooseDirectory(
       context,
       bound.into_directory,
@@ -217,6 +219,7 @@ const copyDirectory = tool({
         !isWithin(node.path, path) &&
         (newName !== undefined || node.path !== parent) &&
         node.path.length < 26 &&
+        shelvesIn(chosen.node, node) &&
         node.path.split('/').length <= 5 &&
         !entryObstacle(db, user, node, newName ?? chosen.node.name),
     )

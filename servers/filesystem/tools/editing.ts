@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { directoryAt, make, reach, refill, textContent } from '../changes.js'
 import { asStored, linesOf } from '../contents.js'
+import { type Edit, editsOf, linesFor } from '../edits.js'
 import { textAt } from '../lookup.js'
+import { noteFor } from '../naming.js'
 import { currentUser, join } from '../paths.js'
 import { changeObstacle, entryObstacle, quotaObstacle } from '../rules.js'
-import { choose, chooseDirectory, free, isShort, telling } from '../sampling.js'
+import { choose, chooseDirectory, isShort } from '../sampling.js'
 import {
   type Context,
   directoryKey,
@@ -16,7 +18,6 @@ import {
   nameField,
   tool,
 } from '../schema.js'
-import { FILE_NAMES, LINES, REPLACEMENTS } from '../words.js'
 
 /** Room that samples leave in a file and in a quota, for the longest line. Bytes. */
 const SPARE = 200
@@ -69,20 +70,16 @@ const writeFile = tool({
     const { db, random, bound } = context
     const user = currentUser(db)
     if (quotaObstacle(db, user.user, SPARE, 1)) return null
-    const names = bound.name === undefined ? FILE_NAMES : [bound.name]
-    const refuses = (node: Node, name: string): boolean => entryObstacle(db, user, node, name) !== undefined
-    const place = chooseDirectory(
-      context,
-      bound.directory,
-      (node) => isShort(node) && names.some((name) => !refuses(node, name)),
-    )
-    const name = place && free(random, bound.name, FILE_NAMES, (candidate) => refuses(place.node, candidate))
-    if (!place || name === undefined) return null
+    const takes = (node: Node, name: string): boolean => entryObstacle(db, user, node, name) === undefined
+    const noteIn = (node: Node) => noteFor(random, node, (name) => takes(node, bound.name ?? name))
+    const place = chooseDirectory(context, bound.directory, (node) => isShort(node) && noteIn(node) !== undefined)
+    const note = place && noteIn(place.node)
+    if (!place || !note) return null
     const choice = bound.if_exists ?? (random.chance(0.25) ? random.pick(['overwrite', 'refuse'] as const) : undefined)
     return {
       directory: place.path,
-      name,
-      text: bound.text ?? random.pick(LINES),
+      name: bound.name ?? note[0],
+      text: bound.text ?? note[1],
       ...(choice === undefined ? {} : { if_exists: choice }),
     }
   },
@@ -118,8 +115,8 @@ const appendToFile = tool({
   ],
   sample(context) {
     const { db, random, bound } = context
-    const chosen = choose(context, bound.file, (node) => takesMore(db, node))
-    return chosen ? { file: chosen.path, text: bound.text ?? random.pick(LINES) } : null
+    const chosen = choose(context, bound.file, (node) => takesMore(db, node) && linesFor(random, node).length > 0)
+    return chosen ? { file: chosen.path, text: bound.text ?? random.pick(linesFor(random, chosen.node)) } : null
   },
   run({ file, text }, context) {
     const node = textAt(context, file)
@@ -147,16 +144,12 @@ const replaceText = tool({
   ],
   sample(context) {
     const { db, random, bound } = context
-    const chosen = choose(
-      context,
-      bound.file,
-      (node) => takesMore(db, node) && linesOf(node.text).length > 0 && telling(random, node.text) !== undefined,
-    )
-    const old = bound.old_text ?? (chosen && telling(random, chosen.node.text))
-    if (!chosen || old === undefined) return null
-    const candidates = /^\d[\d.-]*$/.test(old) ? [String(random.int(12, 980) * 5)] : REPLACEMENTS
-    const replacement = free(random, bound.new_text, candidates, (text) => text === old)
-    return replacement === undefined ? null : { file: chosen.path, old_text: old, new_text: replacement }
+    const wanted = (node: Node): readonly Edit[] =>
+      editsOf(random, node).filter(({ from }) => from === (bound.old_text ?? from))
+    const chosen = choose(context, bound.file, (node) => takesMore(db, node) && wanted(node).length > 0)
+    if (!chosen) return null
+    const { from, to } = random.pick(wanted(chosen.node))
+    return { file: chosen.path, old_text: from, new_text: bound.new_text ?? to }
   },
   run({ file, old_text, new_text }, context) {
     const node = textAt(context, file)

@@ -1,21 +1,26 @@
 import { z } from 'zod'
 import { copyOf, directoryAt, erase, fileAt, make, reach, refill, relocate } from '../changes.js'
+import { belongsIn } from '../matter.js'
+import { newNamesOf } from '../naming.js'
 import { currentUser, join } from '../paths.js'
 import { changeObstacle, entryObstacle, isFile, quotaObstacle, readObstacle, removalObstacle } from '../rules.js'
 import { choose, chooseDirectory, free, isShort } from '../sampling.js'
 import { type Context, directoryKey, fileKey, type Node, nameField, type Sampling, tool } from '../schema.js'
-import { FILE_NAMES } from '../words.js'
 
 const ifExists = z.enum(['overwrite', 'refuse']).optional()
 const status = z.enum(['moved', 'copied', 'replaced'])
 
-/** A directory that takes something called `name`; where something of that name is, only if it was bound. */
-function placeFor(context: Sampling, bound: string | undefined, name: string, from: string) {
+/** A directory where the file belongs and that takes something called `name`; where something of that name is, only if it was bound. */
+function placeFor(context: Sampling, bound: string | undefined, file: Node, name: string, from: string) {
   const user = currentUser(context.db)
   return chooseDirectory(
     context,
     bound,
-    (node) => isShort(node) && node.path !== from && entryObstacle(context.db, user, node, name) === undefined,
+    (node) =>
+      isShort(node) &&
+      node.path !== from &&
+      belongsIn(file, node) &&
+      entryObstacle(context.db, user, node, name) === undefined,
   )
 }
 
@@ -57,7 +62,7 @@ const moveFile = tool({
     const { db, random, bound } = context
     const user = currentUser(db)
     const chosen = choose(context, bound.file, (node) => isFile(node) && !removalObstacle(db, user, node), false)
-    const place = chosen && placeFor(context, bound.directory, chosen.node.name, chosen.node.parent)
+    const place = chosen && placeFor(context, bound.directory, chosen.node, chosen.node.name, chosen.node.parent)
     if (!place) return null
     const choice = bound.if_exists ?? (random.chance(0.25) ? random.pick(['overwrite', 'refuse'] as const) : undefined)
     return { file: chosen.path, directory: place.path, ...(choice === undefined ? {} : { if_exists: choice }) }
@@ -102,13 +107,11 @@ const renameFile = tool({
     )
     if (!chosen) return null
     const { node } = chosen
-    const ending = node.name.includes('.') ? node.name.slice(node.name.lastIndexOf('.')) : ''
-    const names = FILE_NAMES.map((name) => name.slice(0, name.lastIndexOf('.')) + ending)
     const directory = db.nodes.get(node.parent)!
     const name = free(
       random,
       bound.new_name,
-      names,
+      newNamesOf(node),
       (candidate) => entryObstacle(db, user, directory, candidate) !== undefined,
     )
     return name === undefined ? null : { file: chosen.path, new_name: name }
@@ -153,11 +156,10 @@ const copyFile = tool({
     )
     if (!chosen) return null
     const { node } = chosen
-    const ending = node.name.includes('.') ? node.name.slice(node.name.lastIndexOf('.')) : ''
-    const other = random.pick(FILE_NAMES).split('.')[0] + ending
-    const newName = bound.new_name ?? (random.chance(0.3) ? other : undefined)
+    const others = newNamesOf(node)
+    const newName = bound.new_name ?? (others.length > 0 && random.chance(0.3) ? random.pick(others) : undefined)
     const plain = chosen.path.slice(chosen.path.lastIndexOf('/') + 1)
-    const place = placeFor(context, bound.directory, newName ?? plain, newName === undefined ? node.parent : '')
+    const place = placeFor(context, bound.directory, node, newName ?? plain, newName === undefined ? node.parent : '')
     if (!place) return null
     const choice = bound.if_exists ?? (random.chance(0.2) ? random.pick(['overwrite', 'refuse'] as const) : undefined)
     return {

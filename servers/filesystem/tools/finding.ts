@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { ascending } from '../../kernel/lists.js'
 import { excerpt } from '../../kernel/text.js'
+import { sought } from '../edits.js'
 import { reachable } from '../lookup.js'
 import { below, byPath, currentUser, fitsPattern, isObstacle, permits, walk, workingDirectory } from '../paths.js'
 import { isFile, listingObstacle, READ } from '../rules.js'
-import { chooseDirectory, type Spoken, telling } from '../sampling.js'
+import { chooseDirectory, type Spoken } from '../sampling.js'
 import { directoryKey, fileKey, type Node, type Sampling, tool } from '../schema.js'
 
 const patternField = z
@@ -174,7 +175,7 @@ const searchText = tool({
     )
     if (!chosen) return null
     const { hits } = chosen
-    const draws = bound.text ? [bound.text] : [0, 1, 2, 3].flatMap(() => telling(random, random.pick(hits).text) ?? [])
+    const draws = bound.text ? [bound.text] : [0, 1, 2, 3].flatMap(() => sought(random, random.pick(hits).text) ?? [])
     // The rarest of a few words: most searches should lead to one to three files.
     const hitsOf = (text: string): number => hits.filter((node) => node.text.includes(text)).length
     const [text] = draws.map((draw) => ({ draw, hits: hitsOf(draw) })).sort(ascending('hits'))

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
 import { directoryAt, linkContent, make, reach } from '../changes.js'
+import { type Purpose, purposeOf } from '../matter.js'
+import { linkNamesOf } from '../naming.js'
 import { below, byPath, currentUser, isObstacle, walk } from '../paths.js'
 import { entryObstacle, listingObstacle, quotaObstacle } from '../rules.js'
 import { choose, chooseDirectory, free, isShort } from '../sampling.js'
 import { directoryKey, type FilesystemView, fileKey, type Node, nameField, tool } from '../schema.js'
-import { LINK_NAMES } from '../words.js'
 
 const linkKey = () => ref('link', 'Path of a symbolic link')
 const STATES = ['working', 'broken'] as const
@@ -94,6 +95,9 @@ const readLink = tool({
   },
 })
 
+/** What the directories are for in which people make links. */
+const LINKED_FROM: readonly Purpose[] = ['home', 'shortcuts', 'notes', 'project', 'docs', 'drafts', 'drop', 'team']
+
 const createLink = tool({
   name: 'create_link',
   description: 'Make a symbolic link to an existing file or directory. It breaks when its target is moved or removed.',
@@ -116,14 +120,19 @@ const createLink = tool({
     if (quotaObstacle(db, user.user, 0, 1)) return null
     const target = choose(context, bound.file, (node) => node.kind === 'text' || bound.file !== undefined)
     const refuses = (node: Node, name: string): boolean => entryObstacle(db, user, node, name) !== undefined
-    const names = bound.name === undefined ? LINK_NAMES : [bound.name]
+    if (!target) return null
+    const names = bound.name === undefined ? linkNamesOf(target.node) : [bound.name]
     const place = chooseDirectory(
       context,
       bound.directory,
-      (node) => isShort(node) && names.some((name) => !refuses(node, name)),
+      (node) =>
+        isShort(node) &&
+        LINKED_FROM.includes(purposeOf(node)) &&
+        node.path !== target.node.parent &&
+        names.some((name) => !refuses(node, name)),
     )
-    if (!target || !place) return null
-    const name = free(random, bound.name, LINK_NAMES, (candidate) => refuses(place.node, candidate))
+    if (!place) return null
+    const name = free(random, bound.name, names, (candidate) => refuses(place.node, candidate))
     return name === undefined ? null : { file: target.path, directory: place.path, name }
   },
   run({ file, directory, name }, context) {

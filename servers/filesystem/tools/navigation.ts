@@ -166,8 +166,7 @@ const showTree = tool({
       context,
       bound.directory,
       (node) =>
-        !listingObstacle(user, node) &&
-        (bound.directory !== undefined || db.nodes.by('parent', node.path).some(({ kind }) => kind === 'directory')),
+        !listingObstacle(user, node) && db.nodes.by('parent', node.path).some(({ kind }) => kind === 'directory'),
     )
     return chosen ? { directory: chosen.path } : null
   },

@@ -1,12 +1,19 @@
 import { z } from 'zod'
 import { directoryAt, fileAt } from '../changes.js'
+import { matterOf } from '../matter.js'
 import { currentUser } from '../paths.js'
 import { isFile, octal } from '../rules.js'
 import { choose, chooseDirectory, free } from '../sampling.js'
 import { type Context, directoryKey, fileKey, modeField, type Node, tool } from '../schema.js'
 
-const FILE_MODES = ['600', '640', '644', '660', '664', '444', '755'] as const
-const DIRECTORY_MODES = ['700', '750', '755', '770', '775', '555'] as const
+/** Modes that make sense for a file: programs are run, what is private stays so, the rest is shared or kept from changes. */
+function modesOf(file: Node): readonly string[] {
+  const matter = matterOf(file)
+  if (matter === 'script') return ['700', '750', '755', '644']
+  if (matter === 'settings' || matter === 'invoice' || file.name.startsWith('diary')) return ['600', '640', '400']
+  return ['600', '640', '644', '660', '664', '444']
+}
+const DIRECTORY_MODES = ['700', '750', '755', '770', '775'] as const
 
 /** Gives an entry other permission bits; ends the call if it is somebody else's. A directory stays sticky. */
 function setMode(context: Context, node: Node, mode: string): { name: string; before: string; mode: string } {
@@ -33,7 +40,8 @@ const changeFilePermissions = tool({
     const { db, random, bound } = context
     const { user } = currentUser(db)
     const chosen = choose(context, bound.file, (node) => isFile(node) && node.owner === user)
-    const mode = chosen && free(random, bound.mode, FILE_MODES, (digits) => digits === octal(chosen.node.mode))
+    const mode =
+      chosen && free(random, bound.mode, modesOf(chosen.node), (digits) => digits === octal(chosen.node.mode))
     return chosen && mode !== undefined ? { file: chosen.path, mode } : null
   },
   run({ file, mode }, context) {
@@ -58,7 +66,7 @@ const changeDirectoryPermissions = tool({
   sample(context) {
     const { db, random, bound } = context
     const { user } = currentUser(db)
-    const chosen = chooseDirectory(context, bound.directory, (node) => node.owner === user)
+    const chosen = chooseDirectory(context, bound.directory, (node) => node.owner === user && node.parent !== '/home')
     const mode = chosen && free(random, bound.mode, DIRECTORY_MODES, (digits) => digits === octal(chosen.node.mode))
     return chosen && mode !== undefined ? { directory: chosen.path, mode } : null
   },

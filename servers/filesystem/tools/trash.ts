@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { common, ref } from '../../kernel/fields.js'
 import { descending } from '../../kernel/lists.js'
 import { charge, clock, directoryAt, fileAt, touch } from '../changes.js'
+import { isMain, matterOf, purposeOf } from '../matter.js'
 import { byPath, currentUser, isObstacle, join, subtree, walk } from '../paths.js'
 import { disposalObstacle, entryObstacle, isFile, removalObstacle } from '../rules.js'
 import { choose, chooseDirectory } from '../sampling.js'
@@ -34,6 +35,14 @@ function throwAway(context: Context, node: Node): z.output<typeof madeItem> {
   return { name: node.name, trash_item: item.trash_item, entries: taken.length, bytes: item.bytes }
 }
 
+/** Whether somebody would throw the file away: not what they work with, or have to keep. */
+function isExpendable(node: Node): boolean {
+  if (!isFile(node)) return false
+  if (/old|copy|draft|blurred|backup/.test(node.name) || ['downloads', 'temporary', 'logs'].includes(purposeOf(node)))
+    return true
+  return !['settings', 'script', 'invoice', 'readme'].includes(matterOf(node))
+}
+
 const trashFile = tool({
   name: 'trash_file',
   description:
@@ -51,7 +60,7 @@ const trashFile = tool({
   sample(context) {
     const { db, bound } = context
     const user = currentUser(db)
-    const chosen = choose(context, bound.file, (node) => isFile(node) && !removalObstacle(db, user, node), false)
+    const chosen = choose(context, bound.file, (node) => isExpendable(node) && !removalObstacle(db, user, node), false)
     return chosen ? { file: chosen.path } : null
   },
   run({ file }, context) {
@@ -78,7 +87,12 @@ const trashDirectory = tool({
   sample(context) {
     const { db, bound } = context
     const user = currentUser(db)
-    const chosen = chooseDirectory(context, bound.directory, (node) => !disposalObstacle(db, user, node), false)
+    const chosen = chooseDirectory(
+      context,
+      bound.directory,
+      (node) => !isMain(node) && !disposalObstacle(db, user, node),
+      false,
+    )
     return chosen ? { directory: chosen.path } : null
   },
   run({ directory }, context) {

@@ -3,6 +3,7 @@ import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { conflictOf } from '../scenes.js'
 import { type Automation, type IotView, type Obstacle, type Scene, SWITCH, TRIGGERS, tool } from '../schema.js'
+import { triggersOf } from '../words.js'
 
 type Trigger = Automation['trigger']
 
@@ -66,8 +67,10 @@ const createAutomation = tool({
     'set up an automation with the trigger {trigger} for {scene}',
   ],
   sample({ db, random, bound }) {
-    const triggers = bound.trigger === undefined ? TRIGGERS : [bound.trigger]
-    const possible = (row: Scene) => triggers.filter((trigger) => !creationObstacle(db, row, trigger))
+    const possible = (row: Scene) =>
+      (bound.trigger === undefined ? triggersOf(row.name) : [bound.trigger]).filter(
+        (trigger) => !creationObstacle(db, row, trigger),
+      )
     const scene = choose(db.scenes, random, bound.scene, (row) => possible(row).length > 0)
     return scene ? { scene: scene.scene, trigger: random.pick(possible(scene)) } : null
   },

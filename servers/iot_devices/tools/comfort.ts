@@ -25,7 +25,10 @@ const setLightTool = tool({
     const { db, random, bound } = draw
     const light = chooseReady(draw, 'light', bound.light)
     if (!light) return null
-    const wanted = light.low === light.high ? [light.level > 0 ? 0 : 100] : [0, 15, 20, 35, 40, 50, 60, 75, 80, 100]
+    const wanted =
+      light.low === light.high
+        ? [light.level > 0 ? 0 : 100]
+        : [0, 15, 20, 35, 40, 50, 60, 75, 80, 100].filter((brightness) => brightness !== light.level)
     const possible = (bound.brightness === undefined ? wanted : [bound.brightness]).filter(
       (brightness) => !lightObstacle(db, light, brightness),
     )
@@ -62,7 +65,11 @@ const setThermostat = tool({
     const thermostat = chooseReady(draw, 'thermostat', bound.thermostat)
     if (!thermostat) return null
     const { low, high } = thermostat
-    const range = Array.from({ length: high - low + 1 }, (_, i) => low + i)
+    // What people are comfortable in, where it is a room for people.
+    const [coolest, warmest] = [Math.min(Math.max(low, 17), high - 2), Math.min(high, 24)]
+    const range = Array.from({ length: warmest - coolest + 1 }, (_, i) => coolest + i).filter(
+      (degrees) => degrees !== thermostat.level,
+    )
     const possible = (bound.degrees === undefined ? range : [bound.degrees]).filter(
       (degrees) => !thermostatObstacle(db, thermostat, degrees),
     )
@@ -107,7 +114,10 @@ const moveCover = tool({
     const { db, random, bound } = draw
     const cover = chooseReady(draw, 'cover', bound.cover)
     if (!cover) return null
-    const wanted = cover.type === 'window' ? [0, 0, 20, 50, 100] : [0, 10, 25, 30, 50, 60, 75, 100]
+    const wanted =
+      cover.type === 'window'
+        ? [0, 0, 20, 50, 100]
+        : [0, 25, 30, 50, 60, 75, 100].filter((position) => position !== cover.level)
     const possible = (bound.position === undefined ? wanted : [bound.position]).filter(
       (position) => !coverObstacle(db, cover, position),
     )

@@ -144,7 +144,7 @@ const findFaultyDevices = tool({
   ask: [
     'find the devices with a {fault} problem',
     'show which devices have {fault} trouble',
-    'look for devices that have the fault {fault}',
+    'look for devices in the home with {fault} issues',
     'check the home for {fault} faults',
   ],
   sample: ({ random, bound }) => ({ fault: random.pick(FAULTS), ...bound }),

@@ -4,7 +4,7 @@ import { ref } from '../../kernel/fields.js'
 import { slug } from '../../kernel/text.js'
 import { applyScene, isSettable, sceneObstacle } from '../scenes.js'
 import { type IotView, type Scene, tool } from '../schema.js'
-import { SCENE_NAMES } from '../words.js'
+import { scenesIn } from '../words.js'
 
 /** What the room is like now, as a scene would set it. Devices that are offline are left out. */
 const settingsNow = (db: IotView, room: string): Scene['settings'] =>
@@ -69,7 +69,8 @@ const saveScene = tool({
   ],
   sample({ db, random, bound }) {
     const room = choose(db.rooms, random, bound.room, (row) => settingsNow(db, row.room).length > 0)
-    const free = (bound.name === undefined ? SCENE_NAMES : [bound.name]).filter((name) => !db.scenes.has(slug(name)))
+    const names = bound.name === undefined ? scenesIn(room?.name ?? '').map(({ name }) => name) : [bound.name]
+    const free = names.filter((name) => !db.scenes.has(slug(name)))
     return room && free.length > 0 ? { room: room.room, name: random.pick(free) } : null
   },
   run({ room, name }, { rowOf, db, fail }) {

@@ -113,8 +113,9 @@ const playOnSpeaker = tool({
     if ((bound.volume ?? 0) > loudest) return null
     const speaker = chooseReady(draw, 'speaker', bound.speaker)
     if (!speaker) return null
+    const loud = Math.min(loudest, 60)
     const given = random.chance(0.3) || speaker.level > loudest
-    const volume = bound.volume ?? (given ? random.int(1, loudest / 5) * 5 : undefined)
+    const volume = bound.volume ?? (given ? random.int(2, loud / 5) * 5 : undefined)
     const station = bound.station ?? random.pick(STATIONS)
     return { speaker: speaker.device, station, ...(volume === undefined ? {} : { volume }) }
   },

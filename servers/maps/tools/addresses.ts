@@ -9,7 +9,8 @@ const geocodeAddress = tool({
   description: 'Look up where an address lies: coordinates in degrees and elevation in metres.',
   input: z.strictObject({ address: address('House number, street and city, such as 12 Mill Lane, Lisbon.') }),
   output: z.object({
-    address: address(),
+    // Not a reference: it is the address that was asked about.
+    address: z.string().min(1).max(80),
     city: city(),
     country: z.string(),
     latitude: z.number(),

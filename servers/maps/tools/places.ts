@@ -24,6 +24,10 @@ function byDistance(places: readonly Place[], from: Spot): { place: Place; spot:
     .sort(ascending('metres'))
 }
 
+/** What lies at the address, if it is a place that the map knows. */
+const kindAt = (db: MapsView, { address, city }: Spot): Category | undefined =>
+  db.places.by('city', city.city).find((row) => row.address === address)?.category
+
 const listPlaceCategories = tool({
   name: 'list_place_categories',
   description: 'List which categories of places a city has, and how many places of each.',
@@ -122,7 +126,9 @@ const nearestPlaces = tool({
     const { db, random, bound } = sampling
     const from = locate(bound.address ?? someAddress(sampling, someCity(sampling)))
     if (!from) return null
-    const kind = bound.category ?? random.pick(db.places.by('city', from.city.city)).category
+    // Nobody stands at a gym and asks for a gym.
+    const others = db.places.by('city', from.city.city).filter(({ category }) => category !== kindAt(db, from))
+    const kind = bound.category ?? random.pick(others).category
     return placesOf(db, from.city.city, kind).length > 0 ? { address: from.address, category: kind, ...bound } : null
   },
   run(args, context) {
@@ -161,7 +167,7 @@ const findReachablePlaces = tool({
   ask: [
     'find each {category} that can be reached by {mode} within {minutes} minutes from {address}',
     'show me every {category} within {minutes} minutes of {mode} from {address}',
-    'list what I can reach from {address} in {minutes} minutes by {mode} under the category {category}',
+    'show me which {category} I can get to from {address} by {mode} in {minutes} minutes or less',
     'look for a {category} at most {minutes} minutes of {mode} away from {address}',
   ],
   sample(sampling) {
@@ -170,7 +176,8 @@ const findReachablePlaces = tool({
       const from = locate(bound.address ?? someAddress(sampling, someCity(sampling)))
       if (!from) return null
       const mode = bound.mode ?? random.pick(MODES)
-      const kind = bound.category ?? random.pick(db.places.by('city', from.city.city)).category
+      const others = db.places.by('city', from.city.city).filter(({ category }) => category !== kindAt(db, from))
+      const kind = bound.category ?? random.pick(others).category
       const nearest = byDistance(placesOf(db, from.city.city, kind), from)[0]
       if (!nearest || journeyObstacle(db, now(), from, nearest.spot, mode)) continue
       // Enough for the nearest, in steps of five minutes.

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { spotAt } from '../lookup.js'
 import { someAddress, someCity } from '../sampling.js'
 import { address, LIMITS, tool } from '../schema.js'
-import { SAVED_NAMES } from '../words.js'
+import { SAVED_AS, SAVED_NAMES } from '../words.js'
 
 const savePlace = tool({
   name: 'save_place',
@@ -31,10 +31,15 @@ const savePlace = tool({
   sample(sampling) {
     const { db, random, bound } = sampling
     const where = bound.address ?? someAddress(sampling, someCity(sampling))
+    if (bound.name === undefined && db.saved_places.has(where)) return null
+    const place = db.places.find((row) => row.address === where)
     const full = db.saved_places.count() >= LIMITS.savedPlaces && !db.saved_places.has(where)
     const used = db.saved_places.list().map(({ name }) => name)
-    const free = SAVED_NAMES.filter((name) => !used.includes(name))
-    const name = bound.name ?? random.pick(full || random.chance(0.15) ? used : free)
+    // A place is saved as what it is; what lies at any other address only its user knows.
+    const wanted = place ? SAVED_AS[place.category] : SAVED_NAMES
+    const names = full ? wanted.filter((name) => used.includes(name)) : wanted.filter((name) => !used.includes(name))
+    if (bound.name === undefined && names.length === 0) return null
+    const name = bound.name ?? random.pick(names)
     return full && !used.includes(name) ? null : { address: where, name, ...bound }
   },
   run(args, context) {

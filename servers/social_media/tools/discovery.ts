@@ -3,6 +3,7 @@ import { ref } from '../../kernel/fields.js'
 import { mentioning } from '../../kernel/text.js'
 import { listed, listedPost } from '../fields.js'
 import { isVisible, me, relationTo } from '../rules.js'
+import { subjectOf } from '../sampling.js'
 import { FEEDS, type Hashtag, type Post, type SocialDb, tool } from '../schema.js'
 
 const TRENDS = 5
@@ -62,17 +63,15 @@ const searchPosts = tool({
   annotations: { readOnly: true },
   ask: [
     'search the posts for "{words}"',
-    'find the posts that say "{words}"',
+    'find the posts that mention "{words}"',
     'look for "{words}" in the posts',
-    'see what was posted with the words "{words}"',
+    'see what was posted about "{words}"',
   ],
   sample({ db, random, bound }) {
     const post = random.pick(db.posts.list((row) => row.reply_to === null && isVisible(db, row)))
-    const { name } = db.profiles.get(post.profile)!
-    const drawn = random.int(1, 10)
-    // Hashtags and names hit several posts, a whole text just one.
-    const words = drawn === 1 && post.hashtag ? post.hashtag : drawn <= 3 ? name : post.text
-    return { words, ...bound }
+    // What a post is about hits one or a few, its hashtag more.
+    const words = random.chance(0.2) && post.hashtag ? post.hashtag : (subjectOf(post) ?? post.hashtag)
+    return words === null ? null : { words, ...bound }
   },
   run({ words }, { db }) {
     const matches = mentioning(words)

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { addMinutes } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
-import { LIMITS, liveStory, messageObstacle, viewObstacle } from '../rules.js'
-import { tool } from '../schema.js'
-import { MESSAGES } from '../words.js'
+import { follows, LIMITS, liveStory, me, messageObstacle, viewObstacle } from '../rules.js'
+import { messageText } from '../sampling.js'
+import { type Profile, tool } from '../schema.js'
 
 const viewStory = tool({
   name: 'view_story',
@@ -64,8 +64,13 @@ const sendDirectMessage = tool({
     'send a direct message to {profile} that says "{text}"',
   ],
   sample({ db, random, bound }) {
-    const profile = choose(db.profiles, random, bound.profile, (row) => messageObstacle(db, row) === undefined)
-    return profile ? { text: random.pick(MESSAGES), ...bound, profile: profile.profile } : null
+    // People write to those they have to do with, not to somebody whose request they have just declined.
+    const own = me(db)
+    const isKnown = ({ profile }: { profile: string }): boolean =>
+      follows(db, own, profile) || follows(db, profile, own) || db.direct_messages.by('profile', profile).length > 0
+    const fits = (row: Profile): boolean => isKnown(row) && messageObstacle(db, row) === undefined
+    const profile = choose(db.profiles, random, bound.profile, fits)
+    return profile ? { text: messageText(db, random, profile.profile), ...bound, profile: profile.profile } : null
   },
   run({ profile, text }, { rowOf, unless, db, nextId, now }) {
     const row = rowOf('profiles', profile)

@@ -3,7 +3,7 @@ import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { writtenText } from '../fields.js'
 import { editObstacle, LIMITS, me, postsLeft, replyObstacle, writingObstacle } from '../rules.js'
-import { postText, replyText } from '../sampling.js'
+import { postText, replyText, rewording } from '../sampling.js'
 import { type Context, type Post, type SocialView, tool } from '../schema.js'
 import { NEW_HASHTAGS } from '../words.js'
 
@@ -85,8 +85,7 @@ const editPost = tool({
   sample({ db, random, bound, now }) {
     const post = choose(db.posts, random, bound.post, (row) => editObstacle(db, now(), row) === undefined)
     if (!post) return null
-    const text = post.hashtag === null ? replyText(random) : postText(random, post.hashtag)
-    return { text, ...bound, post: post.post }
+    return { text: rewording(random, post), ...bound, post: post.post }
   },
   run({ post, text }, { rowOf, unless, db, fail, now }) {
     const row = rowOf('posts', post)

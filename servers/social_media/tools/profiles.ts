@@ -50,10 +50,10 @@ const answerFollowRequest = tool({
   output: z.object({ ...person, relation: z.string(), your_followers: z.int() }),
   annotations: { readOnly: false },
   ask: [
-    'answer the follow request of {profile} with {answer}',
+    'open the follow request of {profile} and {answer} it',
     'look at the follow request of {profile} and {answer} it',
     'go ahead and {answer} the follow request of {profile}',
-    'see to the follow request of {profile} and {answer} it',
+    'review the follow request of {profile} and {answer} it',
   ],
   sample({ db, random, bound }) {
     const profile = choose(db.profiles, random, bound.profile, (row) => isAsking(db, row.profile))
@@ -98,10 +98,10 @@ const restrictProfile = tool({
   output: z.object({ ...person, restriction: z.string(), relation: z.string() }),
   annotations: { readOnly: false, destructive: true, idempotent: true },
   ask: [
-    'set {profile} to {restriction}',
+    'make sure that {profile} is {restriction} for me',
     'have {profile} {restriction} from now on',
-    'make {profile} {restriction}',
-    'change the restriction of {profile} to {restriction}',
+    'keep {profile} {restriction} from now on',
+    'make certain that {profile} is {restriction}',
   ],
   sample({ db, random, bound }) {
     const restriction = bound.restriction ?? random.pick(RESTRICTIONS)

@@ -99,7 +99,9 @@ const moveWindow = tool({
     'put the {window} window at {opening} percent open',
   ],
   sample({ db, random, bound }) {
-    const opening = bound.opening ?? random.pick([0, 0, random.int(1, 10) * 10, random.int(1, 4) * 25])
+    // On a cold day windows are shut, or opened by a gap.
+    const gaps = theCar(db).outside < 10 ? [10, 20] : [10, 20, 25, 30, 50, 75, 100]
+    const opening = bound.opening ?? random.pick([0, random.pick(gaps)])
     const windows = WINDOWS.filter(
       (window) => db.windows.get(window)!.opening !== opening && !windowObstacle(db, window, opening),
     )
@@ -139,7 +141,9 @@ const setHeadlights = tool({
     'turn the headlights to {beam}',
   ],
   sample({ db, random, bound }) {
-    const beams = BEAMS.filter((beam) => beam !== theCar(db).beam && !beamObstacle(db, beam))
+    // Stopping the engine turns the lights off; nobody asks for it.
+    const wanted = BEAMS.filter((beam) => beam !== 'off' || bound.beam === 'off')
+    const beams = wanted.filter((beam) => beam !== theCar(db).beam && !beamObstacle(db, beam))
     return pickAgreeing(
       random,
       bound,

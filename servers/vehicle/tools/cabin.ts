@@ -95,10 +95,10 @@ const checkVehicle = tool({
   pages: { faults: 'longest' },
   annotations: { readOnly: true },
   ask: [
-    'check the {system} system of the car',
-    'read the {system} values of the car',
-    'tell me the state of the {system} system and its faults',
-    'show me how the {system} system of the car is doing',
+    'check the {system} of the car',
+    'run a check on the {system} of the car',
+    'tell me the state of the {system} and any faults',
+    'show me the readings and faults of the {system} of the car',
   ],
   sample: ({ random, bound }) => ({ system: random.pick(SYSTEMS), ...bound }),
   run: ({ system }, { db, now }) => ({
@@ -150,8 +150,10 @@ const setCabinClimate = tool({
     'set {temperature} degrees for the {zone} zone of the cabin',
   ],
   sample({ db, random, bound }) {
-    const zones = ZONES.filter((zone) => !climateObstacle(db, zone))
-    const temperature = bound.temperature ?? random.int(17, 26)
+    // Nobody heats or cools beside an open window.
+    const isShut = (zone: string): boolean => (db.windows.get(zone)?.opening ?? 0) === 0
+    const zones = ZONES.filter((zone) => isShut(zone) && !climateObstacle(db, zone))
+    const temperature = bound.temperature ?? random.int(18, 24)
     return pickAgreeing(
       random,
       bound,
@@ -194,7 +196,7 @@ const playPlaylist = tool({
     const title =
       bound.title ??
       random.pick(db.playlists.list((row) => row.playlist !== playlist && !(row.explicit && guard === 'child'))).title
-    const volume = bound.volume ?? (random.chance(0.3) ? random.int(3, 20) : undefined)
+    const volume = bound.volume ?? (random.chance(0.3) ? random.int(4, 18) : undefined)
     return hasPower(theCar(db)) ? { title, ...(volume === undefined ? {} : { volume }) } : null
   },
   run({ title, volume }, { db, fail }) {

@@ -126,16 +126,18 @@ const setBrake = tool({
   needs: ['gear_set', 'doors_closed', 'moving'],
   ask: [
     'make sure that the {brake} brake is {state}',
-    'set the {brake} brake to {state}',
+    'have the {brake} brake turned {state}',
     'see to it that the {brake} brake is {state}',
-    'switch the {brake} brake {state}',
+    'turn the {brake} brake {state}',
   ],
   sample({ db, random, bound }) {
     const car = theCar(db)
     const changes = cross(['foot', 'parking'] as const, ['on', 'off'] as const)
       .filter(([brake, state]) => car[`${brake}_brake`] !== state && !('code' in brakeOutcome(db, brake, state)))
       .map(([brake, state]) => ({ brake, state }))
-    return pickAgreeing(random, bound, changes)
+    // In gear somebody wants to go.
+    const releases = changes.filter(({ state }) => state === 'off' && car.gear === 'drive')
+    return pickAgreeing(random, bound, [...changes, ...releases, ...releases])
   },
   run({ brake, state }, { db, fail, now }) {
     const outcome = brakeOutcome(db, brake, state)
@@ -191,7 +193,7 @@ const accelerateTo = tool({
     if (bound.speed !== undefined) return speedObstacle(db, now(), bound.speed) ? null : { speed: bound.speed }
     if (speedObstacle(db, now(), 5)) return null
     const { limit } = topSpeed(db, theCar(db))
-    const slow = random.chance(0.25) || limit < LIMITS.cruise
+    const slow = random.chance(0.1) || limit < LIMITS.cruise
     return { speed: random.int(slow ? 1 : LIMITS.cruise / 5, Math.floor(limit / 5)) * 5 }
   },
   run({ speed }, { unless, db, now }) {

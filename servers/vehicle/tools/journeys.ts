@@ -7,7 +7,7 @@ import { slug } from '../../kernel/text.js'
 import { pointOf, roadKm } from '../map.js'
 import { drivenMetres, LIMITS, rangeKm, routeObstacle, theCar, withDrive } from '../rules.js'
 import { CAR, type Destination, KINDS, PURPOSES, tool, type VehicleView } from '../schema.js'
-import { PLACE_FIRST, PLACE_SECOND } from '../words.js'
+import { OWN_PLACES } from '../words.js'
 
 const fromHere = (db: VehicleView, place: Destination): number =>
   roadKm(db.destinations.get(theCar(db).location)!, place)
@@ -44,10 +44,10 @@ const findDestination = tool({
   pages: { destinations: 'longest' },
   annotations: { readOnly: true },
   ask: [
-    'find {text} among the destinations of the car[, only of the kind {kind}]',
-    'search the navigation system for {text}[ of the kind {kind}]',
-    'look up {text} in the navigation system[, kind {kind}]',
-    'see whether the car knows a destination {text}[ of the kind {kind}]',
+    'find {text} among the destinations of the car[, looking only for a {kind} place]',
+    'search the navigation system for {text}[, {kind} places only]',
+    'look up {text} in the navigation system[ among the {kind} places]',
+    'check whether the car knows a destination {text}[ among its {kind} places]',
   ],
   sample({ db, random, bound }) {
     const hidden = hides(db)
@@ -55,7 +55,7 @@ const findDestination = tool({
     if (!row) return null
     if (random.chance(0.12)) return { text: row.city, kind: row.kind, ...bound }
     const text = random.chance(0.15) ? `${row.name} ${row.city}` : row.name
-    return { text, ...(random.chance(0.3) ? { kind: row.kind } : {}), ...bound }
+    return { text, ...(random.chance(0.1) ? { kind: row.kind } : {}), ...bound }
   },
   run({ text, kind }, { db }) {
     const words = text.toLowerCase().split(/\s+/)
@@ -100,7 +100,8 @@ const saveDestination = tool({
   output: z.object({
     name: z.string(),
     destination: ref('destination'),
-    city: common('city', z.string()),
+    // Means nothing to other worlds: what was saved in the car is done.
+    city: z.string(),
     km: z.int(),
   }),
   annotations: { readOnly: false },
@@ -114,8 +115,7 @@ const saveDestination = tool({
     if (theCar(db).guard === 'valet' || db.destinations.by('kind', 'saved').length >= LIMITS.saved) return null
     const here = db.destinations.get(theCar(db).location)!
     const city = random.chance(0.75) ? here.city : random.pick(CITIES).city
-    const names = Array.from({ length: 6 }, () => `${random.pick(PLACE_FIRST)} ${random.pick(PLACE_SECOND)}`)
-    const name = bound.name ?? names.find((candidate) => !isSaved(db, candidate))
+    const name = bound.name ?? random.shuffle(OWN_PLACES).find((candidate) => !isSaved(db, candidate))
     return name === undefined ? null : { name, address: bound.address ?? addressIn(random, city) }
   },
   run({ name, address }, { db, fail, nextId }) {

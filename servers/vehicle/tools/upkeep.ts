@@ -24,7 +24,7 @@ const switchCharging = tool({
   ask: [
     'switch charging {charging}',
     'turn the charging of the car {charging}',
-    'set charging to {charging}',
+    'have the charging of the car switched {charging}',
     'make sure that the charging of the car is {charging}',
   ],
   sample({ db, random, bound }) {

@@ -279,8 +279,8 @@ test('a full name in a city finds exactly one place, a chain has places in sever
 })
 
 test('places open and close by the clock of their city and rest on their day', () => {
-  assert.is(weekday('2026-03-02'), 'monday')
-  assert.is(weekday('2026-03-08'), 'sunday')
+  assert.is(weekday('2026-03-02'), 'Monday')
+  assert.is(weekday('2026-03-08'), 'Sunday')
   const session = open(11)
   const told = (fits: (row: { city: string; opens: string; closes: string; closed_on: string | null }) => boolean) =>
     succeed(session, 'get_place', { place: mapOf(session).places.find(fits)!.place }).open_now
@@ -294,7 +294,7 @@ test('places open and close by the clock of their city and rest on their day', (
     true,
   )
   assert.is(
-    told(({ closed_on }) => closed_on === 'monday'),
+    told(({ closed_on }) => closed_on === 'Monday'),
     false,
   )
 })
