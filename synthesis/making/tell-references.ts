@@ -31,11 +31,17 @@ export function tellReferences(
     for (const { ways, ...binding } of step.bindings) {
       const fitting = ways.filter((way) => fits(way, binding, i, { steps, partOf, told }))
       if (fitting.length === 0) return null
-      bindings.push({ ...binding, way: random.pick(fitting) })
+      bindings.push({ ...binding, way: inWhole(random.pick(fitting), steps[binding.source]!) })
     }
     settled.push({ ...step, bindings })
   }
   return settled
+}
+
+/** The last one of a page is not the last one of the list. */
+function inWhole(way: Way, { output }: Pick<Step, 'output'>): Way {
+  const { found } = output as { readonly found?: unknown }
+  return way.how === 'place' && typeof found === 'number' && found > way.of ? { ...way, of: found } : way
 }
 
 interface Course {

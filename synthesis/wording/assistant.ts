@@ -1,6 +1,7 @@
 import { meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
 import { askedFor, choicesOf, listed } from './field-words.js'
 import type { Ask, Moment } from './speech.js'
+import { goalsOf } from './vague.js'
 
 /** Questions for one missing value, by what it is. `#` stands for its name. The first row that fits is taken. */
 const QUESTIONS: readonly (readonly [RegExp, readonly string[]])[] = [
@@ -164,10 +165,49 @@ const RESTS = [
   'As for the rest, my tools do not cover that.',
 ] as const
 
-export function declineRest({ random }: Moment): string {
-  return `${random.pick(RESTS)} ${random.pick(INSTEAD)}`.trim()
+/** `#` stands for what was wanted, as `freeze a card`. */
+const REFUSALS_OF = [
+  'I am sorry, but I cannot # here: I have no tool for it.',
+  'I am afraid I have no tool to #.',
+  'To # I would need a tool that I do not have.',
+  'Sorry, there is no tool among mine to #.',
+  'I would gladly help you, but with the tools I have I cannot #.',
+  'Unfortunately I am not able to #; that needs a tool that is missing here.',
+  'I have looked through my tools: none of them lets me #.',
+] as const
+const RESTS_OF = [
+  'I could not do the rest, for I have no tool to #.',
+  'For the rest I lack a tool: I cannot #.',
+  'What I cannot do is the last part: I have no tool to #.',
+  'That is as far as I get: none of my tools lets me #.',
+  'The last part is missing, since I have no tool here to #.',
+] as const
+/** Share of the refusals that say what cannot be done. */
+const NAMED = 0.55
+
+function refusal(
+  plain: readonly string[],
+  named: readonly string[],
+  ask: Ask | undefined,
+  random: SeededRandom,
+): string {
+  const [goal] = ask === undefined ? [] : goalsOf(ask.server, ask.tool)
+  const said =
+    goal !== undefined && random.chance(NAMED)
+      ? random.pick(named).replace('#', () => ofYours(goal))
+      : random.pick(plain)
+  return `${said} ${random.pick(INSTEAD)}`.trim()
 }
 
-export function decline({ random }: Moment): string {
-  return `${random.pick(REFUSALS)} ${random.pick(INSTEAD)}`.trim()
-}
+/** What the user calls mine is yours to the assistant. */
+const ofYours = (goal: string): string =>
+  goal
+    .replaceAll(/\bmine\b/g, 'yours')
+    .replaceAll(/\bmy\b/g, 'your')
+    .replaceAll(/\bme\b/g, 'you')
+    .replaceAll(/\bI\b/g, 'you')
+    .replaceAll(/\bour\b/g, 'your')
+    .replaceAll(/\bwe\b/g, 'you')
+
+export const declineRest = ({ random }: Moment, ask?: Ask): string => refusal(RESTS, RESTS_OF, ask, random)
+export const decline = ({ random }: Moment, ask?: Ask): string => refusal(REFUSALS, REFUSALS_OF, ask, random)

@@ -29,6 +29,9 @@ const PEOPLE = new Set([
   'driver',
   'traveller',
   'participant',
+  'profile',
+  'colleague',
+  'friend',
 ])
 
 /** Words for an entity of an earlier result. `undefined` when this way has none. */
@@ -66,30 +69,22 @@ function theOnly(
   const pronounFits =
     !/ (of|for|under|with|about|among|on|in) $/.test(before) &&
     /^($|[,.?!](?! which)| (?!is |has |does |can |are ))/.test(after)
-  if (adjacent && pronounFits && random.chance(0.4)) return PEOPLE.has(noun) ? 'them' : 'it'
+  if (adjacent && pronounFits && random.chance(0.6)) return PEOPLE.has(noun) ? 'them' : 'it'
   if (adjacent && !PEOPLE.has(noun) && random.chance(0.15)) return 'that one'
   if (before.endsWith('that ')) return `this ${noun}`
-  if (made) return random.pick([`that ${noun}`, `the new ${noun}`, `that new ${noun}`, `this new ${noun}`])
-  if (ahead) return random.pick([`that ${noun}`, `that ${noun}`, `the ${noun} you find`, `the ${noun} that comes up`])
-  return random.pick([
-    `that ${noun}`,
-    `that ${noun}`,
-    `that ${noun}`,
-    `this ${noun}`,
-    `this ${noun}`,
-    `that same ${noun}`,
-  ])
+  if (made) return random.pick([`that ${noun}`, `the new ${noun}`, `the new ${noun}`])
+  if (ahead) return random.pick([`that ${noun}`, `that ${noun}`, `the ${noun} you find`])
+  return random.pick([`that ${noun}`, `that ${noun}`, `this ${noun}`, `the ${noun}`])
 }
 
 /** Titles as people write them without quotes: a few words, each with a capital. */
 const PROPER = /^[A-Z][\w'’.-]*( (of|the|and|for|de|&|[A-Z0-9][\w'’.-]*)){0,3}$/
+/** What stands out by itself: the name of a file, a handle, one word in small letters. */
+const STANDS_OUT = /^(?=.*[a-z])[\w~/-]+(\.[a-z0-9]+)?$/
+/** Labels that are the name of a thing and of nothing else. */
+const NAMED_BY = new Set(['name', 'title'])
 
-function labelled(
-  noun: string,
-  label: string,
-  { labelField, ahead, adjacent }: Context,
-  random: SeededRandom,
-): TextSpan[] {
+function labelled(noun: string, label: string, { labelField, ahead }: Context, random: SeededRandom): TextSpan[] {
   const name: TextSpan = { text: label, fixed: true, label: true }
   const proper = PROPER.test(label)
   if (PEOPLE.has(noun) && proper) return [name]
@@ -99,19 +94,20 @@ function labelled(
     return [word(`the ${noun} ${says} `), ...quoted]
   }
   if (labelField === 'subject') {
-    const link = random.pick(['with the subject', 'titled', 'about'])
-    return random.chance(0.4) ? [word('the '), ...quoted, word(` ${noun}`)] : [word(`the ${noun} ${link} `), ...quoted]
+    const bare = proper || random.chance(0.3) ? [name] : quoted
+    return random.chance(0.4) ? [word('the '), ...bare, word(` ${noun}`)] : [word(`the ${noun} about `), ...bare]
   }
-  if (proper && label.toLowerCase().endsWith(noun.split(' ').at(-1)!))
-    return random.chance(0.5) ? [word('the '), name] : [name]
-  const ways: TextSpan[][] = [
-    [word(`the ${noun} `), ...quoted],
-    [word('the '), ...quoted, word(` ${noun}`)],
-    [word(`the ${noun} ${random.pick(['called', 'named'])} `), ...(proper && random.chance(0.5) ? [name] : quoted)],
-  ]
-  if (ahead || adjacent) ways.push([word('the one called '), ...(proper && random.chance(0.5) ? [name] : quoted)])
-  if (proper) ways.push([word('the '), name, word(` ${noun}`)], [word('the '), name, word(` ${noun}`)], [name])
-  return random.pick(ways)
+  const endsWithNoun = label.toLowerCase().endsWith(noun.split(' ').at(-1)!)
+  if (proper && endsWithNoun) return random.chance(0.5) ? [word('the '), name] : [name]
+  // The name of a file or a person needs no word for what it is, nor does a title that was just spoken of.
+  if (/\.[a-z0-9]{2,4}$/.test(label) && !label.includes(' ')) return [name]
+  if (proper && NAMED_BY.has(labelField ?? '') && random.chance(ahead ? 0.4 : 0.6)) return [name]
+  const bare = proper || STANDS_OUT.test(label) ? [name] : quoted
+  return random.pick([
+    [word('the '), ...bare, word(` ${noun}`)],
+    [word('the '), ...bare, word(` ${noun}`)],
+    [word(`the ${noun} `), ...bare],
+  ])
 }
 
 const ORDINALS = [
@@ -170,7 +166,7 @@ const COUNTED =
 type Extreme = Extract<Way, { how: 'extreme' }>
 
 function extreme({ noun, field, most }: Extreme, { adjacent }: Context, random: SeededRandom): string | undefined {
-  const what = adjacent && random.chance(0.5) ? 'one' : noun
+  const what = adjacent && random.chance(0.7) ? 'one' : noun
   const words = wordsFor(field)
   const row = SUPERLATIVES.find(([fields]) => fields.test(field))
   const plain = DATED.test(field)

@@ -18,32 +18,41 @@ const MAX_FACTS_EACH = 1
 /** Lists of one result that are told. */
 const MAX_LISTS = 2
 
-const CONFIRMATIONS = [
-  'Done.',
-  'That is done.',
-  'All set.',
-  'It is done.',
-  'That worked.',
-  'Everything went through.',
-] as const
+const CONFIRMATIONS = ['Done.', 'That is done.', 'All set.', 'Done:', 'All right:', 'OK, done.'] as const
 
 /** Share of the turns that change something whose report begins by saying that it was done. */
-const CONFIRMED = 0.35
+const CONFIRMED = 0.25
 
 /** The closing words of a turn: what was done and found, with nothing that the results do not say. */
-export function report(done: readonly Done[], { random, today }: Moment): string {
+export function report(done: readonly Done[], { random, today, goesOn }: Moment): string {
   // What was looked up on the way is no answer to anything.
   const asked = done.filter(({ ask }) => !(ask.silent && ask.tool.annotations.readOnly))
   const firstWrite = asked.findIndex(({ ask }) => !ask.tool.annotations.readOnly)
-  const sentences = asked
-    .flatMap((call, i) => {
+  const answers = asked
+    .map((call, i) => {
       const answer = told(call.ask, call.output, today)
-      if (answer === undefined) return summary(call, i === firstWrite, random)
-      return i === firstWrite && random.chance(CONFIRMED) ? [random.pick(CONFIRMATIONS), answer] : [answer]
+      if (answer === undefined) return summary(call, i === firstWrite, random).join(' ')
+      const isConfirmed = i === firstWrite && asked.length === 1 && !goesOn && random.chance(CONFIRMED)
+      return isConfirmed ? confirmed(random.pick(CONFIRMATIONS), answer) : answer
     })
-    .filter((sentence) => sentence !== '')
-  if (sentences.length === 0) return random.pick(['Done.', 'That is done.', 'All done.'])
-  return sentences.join(' ')
+    .filter((answer) => answer !== '')
+  if (answers.length === 0) return random.pick(['Done.', 'That is done.', 'All done.'])
+  return answers.reduce((text, answer, i) => `${text} ${linked(answer, i === answers.length - 1, random)}`)
+}
+
+/** Words that are written small inside a sentence. */
+const FUNCTION_WORD = /^(The|There|It|You|Your|This|That|These|In|A|An|No|On|By|From|To|What|All) /
+
+const small = (text: string): string => (FUNCTION_WORD.test(text) ? text[0]!.toLowerCase() + text.slice(1) : text)
+const confirmed = (word: string, answer: string): string => `${word} ${word.endsWith(':') ? small(answer) : answer}`
+
+/** One of several answers, joined to what was told before. */
+function linked(answer: string, isLast: boolean, random: SeededRandom): string {
+  if (/^I found /.test(answer)) return random.pick([answer, answer.replace('I found', 'I also found')])
+  if (/^(You have|I [a-z]+ed) /.test(answer) && random.chance(0.6)) return answer.replace(' ', ' also ')
+  const ways = isLast ? ['', 'And ', 'Also, ', 'Finally, '] : ['', 'And ', 'Also, ']
+  const way = random.pick(ways)
+  return way === '' ? answer : way + small(answer)
 }
 
 /** @param confirms  says that something was done, which one report does once */

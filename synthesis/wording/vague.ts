@@ -42,7 +42,7 @@ export function vague({ server, tool, args }: Ask, moment: Moment, refused = fal
 const uncapitalised = (text: string): string => (/^I\b/.test(text) ? text : text[0]!.toLowerCase() + text.slice(1))
 
 /** `freeze a card`, `set up a standing order`: short imperatives without any value. */
-function goalsOf(server: ServerDefinition, tool: ToolDefinition): string[] {
+export function goalsOf(server: ServerDefinition, tool: ToolDefinition): string[] {
   const own = server.callWords?.[tool.name]?.goal
   if (own !== undefined) return [own]
   return [fromDescription(tool.description), fromName(server, tool)].filter((goal) => goal !== undefined)
@@ -88,7 +88,7 @@ function fromName(server: ServerDefinition, tool: ToolDefinition): string | unde
 }
 
 const WISHES: Readonly<Record<Persona['register'], readonly string[]>> = {
-  terse: ['need to #', 'want to #', '#', 'can you #?', 'help me #', 'have to #'],
+  terse: ['need to #', 'i need to #', 'can you # for me?', 'can you help me #?', 'how do i #?', 'i want to #'],
   plain: [
     'I want to #.',
     'I need to #.',
@@ -98,34 +98,34 @@ const WISHES: Readonly<Record<Persona['register'], readonly string[]>> = {
     'Could you # for me?',
     'I have to #.',
     'Please help me #.',
-    'Can I # here?',
+    'Could you help me # today?',
+    "I'd like you to # for me.",
   ],
   polite: [
     'I would like to #, please.',
     'Could you please help me #?',
-    'Would it be possible to #?',
-    'I would need to #, if I may.',
+    'Would you help me #, please?',
+    'I would like to #, if that is possible.',
     'May I ask you to # for me?',
     'I wanted to ask whether you could help me #.',
     'Would you be able to # for me?',
-    "I'd appreciate some help: I need to #.",
+    'I need some help: I would like to #.',
   ],
   chatty: [
-    'So I need to #, can you help?',
+    'I need to #, can you help?',
     'Any chance you could # for me?',
-    'Help me out, I want to #.',
-    'I was thinking I should #.',
-    'You can # for me, right?',
-    "It's about time to #, I think.",
-    'I keep meaning to #. Help?',
-    "Let's #, shall we?",
+    'Can you help me out? I want to #.',
+    'I was thinking I should #. Can you do that?',
+    "It's about time to #, I think. Would you do that for me?",
+    'I keep meaning to #. Could you help me with that?',
     "I'd love to #. Can you do that?",
+    'You can # for me, right?',
   ],
 }
 
 function wished(goal: string, register: Persona['register'], random: SeededRandom): string {
   const form = random.pick(WISHES[register])
-  const own = !/you #|ask you to #|could #|^#$/.test(form)
+  const own = !/you #|you to #|could #|^#$/.test(form)
   const said = own
     ? goal
         .replace(/^show /, 'see ')
