@@ -31,7 +31,10 @@ export function tellReferences(
     for (const { ways, ...binding } of step.bindings) {
       const fitting = ways.filter((way) => fits(way, binding, i, { steps, partOf, told }))
       if (fitting.length === 0) return null
-      bindings.push({ ...binding, way: inWhole(random.pick(fitting), steps[binding.source]!) })
+      bindings.push({
+        ...binding,
+        way: told ? inWhole(random.pick(fitting), steps[binding.source]!) : random.pick(fitting),
+      })
     }
     settled.push({ ...step, bindings })
   }

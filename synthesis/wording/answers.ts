@@ -29,7 +29,7 @@ const SUPPLY: Forms = {
     'Ah, sorry: #!',
     'Sorry, #. My head is elsewhere.',
     '#, of course, silly me.',
-    'Good question! #.',
+    'Ah, of course. #.',
     'Right, that would help: #.',
   ],
 }

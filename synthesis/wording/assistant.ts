@@ -147,7 +147,7 @@ const REFUSALS = [
 const INSTEAD = [
   'Is there anything else I can do for you?',
   'Let me know if there is something else.',
-  'I am happy to help with what my tools are for.',
+  'I am happy to help with something else.',
   'Please tell me if you need something else.',
   '',
   '',
@@ -185,23 +185,23 @@ const RESTS_OF = [
 /** Share of the refusals that say what cannot be done. */
 const NAMED = 0.55
 
-function refusal(
-  plain: readonly string[],
-  named: readonly string[],
-  ask: Ask | undefined,
-  random: SeededRandom,
-): string {
+/** Nobody says no twice in the same words: the turns of a conversation share the forms out. */
+const pickFor = (turn: number, forms: readonly string[], random: SeededRandom): string =>
+  random.pick(forms.filter((_, i) => i % 3 === turn % 3))
+
+function refusal(plain: readonly string[], named: readonly string[], { random, turn }: Moment, ask?: Ask): string {
   const [goal] = ask === undefined ? [] : goalsOf(ask.server, ask.tool)
   const said =
     goal !== undefined && random.chance(NAMED)
-      ? random.pick(named).replace('#', () => ofYours(goal))
-      : random.pick(plain)
+      ? pickFor(turn, named, random).replace('#', () => ofYours(goal))
+      : pickFor(turn, plain, random)
   return `${said} ${random.pick(INSTEAD)}`.trim()
 }
 
 /** What the user calls mine is yours to the assistant. */
 const ofYours = (goal: string): string =>
   goal
+    .replace(/^see /, 'show you ')
     .replaceAll(/\bmine\b/g, 'yours')
     .replaceAll(/\bmy\b/g, 'your')
     .replaceAll(/\bme\b/g, 'you')
@@ -209,5 +209,5 @@ const ofYours = (goal: string): string =>
     .replaceAll(/\bour\b/g, 'your')
     .replaceAll(/\bwe\b/g, 'you')
 
-export const declineRest = ({ random }: Moment, ask?: Ask): string => refusal(RESTS, RESTS_OF, ask, random)
-export const decline = ({ random }: Moment, ask?: Ask): string => refusal(REFUSALS, REFUSALS_OF, ask, random)
+export const declineRest = (moment: Moment, ask?: Ask): string => refusal(RESTS, RESTS_OF, moment, ask)
+export const decline = (moment: Moment, ask?: Ask): string => refusal(REFUSALS, REFUSALS_OF, moment, ask)

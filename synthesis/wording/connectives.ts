@@ -114,7 +114,6 @@ const TAKEN_UP: Readonly<Record<Register, Readonly<Record<Before | 'both', reado
       'Ah, okay',
       'Good to know',
       'Right, that makes sense',
-      'Aha',
       'Oh nice, thanks',
       'Okay, got it',
     ],

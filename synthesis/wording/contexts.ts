@@ -53,7 +53,7 @@ const LEADS: Readonly<Record<string, readonly string[]>> = {
   ],
   filesystem: [
     "I'm tidying up my files~.",
-    "I'm in the shell~ and want to be quick.",
+    "I'm in the shell and want to be quick.",
     "I'm finding my way around this machine.",
     "I'm putting my folders in order~.",
     'I am not sure any more what lies where.',
@@ -93,7 +93,6 @@ const LEADS: Readonly<Record<string, readonly string[]>> = {
     "I'm on my feet a lot today.",
   ],
   marketplace: [
-    "I'm on the marketplace~.",
     "I'm looking after my things on the marketplace~.",
     'I buy and sell a lot of used things.',
     'We are getting our flat in order.',
@@ -118,10 +117,9 @@ const LEADS: Readonly<Record<string, readonly string[]>> = {
   shopping: [
     "I'm doing some shopping~.",
     "I'm on my break, so let's be quick.",
-    "I'm in your shop~.",
     "I'm getting a few things for the flat~.",
     'A friend recommended your shop.',
-    "I'm doing my shopping on the side.",
+    "I'm doing my shopping between two appointments.",
   ],
   social_media: [
     "I haven't been online for days.",

@@ -279,7 +279,6 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     world: 'marketplace',
     requests: [
       'Put my listing at the top for a week.',
-      'Take better photos of my (armchair|guitar|winter tyres).',
       'What did (bikes|sofas|record players) like mine sell for in the shops when new?',
       'Have somebody pick the (wardrobe|washing machine) up from my place.',
       'Verify my account with my identity card.',

@@ -70,15 +70,22 @@ function theOnly(
     !/ (of|for|under|with|about|among|on|in) $/.test(before) &&
     /^($|[,.?!](?! which)| (?!is |has |does |can |are ))/.test(after)
   if (adjacent && pronounFits && random.chance(0.6)) return PEOPLE.has(noun) ? 'them' : 'it'
-  if (adjacent && !PEOPLE.has(noun) && random.chance(0.15)) return 'that one'
   if (before.endsWith('that ')) return `this ${noun}`
+  if (adjacent && !PEOPLE.has(noun) && random.chance(0.15)) return 'that one'
   if (made) return random.pick([`that ${noun}`, `the new ${noun}`, `the new ${noun}`])
   if (ahead) return random.pick([`that ${noun}`, `that ${noun}`, `the ${noun} you find`])
-  return random.pick([`that ${noun}`, `that ${noun}`, `this ${noun}`, `the ${noun}`])
+  return random.pick([
+    `that ${noun}`,
+    `that ${noun}`,
+    `this ${noun}`,
+    PEOPLE.has(noun) ? `that ${noun}` : `the ${noun}`,
+  ])
 }
 
 /** Titles as people write them without quotes: a few words, each with a capital. */
 const PROPER = /^[A-Z][\w'’.-]*( (of|the|and|for|de|&|[A-Z0-9][\w'’.-]*)){0,3}$/
+/** The same with small words between: "Barcelona to Lisbon 3 April". Such a title needs to be told what it is of. */
+const PHRASE = /^[A-Z][\w'’.-]*( (of|the|and|for|de|to|in|on|at|with|&|[A-Z0-9][\w'’.-]*)){0,5}$/
 /** What stands out by itself: the name of a file, a handle, one word in small letters. */
 const STANDS_OUT = /^(?=.*[a-z])[\w~/-]+(\.[a-z0-9]+)?$/
 /** Labels that are the name of a thing and of nothing else. */
@@ -101,12 +108,12 @@ function labelled(noun: string, label: string, { labelField, ahead }: Context, r
   if (proper && endsWithNoun) return random.chance(0.5) ? [word('the '), name] : [name]
   // The name of a file or a person needs no word for what it is, nor does a title that was just spoken of.
   if (/\.[a-z0-9]{2,4}$/.test(label) && !label.includes(' ')) return [name]
-  if (proper && NAMED_BY.has(labelField ?? '') && random.chance(ahead ? 0.4 : 0.6)) return [name]
-  const bare = proper || STANDS_OUT.test(label) ? [name] : quoted
+  if (proper && NAMED_BY.has(labelField ?? '') && random.chance(ahead ? 0.5 : 0.75)) return [name]
+  const bare = PHRASE.test(label) || STANDS_OUT.test(label) ? [name] : quoted
   return random.pick([
     [word('the '), ...bare, word(` ${noun}`)],
     [word('the '), ...bare, word(` ${noun}`)],
-    [word(`the ${noun} `), ...bare],
+    bare.length > 1 ? [word(`the ${noun} `), ...bare] : [word('the '), ...bare, word(` ${noun}`)],
   ])
 }
 

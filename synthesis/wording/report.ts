@@ -37,22 +37,29 @@ export function report(done: readonly Done[], { random, today, goesOn }: Moment)
     })
     .filter((answer) => answer !== '')
   if (answers.length === 0) return random.pick(['Done.', 'That is done.', 'All done.'])
-  return answers.reduce((text, answer, i) => `${text} ${linked(answer, i === answers.length - 1, random)}`)
+  const links = random.shuffle(['', '', 'And ', 'Also, ', answers.length > 2 ? 'Finally, ' : ''])
+  return answers.reduce((text, answer, i) => {
+    const isLast = i === answers.length - 1
+    const at = links.findIndex((link) => isLast || link !== 'Finally, ')
+    const [link = ''] = at < 0 ? [] : links.splice(at, 1)
+    return `${text} ${linked(answer, link, random)}`
+  })
 }
 
 /** Words that are written small inside a sentence. */
 const FUNCTION_WORD = /^(The|There|It|You|Your|This|That|These|In|A|An|No|On|By|From|To|What|All) /
 
 const small = (text: string): string => (FUNCTION_WORD.test(text) ? text[0]!.toLowerCase() + text.slice(1) : text)
-const confirmed = (word: string, answer: string): string => `${word} ${word.endsWith(':') ? small(answer) : answer}`
+function confirmed(word: string, answer: string): string {
+  if (!word.endsWith(':')) return `${word} ${answer}`
+  return answer.includes(':') ? answer : `${word} ${small(answer)}`
+}
 
 /** One of several answers, joined to what was told before. */
-function linked(answer: string, isLast: boolean, random: SeededRandom): string {
-  if (/^I found /.test(answer)) return random.pick([answer, answer.replace('I found', 'I also found')])
-  if (/^(You have|I [a-z]+ed) /.test(answer) && random.chance(0.6)) return answer.replace(' ', ' also ')
-  const ways = isLast ? ['', 'And ', 'Also, ', 'Finally, '] : ['', 'And ', 'Also, ']
-  const way = random.pick(ways)
-  return way === '' ? answer : way + small(answer)
+function linked(answer: string, link: string, random: SeededRandom): string {
+  if (/^(You have|I [a-z]+ed|I found) /.test(answer) && random.chance(0.6))
+    return answer.replace(/^(You have|I [a-z]+) /, (words) => words.replace(' ', ' also '))
+  return link === '' ? answer : link + small(answer)
 }
 
 /** @param confirms  says that something was done, which one report does once */

@@ -159,7 +159,8 @@ function freshOpener(
 }
 
 /** A few clauses put something before their verb: "for that contact, choose ...". */
-const startsWithVerb = (clause: readonly TextSpan[]): boolean => !/^(for|on|from|check out:)\b/.test(clause[0]!.text)
+const startsWithVerb = (clause: readonly TextSpan[]): boolean =>
+  !/^(?:(?:for|on|from)\b|[a-z ]+:)/.test(clause[0]!.text)
 
 /** Clauses in which "me" is the one who asks, so that nobody else can be the subject. */
 const speaksToAssistant = (clause: readonly TextSpan[]): boolean =>

@@ -123,9 +123,15 @@ const WISHES: Readonly<Record<Persona['register'], readonly string[]>> = {
   ],
 }
 
+/** Whether it is the user who does what the goal says. */
+const isOwn = (form: string): boolean => !/you #|you to #|could #/.test(form)
+
 function wished(goal: string, register: Persona['register'], random: SeededRandom): string {
-  const form = random.pick(WISHES[register])
-  const own = !/you #|you to #|could #|^#$/.test(form)
+  // "Could you see ... for me" and "for a customer for me" are no sentences.
+  const fits = (form: string): boolean =>
+    (/^(see|know|go through) /.test(goal) ? isOwn(form) : true) && !(/ for /.test(goal) && /for me/.test(form))
+  const form = random.pick(WISHES[register].filter(fits))
+  const own = isOwn(form)
   const said = own
     ? goal
         .replace(/^show /, 'see ')
