@@ -1,4 +1,5 @@
 import { entitiesIn, meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
+import { PEOPLE } from '../wording/referring.js'
 import type { Way } from './references.js'
 import type { Binding, Step } from './walk.js'
 
@@ -31,9 +32,13 @@ export function tellReferences(
     for (const { ways, ...binding } of step.bindings) {
       const fitting = ways.filter((way) => fits(way, binding, i, { steps, partOf, told }))
       if (fitting.length === 0) return null
+      // People are called by their names: nobody says "the second colleague".
+      const people = told ? fitting.filter(({ how, noun }) => how === 'label' && PEOPLE.has(noun)) : []
       bindings.push({
         ...binding,
-        way: told ? inWhole(random.pick(fitting), steps[binding.source]!) : random.pick(fitting),
+        way: told
+          ? inWhole(random.pick(people.length > 0 ? people : fitting), steps[binding.source]!)
+          : random.pick(fitting),
       })
     }
     settled.push({ ...step, bindings })
@@ -43,8 +48,10 @@ export function tellReferences(
 
 /** The last one of a page is not the last one of the list. */
 function inWhole(way: Way, { output }: Pick<Step, 'output'>): Way {
-  const { found } = output as { readonly found?: unknown }
-  return way.how === 'place' && typeof found === 'number' && found > way.of ? { ...way, of: found } : way
+  if (way.how !== 'place') return way
+  const { found, next_page } = output as { readonly found?: unknown; readonly next_page?: unknown }
+  const known = typeof found === 'number' ? found : way.of
+  return { ...way, of: Math.max(known, way.of + (next_page === undefined ? 0 : 1)) }
 }
 
 interface Course {

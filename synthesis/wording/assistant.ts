@@ -9,6 +9,7 @@ const QUESTIONS: readonly (readonly [RegExp, readonly string[]])[] = [
     /\b(date|day)$/,
     ['For which #?', 'Sure. Which # should it be?', 'Which # do you have in mind?', 'What # shall I put?'],
   ],
+  [/^end date$/, ['Until when?', 'Until which day?', 'Sure. What # should it be?']],
   [/\btime$/, ['At what time?', 'What # would suit you?', 'Sure. Which # should it be?']],
   [
     /^(amount|price|limit|budget|limit price|stop price|alert price|reserve)$/,

@@ -150,8 +150,8 @@ export function followUp(
   if (!random.chance(TAKES_UP[register])) return { thanks: '', now }
   const ways = TAKEN_UP[register]
   const said = random.pick(random.chance(0.55) ? ways[before] : ways.both)
-  const stop =
-    register === 'chatty' && random.chance(0.4) ? '! ' : random.chance(0.25) && !said.includes(',') ? ', ' : '. '
+  const runsOn = !said.includes(',') && !now.endsWith(', ') && random.chance(0.25)
+  const stop = register === 'chatty' && random.chance(0.4) ? '! ' : runsOn ? ', ' : '. '
   return { thanks: said + stop, now }
 }
 

@@ -18,7 +18,8 @@ export interface Context {
   readonly labelField: string | undefined
 }
 
-const PEOPLE = new Set([
+/** Kinds of things that are somebody. */
+export const PEOPLE = new Set([
   'person',
   'payee',
   'member',

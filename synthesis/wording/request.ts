@@ -55,7 +55,9 @@ function arranged(clauses: readonly Clause[], world: string, manner: Manner, mom
   const { random, turn } = moment
   const { register } = manner
   const sentences: Sentence[] = []
-  const opener = opening(moment, register, clauses.length)
+  const drawn = opening(moment, register, clauses.length)
+  const saysNow = /\bnow\b/.test(textOf(clauses[0]!.spans))
+  const opener = saysNow ? { ...drawn, now: drawn.now.replace(/\bnow /, '') } : drawn
   const context = turn === 0 ? lead(world, register, random) : ''
   let start = opener.before
   if (context !== '') {

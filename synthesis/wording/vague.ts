@@ -129,14 +129,14 @@ const isOwn = (form: string): boolean => !/you #|you to #|could #/.test(form)
 function wished(goal: string, register: Persona['register'], random: SeededRandom): string {
   // "Could you see ... for me" and "for a customer for me" are no sentences.
   const fits = (form: string): boolean =>
-    (/^(see|know|go through) /.test(goal) ? isOwn(form) : true) && !(/ for /.test(goal) && /for me/.test(form))
+    (/^(see|know|go through) /.test(goal) ? isOwn(form) : true) && !(/ for | that I /.test(goal) && /for me/.test(form))
   const form = random.pick(WISHES[register].filter(fits))
   const own = isOwn(form)
   const said = own
     ? goal
         .replace(/^show /, 'see ')
         .replace(/^list /, random.pick(['see ', 'go through ', 'list ']))
-        .replace(/^tell /, 'find out ')
+        .replace(/^tell (?=what|which|who|how|whether|where|when)/, 'find out ')
     : goal
   const text = form.replace('#', () => said)
   return text[0]!.toUpperCase() + text.slice(1)

@@ -38,7 +38,9 @@ function withoutTail(before: string, after: string, field: string, quoted: boole
   // What is left must still say what is to be done: a verb and its object.
   if (
     !kept.includes(' ') ||
-    /\b(a|an|the|my|is|are|and|or|at most|no more than|than|up|stops|expires|ends|lasts|costs|begins)$/.test(kept)
+    /\b(a|an|the|my|is|are|and|or|at most|no more than|than|up|be|stops|expires|ends|lasts|costs|begins|differs?|compares?)$/.test(
+      kept,
+    )
   )
     return undefined
   // "The colleague named Ana" is some colleague without the name.
