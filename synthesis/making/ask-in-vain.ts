@@ -96,11 +96,11 @@ export interface VainTurn<R> {
 
 /**
  * All user turns of somebody whom nothing on offer serves: after the first request further ones, or insistence on what was declined, which never
- * comes twice in a row.
+ * comes twice in a row, nor where an assistant is not expected to be able to do it.
  * @param ask  a further request, tried several times
  * @returns  the requests, and all turns
  */
-export function goOnInVain<R extends { readonly user: string }>(
+export function goOnInVain<R extends { readonly user: string; readonly ask?: Ask }>(
   first: R,
   { assignment, context, moment }: VainSetting,
   ask: (turn: number, earlier: readonly R[]) => R | DropReason | 'other_split',
@@ -110,7 +110,7 @@ export function goOnInVain<R extends { readonly user: string }>(
   let insisted = false
   while (turns.length < turnsInVain(assignment, context)) {
     const turn = turns.length
-    insisted = !insisted && moment.random.chance(INSISTS)
+    insisted = first.ask !== undefined && !insisted && moment.random.chance(INSISTS)
     if (insisted) {
       turns.push({ user: context.speech.insist({ ...moment, turn }) })
       continue

@@ -354,7 +354,7 @@ const isChoice = (schema: unknown): boolean =>
   schema instanceof z.ZodOptional ? isChoice(schema.unwrap()) : schema instanceof z.ZodEnum
 
 /** How much more somebody asks for than there is, the least first: people go a little too far rather than beyond all measure. */
-const TOO_MUCH = [1.5, 2, 3, 4, 5] as const
+const TOO_MUCH = [1.25, 1.5, 2, 3, 4, 5] as const
 
 /** What a person might say instead: more than can be had, another day, another of the choices. */
 function* wrongValues(
@@ -364,7 +364,7 @@ function* wrongValues(
   field: string,
   random: SeededRandom,
 ): Generator<Json> {
-  if (typeof value === 'number') yield* TOO_MUCH.map((times) => value * times).filter(Number.isInteger)
+  if (typeof value === 'number') yield* TOO_MUCH.map((times) => value * times).filter((more) => Number.isInteger(more))
   if (typeof value !== 'string') return
   for (let attempt = 0; attempt < FAILING_TRIES; attempt++) {
     const other = session.sampleArguments(step.tool, random, {})?.[field]

@@ -156,7 +156,9 @@ function answer(turn: Turn, steps: readonly ToldStep[], script: Script, speech: 
   const isTold = done.some(({ ask }) => !ask.silent)
   const first = isTold ? `${speech.report(done, { ...at, goesOn: true })} ` : ''
   if (turn.says === 'request' && turn.withheld)
-    return first + speech.question(askOf(steps, turn.withheld.step, script), turn.withheld.field, at)
+    return (
+      first + speech.question(askOf(steps, turn.withheld.step, script), turn.withheld.field, { ...at, goesOn: isTold })
+    )
   if (turn.failed && turn.failed.field !== undefined) {
     const ask = { ...askOf(steps, turn.failed.step, script), args: turn.failed.args }
     return first + speech.failure(ask, turn.failed.message, at)

@@ -44,6 +44,7 @@ const QUESTIONS: readonly (readonly [RegExp, readonly string[]])[] = [
 ]
 
 const WHICH = ['Which # would you like?', 'Which # do you mean?', 'Which # should it be?', 'Sure. Which #?'] as const
+const CHOOSING = ['Which # would you like?', 'Which # should it be?', 'Which # do you want?', 'Sure. Which #?'] as const
 const SOUGHT = ['What should I search for?', 'What text should I look for?', 'Sure. What should I look for?'] as const
 /** Names that something new is given, and those by which something is found. */
 const NAMING = ['What should it be called?', 'Sure. What name should it have?', 'Under what name?'] as const
@@ -97,8 +98,10 @@ export function question(ask: Ask, field: string | undefined, moment: Moment): s
       : random.pick(DETAILS).replace('#', listed(wanted))
   }
   const words = what(field)
-  const text = questionFor(words, field, ask, random)
   const choices = choicesOf(tool, field)
+  const asked = choices.length > 1 ? random.pick(CHOOSING).replace('#', words) : questionFor(words, field, ask, random)
+  // What comes after an answer does not begin another one.
+  const text = moment.goesOn ? asked.replace(/^(?:Sure|Of course)\. /, '') : asked
   if (choices.length < 2 || choices.length > 6) return text
   return `${text} ${random.pick(['It can be #.', 'The options are #.', 'You can choose #.', 'Possible are #.']).replace('#', listed(choices, 'or'))}`
 }

@@ -8,6 +8,8 @@ import type { Slot } from './values.js'
 export interface Context {
   /** The request itself asks for that result just before: `it` and `the second one` can only mean this. */
   readonly adjacent: boolean
+  /** What was named just before is of this kind and no other, so that `it` cannot mean anything else. */
+  readonly named: boolean
   /** The result is still to come: it is asked for earlier in the same turn. */
   readonly ahead: boolean
   /** The call of that result makes something new. */
@@ -48,7 +50,9 @@ export function refer(
       return [word(theOnly(way.noun, context, slot, random))]
     case 'label':
       if (context.repeated && random.chance(0.7))
-        return [word(theOnly(way.noun, { ...context, adjacent: true, ahead: false, made: false }, slot, random))]
+        return [
+          word(theOnly(way.noun, { ...context, adjacent: true, named: true, ahead: false, made: false }, slot, random)),
+        ]
       return labelled(way.noun, way.label, context, random)
     case 'place':
       return [word(placed(way, context, manner, random))]
@@ -63,14 +67,14 @@ export function refer(
 
 function theOnly(
   noun: string,
-  { adjacent, ahead, made }: Context,
+  { adjacent, named, ahead, made }: Context,
   { before, after }: Slot,
   random: SeededRandom,
 ): string {
   const pronounFits =
     !/ (of|for|under|with|about|among|on|in) $/.test(before) &&
     /^($|[,.?!](?! which)| (?!is |has |does |can |are ))/.test(after)
-  if (adjacent && pronounFits && random.chance(0.6)) return PEOPLE.has(noun) ? 'them' : 'it'
+  if (adjacent && named && pronounFits && random.chance(0.6)) return PEOPLE.has(noun) ? 'them' : 'it'
   if (before.endsWith('that ')) return `this ${noun}`
   if (adjacent && !PEOPLE.has(noun) && random.chance(0.15)) return 'that one'
   if (made) return random.pick([`that ${noun}`, `the new ${noun}`, `the new ${noun}`])

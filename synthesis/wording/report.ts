@@ -47,7 +47,7 @@ export function report(done: readonly Done[], { random, today, goesOn }: Moment)
 }
 
 /** Words that are written small inside a sentence. */
-const FUNCTION_WORD = /^(The|There|It|You|Your|This|That|These|In|A|An|No|On|By|From|To|What|All) /
+const FUNCTION_WORD = /^(For|The|There|It|You|Your|This|That|These|In|A|An|No|On|By|From|To|What|All) /
 
 const small = (text: string): string => (FUNCTION_WORD.test(text) ? text[0]!.toLowerCase() + text.slice(1) : text)
 function confirmed(word: string, answer: string): string {

@@ -27,7 +27,7 @@ export function vague({ server, tool, args }: Ask, moment: Moment, refused = fal
     const worded = server.callWords?.[tool.name] !== undefined
     const goal = goals.length > 0 && (refused || worded || random.chance(0.75)) ? random.pick(goals) : undefined
     const heard = refused ? undefined : () => about(server, tool, random)
-    const wish = goal === undefined ? heard?.() : wished(goal, persona.register, random)
+    const wish = goal === undefined ? heard?.() : wished(goal, tool.annotations.readOnly, persona.register, random)
     if (wish === undefined) continue
     const sentence = opening.endsWith(', ') ? uncapitalised(wish) : wish
     if (/^Ok so/.test(opening) && /^so /i.test(sentence)) continue
@@ -88,7 +88,7 @@ function fromName(server: ServerDefinition, tool: ToolDefinition): string | unde
 }
 
 const WISHES: Readonly<Record<Persona['register'], readonly string[]>> = {
-  terse: ['need to #', 'i need to #', 'can you # for me?', 'can you help me #?', 'how do i #?', 'i want to #'],
+  terse: ['need to #', 'i need to #', 'can you # for me?', 'can you help me #?', 'i want to #'],
   plain: [
     'I want to #.',
     'I need to #.',
@@ -123,13 +123,18 @@ const WISHES: Readonly<Record<Persona['register'], readonly string[]>> = {
   ],
 }
 
+/** Nobody puts a look-up off. */
+const PUT_OFF = /about time|keep meaning|was thinking|have to|love to/
+
 /** Whether it is the user who does what the goal says. */
 const isOwn = (form: string): boolean => !/you #|you to #|could #/.test(form)
 
-function wished(goal: string, register: Persona['register'], random: SeededRandom): string {
+function wished(goal: string, looks: boolean, register: Persona['register'], random: SeededRandom): string {
   // "Could you see ... for me" and "for a customer for me" are no sentences.
   const fits = (form: string): boolean =>
-    (/^(see|know|go through) /.test(goal) ? isOwn(form) : true) && !(/ for | that I /.test(goal) && /for me/.test(form))
+    !(looks && PUT_OFF.test(form)) &&
+    (/^(see|know|go through) /.test(goal) ? isOwn(form) : true) &&
+    !(/ for | that I /.test(goal) && /for me/.test(form))
   const form = random.pick(WISHES[register].filter(fits))
   const own = isOwn(form)
   const said = own
