@@ -1,6 +1,10 @@
 import type { DropReason } from '../../dataset/example.js'
+import type { Split } from '../../dataset/profile.js'
 import type { ServerDefinition } from '../../servers/kernel/index.js'
 import { nodeName } from '../../servers/kernel/tool-graph.js'
+import { drawOutsideTopic, outsideRequest } from '../wording/outside-requests.js'
+import type { OutsideTopic } from '../wording/outside-topics.js'
+import type { Ask } from '../wording/speech.js'
 import { NUMBERS_ASKED } from './ask-for-all.js'
 import { askInVain, goOnInVain, type VainSetting } from './ask-in-vain.js'
 import { assemble, buildTask } from './assemble.js'
@@ -13,37 +17,45 @@ import { coreAround, homeOf } from './take-steps.js'
 export const makeAbstention: Maker = (assignment, worldSeed, context, random) => {
   const { profile, speech, servers } = context
   const isPlain = profile.speech === 'plain'
-  const persona = context.drawPersona(random)
+  const drawn = context.drawPersona(random)
+  const isOutside = random.chance(isPlain ? SMALL_TALK : OUTSIDE) || servers.length === 1
+  const own = isOutside ? undefined : coreAround(assignment, context, random)
+  const topic = isOutside && !isPlain ? drawOutsideTopic(new Set(servers.map(({ name }) => name)), random) : undefined
+  const about = topic?.world === undefined ? homeOf(own ?? []).map(({ name }) => name) : [topic.world]
+  const persona = context.inWorlds(drawn, about)
   const moment = { persona, today: TODAY, dated: profile.context, random }
   const setting = { assignment, worldSeed, context, moment }
-  const askedFor = (turn: number, core: () => Chain): Foreign | DropReason | 'other_split' =>
-    random.chance(SMALL_TALK) || servers.length === 1
-      ? askNobody(setting)
-      : askElsewhere(core(), turn, setting, isPlain ? random.int(1, 2) : random.pick(NUMBERS_ASKED))
-  const first = askedFor(0, () => coreAround(assignment, context, random))
-  if (typeof first === 'string') return first
-  const wanted = goOnInVain(first, setting, (turn, earlier) => {
-    // Of the worlds that were asked about already, so that there are others left to offer tools of.
+  const askAgain = (turn: number, earlier: readonly Foreign[]): Foreign | DropReason | 'other_split' => {
+    if (topic) return askOutside(topic, turn, earlier, setting)
+    // Of the worlds that were asked about already: people stay with their subject, and there are others left to offer tools of.
     const asked = earlier.flatMap(({ chain }) => homeOf(chain))
-    const near = context.graph.nodes.filter(({ server }) => asked.length === 0 || asked.includes(server))
-    return askedFor(turn, () => [random.pick(near)])
-  })
+    const near = context.graph.nodes.filter(({ server }) => asked.includes(server))
+    return askElsewhere([random.pick(near)], turn, setting, random.pick(NUMBERS_ASKED))
+  }
+  const first = topic
+    ? askOutside(topic, 0, [], setting)
+    : own
+      ? askElsewhere(own, 0, setting, isPlain ? random.int(1, 2) : random.pick(NUMBERS_ASKED))
+      : askNobody(setting)
+  if (typeof first === 'string') return first
+  const wanted = goOnInVain(first, setting, askAgain)
   if (typeof wanted === 'string') return wanted
-  const { requests, users } = wanted
+  const { requests, turns } = wanted
   const away = servers.filter((server) => !requests.some(({ chain }) => homeOf(chain).includes(server)))
+  const nearest = away.filter(({ name }) => name === topic?.world)
   if (away.length === 0) return 'no_walk'
-  const home = random.sample(away, random.int(1, Math.min(2, away.length)))
+  const home = nearest.length > 0 ? nearest : random.sample(away, random.int(1, Math.min(2, away.length)))
   const hidden = new Set(requests.flatMap(({ chain }) => alike(chain, home)))
   const toolset = chooseToolset({ home, needed: [], hidden, distractors: false }, servers, profile, random)
   if (toolset.length === 0) return 'no_walk'
   const task = buildTask(
-    { kind: 'abstention', toolset, turns: users, groundTruth: [], chain: first.name },
+    { kind: 'abstention', toolset, turns: turns.map(({ user }) => user), groundTruth: [], chain: first.name },
     { worldSeed, persona, profile, random },
   )
-  const exchanges = users.map((said, turn) => ({
-    user: said,
+  const exchanges = turns.map(({ user, request }, turn) => ({
+    user,
     calls: [],
-    assistant: speech.decline({ ...moment, turn }),
+    assistant: speech.decline({ ...moment, turn }, request?.ask),
   }))
   const course = { information: 'complete', recovery: null } as const
   return assemble(assignment, task, course, persona, { exchanges, origins: [], turnOf: [] }, context)
@@ -54,25 +66,49 @@ interface Foreign {
   readonly user: string
   readonly name: string
   readonly chain: Chain
+  /** The last thing that it asks for. */
+  readonly ask?: Ask
+  /** What it was made of, where it belongs to no world. */
+  readonly template?: string
 }
 
 function askNobody({ assignment: { split }, context, moment: { random } }: VainSetting): Foreign | 'other_split' {
   const { topic, text } = context.smallTalk(random)
+  return ofNobody(topic, text, split)
+}
+
+function ofNobody(topic: string, user: string, split: Split): Foreign | 'other_split' {
   const name = `small-talk:${topic}`
-  return splitOf(name) === split ? { user: text, name, chain: [] } : 'other_split'
+  return splitOf(name) === split ? { user, name, chain: [] } : 'other_split'
+}
+
+function askOutside(
+  topic: OutsideTopic,
+  turn: number,
+  earlier: readonly Foreign[],
+  { assignment: { split }, moment }: VainSetting,
+): Foreign | DropReason | 'other_split' {
+  const before = new Set(earlier.flatMap(({ template }) => template ?? []))
+  const request = outsideRequest(topic, before, { ...moment, turn })
+  if (!request) return 'no_words'
+  const made = ofNobody(topic.name, request.text, split)
+  return typeof made === 'string' ? made : { ...made, template: request.template }
 }
 
 function askElsewhere(core: Chain, turn: number, setting: VainSetting, length: number): Foreign | DropReason {
   const { context, moment } = setting
-  const vague = context.profile.speech !== 'plain' && moment.random.chance(context.profile.information.minimal)
+  // Who has been told that it cannot be done says what is wanted next.
+  const vague =
+    turn === 0 && context.profile.speech !== 'plain' && moment.random.chance(context.profile.information.minimal)
   const made = askInVain(core, { turn, length, vague }, setting)
   if (typeof made === 'string') return made
   const { chain } = made.taken
-  return { user: made.user, name: chainName(chain), chain }
+  return { user: made.user, name: chainName(chain), chain, ask: made.ask }
 }
 
-/** Of the abstention tasks, those whose request belongs to no world at all. */
+/** Of the abstention tasks, those whose request belongs to no world at all: of small talk, and of what is near to a world. */
 const SMALL_TALK = 0.35
+const OUTSIDE = 0.5
 
 /** Tools of other worlds that might pass for one of the chain: two words of their names agree. */
 function alike(chain: Chain, home: readonly ServerDefinition[]): string[] {

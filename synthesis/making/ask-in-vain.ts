@@ -1,7 +1,7 @@
 import type { DropReason } from '../../dataset/example.js'
 import type { TaskBody } from '../../episode/index.js'
 import { deriveSeed, seededRandom } from '../../servers/kernel/index.js'
-import type { Moment } from '../wording/speech.js'
+import type { Ask, Moment } from '../wording/speech.js'
 import { askForAll, isUnderstood, NUMBERS_ASKED } from './ask-for-all.js'
 import type { Script, Withheld } from './conversation-script.js'
 import { questionsDue } from './questions-due.js'
@@ -9,13 +9,15 @@ import type { Chain } from './split.js'
 import type { Assignment, SynthesisContext } from './synthesis-context.js'
 import { type Taken, takeSteps } from './take-steps.js'
 import type { Step } from './walk.js'
-import { putIntoWords } from './word-conversation.js'
+import { askOf, putIntoWords } from './word-conversation.js'
 
 /** One user turn with a request that no call answers. */
 export interface VainRequest {
   readonly taken: Taken
   readonly script: Script
   readonly user: string
+  /** The last thing that it asks for. */
+  readonly ask: Ask
   /** The assistant's question, where something was left out. */
   readonly question: string
   readonly questions: NonNullable<TaskBody['questions']>
@@ -57,7 +59,8 @@ export function askInVain(
   if (!vague && !isUnderstood(script, worded, context)) return 'reference'
   const { user, assistant } = worded.exchanges[0]!
   const questions = (due.questions ?? []).map((question) => ({ ...question, turn }))
-  return { taken, script, user, question: assistant, questions }
+  const ask = askOf(script.steps, script.steps.length - 1, script)
+  return { taken, script, user, ask, question: assistant, questions }
 }
 
 /**
@@ -85,31 +88,37 @@ export function triedOften<T>(attempt: () => T | DropReason | 'other_split'): T 
 /** Of the later turns of a user who is told that there is no tool, those that only insist. */
 const INSISTS = 0.25
 
+/** What is said in a turn, and the request that it is unless it only insists. */
+export interface VainTurn<R> {
+  readonly user: string
+  readonly request?: R
+}
+
 /**
  * All user turns of somebody whom nothing on offer serves: after the first request further ones, or insistence on what was declined, which never
- * comes twice in a row.
+ * comes twice in a row, nor where an assistant is not expected to be able to do it.
  * @param ask  a further request, tried several times
- * @returns  the requests, and what is said in each turn
+ * @returns  the requests, and all turns
  */
-export function goOnInVain<R extends { readonly user: string }>(
+export function goOnInVain<R extends { readonly user: string; readonly ask?: Ask }>(
   first: R,
   { assignment, context, moment }: VainSetting,
   ask: (turn: number, earlier: readonly R[]) => R | DropReason | 'other_split',
-): { readonly requests: readonly R[]; readonly users: string[] } | DropReason | 'other_split' {
+): { readonly requests: readonly R[]; readonly turns: readonly VainTurn<R>[] } | DropReason | 'other_split' {
   const requests = [first]
-  const users = [first.user]
+  const turns: VainTurn<R>[] = [{ user: first.user, request: first }]
   let insisted = false
-  while (users.length < turnsInVain(assignment, context)) {
-    const turn = users.length
-    insisted = !insisted && moment.random.chance(INSISTS)
+  while (turns.length < turnsInVain(assignment, context)) {
+    const turn = turns.length
+    insisted = first.ask !== undefined && !insisted && moment.random.chance(INSISTS)
     if (insisted) {
-      users.push(context.speech.insist({ ...moment, turn }))
+      turns.push({ user: context.speech.insist({ ...moment, turn }) })
       continue
     }
     const next = triedOften(() => ask(turn, requests))
     if (typeof next === 'string') return next
     requests.push(next)
-    users.push(next.user)
+    turns.push({ user: next.user, request: next })
   }
-  return { requests, users }
+  return { requests, turns }
 }

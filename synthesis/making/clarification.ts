@@ -5,12 +5,12 @@ import { type Node, nodeName } from '../../servers/kernel/tool-graph.js'
 import { askForAll, isUnderstood } from './ask-for-all.js'
 import { askInVain, goOnInVain, triedOften, turnsInVain, type VainSetting } from './ask-in-vain.js'
 import { assemble, buildTask } from './assemble.js'
-import type { Script, Withheld } from './conversation-script.js'
+import { isWhole, type Script, type Withheld } from './conversation-script.js'
 import { chooseToolset, rivals } from './draw-toolset.js'
 import { firstObjection } from './filters.js'
 import { groundTruthOf, toTell } from './ground-truth.js'
 import { isSolvable, nodesIn } from './solvable.js'
-import { chainName } from './split.js'
+import { type Chain, chainName } from './split.js'
 import { type Maker, TODAY } from './synthesis-context.js'
 import { coreAround, homeOf, shapeRandom, type Taken, takeSteps } from './take-steps.js'
 import type { Step } from './walk.js'
@@ -39,22 +39,25 @@ function drawHiding(shape: SeededRandom): Maker {
   return shape.chance(PARTLY / (1 - BROUGHT)) ? makePartlyHidden : makeHidden
 }
 
+const namesOf = (chain: Chain): string[] => homeOf(chain).map(({ name }) => name)
+
 /** Every tool that the requests need is hidden, and nothing on offer does instead. */
 const makeHidden: Maker = (assignment, worldSeed, context, random) => {
   const { profile, speech, graph } = context
-  const persona = context.drawPersona(random)
+  const drawn = context.drawPersona(random)
+  const core = coreAround(assignment, context, random)
+  const persona = context.inWorlds(drawn, namesOf(core))
   const moment = { persona, today: TODAY, dated: profile.context, random }
   const setting = { assignment, worldSeed, context, moment }
-  const isVague = (): boolean => random.chance(VAGUE * profile.information.minimal)
-  const first = askInVain(coreAround(assignment, context, random), { turn: 0, vague: isVague() }, setting)
+  const vague = random.chance(VAGUE * profile.information.minimal)
+  const first = askInVain(core, { turn: 0, vague }, setting)
   if (typeof first === 'string') return first
   const home = homeOf(first.taken.chain)
   const nearby = graph.nodes.filter(({ server }) => home.includes(server))
-  const wanted = goOnInVain(first, setting, (turn) =>
-    askInVain([random.pick(nearby)], { turn, vague: isVague() }, setting),
-  )
+  // Who has been told that it cannot be done says what is wanted next.
+  const wanted = goOnInVain(first, setting, (turn) => askInVain([random.pick(nearby)], { turn }, setting))
   if (typeof wanted === 'string') return wanted
-  const { requests, users } = wanted
+  const { requests, turns } = wanted
   const hidden = new Set(
     requests.flatMap(({ taken, script: { steps } }) => [
       ...taken.chain.map(nodeName),
@@ -68,7 +71,12 @@ const makeHidden: Maker = (assignment, worldSeed, context, random) => {
     steps.some((_, i) => isSolvable(steps, i, offered, open, random)),
   )
   if (areSolvable) return 'solvable'
-  const exchanges = users.map((user, turn) => ({ user, calls: [], assistant: speech.decline({ ...moment, turn }) }))
+  const exchanges = turns.map(({ user, request }, turn) => ({
+    user,
+    calls: [],
+    assistant: speech.decline({ ...moment, turn }, request?.ask),
+  }))
+  const users = turns.map(({ user }) => user)
   const task = buildTask(
     { kind: 'clarification', toolset, turns: users, groundTruth: [], chain: chainName(first.taken.chain) },
     { worldSeed, persona, profile, random },
@@ -86,7 +94,7 @@ const makePartlyHidden: Maker = (assignment, worldSeed, context, random) => {
   if (taken.undoings.length > 0) return 'undone'
   const { chain, open } = taken
   const last = chain.at(-1)!
-  const persona = context.drawPersona(random)
+  const persona = context.inWorlds(context.drawPersona(random), namesOf(chain))
   const moment = { persona, today: TODAY, dated: profile.context, random }
   const whole = askForAll(taken.steps, random)
   if (!whole) return 'no_script'
@@ -107,9 +115,10 @@ const makePartlyHidden: Maker = (assignment, worldSeed, context, random) => {
   const done = steps.map((step, i) => ({ ask: askOf(whole.steps, i, whole), output: step.output }))
   // What was looked up on the way to something that cannot be done is nothing to tell.
   const isTold = done.some(({ ask }) => !ask.silent)
+  const undone = askOf(whole.steps, steps.length, whole)
   const assistant = isTold
-    ? `${speech.report(done, { ...moment, turn: 0 })} ${speech.declineRest({ ...moment, turn: 0 })}`
-    : speech.decline({ ...moment, turn: 0 })
+    ? `${speech.report(done, { ...moment, turn: 0, goesOn: true })} ${speech.declineRest({ ...moment, turn: 0 }, undone)}`
+    : speech.decline({ ...moment, turn: 0 }, undone)
   const worded: Worded = {
     exchanges: [{ user: asked.exchanges[0]!.user, calls: steps.map(callOf), assistant }],
     origins: asked.origins.slice(0, -1),
@@ -134,7 +143,7 @@ const makeBrought: Maker = (assignment, worldSeed, context, random) => {
   if (typeof taken === 'string') return taken
   if (taken.undoings.length > 0) return 'undone'
   const { chain, open } = taken
-  const persona = context.drawPersona(random)
+  const persona = context.inWorlds(context.drawPersona(random), namesOf(chain))
   const moment = { persona, today: TODAY, dated: profile.context, random }
   // What is done before it is there must have been asked for: nobody looks things up for a call that cannot be made.
   const whole = askForAll(taken.steps, random, { aloud: true })
@@ -154,13 +163,14 @@ const makeBrought: Maker = (assignment, worldSeed, context, random) => {
   const reportOn = (turn: number, indices: readonly number[]): string =>
     speech.report(
       indices.map((i) => ({ ask: askOf(steps, i, whole), output: steps[i]!.output })),
-      { ...moment, turn },
+      { ...moment, turn, goesOn: turn === 0 },
     )
   const before = [...steps.keys()].slice(0, -1)
+  const undone = askOf(steps, last, whole)
   const declined =
     before.length === 0
-      ? speech.decline({ ...moment, turn: 0 })
-      : `${reportOn(0, before)} ${speech.declineRest({ ...moment, turn: 0 })}`
+      ? speech.decline({ ...moment, turn: 0 }, undone)
+      : `${reportOn(0, before)} ${speech.declineRest({ ...moment, turn: 0 }, undone)}`
   const worded: Worded = {
     exchanges: [
       { user: asked.exchanges[0]!.user, calls: before.map((i) => callOf(steps[i]!, i)), assistant: declined },
@@ -212,11 +222,13 @@ function inPart(
 /** In every turn a value is left out that no tool can find, and that the user does not know either. */
 const makeMissingValue: Maker = (assignment, worldSeed, context, random) => {
   const { profile, graph } = context
-  const persona = context.drawPersona(random)
+  const drawn = context.drawPersona(random)
+  const core = coreAround(assignment, context, random)
+  const persona = context.inWorlds(drawn, namesOf(core))
   const moment = { persona, today: TODAY, dated: profile.context, random }
   const setting = { assignment, worldSeed, context, moment }
   const withhold = (steps: readonly Step[]): Withheld | undefined => withheldIn(steps, random)
-  const first = askInVain(coreAround(assignment, context, random), { turn: 0, withhold }, setting)
+  const first = askInVain(core, { turn: 0, withhold }, setting)
   if (typeof first === 'string') return first
   const home = homeOf(first.taken.chain)
   const nearby = graph.nodes.filter(({ server }) => home.includes(server))
@@ -260,6 +272,7 @@ function withheldIn(steps: readonly Step[], random: SeededRandom): Withheld | un
   const fields = Object.entries(tool.input.shape).filter(([field, schema]) => {
     const value = args[field]
     if (schema.isOptional() || (typeof value !== 'string' && typeof value !== 'number')) return false
+    if (isWhole(steps[0]!, field)) return false
     // Nobody goes on about a thing before having said which it is.
     if (steps.length > 1 && (meaningOf(schema).entity !== undefined || isTakenUp)) return false
     return steps.every((other, i) => i === 0 || !Object.values(other.args).includes(value))

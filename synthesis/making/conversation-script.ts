@@ -3,11 +3,13 @@ import type { Information, Recovery } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
 import type { Json, JsonObject } from '../../reward/index.js'
 import { meaningOf, type SeededRandom, type ServerDefinition, type Session } from '../../servers/kernel/index.js'
+import { isDate } from '../wording/dates.js'
 import { hasDetails, type Shape } from './conversation-shape.js'
+import { TODAY } from './synthesis-context.js'
 import type { Taken } from './take-steps.js'
 import { type ToldStep, tellReferences } from './tell-references.js'
 import type { Undoing } from './undoing.js'
-import type { Open } from './walk.js'
+import type { Open, Step } from './walk.js'
 
 /** A call that fails in the conversation, before it is made good or given up. */
 export interface FailedCall {
@@ -235,6 +237,7 @@ function drawWithheld(
         schema.isOptional() ||
         key ||
         bound ||
+        isWhole(steps[index]!, field) ||
         (typeof value === 'number' && !Number.isInteger(value)) ||
         (typeof value !== 'string' && typeof value !== 'number')
       )
@@ -244,6 +247,15 @@ function drawWithheld(
     })
   })
   return candidates.length > 0 ? random.pick(candidates) : undefined
+}
+
+/**
+ * Whether nothing is left of a request that leaves this out: what is to be done to a thing, or all that a search is for, such as "find an event".
+ */
+export function isWhole({ tool, args }: Pick<Step, 'tool' | 'args'>, field: string): boolean {
+  const schema = tool.input.shape[field]!
+  const others = Object.keys(args).filter((other) => other !== field)
+  return ACT.test(field) || (tool.annotations.readOnly && meaningOf(schema).entity === undefined && others.length === 0)
 }
 
 /** Draws of wrong values before a step is found to have none. */
@@ -269,14 +281,14 @@ function failingVariant({ steps, open, random }: Material, index: number, after 
     )
   })
   if (free.length === 0) return null
-  for (let attempt = 0; attempt < FAILING_TRIES; attempt++) {
-    const field = random.pick(free)
-    const value = wrongValue(step.args[field]!, session, step, field, random)
-    if (value === undefined || value === step.args[field]) continue
-    const args = { ...step.args, [field]: value }
-    const result = session.fork().call(step.tool.name, args)
-    if (!result.ok && result.code !== 'invalid_arguments')
-      return { step: index, field, args, code: result.code, message: result.message }
+  for (const field of random.shuffle(free)) {
+    for (const value of wrongValues(step.args[field]!, session, step, field, random)) {
+      if (value === step.args[field]) continue
+      const args = { ...step.args, [field]: value }
+      const result = session.fork().call(step.tool.name, args)
+      if (!result.ok && result.code !== 'invalid_arguments')
+        return { step: index, field, args, code: result.code, message: result.message }
+    }
   }
   return null
 }
@@ -292,19 +304,25 @@ const isMisjudged = (value: Json, schema: unknown): boolean =>
 const isChoice = (schema: unknown): boolean =>
   schema instanceof z.ZodOptional ? isChoice(schema.unwrap()) : schema instanceof z.ZodEnum
 
-/** What a person might say instead: ten times as much, a day in the past, somebody else's value. */
-function wrongValue(
+/** How much more somebody asks for than there is, the least first: people go a little too far rather than beyond all measure. */
+const TOO_MUCH = [1.25, 1.5, 2, 3, 4, 5] as const
+
+/** What a person might say instead: more than can be had, another day, another of the choices. */
+function* wrongValues(
   value: Json,
   session: Session,
   step: ToldStep,
   field: string,
   random: SeededRandom,
-): Json | undefined {
-  if (typeof value === 'number') return value * random.pick([2, 3, 4, 5, 10, 20])
-  if (typeof value !== 'string') return undefined
-  if (/^\d{4}-\d{2}-\d{2}$/.test(value)) return random.pick(['2026-02-27', '2026-02-20', '2026-01-15'])
-  const other = session.sampleArguments(step.tool, random, {})?.[field]
-  return typeof other === 'string' ? other : undefined
+): Generator<Json> {
+  if (typeof value === 'number') yield* TOO_MUCH.map((times) => value * times).filter((more) => Number.isInteger(more))
+  if (typeof value !== 'string') return
+  for (let attempt = 0; attempt < FAILING_TRIES; attempt++) {
+    const other = session.sampleArguments(step.tool, random, {})?.[field]
+    // Nobody asks for a day that is over.
+    const isOver = isDate(other) && other < TODAY
+    if (typeof other === 'string' && !isOver) yield other
+  }
 }
 
 /**

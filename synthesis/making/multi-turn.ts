@@ -27,7 +27,10 @@ export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => 
   const script = scriptIn(SCRIPTS_PER_WALK, () => scriptConversation(taken, shape, profile, random))
   if (!script) return 'no_script'
   const { steps } = script
-  const persona = context.drawPersona(random)
+  const persona = context.inWorlds(
+    context.drawPersona(random),
+    homeOf(chain).map(({ name }) => name),
+  )
   const worded = putIntoWords(script, speech, { persona, today: TODAY, dated: profile.context, random })
   const questions = worded && questionsDue(script, worded)
   if (!worded || !questions) return 'no_words'

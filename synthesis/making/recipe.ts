@@ -5,7 +5,7 @@ import { createWorldCache, type ServerDefinition, type WorldCache } from '../../
 import { toolGraph } from '../../servers/kernel/tool-graph.js'
 import { denotes } from '../wording/denotes.js'
 import { naturalSpeech } from '../wording/natural-speech.js'
-import { outsideRequest } from '../wording/outside-requests.js'
+import { inWorlds } from '../wording/occupations.js'
 import { drawPersona } from '../wording/personas.js'
 import { plainSpeech } from '../wording/plain-speech.js'
 import { smallTalk } from '../wording/small-talk.js'
@@ -70,7 +70,8 @@ export function contextFor(
     seed,
     heldOutWorlds: new Set(heldOutWorlds),
     drawPersona,
-    smallTalk: profile.speech === 'plain' ? smallTalk : outsideRequest,
+    inWorlds: profile.speech === 'plain' ? (persona) => persona : inWorlds,
+    smallTalk,
     denotes,
   }
 }

@@ -17,6 +17,8 @@ export interface SynthesisContext {
   readonly seed: number
   readonly heldOutWorlds: ReadonlySet<string>
   drawPersona(random: SeededRandom): Persona
+  /** The same person, with an occupation that brings them to these worlds. */
+  inWorlds(persona: Persona, worlds: readonly string[]): Persona
   smallTalk(random: SeededRandom): { readonly topic: string; readonly text: string }
   denotes(phrase: string, value: Json, today: string): boolean
 }

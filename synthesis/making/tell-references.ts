@@ -1,4 +1,5 @@
 import { entitiesIn, meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
+import { PEOPLE } from '../wording/referring.js'
 import type { Way } from './references.js'
 import type { Binding, Step } from './walk.js'
 
@@ -31,7 +32,9 @@ export function tellReferences(
     for (const { ways, ...binding } of step.bindings) {
       const fitting = ways.filter((way) => fits(way, binding, i, { steps, partOf, told }))
       if (fitting.length === 0) return null
-      bindings.push({ ...binding, way: random.pick(fitting) })
+      // People are called by their names: nobody says "the second colleague".
+      const people = told ? fitting.filter(({ how, noun }) => how === 'label' && PEOPLE.has(noun)) : []
+      bindings.push({ ...binding, way: random.pick(people.length > 0 ? people : fitting) })
     }
     settled.push({ ...step, bindings })
   }

@@ -28,11 +28,9 @@ export function putIntoWords(script: Script, speech: Speech, moment: Omit<Moment
   const turnOf: number[] = []
   const exchanges: Exchange[] = []
   for (const [index, turn] of script.turns.entries()) {
-    const answering = script.turns[index - 1]?.says === 'vague'
-    const movesOn = index === 0 && before > 0
-    const isInTheWay = isObstacle(script.turns[index - 1])
-    const after = answering ? 'question' : movesOn ? 'failure' : isInTheWay ? 'obstacle' : undefined
-    const at: Moment = { ...moment, turn: before + index, ...(after ? { after } : {}) }
+    const after = index === 0 ? (before > 0 ? 'failure' : undefined) : heardBefore(script, index)
+    const again = isHopeless(turn, script)
+    const at: Moment = { ...moment, turn: before + index, ...(after ? { after } : {}), ...(again ? { again } : {}) }
     const spoken = speak(turn, steps, script, speech, at)
     if (!spoken) return null
     for (const { step, phrases, mentions, skip } of spoken.evidence) {
@@ -58,6 +56,19 @@ export function putIntoWords(script: Script, speech: Speech, moment: Omit<Moment
 
 /** Whether a turn ends with the assistant saying what has to be done first. */
 const isObstacle = (turn: Turn | undefined): boolean => turn?.failed !== undefined && turn.failed.field === undefined
+
+/** What the assistant said last. */
+function heardBefore({ steps, turns }: Script, index: number): NonNullable<Moment['after']> {
+  const { says, steps: taken } = turns[index - 1]!
+  if (says === 'vague') return 'question'
+  if (isObstacle(turns[index - 1])) return 'obstacle'
+  const last = taken.at(-1)
+  return last !== undefined && steps[last]!.tool.annotations.readOnly ? 'found' : 'changed'
+}
+
+/** Whether something is asked for once more that cannot be done then. */
+const isHopeless = ({ failed, steps }: Turn, { recovery }: Script): boolean =>
+  failed !== undefined && steps.length === 0 && recovery === 'gave-up'
 
 interface Spoken {
   readonly text: string
@@ -103,8 +114,10 @@ function speak(turn: Turn, steps: readonly ToldStep[], script: Script, speech: S
       })
       const said = speech.request(asks, at)
       // What is asked for in vain at the end is no part of the ground truth.
-      const hopeless = turn.failed !== undefined && turn.steps.length === 0 && script.recovery === 'gave-up'
-      return said && (hopeless ? { text: said.text, evidence: [] } : evidenceOf(turn.asks, said, turn.failed))
+      return (
+        said &&
+        (isHopeless(turn, script) ? { text: said.text, evidence: [] } : evidenceOf(turn.asks, said, turn.failed))
+      )
     }
   }
 }
@@ -142,9 +155,11 @@ function answer(turn: Turn, steps: readonly ToldStep[], script: Script, speech: 
     output: steps[index]!.output as JsonObject,
   }))
   const isTold = done.some(({ ask }) => !ask.silent)
-  const first = isTold ? `${speech.report(done, at)} ` : ''
+  const first = isTold ? `${speech.report(done, { ...at, goesOn: true })} ` : ''
   if (turn.says === 'request' && turn.withheld)
-    return first + speech.question(askOf(steps, turn.withheld.step, script), turn.withheld.field, at)
+    return (
+      first + speech.question(askOf(steps, turn.withheld.step, script), turn.withheld.field, { ...at, goesOn: isTold })
+    )
   if (turn.failed) {
     const ask = { ...askOf(steps, turn.failed.step, script), args: turn.failed.args }
     return first + speech.failure(ask, turn.failed.message, at)

@@ -1,6 +1,6 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Json } from '../../reward/index.js'
-import { fieldWords } from './field-words.js'
+import { isDate, isTime } from './dates.js'
 import type { Ask, Moment, Persona, Said } from './speech.js'
 import { joined, type TextSpan, textOf, word } from './text-span.js'
 import { mannerOf, typed } from './typing-manner.js'
@@ -8,52 +8,47 @@ import { sayValue } from './values.js'
 
 type Forms = Readonly<Record<Persona['register'], readonly string[]>>
 
-/** `#` stands for the value, `@` for what it is. Free text comes in quotes. */
+/** `#` stands for the value. Free text comes in quotes. What fits whatever is asked for: a name, a choice, a text. */
 const SUPPLY: Forms = {
-  terse: ['#', '#', '# pls', 'make it #', '@: #', '# then', 'use #'],
-  plain: [
-    '#.',
-    '#, please.',
-    'Make it #.',
-    'Use #.',
-    'The @ is #.',
-    "Let's say #.",
-    'Take #.',
-    "I'd say #.",
-    'Please use #.',
-    '# will do.',
-    'That would be #.',
-    'Ah, sorry: #.',
-  ],
+  terse: ['#', '#', '# pls', '# please', '#', 'sorry, #'],
+  plain: ['#.', '#, please.', '#, thanks.', 'Sorry, #.', 'Ah, sorry: #.', 'Right, #.', 'It should be #.', 'Oh, #.'],
   polite: [
     '#, please.',
     'That would be #, thank you.',
-    'Please use #.',
     'Sorry, I should have said so: #.',
-    'The @ should be #, please.',
-    '#, if that is possible.',
-    'I was thinking of #.',
-    'Of course, it is #.',
-    'Let us take #, please.',
+    'I am sorry, #.',
+    'It should be #, please.',
     'My apologies, I forgot: #.',
+    'I forgot to say: #.',
+    'Of course: #.',
   ],
   chatty: [
     'Oh right, #!',
-    "Let's go with #.",
     'Oops, forgot that. #, please.',
-    'Hm, # I guess.',
-    "I'd go for #.",
     'Ah yes, #.',
+    'Ah, sorry: #!',
+    'Sorry, #. My head is elsewhere.',
+    '#, of course, silly me.',
+    'Ah, of course. #.',
+    'Right, that would help: #.',
+  ],
+}
+/** What somebody decides on when asked: a number, a day or one of several. */
+const DECIDE: Forms = {
+  terse: ['make it #', '# then', 'lets say #'],
+  plain: ['Make it #.', "Let's say #.", "I'd say #.", '# will do.', '# is fine.', 'Please make it #.'],
+  polite: ['Let us say #.', 'I was thinking of #.', '#, if that is possible.', '# would be good.'],
+  chatty: [
+    "Let's go with #.",
+    "I'd go for #.",
     'Make it #, thanks!',
     '# should do it.',
-    'Good question! Say #.',
-    'Sorry, I meant to say: #.',
-    'Well, # then.',
-    '#, of course, silly me.',
+    'Hm, let us say #.',
+    '# sounds good.',
   ],
 }
 const CORRECT: Forms = {
-  terse: ['sorry, #', '# then', 'make it # then', 'i meant #', 'try #', 'ok, # instead', 'no, #'],
+  terse: ['sorry, #', '# then', 'make it # then', 'i meant #', 'try #', 'ok, # instead'],
   plain: [
     'Sorry, I meant #.',
     'Then make it #.',
@@ -65,7 +60,7 @@ const CORRECT: Forms = {
     'Make it # then, please.',
     'I mixed that up: #.',
     'All right, take # then.',
-    'Change the @ to #, then.',
+    'Then change it to #.',
   ],
   polite: [
     'I am sorry, I meant #.',
@@ -74,28 +69,31 @@ const CORRECT: Forms = {
     'My apologies, it should have been #.',
     'Then please take # instead.',
     'I see. Would # work?',
-    'Please make the @ #, then.',
-    'Sorry about that. #, please.',
+    'Please make it #, then.',
+    'Then # will do, please.',
     'Perhaps with # instead?',
   ],
   chatty: [
     'Oops, I meant #!',
-    'Argh, sorry, #.',
+    'Ah, sorry, #.',
     "Hm, okay, let's try # then.",
     'Ah, my bad: #.',
     'Okay then # it is.',
     'Whoops. Make that #.',
     'What about #?',
-    'Silly me, # of course.',
-    'Ugh, right. # then, please.',
-    'Got it, go with # instead.',
+    'Fine, # then, please.',
+    'All right, then #.',
+    'Okay, go with # instead.',
   ],
 }
 
-export const supply = (ask: Ask, field: string, moment: Moment): Said => answer(SUPPLY, ask, field, moment)
+export function supply(ask: Ask, field: string, moment: Moment): Said {
+  const isDecided = isOpenToChoice(ask.args[field]!, ask.tool.input.shape[field]!) && moment.random.chance(0.5)
+  return answer(isDecided ? DECIDE : SUPPLY, ask, field, moment)
+}
 /** Only a day or an hour is a slip of the tongue; who is refused too much asks for less. */
 export function correct(ask: Ask, field: string, moment: Moment): Said {
-  const isSlip = /^\d{4}-\d{2}-\d{2}$|^\d{2}:\d{2}$/.test(String(ask.args[field]))
+  const isSlip = isDate(ask.args[field]) || isTime(ask.args[field])
   return answer(isSlip ? CORRECT : INSTEAD, ask, field, moment)
 }
 
@@ -110,7 +108,7 @@ const INSTEAD: Forms = {
 function answer(forms: Forms, { tool, args }: Ask, field: string, moment: Moment): Said {
   const manner = mannerOf(moment.persona)
   const value = args[field]!
-  const form = moment.random.pick(forms[manner.register]).replace('@', fieldWords(field).split(',')[0]!)
+  const form = moment.random.pick(forms[manner.register])
   const [before, after] = form.split('#') as [string, string]
   const quote = isFreeText(value) ? '"' : ''
   const said = sayValue(value, tool.input.shape[field] as z.ZodType, { before: quote, after: quote }, manner, moment)
@@ -121,6 +119,13 @@ function answer(forms: Forms, { tool, args }: Ask, field: string, moment: Moment
   ]
   const text = textOf(typed(joined(spans), manner))
   return { text, phrases: [new Map([[field, said.phrase]])], mentions: [new Map()] }
+}
+
+/** Whether several values would have done: whoever is asked for a name or a text has known it all along. */
+function isOpenToChoice(value: Json, schema: unknown): boolean {
+  const isChoice = (inner: unknown): boolean =>
+    inner instanceof z.ZodOptional ? isChoice(inner.unwrap()) : inner instanceof z.ZodEnum
+  return typeof value === 'number' || isDate(value) || isTime(value) || isChoice(schema)
 }
 
 /** Sentences and other longer words that would run into the rest without quotes. */

@@ -1,6 +1,7 @@
 import { meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
 import { askedFor, choicesOf, listed } from './field-words.js'
 import type { Ask, Moment } from './speech.js'
+import { goalsOf } from './vague.js'
 
 /** Questions for one missing value, by what it is. `#` stands for its name. The first row that fits is taken. */
 const QUESTIONS: readonly (readonly [RegExp, readonly string[]])[] = [
@@ -8,6 +9,7 @@ const QUESTIONS: readonly (readonly [RegExp, readonly string[]])[] = [
     /\b(date|day)$/,
     ['For which #?', 'Sure. Which # should it be?', 'Which # do you have in mind?', 'What # shall I put?'],
   ],
+  [/^end date$/, ['Until when?', 'Until which day?', 'Sure. What # should it be?']],
   [/\btime$/, ['At what time?', 'What # would suit you?', 'Sure. Which # should it be?']],
   [
     /^(amount|price|limit|budget|limit price|stop price|alert price|reserve)$/,
@@ -42,6 +44,7 @@ const QUESTIONS: readonly (readonly [RegExp, readonly string[]])[] = [
 ]
 
 const WHICH = ['Which # would you like?', 'Which # do you mean?', 'Which # should it be?', 'Sure. Which #?'] as const
+const CHOOSING = ['Which # would you like?', 'Which # should it be?', 'Which # do you want?', 'Sure. Which #?'] as const
 const SOUGHT = ['What should I search for?', 'What text should I look for?', 'Sure. What should I look for?'] as const
 /** Names that something new is given, and those by which something is found. */
 const NAMING = ['What should it be called?', 'Sure. What name should it have?', 'Under what name?'] as const
@@ -95,8 +98,10 @@ export function question(ask: Ask, field: string | undefined, moment: Moment): s
       : random.pick(DETAILS).replace('#', listed(wanted))
   }
   const words = what(field)
-  const text = questionFor(words, field, ask, random)
   const choices = choicesOf(tool, field)
+  const asked = choices.length > 1 ? random.pick(CHOOSING).replace('#', words) : questionFor(words, field, ask, random)
+  // What comes after an answer does not begin another one.
+  const text = moment.goesOn ? asked.replace(/^(?:Sure|Of course)\. /, '') : asked
   if (choices.length < 2 || choices.length > 6) return text
   return `${text} ${random.pick(['It can be #.', 'The options are #.', 'You can choose #.', 'Possible are #.']).replace('#', listed(choices, 'or'))}`
 }
@@ -146,7 +151,7 @@ const REFUSALS = [
 const INSTEAD = [
   'Is there anything else I can do for you?',
   'Let me know if there is something else.',
-  'I am happy to help with what my tools are for.',
+  'I am happy to help with something else.',
   'Please tell me if you need something else.',
   '',
   '',
@@ -164,10 +169,49 @@ const RESTS = [
   'As for the rest, my tools do not cover that.',
 ] as const
 
-export function declineRest({ random }: Moment): string {
-  return `${random.pick(RESTS)} ${random.pick(INSTEAD)}`.trim()
+/** `#` stands for what was wanted, as `freeze a card`. */
+const REFUSALS_OF = [
+  'I am sorry, but I cannot # here: I have no tool for it.',
+  'I am afraid I have no tool to #.',
+  'To # I would need a tool that I do not have.',
+  'Sorry, there is no tool among mine to #.',
+  'I would gladly help you, but with the tools I have I cannot #.',
+  'Unfortunately I am not able to #; that needs a tool that is missing here.',
+  'I have looked through my tools: none of them lets me #.',
+] as const
+const RESTS_OF = [
+  'I could not do the rest, for I have no tool to #.',
+  'For the rest I lack a tool: I cannot #.',
+  'What I cannot do is the last part: I have no tool to #.',
+  'That is as far as I get: none of my tools lets me #.',
+  'The last part is missing, since I have no tool here to #.',
+] as const
+/** Share of the refusals that say what cannot be done. */
+const NAMED = 0.55
+
+/** Nobody says no twice in the same words: the turns of a conversation share the forms out. */
+const pickFor = (turn: number, forms: readonly string[], random: SeededRandom): string =>
+  random.pick(forms.filter((_, i) => i % 3 === turn % 3))
+
+function refusal(plain: readonly string[], named: readonly string[], { random, turn }: Moment, ask?: Ask): string {
+  const [goal] = ask === undefined ? [] : goalsOf(ask.server, ask.tool)
+  const said =
+    goal !== undefined && random.chance(NAMED)
+      ? pickFor(turn, named, random).replace('#', () => ofYours(goal))
+      : pickFor(turn, plain, random)
+  return `${said} ${random.pick(INSTEAD)}`.trim()
 }
 
-export function decline({ random }: Moment): string {
-  return `${random.pick(REFUSALS)} ${random.pick(INSTEAD)}`.trim()
-}
+/** What the user calls mine is yours to the assistant. */
+const ofYours = (goal: string): string =>
+  goal
+    .replace(/^see /, 'show you ')
+    .replaceAll(/\bmine\b/g, 'yours')
+    .replaceAll(/\bmy\b/g, 'your')
+    .replaceAll(/\bme\b/g, 'you')
+    .replaceAll(/\bI\b/g, 'you')
+    .replaceAll(/\bour\b/g, 'your')
+    .replaceAll(/\bwe\b/g, 'you')
+
+export const declineRest = (moment: Moment, ask?: Ask): string => refusal(RESTS, RESTS_OF, moment, ask)
+export const decline = (moment: Moment, ask?: Ask): string => refusal(REFUSALS, REFUSALS_OF, moment, ask)

@@ -123,12 +123,23 @@ function contextOf({ server, tool }: Ask, field: string, earlier: readonly Ask[]
     sources.length === 1
   return {
     adjacent,
+    named: last !== undefined && !isList(last) && speaksOnlyOf(last, entity),
     ahead: sources.length > 0 && sources.every((ask) => ask.tool.annotations.readOnly) && turn === 0,
     made: last !== undefined && sources.length === 1 && gives(last) && makes(last, entity!),
     repeated: last !== undefined && !last.silent && last.server === server && isOnlyMentionOf(last, way),
     labelField: entity === undefined ? undefined : server.entities[entity]?.label,
   }
 }
+
+/** Whether the clause lists things of which nobody knows yet how many there are. */
+const isList = ({ tool }: Ask): boolean => tool.annotations.readOnly && /^(list|show|view|browse)_/.test(tool.name)
+
+/** Whether no other kind of thing was named in the clause just before, which "it" would mean instead. */
+const speaksOnlyOf = ({ tool, args }: Ask, entity: string | undefined): boolean =>
+  Object.keys(args).every((field) => {
+    const kind = meaningOf(tool.input.shape[field]!).entity
+    return kind === undefined || kind === entity
+  })
 
 /** Whether the call is what brings things of this kind into being. */
 const makes = ({ tool }: Ask, entity: string): boolean =>

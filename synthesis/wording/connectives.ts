@@ -20,43 +20,53 @@ export function joiner(isLast: boolean, random: SeededRandom): string {
   )
 }
 
+/** What was asked for in the sentence before: something to be found, or to be done. */
+type Before = 'found' | 'changed'
+
 const LATER: readonly (readonly [string, number])[] = [
   ['then ', 7],
-  ['after that, ', 5],
-  ['next, ', 3],
+  ['after that, ', 4],
   ['also, ', 3],
-  ['and then ', 2],
-  ['once you have that, ', 2],
-  ["once that's done, ", 3],
-  ["when that's done, ", 2],
-  ['with that done, ', 1],
-  ['afterwards, ', 1],
+  ['and then ', 3],
   ['and ', 2],
-  ['', 3],
+  ['', 4],
 ]
+const LATER_BY: Readonly<Record<Before, readonly (readonly [string, number])[]>> = {
+  found: [
+    ['once you have that, ', 2],
+    ['with that at hand, ', 1],
+    ['when you have found that, ', 1],
+  ],
+  changed: [
+    ["once that's done, ", 2],
+    ["when that's done, ", 2],
+    ['with that done, ', 1],
+    ['afterwards, ', 1],
+  ],
+}
 const LAST: readonly (readonly [string, number])[] = [
   ['finally, ', 4],
   ['and finally, ', 2],
   ['lastly, ', 2],
-  ['last thing: ', 1],
   ['and to finish, ', 1],
 ]
 
 /** Before a further sentence of the same turn. */
 export function sentenceOpener(
-  place: { isLast: boolean; nth: number },
+  place: { readonly isLast: boolean; readonly nth: number; readonly before: Before },
   register: Register,
   random: SeededRandom,
 ): string {
   if (register === 'terse') return random.pick(['then ', 'then ', '', 'after that ', 'and ', 'also '])
-  return drawWeighted(place.isLast && place.nth >= 2 ? [...LATER, ...LAST] : LATER, random)
+  const later = [...LATER, ...LATER_BY[place.before]]
+  return drawWeighted(place.isLast && place.nth >= 2 ? [...later, ...LAST] : later, random)
 }
 
 const GREETINGS: Readonly<Record<Register, readonly string[]>> = {
   terse: ['hi, ', 'hey '],
   plain: ['Hi, ', 'Hello, ', 'Hi! ', 'Hey, '],
   polite: ['Hello, ', 'Good morning. ', 'Hi there, ', 'Good day. ', 'Hello! ', 'Good morning, '],
-  chatty: ['Hey! ', 'Hi there! ', 'Hey there, ', 'Hiya, ', 'Hello again! ', 'Morning! ', 'Hey, ', 'Ok so, ', 'Right, '],
+  chatty: ['Hey! ', 'Hi there! ', 'Hey there, ', 'Hiya, ', 'Morning! ', 'Hey, ', 'Ok so, ', 'Right, '],
 }
 const GREETING_CHANCE = { terse: 0.04, plain: 0.15, polite: 0.35, chatty: 0.4 } as const
 
@@ -64,57 +74,102 @@ export function greeting(register: Register, random: SeededRandom): string {
   return random.chance(GREETING_CHANCE[register]) ? random.pick(GREETINGS[register]) : ''
 }
 
-const THANKS: Readonly<Record<Register, readonly string[]>> = {
-  terse: ['ok ', 'thx. ', 'ok, ', 'good. ', 'thanks, ', 'k. ', ''],
-  plain: ['Thanks. ', 'Great. ', 'OK. ', 'Good. ', 'Thanks! ', 'Perfect. ', 'Okay, ', 'Alright. ', ''],
-  polite: [
-    'Thank you. ',
-    'Thank you very much. ',
-    'Many thanks. ',
-    'Perfect, thank you. ',
-    'Thanks a lot. ',
-    'Very good. ',
-    'That is very helpful. ',
-    'Wonderful. ',
-  ],
-  chatty: [
-    'Awesome, thanks! ',
-    'Perfect! ',
-    'Great, ',
-    'Lovely. ',
-    'Nice one. ',
-    'Oh good. ',
-    'Cool, ',
-    'Brilliant, thanks. ',
-    'Super. ',
-    'Alright, ',
-    'You are quick! ',
-    'Ha, great. ',
-    'Okay, ',
-  ],
+/** How people take up what the assistant said; whether it thanks is told by the word. */
+const TAKEN_UP: Readonly<Record<Register, Readonly<Record<Before | 'both', readonly string[]>>>> = {
+  terse: {
+    both: ['ok', 'thx', 'ok', 'good', 'thanks', 'k', 'ok thx', 'cool'],
+    found: ['got it', 'ok i see', 'right'],
+    changed: ['great', 'nice', 'perfect'],
+  },
+  plain: {
+    both: ['Thanks', 'OK', 'Good', 'Alright', 'Okay, thanks', 'Great, thanks', 'Okay'],
+    found: ['Good to know', 'I see', 'Right', 'Got it', 'Okay, I see', 'That helps', 'Thanks, got it'],
+    changed: ['Great', 'Perfect', 'Very good', 'Good, that is done', 'That was quick', 'Fine', 'Perfect, thanks'],
+  },
+  polite: {
+    both: ['Thank you', 'Many thanks', 'Very good', 'Thanks a lot', 'Very good, thank you', 'All right, thank you'],
+    found: [
+      'That is helpful',
+      'I see, thank you',
+      'That is good to know',
+      'Thank you, that helps',
+      'Thank you for looking it up',
+      'That is what I needed',
+      'Understood',
+    ],
+    changed: [
+      'Perfect, thank you',
+      'Wonderful',
+      'Thank you, that was quick',
+      'Excellent',
+      'I am glad that is done',
+      'Thank you for doing that',
+    ],
+  },
+  chatty: {
+    both: ['Awesome, thanks', 'Great', 'Lovely', 'Cool', 'Super', 'Alright', 'Okay', 'Nice', 'Thanks a bunch'],
+    found: [
+      'Oh good',
+      'Ah, there we go',
+      'Ah, okay',
+      'Good to know',
+      'Right, that makes sense',
+      'Oh nice, thanks',
+      'Okay, got it',
+    ],
+    changed: [
+      'Perfect',
+      'Brilliant, thanks',
+      'You are quick',
+      'Nice one',
+      'Ha, great',
+      'Yay, thanks',
+      'One less to worry about',
+    ],
+  },
 }
+const TAKES_UP = { terse: 0.6, plain: 0.7, polite: 0.8, chatty: 0.85 } as const
 const NOW: readonly (readonly [string, number])[] = [
   ['now ', 5],
-  ['next, ', 2],
+  ['next, ', 1],
   ['and now ', 2],
-  ['then ', 2],
+  ['then ', 3],
   ['also, ', 2],
-  ['one more thing: ', 2],
+  ['one more thing: ', 1],
   ["while you're at it, ", 1],
-  ['another thing: ', 1],
-  ['', 6],
+  ['', 7],
 ]
 
 /** Begins a turn that follows a report of the assistant. */
-export function followUp(register: Register, random: SeededRandom): { readonly thanks: string; readonly now: string } {
-  return { thanks: random.chance(0.75) ? random.pick(THANKS[register]) : '', now: drawWeighted(NOW, random) }
+export function followUp(
+  register: Register,
+  before: Before,
+  random: SeededRandom,
+): { readonly thanks: string; readonly now: string } {
+  const now = drawWeighted(NOW, random)
+  if (!random.chance(TAKES_UP[register])) return { thanks: '', now }
+  const ways = TAKEN_UP[register]
+  const said = random.pick(random.chance(0.55) ? ways[before] : ways.both)
+  const runsOn = !said.includes(',') && !now.endsWith(', ') && random.chance(0.25)
+  const stop = register === 'chatty' && random.chance(0.4) ? '! ' : runsOn ? ', ' : '. '
+  return { thanks: said + stop, now }
 }
 
+/** Begins a turn that asks for more of what was just done. */
+export const reconsidering = (register: Register, random: SeededRandom): string =>
+  random.pick(
+    register === 'terse'
+      ? ['hm, actually ', 'or better: ', 'wait, ']
+      : register === 'polite'
+        ? ['On second thoughts, ', 'I have thought about it again: ', 'I am sorry, I have changed my mind: ']
+        : ['On second thoughts, ', 'Hm, actually, ', 'Wait, ', 'I changed my mind: ', 'Actually, '],
+  )
+
 const DETAILS: Readonly<Record<Register, readonly string[]>> = {
-  terse: ['', 'ok ', 'sure, '],
-  plain: ['Sure. ', 'Yes. ', 'OK, ', '', 'Right. '],
-  polite: ['Of course. ', 'Certainly. ', 'Sorry, of course. ', 'Gladly. '],
-  chatty: ['Oh right, sorry! ', 'Yeah sure. ', 'Sure thing. ', 'Ah yes, ', 'Right, my bad. ', 'Okay so, '],
+  terse: ['', '', 'ok, ', 'right, '],
+  plain: ['Right. ', 'OK, ', '', '', 'Sorry. ', 'Okay. '],
+  polite: ['Of course. ', 'I am sorry. ', 'Sorry, of course. ', '', ''],
+  chatty: ['Oh right, sorry! ', 'Ah yes, ', 'Right, my bad. ', 'Okay so, ', 'Oh, sorry! ', ''],
 }
 
 /** Begins a turn that answers a question of the assistant. */
@@ -141,34 +196,21 @@ const AFTER_OBSTACLE: Readonly<Record<Register, readonly string[]>> = {
 export const givingWay = (register: Register, random: SeededRandom): string => random.pick(AFTER_OBSTACLE[register])
 
 const SIGN_OFFS: Readonly<Record<Register, readonly string[]>> = {
-  terse: ['thx', 'thanks', 'asap'],
-  plain: ['Thanks.', 'Thanks!', 'Thank you.', 'That would be all for now.'],
+  terse: ['thx', 'thanks', 'ty'],
+  plain: ['Thanks.', 'Thanks!', 'Thank you.'],
   polite: [
     'Thank you.',
-    'Thank you very much.',
     'Many thanks.',
     'Thank you in advance.',
     'I appreciate your help.',
-    'Much obliged.',
-    'Take your time.',
-    'Kind regards.',
+    'Thank you for your help.',
   ],
-  chatty: [
-    'Thanks!',
-    'Thanks so much!',
-    'Cheers!',
-    "You're the best.",
-    'No rush though.',
-    'Thanks a million.',
-    'Would be a huge help!',
-    'Ta!',
-    'I owe you one.',
-    'Hope that makes sense.',
-    'Thanks a bunch!',
-  ],
+  chatty: ['Thanks!', 'Thanks so much!', 'Cheers!', "You're the best.", 'Thanks a million.', 'Thanks a bunch!'],
 }
-const SIGN_OFF_CHANCE = { terse: 0.06, plain: 0.12, polite: 0.35, chatty: 0.3 } as const
+const SIGN_OFF_CHANCE = { terse: 0.06, plain: 0.12, polite: 0.3, chatty: 0.25 } as const
 
-export function signOff(register: Register, random: SeededRandom): string {
-  return random.chance(SIGN_OFF_CHANCE[register]) ? random.pick(SIGN_OFFS[register]) : ''
+/** Whoever has thanked already in a turn does not do it again. */
+export function signOff(register: Register, opened: string, random: SeededRandom): string {
+  const signs = random.chance(SIGN_OFF_CHANCE[register])
+  return signs && !/thank|thx/i.test(opened) ? random.pick(SIGN_OFFS[register]) : ''
 }

@@ -8,6 +8,8 @@ import type { Slot } from './values.js'
 export interface Context {
   /** The request itself asks for that result just before: `it` and `the second one` can only mean this. */
   readonly adjacent: boolean
+  /** What was named just before is of this kind and no other, so that `it` cannot mean anything else. */
+  readonly named: boolean
   /** The result is still to come: it is asked for earlier in the same turn. */
   readonly ahead: boolean
   /** The call of that result makes something new. */
@@ -18,7 +20,8 @@ export interface Context {
   readonly labelField: string | undefined
 }
 
-const PEOPLE = new Set([
+/** Kinds of things that are somebody. */
+export const PEOPLE = new Set([
   'person',
   'payee',
   'member',
@@ -29,6 +32,9 @@ const PEOPLE = new Set([
   'driver',
   'traveller',
   'participant',
+  'profile',
+  'colleague',
+  'friend',
 ])
 
 /** Words for an entity of an earlier result. `undefined` when this way has none. */
@@ -44,7 +50,9 @@ export function refer(
       return [word(theOnly(way.noun, context, slot, random))]
     case 'label':
       if (context.repeated && random.chance(0.7))
-        return [word(theOnly(way.noun, { ...context, adjacent: true, ahead: false, made: false }, slot, random))]
+        return [
+          word(theOnly(way.noun, { ...context, adjacent: true, named: true, ahead: false, made: false }, slot, random)),
+        ]
       return labelled(way.noun, way.label, context, random)
     case 'place':
       return [word(placed(way, context, manner, random))]
@@ -59,37 +67,36 @@ export function refer(
 
 function theOnly(
   noun: string,
-  { adjacent, ahead, made }: Context,
+  { adjacent, named, ahead, made }: Context,
   { before, after }: Slot,
   random: SeededRandom,
 ): string {
   const pronounFits =
     !/ (of|for|under|with|about|among|on|in) $/.test(before) &&
     /^($|[,.?!](?! which)| (?!is |has |does |can |are ))/.test(after)
-  if (adjacent && pronounFits && random.chance(0.4)) return PEOPLE.has(noun) ? 'them' : 'it'
-  if (adjacent && !PEOPLE.has(noun) && random.chance(0.15)) return 'that one'
+  if (adjacent && named && pronounFits && random.chance(0.6)) return PEOPLE.has(noun) ? 'them' : 'it'
   if (before.endsWith('that ')) return `this ${noun}`
-  if (made) return random.pick([`that ${noun}`, `the new ${noun}`, `that new ${noun}`, `this new ${noun}`])
-  if (ahead) return random.pick([`that ${noun}`, `that ${noun}`, `the ${noun} you find`, `the ${noun} that comes up`])
+  if (adjacent && !PEOPLE.has(noun) && random.chance(0.15)) return 'that one'
+  if (made) return random.pick([`that ${noun}`, `the new ${noun}`, `the new ${noun}`])
+  if (ahead) return random.pick([`that ${noun}`, `that ${noun}`, `the ${noun} you find`])
   return random.pick([
     `that ${noun}`,
     `that ${noun}`,
-    `that ${noun}`,
     `this ${noun}`,
-    `this ${noun}`,
-    `that same ${noun}`,
+    PEOPLE.has(noun) ? `that ${noun}` : `the ${noun}`,
   ])
 }
 
 /** Titles as people write them without quotes: a few words, each with a capital. */
 const PROPER = /^[A-Z][\w'’.-]*( (of|the|and|for|de|&|[A-Z0-9][\w'’.-]*)){0,3}$/
+/** The same with small words between: "Barcelona to Lisbon 3 April". Such a title needs to be told what it is of. */
+const PHRASE = /^[A-Z][\w'’.-]*( (of|the|and|for|de|to|in|on|at|with|&|[A-Z0-9][\w'’.-]*)){0,5}$/
+/** What stands out by itself: the name of a file, a handle, one word in small letters. */
+const STANDS_OUT = /^(?=.*[a-z])[\w~/-]+(\.[a-z0-9]+)?$/
+/** Labels that are the name of a thing and of nothing else. */
+const NAMED_BY = new Set(['name', 'title'])
 
-function labelled(
-  noun: string,
-  label: string,
-  { labelField, ahead, adjacent }: Context,
-  random: SeededRandom,
-): TextSpan[] {
+function labelled(noun: string, label: string, { labelField, ahead }: Context, random: SeededRandom): TextSpan[] {
   const name: TextSpan = { text: label, fixed: true, label: true }
   const proper = PROPER.test(label)
   if (PEOPLE.has(noun) && proper) return [name]
@@ -99,19 +106,20 @@ function labelled(
     return [word(`the ${noun} ${says} `), ...quoted]
   }
   if (labelField === 'subject') {
-    const link = random.pick(['with the subject', 'titled', 'about'])
-    return random.chance(0.4) ? [word('the '), ...quoted, word(` ${noun}`)] : [word(`the ${noun} ${link} `), ...quoted]
+    const bare = proper || random.chance(0.3) ? [name] : quoted
+    return random.chance(0.4) ? [word('the '), ...bare, word(` ${noun}`)] : [word(`the ${noun} about `), ...bare]
   }
-  if (proper && label.toLowerCase().endsWith(noun.split(' ').at(-1)!))
-    return random.chance(0.5) ? [word('the '), name] : [name]
-  const ways: TextSpan[][] = [
-    [word(`the ${noun} `), ...quoted],
-    [word('the '), ...quoted, word(` ${noun}`)],
-    [word(`the ${noun} ${random.pick(['called', 'named'])} `), ...(proper && random.chance(0.5) ? [name] : quoted)],
-  ]
-  if (ahead || adjacent) ways.push([word('the one called '), ...(proper && random.chance(0.5) ? [name] : quoted)])
-  if (proper) ways.push([word('the '), name, word(` ${noun}`)], [word('the '), name, word(` ${noun}`)], [name])
-  return random.pick(ways)
+  const endsWithNoun = label.toLowerCase().endsWith(noun.split(' ').at(-1)!)
+  if (proper && endsWithNoun) return random.chance(0.5) ? [word('the '), name] : [name]
+  // The name of a file or a person needs no word for what it is, nor does a title that was just spoken of.
+  if (/\.[a-z0-9]{2,4}$/.test(label) && !label.includes(' ')) return [name]
+  if (proper && NAMED_BY.has(labelField ?? '') && random.chance(ahead ? 0.5 : 0.75)) return [name]
+  const bare = PHRASE.test(label) || STANDS_OUT.test(label) ? [name] : quoted
+  return random.pick([
+    [word('the '), ...bare, word(` ${noun}`)],
+    [word('the '), ...bare, word(` ${noun}`)],
+    bare.length > 1 ? [word(`the ${noun} `), ...bare] : [word('the '), ...bare, word(` ${noun}`)],
+  ])
 }
 
 const ORDINALS = [
@@ -170,7 +178,7 @@ const COUNTED =
 type Extreme = Extract<Way, { how: 'extreme' }>
 
 function extreme({ noun, field, most }: Extreme, { adjacent }: Context, random: SeededRandom): string | undefined {
-  const what = adjacent && random.chance(0.5) ? 'one' : noun
+  const what = adjacent && random.chance(0.7) ? 'one' : noun
   const words = wordsFor(field)
   const row = SUPERLATIVES.find(([fields]) => fields.test(field))
   const plain = DATED.test(field)

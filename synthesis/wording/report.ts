@@ -18,32 +18,48 @@ const MAX_FACTS_EACH = 1
 /** Lists of one result that are told. */
 const MAX_LISTS = 2
 
-const CONFIRMATIONS = [
-  'Done.',
-  'That is done.',
-  'All set.',
-  'It is done.',
-  'That worked.',
-  'Everything went through.',
-] as const
+const CONFIRMATIONS = ['Done.', 'That is done.', 'All set.', 'Done:', 'All right:', 'OK, done.'] as const
 
 /** Share of the turns that change something whose report begins by saying that it was done. */
-const CONFIRMED = 0.35
+const CONFIRMED = 0.25
 
 /** The closing words of a turn: what was done and found, with nothing that the results do not say. */
-export function report(done: readonly Done[], { random, today }: Moment): string {
+export function report(done: readonly Done[], { random, today, goesOn }: Moment): string {
   // What was looked up on the way is no answer to anything.
   const asked = done.filter(({ ask }) => !(ask.silent && ask.tool.annotations.readOnly))
   const firstWrite = asked.findIndex(({ ask }) => !ask.tool.annotations.readOnly)
-  const sentences = asked
-    .flatMap((call, i) => {
+  const answers = asked
+    .map((call, i) => {
       const answer = told(call.ask, call.output, today)
-      if (answer === undefined) return summary(call, i === firstWrite, random)
-      return i === firstWrite && random.chance(CONFIRMED) ? [random.pick(CONFIRMATIONS), answer] : [answer]
+      if (answer === undefined) return summary(call, i === firstWrite, random).join(' ')
+      const isConfirmed = i === firstWrite && asked.length === 1 && !goesOn && random.chance(CONFIRMED)
+      return isConfirmed ? confirmed(random.pick(CONFIRMATIONS), answer) : answer
     })
-    .filter((sentence) => sentence !== '')
-  if (sentences.length === 0) return random.pick(['Done.', 'That is done.', 'All done.'])
-  return sentences.join(' ')
+    .filter((answer) => answer !== '')
+  if (answers.length === 0) return random.pick(['Done.', 'That is done.', 'All done.'])
+  const links = random.shuffle(['', '', 'And ', 'Also, ', answers.length > 2 ? 'Finally, ' : ''])
+  return answers.reduce((text, answer, i) => {
+    const isLast = i === answers.length - 1
+    const at = links.findIndex((link) => isLast || link !== 'Finally, ')
+    const [link = ''] = at < 0 ? [] : links.splice(at, 1)
+    return `${text} ${linked(answer, link, random)}`
+  })
+}
+
+/** Words that are written small inside a sentence. */
+const FUNCTION_WORD = /^(For|The|There|It|You|Your|This|That|These|In|A|An|No|On|By|From|To|What|All) /
+
+const small = (text: string): string => (FUNCTION_WORD.test(text) ? text[0]!.toLowerCase() + text.slice(1) : text)
+function confirmed(word: string, answer: string): string {
+  if (!word.endsWith(':')) return `${word} ${answer}`
+  return answer.includes(':') ? answer : `${word} ${small(answer)}`
+}
+
+/** One of several answers, joined to what was told before. */
+function linked(answer: string, link: string, random: SeededRandom): string {
+  if (/^(You have|I [a-z]+ed|I found) /.test(answer) && random.chance(0.6))
+    return answer.replace(/^(You have|I [a-z]+) /, (words) => words.replace(' ', ' also '))
+  return link === '' ? answer : link + small(answer)
 }
 
 /** @param confirms  says that something was done, which one report does once */

@@ -1,6 +1,16 @@
 import type { SeededRandom } from '../../servers/kernel/index.js'
 import { clauseOf } from './clause.js'
-import { detailing, followUp, givingWay, greeting, joiner, movingOn, sentenceOpener, signOff } from './connectives.js'
+import {
+  detailing,
+  followUp,
+  givingWay,
+  greeting,
+  joiner,
+  movingOn,
+  reconsidering,
+  sentenceOpener,
+  signOff,
+} from './connectives.js'
 import { lead, trail } from './contexts.js'
 import { asGerund, drawFrame, type Frame, turned } from './frames.js'
 import type { Ask, Mentioned, Moment, Said } from './speech.js'
@@ -10,16 +20,23 @@ import { type Manner, mannerOf, typed } from './typing-manner.js'
 /** Draws of the words for one turn before it is found unsayable: a value that must not be said may turn up by chance. */
 const TRIES = 6
 
+/** What one ask is asked for by. */
+interface Clause {
+  readonly spans: readonly TextSpan[]
+  /** It only looks something up. */
+  readonly looks: boolean
+}
+
 /** A user turn that asks for everything in `asks`, in order, as a person of this manner would. */
 export function request(asks: readonly Ask[], moment: Moment): Said | undefined {
   const manner = mannerOf(moment.persona)
   for (let attempt = 0; attempt < TRIES; attempt++) {
-    const clauses: TextSpan[][] = []
+    const clauses: Clause[] = []
     for (const [index, ask] of asks.entries()) {
       if (ask.silent) continue
       const clause = clauseOf(ask, index, asks.slice(0, index), manner, moment)
       if (!clause) return undefined
-      clauses.push(joined(clause))
+      clauses.push({ spans: joined(clause), looks: ask.tool.annotations.readOnly })
     }
     if (clauses.length === 0) return undefined
     const sentences = arranged(clauses, asks.find(({ silent }) => !silent)!.server.name, manner, moment)
@@ -35,15 +52,16 @@ interface Sentence {
   readonly stop: string
 }
 
-function arranged(clauses: readonly TextSpan[][], world: string, manner: Manner, moment: Moment): Sentence[] {
+function arranged(clauses: readonly Clause[], world: string, manner: Manner, moment: Moment): Sentence[] {
   const { random, turn } = moment
   const { register } = manner
   const sentences: Sentence[] = []
-  const opener = opening(moment, register, clauses.length)
+  const drawn = opening(moment, register, clauses.length)
+  const saysNow = /\bnow\b/.test(textOf(clauses[0]!.spans))
+  const opener = saysNow ? { ...drawn, now: drawn.now.replace(/\bnow /, '') } : drawn
   const context = turn === 0 ? lead(world, register, random) : ''
   let start = opener.before
-  if (context.endsWith(':')) start += `${start.endsWith(', ') ? lowerFirst(context) : context} `
-  else if (context !== '') {
+  if (context !== '') {
     sentences.push({
       spans: [word(opener.before + (opener.before.endsWith(', ') ? lowerFirst(context) : context))],
       stop: '',
@@ -53,43 +71,46 @@ function arranged(clauses: readonly TextSpan[][], world: string, manner: Manner,
   const groups = grouped(clauses, register, random)
   /** Ways to begin a sentence that were used in this turn: people vary theirs. */
   const used = new Set<string>()
-  const listed = groups.length > 1 && random.chance(0.12)
+  const listed = groups.length > 2 && random.chance(0.12)
   for (const [nth, group] of groups.entries()) {
     const isLast = nth === groups.length - 1
+    const before = nth > 0 && groups[nth - 1]!.at(-1)!.looks ? 'found' : 'changed'
     const linking =
       nth === 0
         ? start + (listed ? 'first, ' : opener.now)
-        : listed && isLast && nth > 1
-          ? random.pick(['finally, ', 'third, ', 'and last, '])
-          : listed && nth === 1
-            ? random.pick(['second, ', 'then, ', 'secondly, '])
-            : freshOpener({ isLast, nth }, used, register, random)
-    sentences.push(sentence(group, linking, used, manner, random))
+        : listed
+          ? random.pick(isLast ? ['finally, ', 'third, ', 'and last, '] : ['second, ', 'then, '])
+          : freshOpener({ isLast, nth, before }, used, register, random)
+    const isFirst = nth === 0 && turn === 0
+    sentences.push(sentence(group, { linking, isFirst }, used, manner, random))
   }
-  const closing = [trail(register, random), signOff(register, random)].filter((text) => text !== '')
-  for (const text of random.chance(0.7) ? closing.slice(-1) : closing) sentences.push({ spans: [word(text)], stop: '' })
+  const changes = clauses.some(({ looks }) => !looks)
+  const last = changes ? trail(register, random) : ''
+  const closing = last !== '' && turn === 0 ? last : signOff(register, opener.before, random)
+  if (closing !== '') sentences.push({ spans: [word(closing)], stop: '' })
   return sentences
 }
 
 function opening(
-  { turn, random, after }: Moment,
+  { turn, random, after, again }: Moment,
   register: Manner['register'],
   count: number,
 ): { readonly before: string; readonly now: string } {
+  if (again) return { before: reconsidering(register, random), now: '' }
   if (turn === 0) return { before: greeting(register, random), now: '' }
   if (after === 'question') return { before: detailing(register, random), now: '' }
   if (after === 'failure') return { before: movingOn(register, random), now: '' }
   if (after === 'obstacle') return { before: givingWay(register, random), now: '' }
-  const { thanks, now } = followUp(register, random)
+  const { thanks, now } = followUp(register, after ?? 'changed', random)
   return { before: thanks, now: now === 'one more thing: ' && count > 1 ? 'also, ' : now }
 }
 
 /** Cuts the clauses into sentences of one to three. */
-function grouped(clauses: readonly TextSpan[][], register: Manner['register'], random: SeededRandom): TextSpan[][][] {
-  const groups: TextSpan[][][] = []
+function grouped(clauses: readonly Clause[], register: Manner['register'], random: SeededRandom): Clause[][] {
+  const groups: Clause[][] = []
   for (const clause of clauses) {
     const last = groups.at(-1)
-    const room = last !== undefined && last.length < 3 && lengthOf(last.flat()) < 150
+    const room = last !== undefined && last.length < 3 && lengthOf(last.flatMap(({ spans }) => spans)) < 150
     if (room && random.chance(register === 'terse' ? 0.6 : 0.55)) last.push(clause)
     else groups.push([clause])
   }
@@ -99,23 +120,24 @@ function grouped(clauses: readonly TextSpan[][], register: Manner['register'], r
 const lengthOf = (spans: readonly TextSpan[]): number => textOf(spans).length
 
 function sentence(
-  group: readonly TextSpan[][],
-  linking: string,
+  group: readonly Clause[],
+  { linking, isFirst }: { readonly linking: string; readonly isFirst: boolean },
   used: Set<string>,
   manner: Manner,
   random: SeededRandom,
 ): Sentence {
   const { register } = manner
-  const [first, ...rest] = group as [TextSpan[], ...TextSpan[][]]
+  const [first, ...rest] = group.map(({ spans }) => spans) as [readonly TextSpan[], ...(readonly TextSpan[])[]]
   const alone = rest.length === 0
   const wish = register !== 'terse' || random.chance(0.3) ? turned(first, alone, random) : undefined
   if (wish && random.chance(0.4)) {
     return ended([word(linking), ...wish.spans, ...appended(rest, random)], wish.asks, manner, random)
   }
   const gerund = alone ? asGerund(first) : undefined
-  const own = group.every((clause) => !speaksToAssistant(clause))
+  const own = group.every(({ spans }) => !speaksToAssistant(spans))
   const fits = (frame: Frame): boolean =>
     (!frame.self || own) &&
+    (!frame.once || isFirst) &&
     (!frame.ing || gerund !== undefined) &&
     (frame.after !== ' for me' || (alone && !/\b(me|my|I)\b/.test(textOf(first)))) &&
     !(linking !== '' && /^(okay|if|when)/.test(frame.before)) &&
@@ -129,7 +151,7 @@ function sentence(
 }
 
 function freshOpener(
-  place: { isLast: boolean; nth: number },
+  place: Parameters<typeof sentenceOpener>[0],
   used: Set<string>,
   register: Manner['register'],
   random: SeededRandom,
@@ -141,7 +163,8 @@ function freshOpener(
 }
 
 /** A few clauses put something before their verb: "for that contact, choose ...". */
-const startsWithVerb = (clause: readonly TextSpan[]): boolean => !/^(for|on|from|check out:)\b/.test(clause[0]!.text)
+const startsWithVerb = (clause: readonly TextSpan[]): boolean =>
+  !/^(?:(?:for|on|from)\b|[a-z ]+:)/.test(clause[0]!.text)
 
 /** Clauses in which "me" is the one who asks, so that nobody else can be the subject. */
 const speaksToAssistant = (clause: readonly TextSpan[]): boolean =>
@@ -149,7 +172,7 @@ const speaksToAssistant = (clause: readonly TextSpan[]): boolean =>
     clause[0]!.text,
   ) || clause.some((span) => !span.fixed && /\bme\b/.test(span.text))
 
-const appended = (clauses: readonly TextSpan[][], random: SeededRandom): TextSpan[] =>
+const appended = (clauses: readonly (readonly TextSpan[])[], random: SeededRandom): TextSpan[] =>
   clauses.flatMap((clause, i) => [word(joiner(i === clauses.length - 1, random)), ...clause])
 
 function ended(spans: readonly TextSpan[], asks: boolean, { register }: Manner, random: SeededRandom): Sentence {

@@ -31,8 +31,12 @@ export interface Moment {
   readonly dated: boolean
   /** Index of the user turn, from 0. */
   readonly turn: number
-  /** What the assistant's last words were when they were no report: a user takes them up. */
-  readonly after?: 'question' | 'failure' | 'obstacle'
+  /** What the assistant's last words were, which a user takes up: a question, a refusal, what stands in the way, what was found or what was changed. */
+  readonly after?: 'question' | 'failure' | 'obstacle' | 'found' | 'changed'
+  /** The assistant has more to say than what was done and found: a question, or that something failed. */
+  readonly goesOn?: boolean
+  /** What is asked for was done just now, with other arguments. */
+  readonly again?: boolean
   readonly random: SeededRandom
 }
 
@@ -66,10 +70,10 @@ export interface Speech {
   report(done: readonly { readonly ask: Ask; readonly output: JsonObject }[], moment: Moment): string
   /** The assistant says that a call failed and why, and hands the decision back. */
   failure(ask: Ask, message: string, moment: Moment): string
-  /** The assistant says that it has no tool for what was asked. */
-  decline(moment: Moment): string
+  /** The assistant says that it has no tool for what was asked, of which `ask` is the last thing. */
+  decline(moment: Moment, ask?: Ask): string
   /** The same of what is left after a part was done. */
-  declineRest(moment: Moment): string
+  declineRest(moment: Moment, ask?: Ask): string
   /** The user asks again for what was declined. */
   insist(moment: Moment): string
   /** The user says that what was missing is there now. */

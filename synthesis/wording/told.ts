@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Json, JsonObject } from '../../reward/index.js'
-import { type AnswerPart, meaningOf, parseAnswer } from '../../servers/kernel/index.js'
+import { type AnswerPart, meaningOf, PAGE, parseAnswer } from '../../servers/kernel/index.js'
 import { isDate, isMonth, MONTHS } from './dates.js'
 import { listed, plural } from './field-words.js'
 import type { Ask } from './speech.js'
@@ -118,7 +118,7 @@ function plain(value: Json, today: string): string | undefined {
     return items.length === 0 || items.includes(undefined) ? undefined : listed(items as string[])
   }
   if (typeof value !== 'string' || value.length > MAX_QUOTE) return undefined
-  if (/[ \t]{2}/.test(value)) return plain(value.replaceAll(/[ \t]{2,}/g, ' '), today)
+  if (/[ \t]{2}|\s$/.test(value)) return plain(value.trimEnd().replaceAll(/[ \t]{2,}/g, ' '), today)
   const [, date, time] = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})[\d:.]*Z?)?$/.exec(value) ?? []
   if (date !== undefined && isDate(date)) return dateInWords(date, today) + (time === undefined ? '' : ` at ${time}`)
   if (/^[a-z]+(_[a-z]+)+$/.test(value)) return value.replaceAll('_', ' ')
@@ -142,10 +142,16 @@ function entries(field: string, entry: readonly AnswerPart[], filling: Filling):
   )
   if (shown.includes(undefined)) return undefined
   const items = shown as string[]
-  const all = filling.hasMore ? [...items, 'others'] : items
+  const all = filling.hasMore && list.length >= pageOf(field, filling) ? [...items, 'others'] : items
   return items.some((item) => item.includes(', ')) && all.length > 1
     ? `${all.slice(0, -1).join('; ')}; and ${all.at(-1)}`
     : listed(all)
+}
+
+/** How many entries of a list a result shows at most: lists of one answer turn their pages together, though only one of them goes on. */
+function pageOf(field: string, { ask }: Filling): number {
+  const size = ask.tool.pages?.[field]
+  return size === undefined ? Infinity : PAGE[size]
 }
 
 function elementOf(schema: unknown): z.ZodObject | undefined {

@@ -41,7 +41,8 @@ const CONTRACTIONS: readonly [RegExp, string][] = [
   [/\bwho is\b/g, "who's"],
   [/\bwhere is\b/g, "where's"],
   [/\bthere is\b/g, "there's"],
-  [/\bit is(?= [a-z])/g, "it's"],
+  // What ends its clause is not shortened: "where it is and".
+  [/(?<!\b(?:where|whom|what|how|than|metres) )\bit is(?= (?!and\b|or\b|from\b)[a-z])/g, "it's"],
 ]
 
 /** The words as this person types them; values and names stay as they are. */

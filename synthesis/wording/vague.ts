@@ -27,7 +27,7 @@ export function vague({ server, tool, args }: Ask, moment: Moment, refused = fal
     const worded = server.callWords?.[tool.name] !== undefined
     const goal = goals.length > 0 && (refused || worded || random.chance(0.75)) ? random.pick(goals) : undefined
     const heard = refused ? undefined : () => about(server, tool, random)
-    const wish = goal === undefined ? heard?.() : wished(goal, persona.register, random)
+    const wish = goal === undefined ? heard?.() : wished(goal, tool.annotations.readOnly, persona.register, random)
     if (wish === undefined) continue
     const sentence = opening.endsWith(', ') ? uncapitalised(wish) : wish
     if (/^Ok so/.test(opening) && /^so /i.test(sentence)) continue
@@ -42,7 +42,7 @@ export function vague({ server, tool, args }: Ask, moment: Moment, refused = fal
 const uncapitalised = (text: string): string => (/^I\b/.test(text) ? text : text[0]!.toLowerCase() + text.slice(1))
 
 /** `freeze a card`, `set up a standing order`: short imperatives without any value. */
-function goalsOf(server: ServerDefinition, tool: ToolDefinition): string[] {
+export function goalsOf(server: ServerDefinition, tool: ToolDefinition): string[] {
   const own = server.callWords?.[tool.name]?.goal
   if (own !== undefined) return [own]
   return [fromDescription(tool.description), fromName(server, tool)].filter((goal) => goal !== undefined)
@@ -88,7 +88,7 @@ function fromName(server: ServerDefinition, tool: ToolDefinition): string | unde
 }
 
 const WISHES: Readonly<Record<Persona['register'], readonly string[]>> = {
-  terse: ['need to #', 'want to #', '#', 'can you #?', 'help me #', 'have to #'],
+  terse: ['need to #', 'i need to #', 'can you # for me?', 'can you help me #?', 'i want to #'],
   plain: [
     'I want to #.',
     'I need to #.',
@@ -98,39 +98,50 @@ const WISHES: Readonly<Record<Persona['register'], readonly string[]>> = {
     'Could you # for me?',
     'I have to #.',
     'Please help me #.',
-    'Can I # here?',
+    'Could you help me # today?',
+    "I'd like you to # for me.",
   ],
   polite: [
     'I would like to #, please.',
     'Could you please help me #?',
-    'Would it be possible to #?',
-    'I would need to #, if I may.',
+    'Would you help me #, please?',
+    'I would like to #, if that is possible.',
     'May I ask you to # for me?',
     'I wanted to ask whether you could help me #.',
     'Would you be able to # for me?',
-    "I'd appreciate some help: I need to #.",
+    'I need some help: I would like to #.',
   ],
   chatty: [
-    'So I need to #, can you help?',
+    'I need to #, can you help?',
     'Any chance you could # for me?',
-    'Help me out, I want to #.',
-    'I was thinking I should #.',
-    'You can # for me, right?',
-    "It's about time to #, I think.",
-    'I keep meaning to #. Help?',
-    "Let's #, shall we?",
+    'Can you help me out? I want to #.',
+    'I was thinking I should #. Can you do that?',
+    "It's about time to #, I think. Would you do that for me?",
+    'I keep meaning to #. Could you help me with that?',
     "I'd love to #. Can you do that?",
+    'You can # for me, right?',
   ],
 }
 
-function wished(goal: string, register: Persona['register'], random: SeededRandom): string {
-  const form = random.pick(WISHES[register])
-  const own = !/you #|ask you to #|could #|^#$/.test(form)
+/** Nobody puts a look-up off. */
+const PUT_OFF = /about time|keep meaning|was thinking|have to|love to/
+
+/** Whether it is the user who does what the goal says. */
+const isOwn = (form: string): boolean => !/you #|you to #|could #/.test(form)
+
+function wished(goal: string, looks: boolean, register: Persona['register'], random: SeededRandom): string {
+  // "Could you see ... for me" and "for a customer for me" are no sentences.
+  const fits = (form: string): boolean =>
+    !(looks && PUT_OFF.test(form)) &&
+    (/^(see|know|go through) /.test(goal) ? isOwn(form) : true) &&
+    !(/ for | that I /.test(goal) && /for me/.test(form))
+  const form = random.pick(WISHES[register].filter(fits))
+  const own = isOwn(form)
   const said = own
     ? goal
         .replace(/^show /, 'see ')
         .replace(/^list /, random.pick(['see ', 'go through ', 'list ']))
-        .replace(/^tell /, 'find out ')
+        .replace(/^tell (?=what|which|who|how|whether|where|when)/, 'find out ')
     : goal
   const text = form.replace('#', () => said)
   return text[0]!.toUpperCase() + text.slice(1)

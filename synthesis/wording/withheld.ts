@@ -27,7 +27,7 @@ const BOUNDARY =
   /^($|,| (and|with|at|on|for|in|to|by|as|of|from|until|under|within|about|before|so|that|when|saying|titled|called|named|after|beneath|again|now)\b)/
 /** Verbs that are about the new value: `set that light` alone would be no sentence. */
 const CHANGING =
-  /^(set|put|turn|switch|make|change|mark|move|bring|adjust|shift|let|give|keep|place|close|record|enter|reprice|amend|raise) \{[a-z_]+\}$/
+  /^(set|put|turn|switch|make|change|mark|move|bring|adjust|shift|let|give|keep|place|close|record|enter|reprice|amend|raise) (?:\{[a-z_]+\}|the [a-z ]+)$/
 
 function withoutTail(before: string, after: string, field: string, quoted: boolean): string | undefined {
   const tail = TAIL.exec(before)
@@ -38,7 +38,9 @@ function withoutTail(before: string, after: string, field: string, quoted: boole
   // What is left must still say what is to be done: a verb and its object.
   if (
     !kept.includes(' ') ||
-    /\b(a|an|the|my|is|are|and|or|at most|no more than|than|up|stops|expires|ends|lasts|costs|begins)$/.test(kept)
+    /\b(a|an|the|my|is|are|and|or|at most|no more than|than|up|be|stops|expires|ends|lasts|costs|begins|differs?|compares?)$/.test(
+      kept,
+    )
   )
     return undefined
   // "The colleague named Ana" is some colleague without the name.

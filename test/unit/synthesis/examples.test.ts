@@ -15,6 +15,7 @@ import { PAPER, solvedExactly } from '../../../reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createWorldCache, dependencyGraph } from '../../../servers/kernel/index.js'
 import { createSanityCheck } from '../../../synthesis/index.js'
+import { TODAY } from '../../../synthesis/making/synthesis-context.js'
 import { unresolvedIn } from '../../../synthesis/resolving/unresolved.js'
 import { denotes } from '../../../synthesis/wording/denotes.js'
 import { sampleExamples } from '../../support/synthesis-samples.js'
@@ -188,6 +189,27 @@ test('have as many words where no call is right as where some are', async () => 
   const { first, all } = check.finish().lengths!
   // With some thirty tasks without calls, chance alone makes a tenth of difference now and then.
   for (const area of [first, all]) assert.ok(Math.abs(area - 0.5) <= 0.15, `first turn ${first}, all turns ${all}`)
+})
+
+test('go wrong by what people get wrong: by days to come, and by numbers not beyond all measure', async () => {
+  let failed = 0
+  for (const { exchanges, task } of await sampleExamples()) {
+    for (const call of exchanges.flatMap(({ calls }) => calls).filter(({ ok }) => !ok)) {
+      failed++
+      const right = task.groundTruth.filter(({ name }) => name === call.name)
+      for (const [field, value] of Object.entries(call.arguments)) {
+        if (right.some(({ arguments: args }) => args[field] === value)) continue
+        if (typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value)) assert.ok(value >= TODAY, value)
+        if (typeof value !== 'number') continue
+        const times = right.map(({ arguments: args }) => value / Number(args[field]))
+        assert.ok(
+          times.some((factor) => factor <= 5),
+          `${call.name} ${field} ${value}`,
+        )
+      }
+    }
+  }
+  assert.ok(failed > 0)
 })
 
 test('leave enum values out of the schemas of some, and only there', async () => {

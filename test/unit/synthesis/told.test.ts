@@ -24,10 +24,10 @@ test('count, name and list what was found', () => {
     say('banking', 'list_accounts', { found: 0, accounts: [] }, { kind: 'joint' }),
     'You have no joint accounts.',
   )
-  const more = { found: 7, accounts: [account, { ...account, name: 'Pet Pot' }], next_page: 2 }
+  const more = { found: 7, accounts: [...Array(4).fill(account), { ...account, name: 'Pet Pot' }], next_page: 2 }
   assert.is(
     say('banking', 'list_accounts', more, { kind: 'savings' }),
-    'You have 7 savings accounts: Daily Fund (EUR, active); Pet Pot (EUR, active); and others.',
+    `You have 7 savings accounts: ${'Daily Fund (EUR, active); '.repeat(4)}Pet Pot (EUR, active); and others.`,
   )
 })
 

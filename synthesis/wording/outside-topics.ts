@@ -1,0 +1,516 @@
+/** Requests about one thing, none of which a tool of any world serves. `(a|b)` is one of these. */
+export interface OutsideTopic {
+  readonly name: string
+  /** The world to whose assistant somebody would turn with it; anybody's assistant where there is none. */
+  readonly world?: string
+  readonly requests: readonly string[]
+}
+
+/**
+ * What people ask of an assistant that cannot do it and of which nobody knows the answer by heart: near to what the tools of a world are for, or
+ * what is going on in the world at the moment. What everybody knows is not among it, for an assistant without any tool would answer that.
+ */
+export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
+  {
+    name: 'loans',
+    world: 'banking',
+    requests: [
+      'Apply for a (car|home improvement|student) loan of (5000|8000|12000|20000) euros in my name.',
+      'What would I pay a month on a mortgage of (180000|220000|250000) euros?',
+      'Raise my overdraft to (500|1000|2000) euros.',
+      'How much could I borrow from you with my salary?',
+      'Ask for a lower rate on my (mortgage|car loan|overdraft).',
+      'Pay my (car loan|student loan) off early.',
+    ],
+  },
+  {
+    name: 'cash and branches',
+    world: 'banking',
+    requests: [
+      'Order (300|400|600) (Swiss francs|US dollars|Swedish kronor) in cash for me to pick up at the branch.',
+      'Is the cash machine (at the station|in the shopping centre|at the airport) working?',
+      'Get me an appointment with an adviser at the branch (on Thursday|next week|tomorrow afternoon).',
+      'Order me a new cheque book.',
+      'Until when is the branch (in the old town|at the station) open today?',
+    ],
+  },
+  {
+    name: 'bank papers',
+    world: 'banking',
+    requests: [
+      'Send me the statement of (January|February|last year) as a PDF.',
+      'I need the tax certificate for last year.',
+      'Post me paper copies of my statements from now on.',
+      'Change my address with the bank, we have moved.',
+      'Change the PIN of my card to a new one.',
+    ],
+  },
+  {
+    name: 'cheaper contracts',
+    world: 'budget',
+    requests: [
+      'Find me a cheaper (electricity|internet|gas|phone) contract.',
+      'How much do other families of (three|four|five) spend on (groceries|heating|clothes)?',
+      'Cancel our (gym|newspaper|streaming) subscription.',
+      'What will (electricity|heating|water) cost us next winter?',
+      'Switch our (car|home|travel) insurance to a cheaper one.',
+    ],
+  },
+  {
+    name: 'household papers',
+    world: 'budget',
+    requests: [
+      'Scan the receipt from (the hardware shop|the supermarket|the pharmacy) that I have here.',
+      'Export what we spent in (January|February) to a spreadsheet.',
+      'File our tax return for last year.',
+      'Print the overview of (this month|February) for the fridge.',
+    ],
+  },
+  {
+    name: 'calendar set-up',
+    world: 'calendar',
+    requests: [
+      'Sync my calendar with (my phone|my old calendar|the one of my sports club).',
+      'Print my calendar for (this week|March|next week).',
+      'Change the colour of my (work|private) calendar to (green|orange|blue).',
+      'Show the (public holidays|moon phases|school holidays) in my calendar.',
+      'Move my calendar to another time zone while I travel.',
+    ],
+  },
+  {
+    name: 'alarms',
+    world: 'calendar',
+    requests: [
+      'Wake me at (6:15|6:30|7|7:45) tomorrow.',
+      'Set a timer for (5|8|12|20|25|40) minutes.',
+      'Start a stopwatch.',
+      'Ring me (ten|twenty) minutes before I have to leave the house.',
+      'Turn my alarm off for (tomorrow|Saturday).',
+    ],
+  },
+  {
+    name: 'quotes and contracts',
+    world: 'crm',
+    requests: [
+      'Draw up a contract for our newest customer.',
+      'Send our (biggest|newest) customer a quote to sign.',
+      'Make a PDF of the offer that we talked about (yesterday|on Friday).',
+      'Have the signed contracts of (January|last week) filed by legal.',
+      'Send the price list for (this year|spring) to all customers.',
+    ],
+  },
+  {
+    name: 'sales figures',
+    world: 'crm',
+    requests: [
+      'What will our revenue be next quarter?',
+      'How did my team do against its targets (last year|last quarter)?',
+      'What do our competitors charge for (training|support|a starter plan)?',
+      'Check the credit rating of our biggest customer.',
+      'Pay my commission for (January|February) out.',
+    ],
+  },
+  {
+    name: 'calls with customers',
+    world: 'crm',
+    requests: [
+      'Call my next lead and put me through.',
+      'Write down what was said on my call with the client (this morning|on Friday).',
+      'Leave a message on the answering machine of our (newest|biggest) customer.',
+      'Who from my accounts rang while I was away?',
+    ],
+  },
+  {
+    name: 'mailbox settings',
+    world: 'email',
+    requests: [
+      'Change the password of my mailbox.',
+      'Put my new mobile number into my email signature.',
+      'Set up a second address for (the family|the club|my side job).',
+      'How much space is left in my mailbox?',
+      'Have my mail on my new phone as well.',
+    ],
+  },
+  {
+    name: 'letters and faxes',
+    world: 'email',
+    requests: [
+      'Send my (landlord|insurance|lawyer) a letter by registered post.',
+      'Fax the form to the (tax office|town hall|clinic).',
+      'Print the (tickets|invoice|directions) from my last email.',
+      'Scan the letter that came from the (bank|landlord|insurance) today.',
+      'Has the parcel from my (aunt|supplier|publisher) arrived at reception?',
+    ],
+  },
+  {
+    name: 'installing programs',
+    world: 'filesystem',
+    requests: [
+      'Install (Docker|ffmpeg|the newest Python|LaTeX) on this machine.',
+      'Update the operating system.',
+      'Upgrade (git|Node|the compiler) to the newest version.',
+      'Remove the old (Java|Python) from this machine.',
+      'Which version of (git|Python|Node) is installed here?',
+    ],
+  },
+  {
+    name: 'running programs',
+    world: 'filesystem',
+    requests: [
+      'Run the (build|tests|backup) in my project.',
+      'Restart the (web server|database|machine).',
+      'Which process eats up the (memory|processor)?',
+      'Kill whatever is running on port (3000|8080|5432).',
+      'Start the (training|import|migration) in the background.',
+    ],
+  },
+  {
+    name: 'the network',
+    world: 'filesystem',
+    requests: [
+      'Download the newest release of (the project|our library) from GitHub.',
+      'Which IP address does this machine have?',
+      'Log in to the (build|staging|backup) server by ssh.',
+      'Upload my (results|slides|photos) to the cloud.',
+      'Is the (staging|mail|build) server reachable?',
+    ],
+  },
+  {
+    name: 'tables in restaurants',
+    world: 'food_delivery',
+    requests: [
+      'Reserve a table for (two|four|six) at a good (Thai|Italian|Greek) place (tonight|on Friday at eight|on Saturday).',
+      'Is there a long queue at the (noodle bar|burger place|ice cream shop) now?',
+      'Can I bring my dog to the (pizzeria|beer garden|bistro)?',
+      'Put us on the waiting list of that new (sushi|tapas) bar.',
+    ],
+  },
+  {
+    name: 'cooking',
+    world: 'food_delivery',
+    requests: [
+      'Have a cook come to us for (eight|ten|twelve) people on (Saturday|Sunday).',
+      'What do I still have in the fridge?',
+      'Get (milk and eggs|bread and butter|fruit) from the supermarket round the corner.',
+      'Start the oven so that it is hot in (ten|twenty) minutes.',
+      'How many calories did I eat (yesterday|last week)?',
+    ],
+  },
+  {
+    name: 'home internet',
+    world: 'iot_devices',
+    requests: [
+      'Change the Wi-Fi password.',
+      'Why is the Wi-Fi so slow (upstairs|in the bedroom|on the balcony)?',
+      'Set up a guest network for (tonight|the weekend).',
+      'How much data did we use (last month|this week)?',
+      'Block (games|videos) on the children’s tablets after eight.',
+    ],
+  },
+  {
+    name: 'trades at home',
+    world: 'iot_devices',
+    requests: [
+      'Get me a (plumber|chimney sweep|locksmith|glazier) for (tomorrow|Thursday|next week).',
+      'Read the (water|gas|electricity) meter and send the number in.',
+      'What does a kilowatt hour cost me at the moment?',
+      'Who rang the bell while I was out?',
+      'When does the (heating engineer|window cleaner) come?',
+    ],
+  },
+  {
+    name: 'builds and deployments',
+    world: 'issue_tracker',
+    requests: [
+      'Deploy the (main|release) branch to (staging|production).',
+      'Why did the build fail (last night|this morning)?',
+      'Roll the last deployment back.',
+      'Merge my pull request.',
+      'Run the (end-to-end|load|nightly) tests again.',
+      'Is (staging|production) up?',
+    ],
+  },
+  {
+    name: 'working hours',
+    world: 'issue_tracker',
+    requests: [
+      'Log (two|three|five) hours of work for (yesterday|Friday).',
+      'How many hours did the team book last week?',
+      'Who of my team is on holiday (this week|next week)?',
+      'Approve the time sheets of (February|last week).',
+    ],
+  },
+  {
+    name: 'traffic',
+    world: 'maps',
+    requests: [
+      'Is there a traffic jam on the (ring road|motorway to the airport|bridge) right now?',
+      'How full is the car park (at the station|at the airport|under the market)?',
+      'Are there speed checks on the (coast road|ring road) today?',
+      'How long is the wait at the (border|ferry|tunnel)?',
+      'Is the mountain pass open (today|this weekend)?',
+    ],
+  },
+  {
+    name: 'public transport',
+    world: 'maps',
+    requests: [
+      'When does the next (train|bus|ferry) to <place> leave?',
+      'Is the (8:15|7:40|17:05|18:30) train from <place> late (today|again)?',
+      'Buy me a train ticket to <place> for (tomorrow|Friday|Monday morning).',
+      'Which platform does the train to <place> leave from?',
+      'Are the buses on strike <city> (today|tomorrow|this week)?',
+      'Renew my (monthly|yearly) bus pass, please.',
+    ],
+  },
+  {
+    name: 'questions to sellers',
+    world: 'marketplace',
+    requests: [
+      'Ask the seller for more photos of the (bike|sofa|lamp).',
+      'Tell the seller that I can come by on (Saturday|Friday evening).',
+      'Ask the seller whether the (camera|piano|tent) has scratches.',
+      'Report a seller who never answers.',
+      'Give the seller my phone number.',
+    ],
+  },
+  {
+    name: 'getting things sold',
+    world: 'marketplace',
+    requests: [
+      'Put my listing at the top for a week.',
+      'What did (bikes|sofas|record players) like mine sell for in the shops when new?',
+      'Have somebody pick the (wardrobe|washing machine) up from my place.',
+      'Verify my account with my identity card.',
+    ],
+  },
+  {
+    name: 'taxes of a business',
+    world: 'payments',
+    requests: [
+      'File my VAT return for (February|January|last quarter).',
+      'How much income tax do I have to set aside?',
+      'Change the tax rate on my invoices to (7|10|19) percent.',
+      'Send last year’s accounts to the tax office.',
+      'Write my depreciation of the (van|oven|camera) off.',
+    ],
+  },
+  {
+    name: 'collecting debts',
+    world: 'payments',
+    requests: [
+      'Send a reminder by post to everybody who owes me money.',
+      'Hand the oldest debt over to a collection agency.',
+      'Set up a subscription of (9|19|29) euros a month for my customers.',
+      'Offer my customers payment in (three|six) instalments.',
+      'Put our new logo on the invoices.',
+    ],
+  },
+  {
+    name: 'staff of the branches',
+    world: 'retail_chain',
+    requests: [
+      'Who works the (late|early) shift (today|tomorrow|on Saturday)?',
+      'Find somebody to stand in at the till (this afternoon|tomorrow).',
+      'Approve the holidays of my team for (April|Easter|the summer).',
+      'How many hours did the students work in (January|February)?',
+      'Put up an advert for a (shop assistant|store manager|cleaner).',
+    ],
+  },
+  {
+    name: 'tills',
+    world: 'retail_chain',
+    requests: [
+      'What did our (smallest|biggest|newest) store take yesterday?',
+      'Print new price labels for the (toys|lamps|kitchen things).',
+      'Order change for the tills.',
+      'How many customers came in on (Saturday|Friday)?',
+      'Which till was short (yesterday|last week)?',
+    ],
+  },
+  {
+    name: 'parcels',
+    world: 'shopping',
+    requests: [
+      'Have my parcel left with the (neighbour|kiosk next door).',
+      'Move the delivery of my parcel to (Friday|Saturday|next week).',
+      'Call the driver who has my parcel.',
+      'Let somebody pick the returned (shoes|jacket|lamp) up from my door.',
+      'Complain to the post about the broken parcel.',
+    ],
+  },
+  {
+    name: 'customer service',
+    world: 'shopping',
+    requests: [
+      'Put me through to somebody in customer service.',
+      'Have somebody from the shop call me back (this afternoon|tomorrow).',
+      'Change the password of my shop account.',
+      'Send me the printed catalogue for (spring|summer).',
+      'Match the price that another shop asks for the same (blender|rucksack|headphones).',
+      'Delete my shop account.',
+    ],
+  },
+  {
+    name: 'profile settings',
+    world: 'social_media',
+    requests: [
+      'Change my profile picture to the one from (the beach|my wedding|last summer).',
+      'Change my user name.',
+      'Turn on two-step login for my account.',
+      'Delete my account.',
+      'Get me one of those blue ticks.',
+    ],
+  },
+  {
+    name: 'reach',
+    world: 'social_media',
+    requests: [
+      'Who looked at my profile (yesterday|this week|last night)?',
+      'Run an advert for my last post for (20|50|100) euros.',
+      'Start a live stream (now|at eight|after lunch).',
+      'Upload the video of my (cat|concert|daughter’s first steps).',
+      'How many people saw my last post?',
+    ],
+  },
+  {
+    name: 'chat settings',
+    world: 'team_chat',
+    requests: [
+      'Set my status to (away|on holiday|in a meeting).',
+      'Mute my notifications until (noon|two|tomorrow).',
+      'Make a poll about (lunch|the team day|the new logo).',
+      'Upload the (slides|minutes|mock-ups) for the team.',
+      'Delete the channel that nobody uses any more.',
+    ],
+  },
+  {
+    name: 'markets',
+    world: 'trading',
+    requests: [
+      'What is (Bitcoin|gold|oil|silver) at right now?',
+      'What did the central bank decide (yesterday|today|last week)?',
+      'How is the (dollar|pound|franc|yen) doing against the euro today?',
+      'How did Wall Street close (on Friday|last night)?',
+      'Buy me (0.1|0.05|half a) Bitcoin.',
+    ],
+  },
+  {
+    name: 'investor papers',
+    world: 'trading',
+    requests: [
+      'Send me the tax report for last year.',
+      'Set up a savings plan of (50|100|200) euros a month.',
+      'Move my shares to another broker.',
+      'Change the bank account that my dividends go to.',
+      'Vote for me at the shareholders’ meeting.',
+    ],
+  },
+  {
+    name: 'ground transport',
+    world: 'travel_booking',
+    requests: [
+      'Rent me a car <city> for (two|three|five) days.',
+      'Get me a taxi to the airport at (six|half past seven|nine).',
+      'Buy me a train ticket from <place> to the airport.',
+      'Book a parking space at the airport for (Thursday|next week|Monday).',
+      'Have a driver with a sign wait for our guests.',
+    ],
+  },
+  {
+    name: 'travel papers',
+    world: 'travel_booking',
+    requests: [
+      'Apply for a visa for (India|Vietnam|Kenya|Brazil) for me.',
+      'Get me travel insurance for (next week|the spring|two weeks).',
+      'Check me in for my flight and send me the boarding pass.',
+      'Claim compensation for the flight that was late (last week|in January).',
+      'Find the suitcase that did not arrive.',
+      'Renew my passport.',
+    ],
+  },
+  {
+    name: 'keeping a car',
+    world: 'vehicle',
+    requests: [
+      'Renew my car insurance.',
+      'Pay the parking fine that was on the windscreen.',
+      'Have the car washed (today|tomorrow|before the weekend).',
+      'Call roadside assistance.',
+      'Order me (winter|summer) tyres.',
+      'Register the car with the town.',
+    ],
+  },
+  {
+    name: 'phone in the car',
+    world: 'vehicle',
+    requests: [
+      'Call (my wife|my husband|the school|my office) and say that I am late.',
+      'Read me the news.',
+      'Answer the phone when (my mother|the school|my boss) rings.',
+      'Send a text that I will be there in (ten|twenty) minutes.',
+      'Open the garage door at home.',
+    ],
+  },
+  {
+    name: 'camera and screen',
+    world: 'video_meeting',
+    requests: [
+      'Blur my background.',
+      'Share my screen with everybody.',
+      'Turn on subtitles in (English|Spanish|French).',
+      'Make my microphone louder.',
+      'Put a picture of (the sea|a library|our logo) behind me.',
+    ],
+  },
+  {
+    name: 'minutes of calls',
+    world: 'video_meeting',
+    requests: [
+      'Write the minutes of (yesterday’s|this morning’s|the last) call.',
+      'Turn what was said in the last call into text.',
+      'Send everybody the slides that were shown.',
+      'Make a poll during the call.',
+      'Split the participants into groups of (three|four).',
+    ],
+  },
+  {
+    name: 'weather',
+    requests: [
+      'Will it rain <city> (tomorrow|tonight|this weekend|on Saturday|this afternoon)?',
+      'How (warm|cold|windy) is it <city> right now?',
+      'Do I need (an umbrella|a coat|sunscreen) <city> today?',
+      'Is there a storm coming <city> (tonight|this week|tomorrow)?',
+      'How high is the pollen count <city> (today|tomorrow)?',
+    ],
+  },
+  {
+    name: 'sports results',
+    requests: [
+      'Who won the (football|rugby|basketball|ice hockey|handball|volleyball) (last night|yesterday|on Sunday)?',
+      'What is the score in the (football|rugby|basketball|ice hockey|handball) right now?',
+      "When does the (women's|men's) national (football|rugby|basketball|handball) team play next?",
+      'Who is leading the (Tour de France|Giro|Vuelta|Formula 1 championship|ski world cup)?',
+      'How is our (football|rugby|handball) team doing in the league?',
+    ],
+  },
+  {
+    name: 'television and cinema',
+    requests: [
+      'What is on TV (tonight|at eight|on Friday evening)?',
+      'Which films are showing <city> (tonight|this weekend|on Friday)?',
+      'Is the new season of the (baking|quiz|detective|cooking|talent) show out yet?',
+      'How much is a ticket at the (Odeon|Rex|Lux) <city>?',
+    ],
+  },
+  {
+    name: 'news',
+    requests: [
+      'What are the headlines (this morning|today|right now)?',
+      'What came out of the (climate|budget|trade|peace) talks (yesterday|today)?',
+      'Who is ahead in the election <city>?',
+      'Is there anything new about the (strike|flood|fire|power cut) <city>?',
+      'What were the lottery numbers (last night|on Wednesday|on Saturday)?',
+    ],
+  },
+]

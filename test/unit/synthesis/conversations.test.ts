@@ -1,0 +1,106 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { CATALOGUE } from '../../../servers/catalogue.js'
+import { seededRandom } from '../../../servers/kernel/index.js'
+import type { Way } from '../../../synthesis/making/references.js'
+import { TODAY } from '../../../synthesis/making/synthesis-context.js'
+import { drawPersona, naturalSpeech } from '../../../synthesis/wording/natural-speech.js'
+import { inWorlds } from '../../../synthesis/wording/occupations.js'
+import { drawOutsideTopic, outsideRequest } from '../../../synthesis/wording/outside-requests.js'
+import { OUTSIDE_TOPICS } from '../../../synthesis/wording/outside-topics.js'
+import type { Ask } from '../../../synthesis/wording/speech.js'
+import { told } from '../../../synthesis/wording/told.js'
+import { momentOf, samples, spelledOut } from '../../support/speech-samples.js'
+
+const test = suite('conversations')
+const SAMPLES = samples(2)
+
+test('are led by somebody whose work brings them there, and by anybody where nobody works', () => {
+  const random = seededRandom(3)
+  const people = Array.from({ length: 200 }, () => drawPersona(random))
+  const developers = people.map((person) => inWorlds(person, ['issue_tracker', 'calendar']))
+  for (const [i, { name, role, register }] of developers.entries()) {
+    assert.equal({ name, register }, { name: people[i]!.name, register: people[i]!.register })
+    assert.match(role, /develop|engineer|analyst|manager|writer|designer|administrator/)
+    assert.is(role.split(' from ')[1], people[i]!.role.split(' from ')[1])
+  }
+  assert.ok(new Set(developers.map(({ role }) => role.split(' from ')[0])).size > 8)
+  for (const person of people) assert.equal(inWorlds(person, ['maps', 'shopping']), person)
+})
+
+test('keep to their subject when nothing on offer serves it, and never ask for the same twice', () => {
+  const named = new Set(OUTSIDE_TOPICS.flatMap(({ world }) => world ?? []))
+  assert.equal(
+    [...named].filter((world) => !CATALOGUE.has(world)),
+    [],
+  )
+  assert.ok(new Set(OUTSIDE_TOPICS.map(({ name }) => name)).size === OUTSIDE_TOPICS.length)
+  for (const [i, topic] of OUTSIDE_TOPICS.entries()) {
+    const asked = new Set<string>()
+    for (let turn = 0; turn < topic.requests.length; turn++) {
+      const request = outsideRequest(topic, asked, momentOf(i, turn))!
+      assert.not.match(request.text, /[<>()|]|undefined| {2}/, request.text)
+      assert.ok(topic.requests.includes(request.template) && !asked.has(request.template))
+      asked.add(request.template)
+    }
+    assert.is(outsideRequest(topic, asked, momentOf(i, 9)), undefined)
+  }
+  const random = seededRandom(1)
+  for (let i = 0; i < 100; i++) {
+    const { world } = drawOutsideTopic(new Set(['maps']), random)
+    assert.ok(world === undefined || world === 'maps')
+  }
+})
+
+test('thank once in a turn, and say "last" of nothing but a whole list', () => {
+  for (const [i, sample] of SAMPLES.entries()) {
+    const said = naturalSpeech.request([spelledOut(sample)], { ...momentOf(i, i % 3), after: 'found' })!
+    assert.ok((said.text.match(/\b(thank|thanks|thx|ty)\b/gi) ?? []).length <= 1, said.text)
+  }
+  const { server, tool, args } = SAMPLES.find(({ tool: { name } }) => name === 'freeze_card')!
+  const wording = (way: Way): string[] =>
+    Array.from({ length: 60 }, (_, i) => {
+      const ask: Ask = { server, tool, args, references: new Map([['card', way]]) }
+      return naturalSpeech.request([ask], momentOf(i, 1))!.text
+    })
+  assert.ok(wording({ how: 'place', noun: 'card', place: 3, of: 3 }).some((text) => /last card|last one/.test(text)))
+  assert.not(wording({ how: 'place', noun: 'card', place: 3, of: 7 }).some((text) => /\blast\b/.test(text)))
+  for (const text of wording({ how: 'label', noun: 'card', label: 'Backup Card' }))
+    assert.not.match(text, /"Backup Card"|the one called/, text)
+})
+
+test('do not say that all is done before a question or a failure', () => {
+  const sample = SAMPLES.find(({ tool: { name } }) => name === 'freeze_card')!
+  const done = [{ ask: spelledOut(sample), output: sample.output }]
+  const said = (goesOn: boolean): string[] =>
+    Array.from({ length: 60 }, (_, i) => naturalSpeech.report(done, { ...momentOf(i), goesOn }))
+  const confirms = (text: string): boolean => /^(Done|That is done|All set|All right|OK)/.test(text)
+  assert.ok(said(false).some(confirms))
+  assert.not(said(true).some(confirms))
+})
+
+test('say of what cannot be done what it is, in other words each time', () => {
+  const ask = spelledOut(SAMPLES.find(({ tool: { name } }) => name === 'freeze_card')!)
+  const goal = CATALOGUE.get('banking')!.callWords!.freeze_card!.goal
+  const answers = Array.from({ length: 60 }, (_, i) => naturalSpeech.decline(momentOf(i), ask))
+  assert.ok(answers.some((text) => text.includes(goal)))
+  assert.ok(answers.some((text) => !text.includes(goal)))
+  const opened = (turn: number): Set<string> =>
+    new Set(Array.from({ length: 60 }, (_, i) => naturalSpeech.decline(momentOf(i, turn)).split(/[.:,;]/)[0]!))
+  for (const text of opened(1)) assert.not.ok(opened(0).has(text), text)
+})
+
+test('tell of others only where the list goes on', () => {
+  const server = CATALOGUE.get('retail_chain')!
+  const tool = server.toolsByName.get('show_store')!
+  const sample = SAMPLES.find((each) => each.tool === tool)!
+  const low = (n: number) =>
+    Array.from({ length: n }, (_, i) => ({ title: `Lamp ${i}`, article: `lamp-${i}`, on_hand: 1 }))
+  const shipments = [{ shipment: 'shipment-1', title: 'Easy Lantern', due: '2026-03-02' }]
+  const output = { ...sample.output, low: low(3), shipments, next_page: 2, low_articles: 5, open_shipments: 1 }
+  const text = told(spelledOut(sample), output as never, TODAY)!
+  assert.match(text, /Lamp 2[^;]* and others/)
+  assert.not.match(text, /Easy Lantern[^.]*others/)
+})
+
+test.run()
