@@ -113,8 +113,9 @@ export async function openEngine(opening: EngineOptions, tuning: EngineTuning = 
         for (const group of groups.values()) group.fail(afterClose(error))
       },
     }
-    const { memoryLimitBytes = defaultMemoryLimit(), gpuDevice } = options
-    const child = startChild(events, { memoryLimitBytes, modelPath, gpuDevice, confinement: confinement.level })
+    const { memoryLimitBytes = defaultMemoryLimit(), gpuDevice, threads } = options
+    const at = { memoryLimitBytes, modelPath, gpuDevice, threads, confinement: confinement.level }
+    const child = startChild(events, at)
     running = { child, loaded: new Map(policy === null ? [] : [[policy.path, policy.sha256]]) }
     try {
       const { scratch } = child
