@@ -309,8 +309,10 @@ test('what is asked for behind a decode, and ahead of need, is what is asked for
         seeds.map((seed) => ({ prompt, seeds: [seed], temperature })),
         never(),
       )
-      const turns = await Promise.all(sources.map((source) => source.next([], 40, never())))
-      await Promise.all(sources.map((source) => source.close()))
+      const turns = await Promise.all(
+        // A lane that ended its turn and stays would be waited for.
+        sources.map((source) => source.next([], 40, never()).finally(() => source.close())),
+      )
       const { sequences } = policy
       const [first, ...rest] = sequences
       await Promise.all(sequences.map((sequence) => sequence.clear()))
