@@ -8,7 +8,7 @@ import { EngineError } from './errors.js'
 import { loaderArguments, makeHome, programFiles, scriptBeside } from './find-confinement.js'
 import { guardMemory } from './memory-guard.js'
 import type { Answer, FromWorker, ToWorker } from './protocol.js'
-import { poolEnvironment } from './thread-pool.js'
+import { SINGLE_THREAD } from './thread-pool.js'
 import type { AdapterFile } from './types.js'
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
@@ -49,8 +49,8 @@ export interface ChildOptions {
   readonly modelPath: string
   /** The only GPU that the process sees; undefined: all of them. */
   readonly gpuDevice: number | undefined
-  /** Threads that compute in the process: neither llama.cpp nor looks at what it computed take more. */
-  readonly threads: number
+  /** Whether the library does in the process what it is asked one after the other, see thread-pool.ts. */
+  readonly inOrder: boolean
 }
 
 export function startChild(events: ChildEvents, options: ChildOptions): EngineChild {
@@ -148,7 +148,7 @@ const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB
 function startWorker(
   level: ConfinementLevel,
   needs: Needs,
-  { gpuDevice, threads }: Pick<ChildOptions, 'gpuDevice' | 'threads'>,
+  { gpuDevice, inOrder }: Pick<ChildOptions, 'gpuDevice' | 'inOrder'>,
 ): ChildProcess {
   const node = { file: process.execPath, args: [...loaderArguments, scriptBeside('worker')] }
   const { file, args } = confined(level, node, needs)
@@ -162,7 +162,7 @@ function startWorker(
           GGML_VK_VISIBLE_DEVICES: `${gpuDevice}`,
         }
   return spawn(file, args, {
-    env: { ...process.env, ...visible, ...poolEnvironment(threads) },
+    env: { ...process.env, ...visible, ...(inOrder ? SINGLE_THREAD : {}) },
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })

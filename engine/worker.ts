@@ -5,7 +5,6 @@ import { type LlamaPolicy, openPolicy } from './llama.js'
 import { createLockstep, type Lockstep, type OpenLanes } from './lockstep.js'
 import type { Answer, FromWorker, LaneOpening, ToWorker } from './protocol.js'
 import { scoreTokens } from './score.js'
-import { worksInOrder } from './thread-pool.js'
 import type { Token } from './types.js'
 
 /**
@@ -67,7 +66,7 @@ async function serve(request: Request, signal: AbortSignal): Promise<Answer> {
       const { laneWaitMs, sharePrefill: sharePrompts, keepCaches } = request
       tuning = { laneWaitMs, sharePrompts, keepCaches }
       scratch = request.scratch
-      policy = await openPolicy(request.options, request.adapter, worksInOrder(request.options.threads))
+      policy = await openPolicy(request.options, request.adapter, request.inOrder)
       lockstep = lockstepOf(policy)
       return { kind: 'started', id, version: policy.version, placement: policy.placement }
     }

@@ -354,7 +354,7 @@ test('a process that holds more memory than it may is killed, and its owner hear
     const events = { onLane: () => {}, onDeath: resolve }
     const { modelPath } = options
     const child = startChild(events, {
-      ...{ modelPath, memoryLimitBytes: 2 ** 20, confinement: 'none', gpuDevice: undefined, threads: 1 },
+      ...{ modelPath, memoryLimitBytes: 2 ** 20, confinement: 'none', gpuDevice: undefined, inOrder: false },
     })
     const { scratch } = child
     const start = {
@@ -364,6 +364,7 @@ test('a process that holds more memory than it may is killed, and its owner hear
       laneWaitMs: 1,
       sharePrefill: true,
       keepCaches: false,
+      inOrder: false,
       scratch,
     } as const
     child.request(start).answer.catch(() => undefined)
