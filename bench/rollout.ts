@@ -57,13 +57,16 @@ async function measureSize(size: number): Promise<BenchResult[]> {
       server = await startLlamaServer(place, signal)
     }
     const count = Math.max(2, Math.round(ROLLOUTS / size))
-    const groups = Array.from({ length: count }, (_, group) => planGroup(group, size))
+    /** Other ones in each repeat: llama-server keeps what it has computed of earlier prompts, and would find it again. */
+    const groupsOf = (repeat: number): PlannedRollout[][] =>
+      Array.from({ length: count }, (_, group) => planGroup(repeat * count + group, size))
     const runs = new Map<Contestant, Run[]>()
     const contestants = contestantsOf(engine, server, size)
     // The first decodes pay for page faults.
     for (const one of contestants) await one.make([planGroup(-1, size)], signal)
     for (let repeat = 0; repeat < REPEATS; repeat++)
-      for (const one of contestants) runs.set(one, [...(runs.get(one) ?? []), await measure(one, groups, signal)])
+      for (const one of contestants)
+        runs.set(one, [...(runs.get(one) ?? []), await measure(one, groupsOf(repeat), signal)])
     return summarise(size, count, runs)
   } finally {
     await Promise.all([engine.close(), server?.close()])

@@ -8,6 +8,7 @@ import { EngineError } from './errors.js'
 import { loaderArguments, makeHome, programFiles, scriptBeside } from './find-confinement.js'
 import { guardMemory } from './memory-guard.js'
 import type { Answer, FromWorker, ToWorker } from './protocol.js'
+import { SINGLE_THREAD } from './thread-pool.js'
 import type { AdapterFile } from './types.js'
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
@@ -48,12 +49,14 @@ export interface ChildOptions {
   readonly modelPath: string
   /** The only GPU that the process sees; undefined: all of them. */
   readonly gpuDevice: number | undefined
+  /** Whether the library does in the process what it is asked one after the other, see thread-pool.ts. */
+  readonly inOrder: boolean
 }
 
 export function startChild(events: ChildEvents, options: ChildOptions): EngineChild {
-  const { memoryLimitBytes, confinement, modelPath, gpuDevice } = options
+  const { memoryLimitBytes, confinement, modelPath } = options
   const { home, scratch, root } = makeHome(confinement)
-  const child = startWorker(confinement, { reads: [...programFiles(), modelPath], home, scratch, root }, gpuDevice)
+  const child = startWorker(confinement, { reads: [...programFiles(), modelPath], home, scratch, root }, options)
   const pending = new Map<number, { resolve(answer: Answer): void; reject(error: EngineError): void }>()
   let nextId = 0
   let death: EngineError | null = null
@@ -142,7 +145,11 @@ export function startChild(events: ChildEvents, options: ChildOptions): EngineCh
 
 const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`
 
-function startWorker(level: ConfinementLevel, needs: Needs, gpuDevice: number | undefined): ChildProcess {
+function startWorker(
+  level: ConfinementLevel,
+  needs: Needs,
+  { gpuDevice, inOrder }: Pick<ChildOptions, 'gpuDevice' | 'inOrder'>,
+): ChildProcess {
   const node = { file: process.execPath, args: [...loaderArguments, scriptBeside('worker')] }
   const { file, args } = confined(level, node, needs)
   // CUDA orders devices by speed unless it is told to keep to the order of the slots, in which tools list them.
@@ -155,7 +162,7 @@ function startWorker(level: ConfinementLevel, needs: Needs, gpuDevice: number | 
           GGML_VK_VISIBLE_DEVICES: `${gpuDevice}`,
         }
   return spawn(file, args, {
-    env: { ...process.env, ...visible },
+    env: { ...process.env, ...visible, ...(inOrder ? SINGLE_THREAD : {}) },
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })

@@ -92,6 +92,8 @@ export async function openEngine(opening: EngineOptions, tuning: EngineTuning = 
   let closing: Promise<void> | null = null
   let build: Engine['build'] | null = null
   let placement: Placement | null = null
+  /** Null: nobody has seen, with these resources. */
+  let usesGpu: boolean | null = null
 
   const modelPath = resolve(options.modelPath)
   let confinement = await findConfinement(options.gpu)
@@ -114,19 +116,23 @@ export async function openEngine(opening: EngineOptions, tuning: EngineTuning = 
       },
     }
     const { memoryLimitBytes = defaultMemoryLimit(), gpuDevice } = options
-    const child = startChild(events, { memoryLimitBytes, modelPath, gpuDevice, confinement: confinement.level })
+    // Beside a GPU several threads look at distributions at once: there it is these looks that a step would wait for.
+    const inOrder = options.threads === 1 && (options.gpu === false || usesGpu === false)
+    const place = { memoryLimitBytes, modelPath, gpuDevice, inOrder, confinement: confinement.level }
+    const child = startChild(events, place)
     running = { child, loaded: new Map(policy === null ? [] : [[policy.path, policy.sha256]]) }
     try {
       const { scratch } = child
       const adapter = policy && (await child.hand(policy))
       const at = { ...options, modelPath }
-      const making = { laneWaitMs, sharePrefill, keepCaches }
+      const making = { laneWaitMs, sharePrefill, keepCaches, inOrder }
       const { answer } = child.request({ kind: 'start', options: at, adapter, ...making, scratch })
       killUnlessSettled(child, answer, START_TIMEOUT_MS)
       // Loading cannot be interrupted from within, so an abort ends the process.
       const started = await abortable(answer, signal, () => child.kill())
       if (started.kind === 'started') {
         placement = started.placement
+        usesGpu = placement.layers > 0
         build = { nodeLlamaCpp: started.version, backend: backendName(placement) }
       }
       return child
@@ -288,6 +294,7 @@ export async function openEngine(opening: EngineOptions, tuning: EngineTuning = 
         const use = async (next: EngineOptions): Promise<void> => {
           await stop()
           options = next
+          usesGpu = null
           confinement = await findConfinement(next.gpu)
           await start(signal)
         }

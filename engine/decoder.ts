@@ -11,11 +11,12 @@ export interface Feed {
   /** Whether the distribution after a token is looked at. */
   wanted(index: number): boolean
   /**
-   * Looks at the distribution after `tokens[index]`, one after the other; it is gone when this is over.
+   * Looks at the distribution after `tokens[index]`, one after the other; it is gone when this is over. Where the context works
+   * in order, the first look is asked for behind the decode; what is found after one that failed is not used.
    * @param place  by which the context finds it
    */
   read(place: number, index: number): Promise<void>
-  /** Called once while llama.cpp computes: for what costs time and needs no distribution yet. */
+  /** Called once while llama.cpp computes, before anything is read: for what costs time and needs no distribution yet. */
   meanwhile?(): void
 }
 
@@ -47,11 +48,17 @@ interface Piece {
   places: Uint32Array
 }
 
-/**
- * @param batchTokens  of one decode at most
- * @param contextSize  tokens that a sequence holds at most
- */
-export function createDecoder(native: NativeContext, batchTokens: number, contextSize: number): Decoder {
+export interface DecoderOptions {
+  /** Of one decode at most. */
+  readonly batchTokens: number
+  /** Tokens that a sequence holds at most. */
+  readonly contextSize: number
+  /** Whether what is asked of the context is done one after the other, see thread-pool.ts. */
+  readonly inOrder: boolean
+}
+
+export function createDecoder(native: NativeContext, options: DecoderOptions): Decoder {
+  const { batchTokens, contextSize, inOrder } = options
   let queue: Job[] = []
   let scheduled = false
   let last: Promise<unknown> = Promise.resolve()
@@ -74,6 +81,7 @@ export function createDecoder(native: NativeContext, batchTokens: number, contex
   }
 
   const decode = async (pieces: readonly Piece[]): Promise<void> => {
+    let decoded: Promise<void>
     try {
       native.initBatch(pieces.reduce((sum, { size }) => sum + size, 0))
       for (const piece of pieces) {
@@ -83,25 +91,34 @@ export function createDecoder(native: NativeContext, batchTokens: number, contex
         const tokens = Uint32Array.from(from === 0 && size === job.tokens.length ? job.tokens : slice(job, from, size))
         piece.places = native.addToBatch(job.sequence, job.position + from, tokens, Uint32Array.from(wanted))
       }
-      const decoded = native.decodeBatch()
+      decoded = native.decodeBatch()
+      // Each piece hears of it, but perhaps not before it has looked.
+      decoded.catch(() => undefined)
       for (const { job, from } of pieces) if (from === 0) job.meanwhile?.()
-      await decoded
     } catch (cause) {
       for (const { job } of pieces) fail(job, cause)
       return
     }
-    if (pieces.length === 1) await finish(pieces[0]!)
-    else await Promise.all(pieces.map(finish))
+    await Promise.all(pieces.map((piece) => finish(piece, decoded)))
   }
 
-  const finish = async ({ job, from, size, places }: Piece): Promise<void> => {
+  const finish = async ({ job, from, size, places }: Piece, decoded: Promise<void>): Promise<void> => {
     try {
+      if (!inOrder) await decoded
       for (let i = 0, next = 0; next < places.length; i++)
         if (job.wanted(from + i)) await job.read(places[next++]!, from + i)
+      await decoded
       job.fed = from + size
       if (job.fed === job.tokens.length) job.resolve()
     } catch (cause) {
-      fail(job, cause)
+      // Behind a decode that failed a look fails too, and does not know why.
+      fail(
+        job,
+        await decoded.then(
+          () => cause,
+          (own: unknown) => own,
+        ),
+      )
     }
   }
 

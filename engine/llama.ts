@@ -12,14 +12,14 @@ import {
 import { deviceKind, type Placement } from './backend.js'
 import { BATCH_TOKENS } from './constants.js'
 import { createDecoder, type Decoder } from './decoder.js'
-import { lookAt } from './distribution.js'
+import { type Ahead, lookAt, openSamplers, type Samplers } from './distribution.js'
 import { createDrawTable, type DrawTable, type Noise } from './draw.js'
 import { EngineError } from './errors.js'
 import { type Estimate, type Fit, fitInto } from './fit.js'
 import { readModelFile } from './gguf-file.js'
 import { defaultMemoryLimit } from './memory-guard.js'
-import { createNativeSampler, type NativeContext, type NativeSampler, nativeContext } from './native.js'
-import { select } from './selection.js'
+import { createNativeSampler, type NativeContext, nativeContext } from './native.js'
+import { aheadOf, select } from './selection.js'
 import { evidenceOf, logprobOf } from './token-evidence.js'
 import type { AdapterFile, Draw, EngineOptions, Token, TokenEvidence } from './types.js'
 
@@ -106,8 +106,15 @@ export interface LlamaPolicy {
   dispose(): Promise<void>
 }
 
-/** @throws EngineError `model_refused`, `adapter_refused` */
-export async function openPolicy(options: EngineOptions, adapter: AdapterFile | null): Promise<LlamaPolicy> {
+/**
+ * @param inOrder  whether the library does in this process what it is asked one after the other, see thread-pool.ts
+ * @throws EngineError `model_refused`, `adapter_refused`
+ */
+export async function openPolicy(
+  options: EngineOptions,
+  adapter: AdapterFile | null,
+  inOrder = false,
+): Promise<LlamaPolicy> {
   const { contextSize, modelPath } = options
   const { llama, fit, insights, deviceNames } = await openMachine(options)
   const { lanes, layers } = fit
@@ -139,12 +146,19 @@ export async function openPolicy(options: EngineOptions, adapter: AdapterFile | 
   let current = adapter
   const vocabularySize = model.fileInfo.metadata.tokenizer.ggml.tokens.length
   const table = createDrawTable(vocabularySize)
-  const samplers = Array.from({ length: lanes }, () => createNativeSampler(model))
+  const samplers = Array.from({ length: lanes }, () => openSamplers(() => createNativeSampler(model)))
   let decoder: Decoder
   const openSequences = (): readonly LlamaSequence[] => {
     const native = nativeContext(context)
-    decoder = createDecoder(native, BATCH_TOKENS, contextSize)
-    return openAll({ native, decoder, samplers, table, vocabularySize })
+    decoder = createDecoder(native, { batchTokens: BATCH_TOKENS, contextSize, inOrder })
+    return openAll({
+      native,
+      decoder,
+      samplers,
+      table,
+      vocabularySize,
+      askAhead: inOrder && vocabularySize <= ASKED_AHEAD,
+    })
   }
   let sequences = openSequences()
   return {
@@ -184,7 +198,7 @@ export async function openPolicy(options: EngineOptions, adapter: AdapterFile | 
     dispose: async () => {
       await decoder.idle()
       await context.dispose()
-      for (const sampler of samplers) sampler.dispose()
+      for (const { greedy, drawing } of samplers) for (const sampler of [greedy, drawing]) sampler.dispose()
       await model.dispose()
       await llama.dispose()
     },
@@ -279,18 +293,23 @@ interface Parts {
   readonly native: NativeContext
   readonly decoder: Decoder
   /** Of each sequence. */
-  readonly samplers: readonly NativeSampler[]
+  readonly samplers: readonly Samplers[]
   readonly table: DrawTable
   readonly vocabularySize: number
+  /** Whether both looks that most draws take are asked for at once. */
+  readonly askAhead: boolean
 }
 
+/** Size of a vocabulary of which a look costs no more than the way to another thread and back. */
+const ASKED_AHEAD = 8192
+
 /** All sequences of a context, which is empty. */
-function openAll({ native, decoder, samplers, table, vocabularySize }: Parts): readonly LlamaSequence[] {
+function openAll({ native, decoder, samplers, table, vocabularySize, askAhead }: Parts): readonly LlamaSequence[] {
   /** The tokens in the cache of each. */
   const held = new Map<LlamaSequence, Token[]>()
   const numbers = new Map<LlamaSequence, number>()
 
-  const open = (sampler: NativeSampler, number: number): LlamaSequence => {
+  const open = (looking: Samplers, number: number): LlamaSequence => {
     /** Keeps so many of the tokens that are held, or none. */
     const keep = async (count: number): Promise<void> => {
       const own = held.get(sequence)!
@@ -325,17 +344,19 @@ function openAll({ native, decoder, samplers, table, vocabularySize }: Parts): r
       temperature: number,
     ): Promise<{ token: Token; logprob: number }> => {
       let noise: Noise
+      let ahead: Ahead | null = null
       let sampled: { token: Token; logprob: number }
       await feed(
         tokens,
         (index) => index === tokens.length - 1,
         async (place) => {
-          const distribution = await lookAt(native, sampler, place, vocabularySize)
-          const { token, logit } = await select(distribution, noise, table, temperature)
+          const distribution = await lookAt(native, looking, place, vocabularySize, ahead)
+          const { token, logit } = await select(distribution, noise, table, temperature, ahead?.raised)
           sampled = { token, logprob: logprobOf(logit, distribution) }
         },
         () => {
           noise = table.noise(draw)
+          if (askAhead && temperature > 0) ahead = aheadOf(noise, table, temperature)
         },
       )
       return sampled!
@@ -384,7 +405,7 @@ function openAll({ native, decoder, samplers, table, vocabularySize }: Parts): r
           (index) => targets[index] !== null,
           async (place, index) => {
             const target = targets[index]!
-            const distribution = await lookAt(native, sampler, place, vocabularySize)
+            const distribution = await lookAt(native, looking, place, vocabularySize)
             if (draws === null) {
               const logprob = logprobOf(await distribution.logitOf(target), distribution)
               found[index] = { logprob, evidence: Number.NaN, repair: Number.NaN }

@@ -15,6 +15,8 @@ export type ToWorker =
       readonly laneWaitMs: number
       readonly sharePrefill: boolean
       readonly keepCaches: boolean
+      /** Whether the process was started with a single thread for what the library is asked. */
+      readonly inOrder: boolean
       /** Private directory of the process, which removes it when its parent goes. */
       readonly scratch: string
     }

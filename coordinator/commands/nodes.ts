@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { type NodeReport, type NodeStanding, NodesTally } from '../report/node-report.js'
-import { countsOf, durationOf, timeOf } from '../report/words.js'
+import { countsOf, durationOf, numberOf, timeOf } from '../report/words.js'
 import { interruptible } from './interruptible.js'
 import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-log.js'
 import { tableOf } from './table.js'
@@ -36,6 +36,7 @@ export function nodesText(reports: readonly NodeReport[], nowMs: number): string
     'standing',
     'program',
     'backend',
+    'tokens/s',
     'seen',
     'accepted',
     'flat',
@@ -53,6 +54,7 @@ export function nodesText(reports: readonly NodeReport[], nowMs: number): string
       standingText(node.standing),
       node.agent ?? '-',
       node.backend ?? '-',
+      numberOf(node.pace, 1),
       `${durationOf(nowMs - node.lastSeenAtMs)} ago`,
       node.accepted,
       node.flat,

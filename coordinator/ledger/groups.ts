@@ -116,6 +116,14 @@ export class Groups {
     for (const group of this.usable.of(node)) this.#suspect(group)
   }
 
+  /** What there is of a key is not trained on any more. */
+  dropUsable(node: string): void {
+    for (const { leaseId } of this.usable.of(node)) {
+      this.usable.delete(leaseId)
+      this.suspects.delete(leaseId)
+    }
+  }
+
   /** Until an audit has looked at it. */
   #suspect(group: JudgedGroup): void {
     if (this.#audited.has(group.leaseId)) return

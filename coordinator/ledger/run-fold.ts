@@ -330,8 +330,12 @@ export class RunFold implements RunState {
 
   #addUp(record: FoldedNode, { repairs, atMs }: Pick<JudgedGroup, 'repairs' | 'atMs'>): void {
     if (!repairs) return
-    if (record.standing.addsUp(repairs, atMs)) this.#doubt(record, atMs)
     const { node } = record
+    if (record.standing.addsUp(repairs, atMs)) {
+      // No audit of one of them alone would find anything.
+      this.#groups.dropUsable(node)
+      this.#doubt(record, atMs)
+    }
     if (record.standing.isHeldBack) this.#groups.holdBack(node)
     else if (!this.#orders.banned.has(node)) this.#groups.usable.letIn(node)
   }

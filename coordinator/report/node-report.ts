@@ -28,6 +28,8 @@ export interface NodeReport {
   readonly tokens: number
   /** Tokens of replayed groups for each second between their leases and their verdicts; null before the first. */
   readonly tokensPerSecond: number | null
+  /** Tokens for each second between a grant and the arrival of the group, lately: its leases are cut by it. Null: nobody has seen. */
+  readonly pace: number | null
   /** Audits of its groups, and those of them that failed. */
   readonly audits: { readonly all: number; readonly failed: number }
   readonly standing: NodeStanding
@@ -112,6 +114,7 @@ export class NodesTally {
           ...seen,
           team: this.#fold.teams.get(node) ?? null,
           tokensPerSecond: workMs === 0 ? null : (1000 * seen.tokens) / workMs,
+          pace: record?.pace ? (1000 * record.pace.tokens) / Math.max(1, record.pace.ms) : null,
           refused: new Map(refused),
           openLeases: this.#fold.openLeasesOf(node).size,
           abandoned: record?.abandoned ?? 0,

@@ -19,6 +19,8 @@ import {
   type SampledTurn,
   type Token,
 } from '../../engine/index.js'
+import { openPolicy } from '../../engine/llama.js'
+import { seededRandom } from '../../servers/kernel/index.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
 import { told } from '../support/told.js'
 
@@ -293,6 +295,45 @@ test("the turn's seed explains the sampled tokens", async ({ engine, adapter }) 
   assert.ok(byOtherSeed < 0.3 * tokens, `${byOtherSeed} of ${tokens} tokens explained by a wrong seed`)
 })
 
+test('what is asked for behind a decode, and ahead of need, is what is asked for when it is wanted, to the bit', async ({
+  engine,
+}) => {
+  // This process has several threads for llama.cpp, so here nothing is asked for before the decode is over.
+  const policy = await openPolicy(options, null)
+  const random = seededRandom(20261123)
+  try {
+    for (let round = 0; round < 4; round++) {
+      const seeds = Array.from({ length: options.lanes }, () => random.int(0, 2 ** 32 - 1))
+      const temperature = [1, 0.6, 1.7, 0][round]!
+      const sources = await engine.openLanes(
+        seeds.map((seed) => ({ prompt, seeds: [seed], temperature })),
+        never(),
+      )
+      const turns = await Promise.all(
+        // A lane that ended its turn and stays would be waited for.
+        sources.map((source) => source.next([], 40, never()).finally(() => source.close())),
+      )
+      const { sequences } = policy
+      const [first, ...rest] = sequences
+      await Promise.all(sequences.map((sequence) => sequence.clear()))
+      await first!.prefill(prompt.slice(0, -1))
+      for (const sequence of rest) await sequence.copyFrom(first!)
+      const steps = sequences.map((sequence, i) => sequence.begin(prompt.slice(-1), seeds[i]!, temperature))
+      const living = turns.map(({ tokens }) => tokens.length)
+      for (let at = 0; at < Math.max(...living); at++) {
+        const sampled = await Promise.all(steps.map((step, i) => (at < living[i]! ? step.next() : null)))
+        for (const [i, one] of sampled.entries()) {
+          if (one === null) continue
+          assert.equal(one.token, turns[i]!.tokens[at])
+          assert.equal(one.logprob, turns[i]!.logprobs[at])
+        }
+      }
+    }
+  } finally {
+    await policy.dispose()
+  }
+})
+
 test('killing the process fails what is under way, and the next call starts a new one', async ({ engine, adapter }) => {
   await engine.usePolicy(adapter, never())
   const before = await engine.score(prompt, 30, never())
@@ -313,7 +354,7 @@ test('a process that holds more memory than it may is killed, and its owner hear
     const events = { onLane: () => {}, onDeath: resolve }
     const { modelPath } = options
     const child = startChild(events, {
-      ...{ modelPath, memoryLimitBytes: 2 ** 20, confinement: 'none', gpuDevice: undefined },
+      ...{ modelPath, memoryLimitBytes: 2 ** 20, confinement: 'none', gpuDevice: undefined, inOrder: false },
     })
     const { scratch } = child
     const start = {
@@ -323,6 +364,7 @@ test('a process that holds more memory than it may is killed, and its owner hear
       laneWaitMs: 1,
       sharePrefill: true,
       keepCaches: false,
+      inOrder: false,
       scratch,
     } as const
     child.request(start).answer.catch(() => undefined)

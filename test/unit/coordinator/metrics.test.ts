@@ -3,10 +3,13 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { meterStages } from '../../../coordinator/intake/metrics.js'
 import { meterAnswers } from '../../../coordinator/leases/metrics.js'
+import type { RunEvent } from '../../../coordinator/ledger/events.js'
 import { meterRun } from '../../../coordinator/ledger/metrics.js'
 import { openRecorder } from '../../../coordinator/ledger/recorder.js'
+import { NodesTally } from '../../../coordinator/report/node-report.js'
 import { meterTrainer } from '../../../coordinator/spool/metrics.js'
 import { createMetrics } from '../../../swarm/index.js'
+import { NO_REPAIRS } from '../../support/audit-groups.js'
 import { memoryLog } from '../../support/memory-log.js'
 import { agreed, done, judged, leased, published, released } from '../../support/run-events.js'
 
@@ -31,6 +34,26 @@ test('the run is told as it is when somebody asks, and its events are counted fr
     'prove_keys_reliable 1',
   ])
     assert.ok(told.includes(line), `${line} in\n${told.join('\n')}`)
+})
+
+test('an operator sees how many keys are held back, and which', async () => {
+  const metrics = createMetrics()
+  const repairs = { ...NO_REPAIRS, odds: [8, 0, 0, 0] }
+  const log: RunEvent[] = [
+    agreed(),
+    published(0),
+    { type: 'registered', atMs: 0, node: 'ann', round: 0 },
+    ...done('a', 'ann', 0, { audit: 'passed', repairs }),
+    ...done('b', 'ben', 0, { audit: 'passed', repairs: NO_REPAIRS }),
+  ]
+  meterRun(metrics, await openRecorder(memoryLog(log.slice(0, 3)), () => undefined))
+  assert.ok(samples(await metrics.metrics()).includes('prove_keys_held_back 0'))
+  const later = createMetrics()
+  meterRun(later, await openRecorder(memoryLog(log), () => undefined))
+  assert.ok(samples(await later.metrics()).includes('prove_keys_held_back 1'))
+  const nodes = new NodesTally()
+  for (const event of log) if (!('node' in event) || event.node === 'ann') nodes.add(event)
+  assert.equal(nodes.report(0)[0]!.standing, { kind: 'held back' })
 })
 
 test('who abandons leases is told by name, the worst twenty at most', async () => {

@@ -92,6 +92,33 @@ test('the report of the keys tells the program of each, also before its first le
   assert.match(nodesText(reports, 1e6), /prove-node\/0\.2\.0/)
 })
 
+test('the report of the keys tells the pace by which leases are cut, of those whose groups were timed', () => {
+  const log: RunEvent[] = [
+    agreed(),
+    ...['ann', 'ben'].map((node): RunEvent => ({ type: 'registered', atMs: 0, node, round: 0 })),
+    published(0),
+    leased('a', 'ann', 0),
+    judged('a', 'ann', 0, { sampledTokens: 500, tookMs: 4000 }),
+    leased('b', 'ben', 0),
+    judged('b', 'ben', 0, { sampledTokens: 500 }),
+  ]
+  const reports = tallied(new NodesTally(), log).report(1e6)
+  assert.equal(
+    new Map(reports.map(({ node, pace }) => [node, pace])),
+    new Map([
+      ['ann', 125],
+      ['ben', null],
+    ]),
+  )
+  const [header, ...lines] = nodesText(reports, 1e6).split('\n')
+  const shown = (node: string): string | undefined => {
+    const line = lines.find((text) => text.startsWith(node))!
+    const end = header!.indexOf('tokens/s') + 'tokens/s'.length
+    return line.slice(0, end).split(/ +/).at(-1)
+  }
+  assert.equal([shown('ann'), shown('ben')], ['125.0', '-'])
+})
+
 test('the report of a group names the batches it was in and what became of them', () => {
   fc.assert(
     fc.property(logs, (log) => {

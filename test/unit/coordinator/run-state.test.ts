@@ -379,6 +379,29 @@ test('groups of a key whose choices add up wait, are audited, and can be trained
   assert.equal([standing.doubt, standing.isQuarantined(0), standing.isHeldBack], [0, false, false])
 })
 
+test('of a key whose choices have proved that it steers nothing that waits is trained on, however its groups were audited', () => {
+  const tied = (leaseId: string, nats: number): RunEvent[] =>
+    done(leaseId, ANN, 0, { audit: 'passed', repairs: { ...NO_REPAIRS, odds: [nats, 0, 0, 0] } })
+  const state = fold([
+    published(0),
+    ...done('trusted', ANN, 0),
+    ...done('flat', ANN, 0, { flat: true, completions: ['0'.repeat(16)] }),
+    ...tied('one', 9),
+    ...done('other', BO, 0),
+    ...tied('two', 9),
+  ])
+  const { standing } = state.nodes.get(ANN)!
+  assert.equal([standing.isQuarantined(0), standing.isHeldBack], [true, false])
+  assert.equal(
+    state.trainable(0).map(({ leaseId }) => leaseId),
+    ['other'],
+  )
+  assert.equal([state.heldBack, [...state.suspects.keys()]], [[], []])
+  assert.not(state.isOpenToAudit('trusted'))
+  state.apply({ type: 'unbanned', ...ORDERED, node: ANN })
+  assert.is(state.trainableCount(0), 1)
+})
+
 test('batches with unaudited groups of a key that is caught are named once: since its last passed audit, and all when it is kept from work', () => {
   const refusedGroup = (leaseId: string, code: EventOf<'judged'>['code'], atMs: number): RunEvent[] =>
     done(leaseId, ANN, 0, { accepted: false, code, audit: 'failed', atMs })

@@ -60,7 +60,7 @@ test('what volunteers call themselves is no formula in a spreadsheet', () => {
   const node: NodeReport = {
     ...{ node: 'key', registeredAtMs: 0, lastSeenAtMs: 0, backend: null, agent: '@prove', team: '=HYPERLINK("x")' },
     ...{ openLeases: 0, accepted: 0, flat: 0, refused: new Map(), abandoned: 0, credit: -1, tokens: 0 },
-    ...{ tokensPerSecond: null, audits: { all: 0, failed: 0 }, standing: { kind: 'new' } },
+    ...{ tokensPerSecond: null, pace: null, audits: { all: 0, failed: 0 }, standing: { kind: 'new' } },
   }
   const [, line] = csvOf(nodeTable([node])).split('\n')
   assert.match(line!, /"'=HYPERLINK/)

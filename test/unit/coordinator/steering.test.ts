@@ -63,13 +63,13 @@ interface Fate {
   /** Audited groups until it is held back for the first time, and until it is quarantined. */
   readonly stopped: number
   readonly caught: number
-  /** Groups until then while which it was not held back. */
+  /** Groups until then that a batch could take: all but those that wait when it is quarantined. */
   readonly trained: number
 }
 
 function fateOf(next: () => RepairSums, most: number): Fate {
   const standing = new Standing()
-  let [stopped, trained] = [Number.POSITIVE_INFINITY, 0]
+  let [stopped, trained, waiting] = [Number.POSITIVE_INFINITY, 0, 0]
   for (let i = 1; i <= most; i++) {
     standing.accepted(true)
     if (standing.addsUp(next(), 0)) {
@@ -77,8 +77,12 @@ function fateOf(next: () => RepairSums, most: number): Fate {
       assert.is(standing.streak, 0)
       return { stopped: Math.min(stopped, i), caught: i, trained }
     }
+    waiting += 1
     if (standing.isHeldBack) stopped = Math.min(stopped, i)
-    else trained += 1
+    else {
+      trained += waiting
+      waiting = 0
+    }
   }
   return { stopped, caught: Number.POSITIVE_INFINITY, trained }
 }

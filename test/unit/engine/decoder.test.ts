@@ -60,7 +60,7 @@ const code = async (promise: Promise<unknown>): Promise<string> =>
 
 test('what is fed at the same time is one decode, also by what waited for something together', async () => {
   const { native, batches } = context()
-  const decoder = createDecoder(native, 16, 100)
+  const decoder = createDecoder(native, { batchTokens: 16, contextSize: 100, inOrder: false })
   const places: number[] = []
   const waited = Promise.resolve()
   await Promise.all(
@@ -82,7 +82,7 @@ test('what is fed at the same time is one decode, also by what waited for someth
 
 test('what has no room in one decode goes on in the next, in the order of coming', async () => {
   const { native, batches } = context()
-  const decoder = createDecoder(native, 4, 100)
+  const decoder = createDecoder(native, { batchTokens: 4, contextSize: 100, inOrder: false })
   const read: number[] = []
   await Promise.all([
     decoder.feed(fed(0, 0, [1, 2, 3, 4, 5, 6], async (_, index) => void read.push(index))),
@@ -100,7 +100,7 @@ test('what has no room in one decode goes on in the next, in the order of coming
 
 test('no decode begins while a distribution of the one before is looked at', async () => {
   const { native, batches } = context()
-  const decoder = createDecoder(native, 16, 100)
+  const decoder = createDecoder(native, { batchTokens: 16, contextSize: 100, inOrder: false })
   let look = () => {}
   const looking = new Promise<void>((resolve) => {
     look = resolve
@@ -127,7 +127,7 @@ test('a look that fails ends its own feed alone, a decode that fails all that we
       if (broken) throw new Error('no room')
     },
   })
-  const decoder = createDecoder(native, 16, 100)
+  const decoder = createDecoder(native, { batchTokens: 16, contextSize: 100, inOrder: false })
   const bad = () => Promise.reject(new EngineError('engine_failed', 'no logits'))
   assert.equal(await Promise.all([fed(0, 0, [1], bad), fed(1, 0, [1])].map((feed) => code(decoder.feed(feed)))), [
     'engine_failed',
@@ -142,9 +142,50 @@ test('a look that fails ends its own feed alone, a decode that fails all that we
   assert.is(await code(decoder.feed(fed(0, 0, [1]))), 'fulfilled')
 })
 
+test('where all is done in the order of asking, a look is asked for behind the decode and before it is over', async () => {
+  for (const inOrder of [true, false]) {
+    const said: string[] = []
+    let decoded = () => {}
+    const { native } = context({
+      decodeBatch: () => {
+        said.push('decode')
+        return new Promise((resolve) => {
+          decoded = resolve
+        })
+      },
+    })
+    const decoder = createDecoder(native, { batchTokens: 16, contextSize: 100, inOrder })
+    const meanwhile = (): void => void said.push('meanwhile')
+    const done = decoder
+      .feed({ ...fed(0, 0, [1], async () => void said.push('look')), meanwhile })
+      .then(() => said.push('fed'))
+    await turn()
+    said.push('decoded')
+    decoded()
+    await done
+    assert.equal(
+      said,
+      inOrder ? ['decode', 'meanwhile', 'look', 'decoded', 'fed'] : ['decode', 'meanwhile', 'decoded', 'look', 'fed'],
+    )
+  }
+})
+
+test('of a decode that fails it is said why it did, whatever a look behind it finds', async () => {
+  const { native } = context({ decodeBatch: () => Promise.reject(new Error('no room')) })
+  const decoder = createDecoder(native, { batchTokens: 16, contextSize: 100, inOrder: true })
+  const late = () => turn().then(() => undefined)
+  const bad = () => Promise.reject(new EngineError('engine_failed', 'no logits'))
+  assert.equal(
+    await Promise.all(
+      [fed(0, 0, [1], late), fed(1, 0, [1], bad), fed(2, 0, [1])].map((feed) => code(decoder.feed(feed))),
+    ),
+    ['Error: no room', 'Error: no room', 'Error: no room'],
+  )
+})
+
 test('what a sequence has no room for is refused before it is fed', async () => {
   const { native, batches } = context()
-  const decoder = createDecoder(native, 16, 10)
+  const decoder = createDecoder(native, { batchTokens: 16, contextSize: 10, inOrder: false })
   assert.is(await code(decoder.feed(fed(0, 8, [1, 2]))), 'context_full')
   assert.equal(batches, [])
   assert.is(await code(decoder.feed(fed(0, 7, [1, 2]))), 'fulfilled')
@@ -152,7 +193,7 @@ test('what a sequence has no room for is refused before it is fed', async () => 
 
 test('what cannot be removed alone is removed with all that is before it', async () => {
   const { native, cells } = context()
-  const decoder = createDecoder(native, 16, 100)
+  const decoder = createDecoder(native, { batchTokens: 16, contextSize: 100, inOrder: false })
   await decoder.feed(fed(0, 0, [1, 2, 3, 4]))
   assert.is(await decoder.remove(0, 3), true)
   assert.equal(cells.get(0), [1, 2, 3])
@@ -161,7 +202,7 @@ test('what cannot be removed alone is removed with all that is before it', async
   assert.equal(cells.get(0), [])
   // As with a cache that holds but the last tokens: what lies before the first of them is gone already.
   const sliding = context({ getSequenceKvCacheMinPosition: () => 2 })
-  const other = createDecoder(sliding.native, 16, 100)
+  const other = createDecoder(sliding.native, { batchTokens: 16, contextSize: 100, inOrder: false })
   await other.feed(fed(0, 0, [1, 2, 3, 4]))
   assert.is(await other.remove(0, 2), false)
   assert.equal(sliding.cells.get(0), [])

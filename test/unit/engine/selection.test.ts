@@ -1,8 +1,9 @@
 import * as fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { Distribution } from '../../../engine/distribution.js'
 import { createDrawTable, noiseOf } from '../../../engine/draw.js'
-import { select } from '../../../engine/selection.js'
+import { aheadOf, select } from '../../../engine/selection.js'
 import type { Draw } from '../../../engine/types.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
 import { distributionOf } from '../../support/listed-distribution.js'
@@ -82,6 +83,30 @@ test('a best score that is lower than was guessed is looked for again', async ()
     again += Number(looks > 1)
   }
   assert.is(again, 40)
+})
+
+test('most draws find what they want in what they asked for ahead', async () => {
+  const table = createDrawTable(2048)
+  let [asked, further] = [0, 0]
+  for (const spread of [1.5, 3, 6]) {
+    const values = logitsOf(9, 2048, spread)
+    for (let position = 0; position < 100; position++) {
+      const noise = table.noise({ seed: 9, position })
+      const { reach, raised } = aheadOf(noise, table, 1)
+      const whole = distributionOf(values)
+      const distribution: Distribution = {
+        ...whole,
+        near(wanted, by) {
+          asked += 1
+          further += Number(by !== raised || wanted > reach)
+          return whole.near(Math.max(wanted, reach), by)
+        },
+      }
+      const { token } = await select(distribution, noise, table, 1, raised)
+      assert.is(token, selectedByAll(values, { seed: 9, position }, 1))
+    }
+  }
+  assert.ok(asked >= 200 && further < asked / 10, `${further} of ${asked} looks went further`)
 })
 
 test('greedily the likeliest token is taken without a further look', async () => {
