@@ -39,6 +39,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   list_dropoffs: {
     goal: 'see where I have food delivered to',
     answer: 'You have {found:drop-off} there[: {dropoffs*{name} at {address}}].',
+    elsewhere: ['shopping:add_delivery_address', 'maps:save_place'],
   },
   add_dropoff: {
     goal: 'save a place for deliveries',

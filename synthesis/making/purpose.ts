@@ -1,4 +1,4 @@
-import type { Node } from '../../servers/kernel/tool-graph.js'
+import { type Node, nodeName } from '../../servers/kernel/tool-graph.js'
 
 /**
  * Whether each call that changes something is followed, as its world says, by what people would do next. Worlds that say nothing of it leave it open.
@@ -27,3 +27,7 @@ export const changeBefore = (chain: readonly Node[], at: number): number =>
 
 /** The look-ups that the world names as what people make after a call; `undefined` where it leaves that open. */
 export const checksOf = ({ server, tool }: Node): readonly string[] | undefined => server.callWords?.[tool.name]?.checks
+
+/** Whether somebody who has looked something up goes on with it in another world by this tool, as the first world says. */
+export const goesOn = ({ server, tool }: Node, elsewhere: Node): boolean =>
+  server.callWords?.[tool.name]?.elsewhere?.includes(nodeName(elsewhere)) ?? false
