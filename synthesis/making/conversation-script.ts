@@ -301,7 +301,7 @@ function drawWithheld(
 }
 
 /** How many times too large wrong numbers are, one draw after the other: people are not far out, so the least that fails is taken. */
-const TIMES = [2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 5]
+const TIMES = [1.3, 1.3, 1.5, 1.5, 2, 2, 2, 2, 3, 3, 3, 3]
 
 /**
  * Other arguments for a step that make it fail for a reason of the world. One field differs, which a user may get wrong.
@@ -355,7 +355,7 @@ interface Misjudged {
 
 /** What a person might say instead: too much, a day in the past, another choice. */
 function wrongValue(value: Json, times: number, { session, step, field, random }: Misjudged): Json | undefined {
-  if (typeof value === 'number') return value * times
+  if (typeof value === 'number') return Math.ceil(value * times)
   if (typeof value !== 'string') return undefined
   if (/^\d{4}-\d{2}-\d{2}$/.test(value)) return random.pick(['2026-02-27', '2026-02-20'])
   const other = session.sampleArguments(step.tool, random, {})?.[field]
