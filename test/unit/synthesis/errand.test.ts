@@ -110,6 +110,15 @@ test('goes on as its world says that people do', () => {
   assert.ok(isPurposeful(chain('send_payment', 'freeze_card').map(({ tool }) => ({ server: silent, tool }))))
 })
 
+test('acts in one world alone', () => {
+  const node = (world: string, name: string) => {
+    const server = CATALOGUE.get(world)!
+    return { server, tool: server.toolsByName.get(name)! }
+  }
+  assert.not.ok(isPurposeful([node('vehicle', 'save_destination'), node('maps', 'save_place')]))
+  assert.ok(isPurposeful([node('maps', 'list_saved_places'), node('vehicle', 'save_destination')]))
+})
+
 test('changes what it is to change', () => {
   const light = rowsOf('iot_devices', 'devices').find(
     ({ kind, online, busy_until, level }) => kind === 'light' && online && busy_until === '' && Number(level) > 0,
