@@ -18,7 +18,7 @@ import { putIntoWords } from './word-conversation.js'
 export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => {
   const { profile, speech, catalogue, denotes } = context
   const drawn = shapeRandom(assignment, context)
-  const length = drawLength(assignment, context, drawn)
+  const length = drawLength(assignment, context)
   const shape = drawShape(profile, length, recoveryOf(assignment, context), drawn)
   const taken = takeSteps(assignment, coreOf(assignment, shape, context, random), length, worldSeed, context, random)
   if (typeof taken === 'string') return taken
@@ -115,15 +115,19 @@ function coreOf(assignment: Assignment, { recovery }: Shape, context: SynthesisC
 
 /**
  * A length by the profile's weights. Some tools have no chains of two: the others take these over, so that their share is
- * as it should be.
+ * as it should be. Longer ones are harder to find, so a length is not drawn anew for every round.
  */
-function drawLength({ target }: Assignment, { profile, graph }: SynthesisContext, random: SeededRandom): number {
+function drawLength({ target, index, round }: Assignment, { profile, graph, seed }: SynthesisContext): number {
+  const random = seededRandom(deriveSeed('prove/length/1', seed, index, Math.floor(round / ROUNDS_PER_LENGTH)))
   const [two, ...longer] = shareOf(profile.lengths)
   const spoken = profile.keys === 'spoken'
   const able = graph.nodes.filter((node) => isInPair(node, graph, spoken)).length
   const pairs = isInPair(target, graph, spoken) ? Math.min(1, (two! * graph.nodes.length) / able) : 0
   return random.chance(pairs) ? 2 : 3 + drawIndex(longer, random)
 }
+
+/** As many as an example keeps its tool for. */
+const ROUNDS_PER_LENGTH = 3
 
 const shareOf = (weights: readonly number[]): number[] => {
   const whole = weights.reduce((sum, weight) => sum + weight, 0)
