@@ -9,7 +9,7 @@ export function isPurposeful(chain: readonly Node[]): boolean {
   const changing = chain.filter(({ tool }) => !tool.annotations.readOnly)
   return changing.every(({ server, tool }, i) => {
     const before = changing[i - 1]
-    const words = before && before.server.callWords?.[before.tool.name]
+    const words = before?.server.callWords?.[before.tool.name]
     return words === undefined || (before!.server === server && (words.next ?? []).includes(tool.name))
   })
 }
