@@ -1,6 +1,6 @@
 import type { DropReason, Example } from '../../dataset/example.js'
 import { offeredAt, type Task } from '../../episode/index.js'
-import { meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
+import { deriveSeed, meaningOf, type SeededRandom, seededRandom } from '../../servers/kernel/index.js'
 import { type Node, nodeName } from '../../servers/kernel/tool-graph.js'
 import { askForAll, isUnderstood } from './ask-for-all.js'
 import { askInVain, goOnInVain, triedOften, turnsInVain, type VainSetting } from './ask-in-vain.js'
@@ -12,7 +12,7 @@ import { groundTruthOf, toTell } from './ground-truth.js'
 import { isSolvable, nodesIn } from './solvable.js'
 import { type Chain, chainName } from './split.js'
 import { type Maker, TODAY } from './synthesis-context.js'
-import { coreAround, homeOf, shapeRandom, type Taken, takeSteps } from './take-steps.js'
+import { coreAround, homeOf, type Taken, takeSteps } from './take-steps.js'
 import type { Step } from './walk.js'
 import { askOf, callOf, putIntoWords, type Worded } from './word-conversation.js'
 
@@ -26,9 +26,14 @@ const BROUGHT = 0.3
  */
 const VAGUE = 2.4
 
+/** A value that can be left out is harder to find than a tool to hide, so which of the two it is, is not drawn anew for every round. */
+const ROUNDS_PER_KIND = 6
+
 /** The right answer is a question or a refusal: needed tools are hidden, or a required value is missing. */
 export const makeClarification: Maker = (assignment, worldSeed, context, random) => {
-  const shape = shapeRandom(assignment, context)
+  const { index, round } = assignment
+  const settled = Math.floor(round / ROUNDS_PER_KIND)
+  const shape = seededRandom(deriveSeed('prove/clarification/1', context.seed, index, settled))
   if (!shape.chance(context.profile.missingFunction)) return makeMissingValue(assignment, worldSeed, context, random)
   const make = drawHiding(shape)
   return make(assignment, worldSeed, context, random)

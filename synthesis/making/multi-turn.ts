@@ -1,5 +1,6 @@
 import type { Recovery } from '../../dataset/example.js'
 import { deriveSeed, type SeededRandom, seededRandom } from '../../servers/kernel/index.js'
+import type { Link, ToolGraph } from '../../servers/kernel/tool-graph.js'
 import { assemble, buildTask } from './assemble.js'
 import { type Script, scriptConversation } from './conversation-script.js'
 import { canCarry, drawRecovery, drawShape, type Shape } from './conversation-shape.js'
@@ -7,6 +8,7 @@ import { chooseToolset, rivals } from './draw-toolset.js'
 import { firstObjection } from './filters.js'
 import { groundTruthOf, toTell } from './ground-truth.js'
 import { isInPair } from './pairs.js'
+import { goesOn } from './purpose.js'
 import { questionsDue } from './questions-due.js'
 import { type Chain, chainName } from './split.js'
 import { type Assignment, type Maker, type SynthesisContext, TODAY } from './synthesis-context.js'
@@ -17,7 +19,7 @@ import { putIntoWords } from './word-conversation.js'
 export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => {
   const { profile, speech, catalogue, denotes } = context
   const drawn = shapeRandom(assignment, context)
-  const length = drawLength(assignment, context, drawn)
+  const length = drawLength(assignment, context)
   const shape = drawShape(profile, length, recoveryOf(assignment, context), drawn)
   const core = coreOf(assignment, shape, context, random)
   const fits = (chain: Chain): boolean => canCarry(chain, shape)
@@ -82,9 +84,29 @@ function recoveryOf({ index, round }: Assignment, { profile, seed }: SynthesisCo
 const ROUNDS_PER_RECOVERY = 6
 const ROUNDS_WITH_RECOVERY = 18
 
+/** Whether the chain goes on in another world, settled likewise. */
+function goesElsewhere({ index, round }: Assignment, { profile, seed }: SynthesisContext): boolean {
+  if (round >= ROUNDS_WITH_CROSSING) return false
+  return seededRandom(deriveSeed('prove/crossing/1', seed, index)).chance(profile.crossWorld)
+}
+
+const ROUNDS_WITH_CROSSING = 6
+
+/** Links by which people go on in another world, if possible those of the tool that is wanted. */
+function crossingsOf(graph: ToolGraph, { target }: Assignment): readonly Link[] {
+  const natural = ({ kind, from, to }: Link): boolean => kind === 'cross-world' && goesOn(from, to)
+  const own = [...graph.into(target), ...graph.from(target)].filter(natural)
+  return own.length > 0 ? own : graph.links.filter(natural)
+}
+
 /** Few chains hold a call that only works after another: where one is wanted, the chain is built around such a pair. */
 function coreOf(assignment: Assignment, { recovery }: Shape, context: SynthesisContext, random: SeededRandom): Chain {
   const { graph } = context
+  const crossings = goesElsewhere(assignment, context) ? crossingsOf(graph, assignment) : []
+  if (crossings.length > 0) {
+    const { from, to } = random.pick(crossings)
+    return [from, to]
+  }
   const isRare = assignment.split !== 'train' || (recovery !== null && assignment.round > 0)
   if (recovery !== 'other-tool') return coreAround(assignment, context, random, isRare)
   const pairs = graph.links.filter(({ kind, from, to }) => {
@@ -99,15 +121,19 @@ function coreOf(assignment: Assignment, { recovery }: Shape, context: SynthesisC
 
 /**
  * A length by the profile's weights. Some tools have no chains of two: the others take these over, so that their share is
- * as it should be.
+ * as it should be. Longer ones are harder to find, so a length is not drawn anew for every round.
  */
-function drawLength({ target }: Assignment, { profile, graph }: SynthesisContext, random: SeededRandom): number {
+function drawLength({ target, index, round }: Assignment, { profile, graph, seed }: SynthesisContext): number {
+  const random = seededRandom(deriveSeed('prove/length/1', seed, index, Math.floor(round / ROUNDS_PER_LENGTH)))
   const [two, ...longer] = shareOf(profile.lengths)
   const spoken = profile.keys === 'spoken'
   const able = graph.nodes.filter((node) => isInPair(node, graph, spoken)).length
   const pairs = isInPair(target, graph, spoken) ? Math.min(1, (two! * graph.nodes.length) / able) : 0
   return random.chance(pairs) ? 2 : 3 + drawIndex(longer, random)
 }
+
+/** As many as an example keeps its tool for. */
+const ROUNDS_PER_LENGTH = 3
 
 const shareOf = (weights: readonly number[]): number[] => {
   const whole = weights.reduce((sum, weight) => sum + weight, 0)

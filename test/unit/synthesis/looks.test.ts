@@ -60,6 +60,46 @@ test('is what the world says that people look at, and nothing else', () => {
   assert.ok(endsWithCheck(played('shopping', bought)))
 })
 
+test('is none at the one thing of which the change has just told, unless the world names it', () => {
+  const session = open(CATALOGUE.get('shopping')!)
+  const { order } = rowsOf('shopping', 'orders').find(
+    (row) => session.fork().call('cancel_order', { order: row.order }).ok,
+  ) as { order: string }
+  const called = [
+    ['cancel_order', { order }],
+    ['show_order', { order }],
+  ] as const
+  assert.not.ok(lookUpsAreWorthIt(played('shopping', called), open))
+  assert.ok(lookUpsAreWorthIt(played('shopping', called, { cancel_order: ['show_order'] }), open))
+})
+
+test('follows another about the same thing where that names it, or names none', () => {
+  const account = String(rowsOf('banking', 'cards').find(({ status }) => status === 'active')!.account)
+  const twice = [
+    ['get_balance', { account }],
+    ['list_cards', { account }],
+  ] as const
+  const fits = (checks: Readonly<Record<string, readonly string[]>>): boolean =>
+    lookUpsAreWorthIt(played('banking', twice, checks), open)
+  assert.ok(fits({}))
+  assert.not.ok(fits({ get_balance: [] }))
+  assert.ok(fits({ get_balance: ['list_cards'] }))
+})
+
+test('is not excused by a call that takes what was known before', () => {
+  const call = ['create_event', { title: 'Hiring Demo', date: '2026-03-04', start: '18:30', duration: 30 }] as const
+  const [first] = played('calendar', [call])
+  const [made, shown] = played('calendar', [call, ['get_event', { event: first!.output.event as string }]])
+  const event = String(made!.output.event)
+  const repeated: Step = {
+    ...made!,
+    tool: made!.server.toolsByName.get('repeat_event')!,
+    args: { event },
+    bindings: [{ field: 'event', value: event, source: 1, entity: 'event', ways: [] }],
+  }
+  assert.not.ok(lookUpsAreWorthIt([made!, shown!, repeated], open))
+})
+
 test('tells what nobody was told before', () => {
   const kind = String(rowsOf('banking', 'accounts').find(({ status }) => status === 'active')!.kind)
   const account = String(rowsOf('banking', 'accounts').find((row) => row.kind === kind)!.account)

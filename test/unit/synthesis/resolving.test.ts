@@ -74,6 +74,16 @@ test('knows neither the last nor the farthest of a list that goes on', () => {
   assert.is(card([rest, asking('Freeze the last one.')], 'the last one'), undefined)
 })
 
+test('counts places in the newest list, whatever it lists', () => {
+  const transactions = [{ name: 'Grocer', transaction: 'payment-1', amount: 3, status: 'posted' }]
+  const other: Told = {
+    user: 'Look for the grocer.',
+    calls: [['search_transactions', { name: 'Grocer' }, { found: 1, transactions }]],
+    assistant: 'I found Grocer.',
+  }
+  assert.is(card([list, other, asking('Freeze the first one.')], 'the first one'), undefined)
+})
+
 test('lets nobody point into a list that was not told of, or stake anything on one that is still to come', () => {
   const silent = { ...list, assistant: 'Done.' }
   assert.is(card([silent, asking('Freeze the second card.')], 'the second card'), undefined)
