@@ -7,7 +7,10 @@ import { isShort, sampleAmount, spareOf } from '../sampling.js'
 import { amount, type Context, type SavingsGoal, tool } from '../schema.js'
 import { GOALS } from '../words.js'
 
-const isUseOf = (goal: string, category: string): boolean => GOALS.get(goal)?.includes(category) ?? false
+const isUseOf = (goal: string, category: string): boolean => {
+  const uses = GOALS.get(goal)
+  return uses === undefined || uses.length === 0 || uses.includes(category)
+}
 
 const listSavingsGoals = tool({
   name: 'list_savings_goals',
@@ -122,15 +125,16 @@ const withdraw = tool({
       bound.savings_goal,
       (row) => !withdrawalObstacle(db, today(), row, bound.amount ?? 1),
     )
-    // Where hardly anything is left; best of what was saved for it.
+    // Where hardly anything is left, of what was saved for it.
     const month = monthOf(today())
     const uses = goals.flatMap(({ savings_goal, name, saved }) =>
-      choices(db.categories, bound.category, (row) => row.kind !== 'reserve' && isShort(db, row.category, month)).map(
-        (row) => ({ savings_goal, category: row.category, saved, meant: isUseOf(name, row.name) }),
-      ),
+      choices(
+        db.categories,
+        bound.category,
+        (row) => row.kind !== 'reserve' && isUseOf(name, row.name) && isShort(db, row.category, month),
+      ).map(({ category }) => ({ savings_goal, category, saved })),
     )
-    const meant = uses.filter((use) => use.meant)
-    const use = pickFrom(random, meant.length > 0 ? meant : uses)
+    const use = pickFrom(random, uses)
     if (!use) return null
     const { savings_goal, category, saved } = use
     return {

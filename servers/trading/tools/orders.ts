@@ -130,7 +130,9 @@ const amendTradeOrder = tool({
       const { trade_order, open, side } = order
       const instrument = db.instruments.get(order.instrument)!
       const limit_price = bound.limit_price ?? sampleLimit(random, instrument, side)
-      const quantity = bound.quantity ?? (random.chance(0.3) ? sampleQuantity(random, instrument.lot, open) : undefined)
+      // A new number is one that differs.
+      const fewer = random.chance(0.3) ? sampleQuantity(random, instrument.lot, open - 1) : undefined
+      const quantity = bound.quantity ?? (fewer !== undefined && fewer > 1 && fewer < open ? fewer : undefined)
       if (limit_price === order.price && (quantity ?? open) === open) continue
       const terms = { instrument, side, quantity: quantity ?? open, price: limit_price }
       if (isObstacle(planOrder(db, now(), terms, order))) continue
