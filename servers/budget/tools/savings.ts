@@ -62,6 +62,9 @@ function transfer(context: Context, goal: SavingsGoal, category: string, sum: nu
   return { ...after, category, left: leftOf(envelopeOf(db, category, month)) }
 }
 
+/** Less is not put aside, or taken out. */
+const LEAST = 10
+
 const contribute = tool({
   name: 'contribute_to_savings_goal',
   description: 'Put budget that is left in a category this month into a savings goal, up to its target.',
@@ -81,7 +84,7 @@ const contribute = tool({
   ],
   sample({ db, random, bound, today }) {
     const month = db.months.get(monthOf(today()))!
-    const least = bound.amount ?? 1
+    const least = bound.amount ?? LEAST
     const goals = choices(db.savings_goals, bound.savings_goal, ({ saved, target }) => target - saved >= least)
     const givers = choices(db.categories, bound.category, ({ category }) => spareOf(db, category, month) >= least)
     if (goals.length === 0 || givers.length === 0) return null
@@ -123,7 +126,7 @@ const withdraw = tool({
     const goals = choices(
       db.savings_goals,
       bound.savings_goal,
-      (row) => !withdrawalObstacle(db, today(), row, bound.amount ?? 1),
+      (row) => !withdrawalObstacle(db, today(), row, bound.amount ?? 3 * LEAST),
     )
     // Where hardly anything is left, of what was saved for it.
     const month = monthOf(today())
