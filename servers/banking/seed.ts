@@ -112,16 +112,17 @@ function seedPayees(random: SeededRandom, today: string): Payee[] {
 }
 
 function seedCards(random: SeededRandom, accounts: readonly Account[]): Card[] {
-  const names = random.sample(words.CARD_TOPICS, words.CARD_TOPICS.length).map((topic) => `${topic} Card`)
+  const business = random.shuffle(words.BUSINESS_CARDS)
+  const others = random.shuffle(words.PRIVATE_CARDS)
   const keys = Object.fromEntries(words.CARD_BRANDS.map((brand) => [brand, shortKeys(random, brand, 12)]))
   const cards = accounts
     .filter(({ kind, status }) => kind !== 'savings' && status !== 'closed')
-    .flatMap(({ account }, i) =>
+    .flatMap(({ account, kind }, i) =>
       Array.from({ length: i === 0 ? 3 : random.int(1, 2) }, (): Card => {
         const ceiling = random.pick([1000, 1500, 2000, 3000])
         return {
           card: keys[random.pick(words.CARD_BRANDS)]!.pop()!,
-          name: names.pop()!,
+          name: `${(kind === 'business' ? business : others).pop()} Card`,
           account,
           status: random.chance(0.25) ? 'frozen' : 'active',
           limit: random.int(2, ceiling / 50 - 2) * 50,

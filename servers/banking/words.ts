@@ -66,9 +66,10 @@ export const ACCOUNT_NAMES = {
   ],
 } as const
 
-export const CARD_TOPICS = wordList(`
-  Travel Grocery Online Fuel Office Dinner Family Student Gold Silver Everyday Shopping Holiday Commute Backup Music
-  Market Sport Garden Red Blue Green Black White`)
+/** What cards are called: those of a business, and others. */
+export const BUSINESS_CARDS = wordList('Travel Online Fuel Office Gold Silver Backup Black White')
+export const PRIVATE_CARDS = wordList(`
+  Grocery Dinner Family Student Everyday Shopping Holiday Commute Music Market Sport Garden Red Blue Green`)
 export const CARD_BRANDS = ['visa', 'amex', 'maestro', 'mastercard'] as const
 
 export const MERCHANT_FIRST = wordList(`

@@ -248,15 +248,30 @@ const KINDS = [...FIXED, ...HOME, ...DAILY, ...FAMILY, ...LEISURE]
 /** What is bought out of the category of this name. */
 export const itemsOf = (category: string): readonly Item[] => KINDS.find(({ name }) => name === category)!.items
 
-/** Categories that one purchase may fall into together. */
-const BOUGHT_TOGETHER = [
-  ['Groceries', 'Household', 'Pharmacy', 'Pets'],
-  ['Repairs', 'Furniture', 'Garden', 'Household'],
-  ['School', 'Clothing', 'Books', 'Sports'],
-  ['Gifts', 'Books', 'Hobbies', 'Clothing'],
-  ['Dining Out', 'Outings', 'Cinema', 'Transport'],
-  ['Childcare', 'School', 'Outings', 'Pharmacy'],
-] as const
+/** Purchases of which a part may belong elsewhere, with the categories: there are things for the house in a weekly shop. */
+const SHARED: ReadonlyMap<string, readonly string[]> = new Map(
+  `Weekly shop: Household, Pharmacy, Pets; Drinks for the weekend: Gifts, Outings; Washing powder: Groceries;
+  Kitchen towels: Groceries; Candles: Gifts; Batteries: Hobbies; Bed linen: Furniture; Light bulbs: Repairs; Dry cleaning: Clothing;
+  Toothpaste and brushes: Household, Groceries; Picnic things: Groceries; Wall paint: Furniture, Household; Toolbox: Hobbies;
+  Drill bits: Hobbies, Garden; Bookshelf: School, Books; Desk lamp: School; Curtains: Household; Sofa cushions: Household;
+  Balcony boxes: Furniture; Flower bulbs: Gifts; School bag: Clothing; Gym shoes for school: Clothing, Sports; School trip: Outings;
+  Exercise books: Books; Language course: Books; Running shoes: Sports, School; T-shirts: Sports, Gifts; Football boots: Clothing, School;
+  Birthday present: Hobbies, Books; Board game for a party: Hobbies; Photo album: Hobbies; Bottle of wine: Groceries, Dining Out;
+  Box of chocolates: Groceries; Baby clothes: Clothing; Concert voucher: Outings; Sheet music: Books, School; Recital tickets: Outings;
+  Nappies: Household, Groceries; Swimming class: Sports; Painting class: Hobbies; Forest day: Outings; Taxi home: Dining Out, Cinema;
+  Train tickets: Outings, School; Airport bus: Outings; Petrol: Outings; Lunch at work: Groceries; Anniversary dinner: Gifts;
+  Tapas evening: Gifts; Sunday brunch: Gifts; Cookbook: Gifts; Comics: Gifts; Travel guide: Outings; Second-hand books: School, Gifts;
+  Crime novel: Gifts; Popcorn and drinks: Dining Out; Cinema tickets: Gifts, Outings; Theatre tickets: Gifts; Musical tickets: Gifts;
+  Swimming tickets: Outings; Ski hire: Outings; Bike helmet: Transport; Rowing trip: Outings; Knitting wool: Clothing, Gifts;
+  Card game: Gifts; Photo prints: Gifts; Video game: Gifts; Zoo tickets: Childcare, School; Museum visit: School, Books;
+  Boat trip: Dining Out, Transport; Castle tour: School; Water park: Sports; Steam train ride: Transport; Funfair: Dining Out`
+    .replaceAll(/\s+/g, ' ')
+    .split('; ')
+    .map((line): [string, string[]] => {
+      const [item, categories] = line.split(': ') as [string, string]
+      return [item, categories.split(', ')]
+    }),
+)
 
-export const isBoughtWith = (category: string, other: string): boolean =>
-  BOUGHT_TOGETHER.some((group: readonly string[]) => group.includes(category) && group.includes(other))
+/** Names of the categories that a part of the purchase may belong to. */
+export const sharersOf = (description: string): readonly string[] => SHARED.get(description) ?? []

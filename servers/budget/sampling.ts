@@ -10,7 +10,8 @@ export function sampleAmount(random: SeededRandom, most: number): number {
   const cap = Math.max(1, Math.min(most, 400))
   const steps = [5, 10, 20, 50].filter((each) => each * 2 <= cap && each * 20 >= cap)
   const step = steps.length > 0 ? random.pick(steps) : 1
-  return step * random.int(1, Math.floor(cap / step))
+  const units = Math.floor(cap / step)
+  return step * random.int(Math.ceil(units / 5), units)
 }
 
 /** Whether so little is left that somebody would top the category up. */

@@ -25,7 +25,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'change a trade order',
     answer:
       'The order for {name} now has a limit of {@limit_price} euros and is {status}[: {filled:share} traded for {amount} euros][; {open:share} still to be traded]. Your buying power is {buying_power} euros.',
-    next: ['add_to_watchlist'],
     checks: ['list_trade_orders'],
   },
   list_trade_orders: {
@@ -58,7 +57,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   list_trades: {
     goal: 'see my past trades in a stock',
     answer:
-      'There {found=is|are} {found:entry} for {name}[: {trades*{kind}, {quantity:share} at {price} euros on {date}}].',
+      'There {found=is|are} {found:entry} for {name}[: {trades*{kind}, {quantity:share} at {price:euro} on {date}}].',
   },
   add_to_watchlist: {
     goal: 'set a price alert',

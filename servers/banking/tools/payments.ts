@@ -116,7 +116,9 @@ const sendPayment = tool({
     if (!payee) return null
     const amount = bound.amount ?? sampleAmount(random, largestPayment(db, today(), account, payee))
     if (amount === undefined) return null
-    const note = bound.note ?? (random.chance(0.3) ? random.pick(notesFor(payee.name)) : undefined)
+    // Nobody notes a dinner on what the business pays.
+    const isPlain = account.kind === 'business' && !COMPANIES.includes(payee.name)
+    const note = bound.note ?? (!isPlain && random.chance(0.3) ? random.pick(notesFor(payee.name)) : undefined)
     return { account: account.account, payee: payee.payee, amount, ...(note === undefined ? {} : { note }) }
   },
   run(args, { rowOf, unless, db, nextId, today }) {

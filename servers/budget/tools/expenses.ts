@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { choices, pickFrom } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
 import { mentioning } from '../../kernel/text.js'
-import { isBoughtWith, itemsOf } from '../category-kinds.js'
+import { itemsOf, sharersOf } from '../category-kinds.js'
 import { book, rememberLast } from '../changes.js'
 import { envelopeOf, HOUSEHOLD, leftOf, monthObstacle, monthOf, recordObstacle, splitObstacle } from '../rules.js'
 import { DRAWS } from '../sampling.js'
@@ -142,14 +142,13 @@ const splitExpense = tool({
     const expenses = choices(
       db.expenses,
       bound.expense,
-      (row) => row.amount >= SPLIT_FROM && row.recurring_expense === null && row.split_from === null,
+      (row) => row.amount >= SPLIT_FROM && row.split_from === null && sharersOf(row.description).length > 0,
     )
     for (let draw = 0; draw < DRAWS && expenses.length > 0; draw++) {
       const expense = random.pick(expenses)
-      const own = db.categories.get(expense.category)!.name
       const category = pickFrom(
         random,
-        choices(db.categories, bound.category, ({ name }) => isBoughtWith(own, name)),
+        choices(db.categories, bound.category, ({ name }) => sharersOf(expense.description).includes(name)),
       )
       const part = bound.amount ?? random.int(Math.ceil(expense.amount / 5), Math.floor(expense.amount / 2))
       if (!category || splitObstacle(db, expense, category, part)) continue

@@ -7,7 +7,10 @@ import { isShort, sampleAmount, spareOf } from '../sampling.js'
 import { amount, type Context, type SavingsGoal, tool } from '../schema.js'
 import { GOALS } from '../words.js'
 
-const isUseOf = (goal: string, category: string): boolean => GOALS.get(goal)?.includes(category) ?? false
+const isUseOf = (goal: string, category: string): boolean => {
+  const uses = GOALS.get(goal)
+  return uses === undefined || uses.length === 0 || uses.includes(category)
+}
 
 const listSavingsGoals = tool({
   name: 'list_savings_goals',
@@ -59,6 +62,9 @@ function transfer(context: Context, goal: SavingsGoal, category: string, sum: nu
   return { ...after, category, left: leftOf(envelopeOf(db, category, month)) }
 }
 
+/** Less is not put aside, or taken out. */
+const LEAST = 10
+
 const contribute = tool({
   name: 'contribute_to_savings_goal',
   description: 'Put budget that is left in a category this month into a savings goal, up to its target.',
@@ -78,7 +84,7 @@ const contribute = tool({
   ],
   sample({ db, random, bound, today }) {
     const month = db.months.get(monthOf(today()))!
-    const least = bound.amount ?? 1
+    const least = bound.amount ?? LEAST
     const goals = choices(db.savings_goals, bound.savings_goal, ({ saved, target }) => target - saved >= least)
     const givers = choices(db.categories, bound.category, ({ category }) => spareOf(db, category, month) >= least)
     if (goals.length === 0 || givers.length === 0) return null
@@ -120,17 +126,18 @@ const withdraw = tool({
     const goals = choices(
       db.savings_goals,
       bound.savings_goal,
-      (row) => !withdrawalObstacle(db, today(), row, bound.amount ?? 1),
+      (row) => !withdrawalObstacle(db, today(), row, bound.amount ?? 3 * LEAST),
     )
-    // Where hardly anything is left; best of what was saved for it.
+    // Where hardly anything is left, of what was saved for it.
     const month = monthOf(today())
     const uses = goals.flatMap(({ savings_goal, name, saved }) =>
-      choices(db.categories, bound.category, (row) => row.kind !== 'reserve' && isShort(db, row.category, month)).map(
-        (row) => ({ savings_goal, category: row.category, saved, meant: isUseOf(name, row.name) }),
-      ),
+      choices(
+        db.categories,
+        bound.category,
+        (row) => row.kind !== 'reserve' && isUseOf(name, row.name) && isShort(db, row.category, month),
+      ).map(({ category }) => ({ savings_goal, category, saved })),
     )
-    const meant = uses.filter((use) => use.meant)
-    const use = pickFrom(random, meant.length > 0 ? meant : uses)
+    const use = pickFrom(random, uses)
     if (!use) return null
     const { savings_goal, category, saved } = use
     return {

@@ -133,7 +133,7 @@ const mergeCrmContacts = tool({
     'merge {from_contact} into {into_contact}',
     'fold {from_contact} into {into_contact}, of which it is a duplicate',
     'delete {from_contact} as a duplicate of {into_contact}',
-    'join {from_contact} with {into_contact} and keep the second record',
+    'join {from_contact} with {into_contact} and keep the latter',
   ],
   sample({ db, random, bound }) {
     const fits = (from: CrmContact, into: CrmContact) =>

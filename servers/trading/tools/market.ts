@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { mentioning } from '../../kernel/text.js'
+import { instrumentKey } from '../fields.js'
 import { isOpen } from '../rules.js'
 import { price, SIDES, tool } from '../schema.js'
 
@@ -53,7 +54,9 @@ const getQuote = tool({
   name: 'get_quote',
   description:
     'Look up the market of an instrument: best bid and ask, last price, lot and tick size, whether it trades now.',
-  input: z.strictObject({ instrument: ref('instrument') }),
+  input: z.strictObject({
+    instrument: ref('instrument', 'Key of the instrument, from search_instruments or view_order_book.'),
+  }),
   output: z.object({
     name: z.string(),
     instrument: ref('instrument'),
@@ -98,7 +101,7 @@ const viewOrderBook = tool({
   name: 'view_order_book',
   description: 'Show one side of the order book of an instrument: its price levels, the best first.',
   input: z.strictObject({
-    instrument: ref('instrument'),
+    instrument: instrumentKey,
     side: z.enum(SIDES).describe('buy: the bids; sell: the offers.'),
   }),
   output: z.object({

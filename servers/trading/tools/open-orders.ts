@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { reserve } from '../execution.js'
+import { instrumentKey, tradeOrderKey } from '../fields.js'
 import { openOrder } from '../lookup.js'
 import { bookWithout, buyingPower, freeShares, stopObstacle } from '../rules.js'
 import { DRAWS, sampleCover, sampleStop } from '../sampling.js'
@@ -10,7 +11,7 @@ import { ORDER_STATUSES, price, SIDES, shares, tool } from '../schema.js'
 const cancelTradeOrder = tool({
   name: 'cancel_trade_order',
   description: 'Cancel an open limit or stop order, at any hour; what it had reserved is free again.',
-  input: z.strictObject({ trade_order: ref('trade_order') }),
+  input: z.strictObject({ trade_order: tradeOrderKey }),
   output: z.object({
     name: z.string(),
     trade_order: ref('trade_order'),
@@ -88,7 +89,7 @@ const protectPosition = tool({
   description:
     'Place a stop order: it sells shares you hold at the best bids as soon as the last price falls to the stop price. It reserves the shares.',
   input: z.strictObject({
-    instrument: ref('instrument'),
+    instrument: instrumentKey,
     quantity: shares.describe('Free shares of the position, a multiple of the lot size.'),
     stop_price: price.describe('EUR, below the last price and a multiple of the tick size.'),
   }),

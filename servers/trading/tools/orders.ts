@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { type Consequences, execute, reserve, shrink } from '../execution.js'
+import { instrumentKey, tradeOrderKey } from '../fields.js'
 import { openOrder } from '../lookup.js'
 import { amountOf, sharesAhead, sharesOf } from '../matching.js'
 import {
@@ -55,7 +56,7 @@ const placeTradeOrder = tool({
   description:
     'Buy or sell shares during trading hours. Without a limit price the order must fill at once; with one, what does not fill waits in the book. No short selling.',
   input: z.strictObject({
-    instrument: ref('instrument'),
+    instrument: instrumentKey,
     side: z.enum(SIDES).describe('Whether to buy or to sell.'),
     quantity: shares.describe('Shares, a multiple of the lot size.'),
     limit_price: price
@@ -106,7 +107,7 @@ const amendTradeOrder = tool({
   description:
     'Change the limit price of an open limit order, and with it the shares still open if given. A lower quantity at the same price keeps its place in the book; any other change goes to the back and may trade at once.',
   input: z.strictObject({
-    trade_order: ref('trade_order'),
+    trade_order: tradeOrderKey,
     limit_price: price.describe('EUR per share, a multiple of the tick size.'),
     quantity: shares.optional().describe('New number of shares still open.'),
   }),
@@ -130,7 +131,9 @@ const amendTradeOrder = tool({
       const { trade_order, open, side } = order
       const instrument = db.instruments.get(order.instrument)!
       const limit_price = bound.limit_price ?? sampleLimit(random, instrument, side)
-      const quantity = bound.quantity ?? (random.chance(0.3) ? sampleQuantity(random, instrument.lot, open) : undefined)
+      // A new number is one that differs.
+      const fewer = random.chance(0.3) ? sampleQuantity(random, instrument.lot, open - 1) : undefined
+      const quantity = bound.quantity ?? (fewer !== undefined && fewer > 1 && fewer < open ? fewer : undefined)
       if (limit_price === order.price && (quantity ?? open) === open) continue
       const terms = { instrument, side, quantity: quantity ?? open, price: limit_price }
       if (isObstacle(planOrder(db, now(), terms, order))) continue

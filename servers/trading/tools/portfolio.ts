@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { common, ref } from '../../kernel/fields.js'
+import { instrumentKey } from '../fields.js'
 import { ACCOUNT, buyingPower } from '../rules.js'
 import { SECTORS, TRADE_KINDS, tool } from '../schema.js'
 
@@ -78,7 +79,7 @@ const listTrades = tool({
   name: 'list_trades',
   description: 'List your past trades and dividends in an instrument, the newest first.',
   input: z.strictObject({
-    instrument: ref('instrument'),
+    instrument: instrumentKey,
     kind: z.enum(TRADE_KINDS).describe('Only entries of this kind.').optional(),
   }),
   output: z.object({

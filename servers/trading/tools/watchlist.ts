@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
+import { instrumentKey } from '../fields.js'
 import { LIMITS, watchObstacle } from '../rules.js'
 import { DRAWS, sampleAlert } from '../sampling.js'
 import { price, tool } from '../schema.js'
@@ -9,7 +10,7 @@ const addToWatchlist = tool({
   name: 'add_to_watchlist',
   description: `Watch an instrument: an alert fires once its last price reaches the alert price, from below or above. At most ${LIMITS.armedAlerts} alerts are armed.`,
   input: z.strictObject({
-    instrument: ref('instrument'),
+    instrument: instrumentKey,
     alert_price: price.describe('EUR, different from the last price.'),
   }),
   output: z.object({

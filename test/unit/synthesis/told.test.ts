@@ -59,4 +59,22 @@ test('do not parse with a bracket too many or too few, or a field that is none',
   assert.equal(parseAnswer('{a=is|are}'), [{ kind: 'agreeing', field: 'a', one: 'is', many: 'are' }])
 })
 
+test('an alert goes off at its price or beyond, on the side that it watches', () => {
+  const alert = (direction: string) =>
+    say('trading', 'add_to_watchlist', {
+      name: 'Delta Rail',
+      instrument: 'delta-rail',
+      direction,
+      alert_price: 90,
+      armed: 2,
+    })
+  assert.is(alert('below'), 'Delta Rail is on your watchlist: the alert goes off once the price is 90 euros or below.')
+  assert.match(alert('above')!, /90 euros or above\.$/)
+})
+
+test('a refund is told as it was made, not as what was refunded in all', () => {
+  const refunded = { title: 'Menu cards', invoice: 'invoice-12', status: 'paid', owed: 0, refunded: 80, balance: 900 }
+  assert.match(say('payments', 'issue_refund', refunded, { amount: 30 })!, /^I refunded 30 euros on "Menu cards"; /)
+})
+
 test.run()
