@@ -33,7 +33,7 @@ const TOPICS = wordList(`
   Partner Office Training Release Contract Survey Newsletter Inventory Payroll Podcast Audit Prototype Sponsor Vendor
   Conference Packaging Analytics Feedback Strategy Compliance Recruiting Migration Accessibility Translation Sustainability`)
 
-const KINDS = wordList('Review Planning Workshop Sync Demo Briefing Call Meeting Kickoff Roundtable Update Discussion')
+const KINDS = wordList('Review Planning Workshop Sync Demo Briefing Call Meeting Kickoff Forum Update Discussion')
 
 export const SERIES_KINDS = wordList('Standup Retro Checkin Roundup')
 

@@ -38,7 +38,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   reply_to_email: {
     goal: 'reply to an email',
     answer: 'Your reply went to {contact} as "{subject}".',
-    checks: [],
+    checks: ['open_thread'],
   },
   forward_email: {
     goal: 'forward an email',

@@ -1,7 +1,7 @@
 import { pickFrom } from '../kernel/choose.js'
 import type { SeededRandom } from '../kernel/random.js'
 import type { Contact, Email, EmailView, Folder } from './schema.js'
-import { concerns, fileFits, type Relation, type Subject, subjectOf, subjectsFor } from './subjects.js'
+import { concerns, fileFits, type Subject, subjectOf, subjectsFor } from './subjects.js'
 
 /** What somebody would write a new email to this contact about: half of the time something of which there is a file to send along. */
 export function newSubject(db: EmailView, random: SeededRandom, { relation }: Contact): Subject {
@@ -9,13 +9,6 @@ export function newSubject(db: EmailView, random: SeededRandom, { relation }: Co
   const backed = ideas.filter((idea) => db.files.find(({ file }) => fileFits(file, idea)) !== undefined)
   return pickFrom(random, random.chance(0.5) ? backed : ideas) ?? random.pick(ideas)
 }
-
-/** Another matter of the same topic that people of this relation write about. */
-export const otherMatter = (random: SeededRandom, subject: Subject, relation: Relation): Subject | undefined =>
-  pickFrom(
-    random,
-    subjectsFor(relation).filter(({ topic, matter }) => topic === subject.topic && matter !== subject.matter),
-  )
 
 /** Whether the contact would have to do with the email: nobody sends a client the photos of a wedding. */
 export function wouldInterest({ relation }: Contact, { subject }: Email): boolean {

@@ -11,7 +11,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'set up a video call',
     answer: '{title} is {status} for {date} at {start}.',
     next: ['invite_participant', 'start_meeting'],
-    checks: [],
   },
   start_meeting: {
     goal: 'start a video meeting',

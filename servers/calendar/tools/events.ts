@@ -169,7 +169,7 @@ export const repeatEvent = tool({
       for (let tries = 0; tries < 4; tries++) {
         const usual = isDaily(row.title) ? FREQUENCIES : FREQUENCIES.filter((often) => often !== 'daily')
         const frequency = bound.frequency ?? random.pick(usual)
-        const times = bound.times ?? random.int(3, 6)
+        const times = bound.times ?? random.int(3, 5)
         if (!repeatObstacle(draw, { event, ...row }, frequency, times)) return { event, frequency, times }
       }
     }

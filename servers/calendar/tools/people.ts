@@ -53,7 +53,7 @@ export const respondToInvitation = tool({
     'mark my response to {event} as {response}',
     'put me down as {response} for {event}',
     'set my reply for {event} to {response}',
-    'record me as {response} for {event}',
+    'mark my attendance of {event} as {response}',
   ],
   sample: (draw) => {
     const { random, bound } = draw

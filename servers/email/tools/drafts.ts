@@ -3,7 +3,7 @@ import { choices, choose } from '../../kernel/choose.js'
 import { occupy, send } from '../changes.js'
 import { openDraftOf } from '../lookup.js'
 import { addDraftObstacle, attachObstacle, sendObstacle, writeToObstacle } from '../rules.js'
-import { newSubject, otherMatter } from '../sampling.js'
+import { newSubject } from '../sampling.js'
 import {
   bodyField,
   contactKey,
@@ -80,12 +80,9 @@ const editDraft = tool({
     const draft = choose(db.drafts, random, bound.draft, ({ status }) => status === 'open')
     if (!draft) return null
     const about = subjectOf(draft.subject)
-    const other =
-      about && random.chance(0.2) ? otherMatter(random, about, db.contacts.get(draft.contact)!.relation) : undefined
-    const subject = other ?? about
-    if (!subject) return null
-    const text = { draft: draft.draft, body: someBody(random, subject, [draft.body]) }
-    return { ...text, ...(other && { subject: other.line }), ...bound }
+    if (!about) return null
+    const text = { draft: draft.draft, body: someBody(random, about, [draft.body]) }
+    return { ...text, ...(random.chance(0.2) && { subject: `${draft.subject}, corrected` }), ...bound }
   },
   run({ draft, body, subject }, context) {
     const row = openDraftOf(context, draft)

@@ -91,7 +91,9 @@ const recallEmail = tool({
   ask: ['recall {email}', 'take {email} back before it is read', 'undo the sending of {email}', 'unsend {email}'],
   sample({ db, random, bound, now }) {
     const email = choose(db.emails, random, bound.email, (row) => {
-      return !recallObstacle(db, row, now()) && !writeToObstacle(db.contacts.get(row.contact)!)
+      return (
+        row.folder !== 'trash' && !recallObstacle(db, row, now()) && !writeToObstacle(db.contacts.get(row.contact)!)
+      )
     })
     return email ? { email: email.email } : null
   },

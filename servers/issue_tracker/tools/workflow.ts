@@ -186,7 +186,7 @@ export const workflow = [
         )
         // A step back is the exception.
         const forward = steps.filter((status) => isOpen(issue) && status === NEXT_STATUSES[issue.status][0])
-        const wanted = bound.status !== undefined || random.chance(0.1) ? steps : forward
+        const wanted = bound.status !== undefined || random.chance(0.05) ? steps : forward
         if (wanted.length > 0) return { issue: issue.issue, status: random.pick(wanted) }
       }
       return null
