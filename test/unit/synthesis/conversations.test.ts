@@ -59,12 +59,8 @@ test('name a goal in a sentence that somebody could say, and put off no look-up'
     for (let draw = 0; draw < 6; draw++) {
       const text = naturalSpeech.vague(spelledOut(sample), momentOf(`${i}/${draw}`))
       if (text === undefined) continue
-      assert.not.match(
-        text,
-        / for [^.?!]* for me\b|(you|could) (can )?see .* for me\b|find out (the|my) /i,
-        text,
-      )
-      if (sample.tool.annotations.readOnly) assert.not.match(text, /about time|keep meaning|have to /i, text)
+      assert.not.match(text, / for [^.?!]* for me\b|(you|could) (can )?see .* for me\b|find out (the|my) /i, text)
+      if (sample.tool.annotations.readOnly) assert.not.match(text, /about time|keep meaning|I have to /i, text)
     }
   }
 })
