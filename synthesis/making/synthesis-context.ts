@@ -19,6 +19,7 @@ export interface SynthesisContext {
   drawPersona(random: SeededRandom): Persona
   /** The same person, with an occupation that brings them to these worlds. */
   inWorlds(persona: Persona, worlds: readonly string[]): Persona
+  /** What the demo's words ask for that belongs to no world. */
   smallTalk(random: SeededRandom): { readonly topic: string; readonly text: string }
   denotes(phrase: string, value: Json, today: string): boolean
 }

@@ -103,7 +103,7 @@ export function question(ask: Ask, field: string | undefined, moment: Moment): s
   // What comes after an answer does not begin another one.
   const text = moment.goesOn ? asked.replace(/^(?:Sure|Of course)\. /, '') : asked
   if (choices.length < 2 || choices.length > 6) return text
-  return `${text} ${random.pick(['It can be #.', 'The options are #.', 'You can choose #.', 'Possible are #.']).replace('#', listed(choices, 'or'))}`
+  return `${text} ${random.pick(['It can be #.', 'The options are #.', 'You can choose #.']).replace('#', listed(choices, 'or'))}`
 }
 
 const FAILURES = [

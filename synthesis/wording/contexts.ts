@@ -11,7 +11,6 @@ const LEADS: Readonly<Record<string, readonly string[]>> = {
     "I'm going through my accounts~.",
     "I'm doing my money matters~.",
     "I'm at my bank paperwork~.",
-    'I have put this off for too long.',
     'I want my bank things in order~.',
     'Some money business.',
   ],

@@ -81,10 +81,10 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     name: 'alarms',
     world: 'calendar',
     requests: [
-      'Wake me at (6:15|6:30|7|7:45) tomorrow.',
+      'Wake me with the radio (tomorrow|on Wednesday) instead of the bell.',
       'Set a timer for (5|8|12|20|25|40) minutes.',
       'Start a stopwatch.',
-      'Ring me (ten|twenty) minutes before I have to leave the house.',
+      'Make the bell of my alarm clock (louder|softer).',
       'Turn my alarm off for (tomorrow|Saturday).',
     ],
   },
@@ -104,7 +104,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     world: 'crm',
     requests: [
       'What will our revenue be next quarter?',
-      'How did my team do against its targets (last year|last quarter)?',
+      'What did the trade fair cost us (last year|in January)?',
       'What do our competitors charge for (training|support|a starter plan)?',
       'Check the credit rating of our biggest customer.',
       'Pay my commission for (January|February) out.',
@@ -117,7 +117,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
       'Call my next lead and put me through.',
       'Write down what was said on my call with the client (this morning|on Friday).',
       'Leave a message on the answering machine of our (newest|biggest) customer.',
-      'Who from my accounts rang while I was away?',
+      'Forward my calls to my mobile (this afternoon|until tomorrow).',
     ],
   },
   {
@@ -248,7 +248,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
       'How full is the car park (at the station|at the airport|under the market)?',
       'Are there speed checks on the (coast road|ring road) today?',
       'How long is the wait at the (border|ferry|tunnel)?',
-      'Is the mountain pass open (today|this weekend)?',
+      'Is the ferry across the river running (today|this weekend)?',
     ],
   },
   {

@@ -127,7 +127,7 @@ const WISHES: Readonly<Record<Persona['register'], readonly string[]>> = {
 const PUT_OFF = /about time|keep meaning|was thinking|have to|love to/
 
 /** Whether it is the user who does what the goal says. */
-const isOwn = (form: string): boolean => !/you #|you to #|could #/.test(form)
+const isOwn = (form: string): boolean => !/you (?:can |to )?#|could #/i.test(form)
 
 function wished(goal: string, looks: boolean, register: Persona['register'], random: SeededRandom): string {
   // "Could you see ... for me" and "for a customer for me" are no sentences.

@@ -9,7 +9,9 @@ import { inWorlds } from '../../../synthesis/wording/occupations.js'
 import { drawOutsideTopic, outsideRequest } from '../../../synthesis/wording/outside-requests.js'
 import { OUTSIDE_TOPICS } from '../../../synthesis/wording/outside-topics.js'
 import type { Ask } from '../../../synthesis/wording/speech.js'
+import { word } from '../../../synthesis/wording/text-span.js'
 import { told } from '../../../synthesis/wording/told.js'
+import { mannerOf, typed } from '../../../synthesis/wording/typing-manner.js'
 import { momentOf, samples, spelledOut } from '../../support/speech-samples.js'
 
 const test = suite('conversations')
@@ -50,6 +52,25 @@ test('keep to their subject when nothing on offer serves it, and never ask for t
     const { world } = drawOutsideTopic(new Set(['maps']), random)
     assert.ok(world === undefined || world === 'maps')
   }
+})
+
+test('name a goal in a sentence that somebody could say, and put off no look-up', () => {
+  for (const [i, sample] of SAMPLES.entries()) {
+    for (let draw = 0; draw < 6; draw++) {
+      const text = naturalSpeech.vague(spelledOut(sample), momentOf(`${i}/${draw}`))
+      if (text === undefined) continue
+      assert.not.match(text, / for [^.?!]* for me\b|(you|could) (can )?see .* for me\b|find out (the|my) /i, text)
+      if (sample.tool.annotations.readOnly) assert.not.match(text, /about time|keep meaning|I have to /i, text)
+    }
+  }
+})
+
+test('shorten what is said only inside a clause', () => {
+  const words = (text: string): string =>
+    typed([word(text)], mannerOf({ name: 'Ana', role: 'a nurse', register: 'plain' }))[0]!.text.toLowerCase()
+  assert.is(words('see whether it is open'), "see whether it's open")
+  for (const text of ['take it from where it is and put it away', 'how many metres it is from there'])
+    assert.is(words(text), text)
 })
 
 test('thank once in a turn, and say "last" of nothing but a whole list', () => {
