@@ -5,6 +5,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   find_companies: {
     goal: 'look up a company',
     answer: 'I found {found:company}[: {companies*{name}, {address}, looked after by {owner}}].',
+    elsewhere: ['maps:plan_route', 'maps:get_travel_time', 'maps:nearest_places', 'vehicle:save_destination'],
   },
   list_reps: {
     goal: 'see how a sales team is doing',
@@ -33,6 +34,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   find_leads: {
     goal: 'see my leads',
     answer: 'There {found=is|are} {found:@status lead}[: {leads*{name} of {firm} in {city}}].',
+    elsewhere: ['travel_booking:search_hotels'],
   },
   advance_lead: {
     goal: 'update a lead',

@@ -42,6 +42,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   list_dropoffs: {
     goal: 'look up my saved drop-offs',
     answer: 'You have {found:drop-off} there[: {dropoffs*{name} at {address}}].',
+    elsewhere: ['shopping:add_delivery_address', 'maps:save_place'],
   },
   add_dropoff: {
     goal: 'save a place for deliveries',

@@ -140,10 +140,16 @@ export interface CallWords {
   /** Of a call that changes something: those that somebody would make next about the same thing, and why is plain. None: it is an end in itself. */
   readonly next?: readonly string[]
   /**
-   * Of a call that changes something: look-ups that somebody would make after it, to see what came of it or to go on. None: there is nothing to
-   * look at. Left out, they are those whose result shows the change. A look-up from which a later call takes something needs no mention.
+   * Look-ups that somebody would make after it, to see what came of it or to go on; of a look-up, those about the same thing. None: there is
+   * nothing to look at. Left out, they are after a look-up any, and after a change those whose result shows it, but none at the very thing of which
+   * the call has told. A look-up from which a later call takes something needs no mention.
    */
   readonly checks?: readonly string[]
+  /**
+   * Of a look-up: tools of other worlds, as `maps:plan_route`, with which somebody goes on that takes the city, address or date that it tells.
+   * Worlds need not be there: what is named and absent is passed over.
+   */
+  readonly elsewhere?: readonly string[]
 }
 
 /** How people speak of an entity. */
@@ -263,12 +269,13 @@ function checkAnswers(
   callWords: Readonly<Record<string, CallWords>>,
   defect: (message: string) => never,
 ): void {
-  for (const [called, { answer, next = [], checks = [] }] of Object.entries(callWords)) {
+  for (const [called, { answer, next = [], checks = [], elsewhere = [] }] of Object.entries(callWords)) {
     const tool = tools.find((each) => each.name === called) ?? defect(`words for "${called}", which is no tool`)
     const unknown = unknownFields(parsedOr(called, answer, defect), tool.output, tool.input)
     const strange = next.find((following) => tools.every(({ name }) => name !== following))
     if (strange !== undefined) defect(`${called}: "${strange}", which is to follow it, is no tool`)
-    if (checks.length > 0 && tool.annotations.readOnly) defect(`${called}: it changes nothing that could be checked`)
+    if (elsewhere.length > 0 && !tool.annotations.readOnly)
+      defect(`${called}: only from a look-up people go on elsewhere`)
     const blind = checks.find((check) => !tools.some(({ name, annotations }) => name === check && annotations.readOnly))
     if (blind !== undefined) defect(`${called}: "${blind}", which is to check it, is no look-up`)
     if (unknown.length > 0) defect(`${called}: its answer names the unknown fields ${unknown.join(', ')}`)

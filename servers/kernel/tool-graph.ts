@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import {
   type CommonValue,
   dependencyGraph,
@@ -70,12 +70,23 @@ function grouped(links: readonly Link[], end: 'from' | 'to'): ReadonlyMap<Node, 
 
 export const nodeName = ({ server, tool }: Node): string => `${server.name}:${tool.name}`
 
-/** Common values that stand at the top of one tool's result and that another tool requires. */
+/** Common values that one tool's result tells, at its top or of the entries of a list, and that another tool requires. */
 function crossing(from: ToolDefinition, to: ToolDefinition): CommonValue[] {
-  const given = commonOf(from.output.shape)
+  const given = commonTold(from.output)
   if (given.size === 0) return []
   const required = Object.fromEntries(Object.entries(to.input.shape).filter(([, field]) => !field.isOptional()))
   return [...commonOf(required)].filter((value) => given.has(value))
+}
+
+function commonTold({ shape }: z.ZodObject): Set<CommonValue> {
+  const entries = Object.values(shape).flatMap((field) => elementOf(field as z.ZodType) ?? [])
+  return new Set([shape, ...entries.map((entry) => entry.shape)].flatMap((fields) => [...commonOf(fields)]))
+}
+
+/** What the entries of a list hold, where they hold several fields. */
+export function elementOf(field: z.ZodType): z.ZodObject | undefined {
+  if (field instanceof z.ZodOptional) return elementOf(field.unwrap() as z.ZodType)
+  return field instanceof z.ZodArray && field.element instanceof z.ZodObject ? field.element : undefined
 }
 
 function commonOf(shape: Readonly<Record<string, z.ZodType>>): Set<CommonValue> {

@@ -10,25 +10,33 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   reverse_geocode: {
     goal: 'find the address of a point',
     answer: 'The nearest address is {address}, {metres} metres from there.',
+    elsewhere: ['vehicle:save_destination'],
   },
   list_place_categories: {
     goal: 'see what kinds of places a city has',
     answer: '{city} has {categories*{places} of the kind {category}}.',
   },
-  search_places: { goal: 'find a place on the map', answer: 'I found {found:place}[: {places*{name}, {address}}].' },
+  search_places: {
+    goal: 'find a place on the map',
+    answer: 'I found {found:place}[: {places*{name}, {address}}].',
+    elsewhere: ['vehicle:save_destination'],
+  },
   nearest_places: {
     goal: 'find a place nearby',
     answer:
       'The nearest {places=is|are} {places*{name} at {address}, {metres} metres away ({open?open now|closed now})}.',
+    elsewhere: ['vehicle:save_destination'],
   },
   find_reachable_places: {
     goal: 'see which places I can get to quickly',
     answer: 'You can reach {found:place}[: {places*{name} at {address} in {minutes} minutes}].',
+    elsewhere: ['vehicle:save_destination'],
   },
   get_place: {
     goal: 'see when a place is open',
     answer:
       '{name} at {address} is a {category} rated {rating}, open from {opens} to {closes}[ except on {closed_on}]. It is {open_now?open|closed} right now.',
+    elsewhere: ['vehicle:save_destination'],
   },
   measure_distance: {
     goal: 'measure a distance',
@@ -52,6 +60,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   list_saved_places: {
     goal: 'see my saved places',
     answer: 'You have {found:saved place}[: {places*{name}, {address}}].',
+    elsewhere: ['vehicle:save_destination', 'shopping:add_delivery_address', 'food_delivery:add_dropoff'],
   },
   list_closed_roads: {
     goal: 'see which roads are closed',

@@ -66,6 +66,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   list_delivery_addresses: {
     goal: 'check my delivery addresses',
     answer: 'You have {found:delivery address}[: {delivery_addresses*{name}, {address}}].',
+    elsewhere: ['food_delivery:add_dropoff', 'maps:save_place', 'vehicle:save_destination'],
   },
   add_delivery_address: {
     goal: 'add a delivery address',

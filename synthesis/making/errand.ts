@@ -1,13 +1,13 @@
 import type { Json } from '../../reward/index.js'
-import { CITIES, entitiesIn, meaningOf } from '../../servers/kernel/index.js'
+import { CITIES, entitiesIn } from '../../servers/kernel/index.js'
+import { goesOn } from './purpose.js'
 import type { Step } from './walk.js'
 
-/** The common value by which somebody goes on in another world: an address is the same place there, but two things in one city or on one day are two things. */
-const CARRIED = 'address'
 /** Shortest text that counts as the same thing when it occurs in two calls, in characters. */
 const TELLING_LENGTH = 4
 /** Steps of a chain in which a city is enough to join two. */
 const SHORT = 3
+const NONE: ReadonlySet<string> = new Set()
 const CITY_NAMES = CITIES.map(({ city }) => city)
 
 /**
@@ -19,6 +19,9 @@ export function isOneErrand(steps: readonly Step[]): boolean {
   const finds = steps.map((step, i) => isSearch(step) && usersOf(steps, i).length > 0)
   // What is found and then left is the end of an errand, not its middle.
   if (steps.some((step, i) => i < steps.length - 1 && !finds[i] && isSearch(step))) return false
+  // Rooms that are free for one meeting are not looked for to book one for another.
+  if (steps.some((step, i) => finds[i] && usersOf(steps, i).some((user) => areApart(step, steps[user]!, NONE))))
+    return false
   const acting = steps.filter((_, i) => !finds[i])
   const made = new Set(
     steps.flatMap(({ tool, args, output }) =>
@@ -79,13 +82,12 @@ interface Bearing {
 }
 
 function isAbout(earlier: Step, at: number, later: Step, { listed, isLastLook, isShort }: Bearing): boolean {
-  const carried = later.bindings.some(({ source, entity, field, value }) => {
+  const carried = later.bindings.some(({ source, entity, value }) => {
     // Out of one world somebody takes what they have looked up; what they have done there is done.
-    if (source !== at || (earlier.server !== later.server && !earlier.tool.annotations.readOnly)) return false
+    if (source !== at || (earlier.server !== later.server && !goesOn(earlier, later))) return false
     // Where something belongs is no reason to go through all that is there.
     if (entity !== undefined && isLastLook && !thingsOf(earlier).includes(`${entity} ${value}`)) return false
-    const common = meaningOf(later.tool.input.shape[field]!).common
-    return entity !== undefined || common === CARRIED
+    return true
   })
   if (carried && !listed) return true
   if (earlier.server !== later.server) return false

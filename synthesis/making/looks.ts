@@ -7,23 +7,44 @@ import type { Open, Step } from './walk.js'
 const NEWS = 0.25
 
 /**
- * Whether every look-up from which nothing is taken is worth its call: it tells what nobody was told before, and where something was changed
- * before it, it is one of those that the world names as checks of that call, or, where the world names none, shows what was changed. Anything
- * else would have been looked at before.
+ * Whether every look-up from which nothing is taken is worth its call: it tells what nobody was told before, and is one of those that the
+ * world names as checks of the call before it. Where it names none, after a change it shows what that changed, and is no look at the one thing of
+ * which the call has just told. Anything else would have been looked at before.
  */
 export function lookUpsAreWorthIt(steps: readonly Step[], open: Open): boolean {
   return steps.every((step, i) => {
     if (!step.tool.annotations.readOnly || isTakenFrom(steps, i)) return true
     if (!tellsNews(step, steps.slice(0, i))) return false
     const changed = changeBefore(steps, i)
-    if (changed < 0) return true
-    const checks = checksOf(steps[changed]!)
-    return checks ? checks.includes(step.tool.name) : showsTheChange(steps, changed, i, open)
+    const before = steps.slice(0, i).findLast(({ server }) => server === step.server)
+    const after = changed < 0 ? before : steps[changed]!
+    const checks = after && checksOf(after)
+    if (checks) return checks.includes(step.tool.name) || (changed < 0 && !areOfOne(after, step))
+    return changed < 0 || (!areOfOne(after!, step) && showsTheChange(steps, changed, i, open))
   })
 }
 
-const isTakenFrom = (steps: readonly Step[], source: number): boolean =>
-  steps.some(({ bindings }) => bindings.some((binding) => binding.source === source))
+/** Whether two calls are about the same one thing: that of the first key that each takes or, if it takes none, shows. */
+const areOfOne = (one: Step, other: Step): boolean => {
+  const [about] = thingsOf(other)
+  return about !== undefined && thingsOf(one).includes(about)
+}
+
+/** The things that a call takes, and the one that it tells of. */
+function thingsOf({ tool, args, output }: Step): string[] {
+  const single = Object.fromEntries(Object.entries(output).filter(([, value]) => typeof value === 'string'))
+  return [...entitiesIn(tool.input, args), ...entitiesIn(tool.output, single).slice(0, 1)].map(
+    ({ entity, key }) => `${entity} ${key}`,
+  )
+}
+
+/** Whether a later call takes something that no call before this one showed. */
+function isTakenFrom(steps: readonly Step[], source: number): boolean {
+  const known = new Set(steps.slice(0, source).flatMap(({ args, output }) => [...leavesOf(args), ...leavesOf(output)]))
+  return steps.some(({ bindings }) =>
+    bindings.some((binding) => binding.source === source && !known.has(binding.value)),
+  )
+}
 
 /** Whether a look-up answers otherwise, or not at all, where the change has not been made. */
 function showsTheChange(steps: readonly Step[], changed: number, at: number, open: Open): boolean {

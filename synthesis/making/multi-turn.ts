@@ -1,11 +1,13 @@
 import type { Recovery } from '../../dataset/example.js'
 import { deriveSeed, type SeededRandom, seededRandom } from '../../servers/kernel/index.js'
+import type { Link, ToolGraph } from '../../servers/kernel/tool-graph.js'
 import { assemble, buildTask } from './assemble.js'
 import { drawRecovery, drawShape, type Script, type Shape, scriptConversation } from './conversation-script.js'
 import { chooseToolset, rivals } from './draw-toolset.js'
 import { firstObjection } from './filters.js'
 import { groundTruthOf, toTell } from './ground-truth.js'
 import { isInPair } from './pairs.js'
+import { goesOn } from './purpose.js'
 import { questionsDue } from './questions-due.js'
 import { type Chain, chainName } from './split.js'
 import { type Assignment, type Maker, type SynthesisContext, TODAY } from './synthesis-context.js'
@@ -76,9 +78,29 @@ function recoveryOf({ index, round }: Assignment, { profile, seed }: SynthesisCo
 const ROUNDS_PER_RECOVERY = 6
 const ROUNDS_WITH_RECOVERY = 18
 
+/** Whether the chain goes on in another world, settled likewise. */
+function goesElsewhere({ index, round }: Assignment, { profile, seed }: SynthesisContext): boolean {
+  if (round >= ROUNDS_WITH_CROSSING) return false
+  return seededRandom(deriveSeed('prove/crossing/1', seed, index)).chance(profile.crossWorld)
+}
+
+const ROUNDS_WITH_CROSSING = 6
+
+/** Links by which people go on in another world, if possible those of the tool that is wanted. */
+function crossingsOf(graph: ToolGraph, { target }: Assignment): readonly Link[] {
+  const natural = ({ kind, from, to }: Link): boolean => kind === 'cross-world' && goesOn(from, to)
+  const own = [...graph.into(target), ...graph.from(target)].filter(natural)
+  return own.length > 0 ? own : graph.links.filter(natural)
+}
+
 /** Few chains hold a call that only works after another: where one is wanted, the chain is built around such a pair. */
 function coreOf(assignment: Assignment, { recovery }: Shape, context: SynthesisContext, random: SeededRandom): Chain {
   const { graph } = context
+  const crossings = goesElsewhere(assignment, context) ? crossingsOf(graph, assignment) : []
+  if (crossings.length > 0) {
+    const { from, to } = random.pick(crossings)
+    return [from, to]
+  }
   const isRare = assignment.split !== 'train' || (recovery !== null && assignment.round > 0)
   if (recovery !== 'other-tool') return coreAround(assignment, context, random, isRare)
   const pairs = graph.links.filter(({ kind, from, to }) => {

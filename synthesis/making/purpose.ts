@@ -1,15 +1,16 @@
-import type { Node } from '../../servers/kernel/tool-graph.js'
+import { type Node, nodeName } from '../../servers/kernel/tool-graph.js'
 
 /**
- * Whether each call that changes something is followed, as its world says, by what people would do next. Worlds that say nothing of it leave it open.
+ * Whether each call that changes something is followed, as its world says, by what people would do next. Nobody acts in two worlds for one
+ * reason. Worlds that say nothing of it leave it open.
  * @param chain  tools in the order in which they are called
  */
 export function isPurposeful(chain: readonly Node[]): boolean {
   const changing = chain.filter(({ tool }) => !tool.annotations.readOnly)
   return changing.every(({ server, tool }, i) => {
-    const before = changing.slice(0, i).findLast((other) => other.server === server)
-    const words = before && server.callWords?.[before.tool.name]
-    return words === undefined || (words.next ?? []).includes(tool.name)
+    const before = changing[i - 1]
+    const words = before && before.server.callWords?.[before.tool.name]
+    return words === undefined || (before!.server === server && (words.next ?? []).includes(tool.name))
   })
 }
 
@@ -27,3 +28,7 @@ export const changeBefore = (chain: readonly Node[], at: number): number =>
 
 /** The look-ups that the world names as what people make after a call; `undefined` where it leaves that open. */
 export const checksOf = ({ server, tool }: Node): readonly string[] | undefined => server.callWords?.[tool.name]?.checks
+
+/** Whether somebody who has looked something up goes on with it in another world by this tool, as the first world says. */
+export const goesOn = ({ server, tool }: Node, elsewhere: Node): boolean =>
+  server.callWords?.[tool.name]?.elsewhere?.includes(nodeName(elsewhere)) ?? false

@@ -6,6 +6,7 @@ import {
   type ServerDefinition,
   type ToolDefinition,
 } from '../../servers/kernel/index.js'
+import { elementOf } from '../../servers/kernel/tool-graph.js'
 
 /** One earlier result, as references look at it. */
 export interface Result {
@@ -91,12 +92,19 @@ function isOneList({ output }: Result, found: readonly EntityOccurrence[]): bool
 const isOrdered = (value: unknown): value is number | string =>
   typeof value === 'number' || (typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$|^\d{2}:\d{2}$/.test(value))
 
-/** Cities, addresses and dates that a result states, with the field that names them. */
-export function commonValuesIn({ tool, output }: Result, kind: string): { field: string; value: string }[] {
-  const found: { field: string; value: string }[] = []
+/** Cities, addresses and dates that a result states at its top, or of the only entry of a list. */
+export function commonValuesIn({ tool, output }: Pick<Result, 'tool' | 'output'>, kind: string): string[] {
+  const found: string[] = []
   for (const [field, schema] of Object.entries(tool.output.shape)) {
     const value = output[field]
-    if (meaningOf(schema).common === kind && typeof value === 'string') found.push({ field, value })
+    if (meaningOf(schema).common === kind && typeof value === 'string') found.push(value)
+    const [entry, ...others] = Array.isArray(value) ? (value as Readonly<Record<string, unknown>>[]) : []
+    const element = elementOf(schema)
+    if (!element || !entry || others.length > 0 || output.next_page !== undefined) continue
+    for (const [name, part] of Object.entries(element.shape)) {
+      const told = entry[name]
+      if (meaningOf(part).common === kind && typeof told === 'string') found.push(told)
+    }
   }
   return found
 }

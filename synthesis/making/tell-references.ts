@@ -67,8 +67,8 @@ function fits(
     }
     case 'place':
     case 'extreme': {
-      const newest = earlier.findLastIndex((step) => listsKind(step, entity))
-      if (newest !== source) return false
+      const newest = earlier.findLastIndex(lists)
+      if (newest !== source || !listsKind(steps[source]!, entity)) return false
       if (isPast) return !told || isTold(steps[source]!, entity)
       return isReadOnly && (way.how === 'extreme' || (way.place === 1 && way.of !== undefined))
     }
@@ -88,6 +88,12 @@ function namesakes({ server, tool, output }: Step, entity: string, label: string
     found.entity === entity && field !== undefined && found.within[field] === label ? [found.key] : [],
   )
 }
+
+/** Whether a call shows a list of several things: "the first one" is then one of these, whatever they are. */
+const lists = ({ output }: Step): boolean =>
+  Object.values(output).some((value) => Array.isArray(value) && value.some(isRow))
+
+const isRow = (value: unknown): boolean => typeof value === 'object' && value !== null
 
 const listsKind = ({ tool, output }: Step, entity: string): boolean =>
   Object.entries(tool.output.shape).some(

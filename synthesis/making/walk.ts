@@ -99,14 +99,14 @@ function grow(chain: Node[], { graph, profile, isReady, parted }: ChainSource, r
           !chain.includes(from) &&
           kindsTold(from, spoken).has(missing.entity),
       )
-    const link = pickLink(sources, profile, random, ({ from }) => isReady(from, []))
+    const link = pickLink(sources, random, ({ from }) => isReady(from, []))
     if (link) chain.splice(random.int(0, chain.indexOf(missing.node)), 0, link.from)
     return link !== undefined
   }
   if (!spoken && chain.length > 1 && random.chance(parted ? BETWEEN_PARTED : BETWEEN)) {
     const at = random.int(1, chain.length - 1)
     const inner = graph.from(chain[at - 1]!).filter(({ to, kind }) => kind !== 'cross-world' && !chain.includes(to))
-    const link = pickLink(inner, profile, random, ({ to }) => isReady(to, chain.slice(0, at)))
+    const link = pickLink(inner, random, ({ to }) => isReady(to, chain.slice(0, at)))
     if (link) {
       chain.splice(at, 0, link.to)
       return true
@@ -116,8 +116,8 @@ function grow(chain: Node[], { graph, profile, isReady, parted }: ChainSource, r
   const after = graph.from(chain.at(-1)!).filter(({ to }) => !chain.includes(to))
   const backwards = before.length > 0 && (after.length === 0 || random.chance(0.4))
   const link = backwards
-    ? pickLink(before, profile, random, ({ from }) => isReady(from, []))
-    : pickLink(after, profile, random, ({ to }) => isReady(to, chain))
+    ? pickLink(before, random, ({ from }) => isReady(from, []))
+    : pickLink(after, random, ({ to }) => isReady(to, chain))
   if (!link) return false
   if (backwards) chain.unshift(link.from)
   else chain.push(link.to)
@@ -139,17 +139,9 @@ function uncovered(chain: Chain, node: Node, spoken: boolean): string | undefine
   )
 }
 
-/** Links across worlds are far more numerous than they are natural, so their share is set by the profile. */
-function pickLink(
-  links: readonly Link[],
-  { crossWorld }: Profile,
-  random: SeededRandom,
-  fits: (link: Link) => boolean,
-): Link | undefined {
-  const within = links.filter(({ kind }) => kind !== 'cross-world')
-  const across = links.filter(({ kind }) => kind === 'cross-world')
-  const pool =
-    across.length > 0 && crossWorld > 0 && (within.length === 0 || random.chance(crossWorld)) ? across : within
+/** A link within the world: where a chain is to go on in another, it is built around the link that leads there. */
+function pickLink(links: readonly Link[], random: SeededRandom, fits: (link: Link) => boolean): Link | undefined {
+  const pool = links.filter(({ kind }) => kind !== 'cross-world')
   for (let left = pool.length === 0 ? 0 : TRIES_PER_LINK; left > 0; left--) {
     const link = random.pick(pool)
     if (fits(link)) return link
@@ -159,11 +151,12 @@ function pickLink(
 
 /**
  * Whether every call has to do with another: it takes over a value, gives one, or one makes a fact true that the other
- * needs. Otherwise the chain would be two tasks side by side.
+ * needs. Otherwise the chain would be two tasks side by side. A call alone is one task.
  */
 function isConnected(steps: readonly Step[]): boolean {
   const linked = (a: Step, b: Step): boolean =>
     a.server === b.server && (b.tool.needs ?? []).some((fact) => a.tool.establishes?.includes(fact))
+  if (steps.length === 1) return true
   return steps.every(
     (step, i) =>
       step.bindings.length > 0 ||
@@ -287,7 +280,6 @@ interface Known {
 function bind(node: Node, { steps, session, profile, random }: Course, { coming, carried = {} }: Known): Bound | null {
   const spoken = profile.keys === 'spoken'
   const must = lookedUp(node, spoken)
-  const previous = steps.at(-1)
   const bindings: Binding[] = []
   const bound: Record<string, Json> = { ...carried }
   const sampled = (): Readonly<Record<string, unknown>> | null => {
@@ -297,13 +289,11 @@ function bind(node: Node, { steps, session, profile, random }: Course, { coming,
   let args: Readonly<Record<string, unknown>> | null = null
   for (const [field, schema] of random.shuffle(Object.entries(node.tool.input.shape))) {
     const { entity, common } = meaningOf(schema)
-    if (entity === undefined) {
-      const crossed = common !== undefined && previous !== undefined && previous.server !== node.server
-      const value =
-        crossed && !schema.isOptional() ? bindCommon(previous, steps.length - 1, field, common, random) : undefined
-      if (!value) continue
-      bindings.push(value)
-      bound[field] = value.value
+    const crossing = schema.isOptional() ? undefined : bindCommon(field, common, node, { steps, bound, random })
+    if (entity === undefined || crossing) {
+      if (!crossing) continue
+      bindings.push(crossing)
+      bound[field] = crossing.value
       args = sampled()
       if (!args) return null
       continue
@@ -360,15 +350,24 @@ function labelIn(session: Session, { server }: Node, entity: string, key: string
   return table && label ? session.db[table]!.get(key)?.[label] : undefined
 }
 
+/** What the last call in another world tells, for one argument of the first that goes on in this one. */
 function bindCommon(
-  step: Step,
-  source: number,
   field: string,
-  common: string,
-  random: SeededRandom,
+  common: string | undefined,
+  { server }: Node,
+  { steps, bound, random }: Pick<Course, 'steps' | 'random'> & { readonly bound: Readonly<Record<string, Json>> },
 ): Binding | undefined {
-  const values = commonValuesIn(step, common)
-  if (values.length === 0) return undefined
-  const { value } = random.pick(values)
+  const source = steps.findLastIndex((step) => step.server !== server)
+  if (
+    common === undefined ||
+    source < 0 ||
+    steps.slice(source).some(({ bindings }, i) => i > 0 && bindings.some(isCommon))
+  )
+    return undefined
+  const values = commonValuesIn(steps[source]!, common)
+  if (values.length === 0 || values.some((value) => Object.values(bound).includes(value))) return undefined
+  const value = random.pick(values)
   return { field, value, source, entity: undefined, ways: [{ how: 'value', noun: common, value }] }
 }
+
+const isCommon = ({ entity }: Binding): boolean => entity === undefined

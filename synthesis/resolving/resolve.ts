@@ -125,8 +125,8 @@ function listMeant(
   fits: { readonly unseen: boolean; readonly cut: boolean },
 ): Thing[] | undefined {
   const { entity, turn } = mention
-  const found = before.findLast(({ call }) => call.lists.some((list) => listOf(list, entity).length > 0))
-  if (!found) return undefined
+  const found = before.findLast(({ call }) => call.lists.some(({ entries }) => entries.length > 0))
+  if (!found?.call.lists.some((list) => listOf(list, entity).length > 0)) return undefined
   const lists = found.call.lists.filter((list) => listOf(list, entity).length > 0)
   const [list] = lists
   if (lists.length > 1 || list!.entries.some((entry) => ofKind(entity, entry).length > 1)) return undefined

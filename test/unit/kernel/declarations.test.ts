@@ -189,9 +189,11 @@ const REFUSED: readonly (readonly [string, Broken, RegExp])[] = [
     /lend_book: "lend_book", which is to check it, is no look-up/,
   ],
   [
-    'a check of a call that changes nothing',
-    () => ({ callWords: { list_books: { goal: 'see the books', answer: 'Found.', checks: ['list_books'] } } }),
-    /list_books: it changes nothing that could be checked/,
+    'a call from which people go on elsewhere after a change',
+    () => ({
+      callWords: { lend_book: { goal: 'lend a book', answer: 'It is lent.', elsewhere: ['maps:plan_route'] } },
+    }),
+    /lend_book: only from a look-up people go on elsewhere/,
   ],
 ]
 for (const [what, broken, message] of REFUSED) {

@@ -68,6 +68,28 @@ test('is not to do something with two things that only stand in one list', () =>
   assert.ok(isOneErrand(together))
 })
 
+test('does not look for something for one thing and use it for another', () => {
+  const own = rowsOf('calendar', 'events').filter(
+    ({ status, date }) => status === 'confirmed' && String(date) > '2026-03-02',
+  )
+  const booked = (at: number, pages: object): Step[] | undefined => {
+    const session = open(CATALOGUE.get('calendar')!)
+    const [one, other] = [own[at]!, own[at + 1]!]
+    const found = session.fork().call('find_free_rooms', { event: one.event })
+    const room = found.ok ? (found.output.rooms as { room: string }[])[0]?.room : undefined
+    const fits = (event: unknown): boolean => session.fork().call('book_room', { event, room }).ok
+    if (!room || !fits(one.event) || !fits(other.event)) return undefined
+    const event = 'same' in pages ? one.event : other.event
+    return played('calendar', [
+      ['find_free_rooms', () => ({ event: String(one.event) })],
+      ['book_room', (seen) => ({ event: String(event), room: pick(seen, 'rooms', 'room') })],
+    ])
+  }
+  const at = own.findIndex((_, i) => i < own.length - 1 && booked(i, {}) !== undefined)
+  assert.ok(isOneErrand(booked(at, { same: true })!))
+  assert.not.ok(isOneErrand(booked(at, {})!))
+})
+
 test('leaves no search in its middle of which nothing is used', () => {
   const account = String(rowsOf('banking', 'accounts').find(({ status }) => status === 'active')!.account)
   const steps = played('banking', [

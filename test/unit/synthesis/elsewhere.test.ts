@@ -1,0 +1,69 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { PAPER_PROFILE } from '../../../dataset/index.js'
+import { CATALOGUE } from '../../../servers/catalogue.js'
+import { createWorldCache, seededRandom } from '../../../servers/kernel/index.js'
+import { nodeName } from '../../../servers/kernel/tool-graph.js'
+import { contextFor } from '../../../synthesis/index.js'
+import { isOneErrand } from '../../../synthesis/making/errand.js'
+import { goesOn } from '../../../synthesis/making/purpose.js'
+import { commonValuesIn } from '../../../synthesis/making/references.js'
+import { walk } from '../../../synthesis/making/walk.js'
+
+const test = suite('going on in another world')
+const worlds = createWorldCache(64)
+const { graph } = contextFor([...CATALOGUE.values()], PAPER_PROFILE, 5, worlds)
+const node = (name: string) => graph.nodes.find((each) => nodeName(each) === name)!
+
+/** Walks two tools of different worlds until a state and draw has something that fits. */
+function walked(from: string, to: string) {
+  for (let seed = 1; seed <= 40; seed++) {
+    const open = (server: Parameters<typeof worlds.open>[0]) => worlds.open(server, seed)
+    const steps = walk([node(from), node(to)], open, PAPER_PROFILE, seededRandom(seed))
+    if (steps) return steps
+  }
+  throw new Error(`${from} leads nowhere`)
+}
+
+test('is declared only where a value of one is an argument of the other', () => {
+  for (const from of graph.nodes) {
+    for (const name of from.server.callWords?.[from.tool.name]?.elsewhere ?? []) {
+      const link = graph.from(from).find(({ to, kind }) => kind === 'cross-world' && nodeName(to) === name)
+      assert.ok(link, `${nodeName(from)} > ${name}`)
+    }
+  }
+})
+
+test('takes over the one place that was found', () => {
+  const [found, route] = walked('crm:find_companies', 'maps:get_travel_time')
+  const [company] = found!.output.companies as { address: string }[]
+  assert.equal(
+    route!.bindings.map(({ value, entity }) => [value, entity]),
+    [[company!.address, undefined]],
+  )
+  assert.not.equal(route!.args.from_address, route!.args.to_address)
+  assert.ok(isOneErrand([found!, route!]))
+})
+
+test('is one errand only where the first world says that people do so', () => {
+  const steps = walked('maps:reverse_geocode', 'shopping:add_delivery_address')
+  assert.not.ok(goesOn(steps[0]!, steps[1]!))
+  assert.not.ok(isOneErrand(steps))
+})
+
+test('takes nothing out of a list of several, nor of one that goes on', () => {
+  const { tool } = node('crm:find_companies')
+  const rows = ['1 Mill Lane, Oslo', '2 Mill Lane, Oslo'].map((address) => ({
+    name: 'A',
+    company: 'a',
+    address,
+    owner: 'B',
+  }))
+  const values = (companies: readonly object[], more = {}) =>
+    commonValuesIn({ tool, output: { companies, ...more } }, 'address')
+  assert.equal(values(rows.slice(1)), ['2 Mill Lane, Oslo'])
+  assert.equal(values(rows), [])
+  assert.equal(values(rows.slice(1), { next_page: 2 }), [])
+})
+
+test.run()
