@@ -52,6 +52,14 @@ test('say days by their months, and keys of people as their names', () => {
   )
 })
 
+test('tell the price of a stay as that of all nights', () => {
+  const hotel = { name: 'Little Swan Inn', hotel: 'little-swan-osl', stars: 3, price: 450, rooms: 2 }
+  assert.is(
+    say('travel_booking', 'search_hotels', { found: 1, hotels: [hotel] }),
+    'I found 1 hotel: Little Swan Inn (3 stars, 450 euros for the whole stay, 2 rooms left).',
+  )
+})
+
 test('are none where the result lacks what they need', () => {
   assert.is(say('banking', 'get_balance', { name: 'Daily Fund', account: 'checking-45', balance: 3 }), undefined)
 })
