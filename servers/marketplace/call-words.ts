@@ -22,12 +22,12 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   buy_listing: {
     goal: 'buy something second-hand',
-    answer: 'You bought {title} for {amount}, which is {stage}; {wallet} is left in your wallet.',
+    answer: 'You bought {title} for {amount}; {wallet} is left in your wallet.',
     checks: [],
   },
   make_offer: {
     goal: 'make an offer for something',
-    answer: 'Your offer of {bid} for {title} is {state}; the seller last asked {ask}.{sale? You have bought it.|}',
+    answer: 'Your offer of {bid} for {title}, for which {ask} is asked, is {state}.{sale? You have bought it.|}',
     next: ['answer_offer'],
     checks: [],
   },

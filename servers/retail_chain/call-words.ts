@@ -22,12 +22,12 @@ export const callWords: Readonly<Record<string, CallWords>> = {
       '{name} is {open_now?open|closed} now. It is short of {low_articles:article}[: {low*{title} ({on_hand} left)}], and {open_shipments:shipment} {open_shipments=is|are} on the way[: {shipments*{title}, due {due}}].',
   },
   transfer_stock: {
-    goal: 'move stock from one store to another',
+    goal: 'send something from one of our stores to another',
     answer: '{quantity} of {title} {quantity=is|are} on the way and should be there on {due}.',
     checks: [],
   },
   reorder_stock: {
-    goal: 'order more of an article',
+    goal: 'reorder something for one of our stores',
     answer: '{quantity} of {title} {quantity=is|are} on the way from the warehouse and should be there on {due}.',
     checks: [],
   },
@@ -55,7 +55,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   count_stock: {
     goal: 'enter a stock count',
     answer:
-      'The count of {title} is marked as {status}: the books say {on_hand} on hand, and the count differed by {difference}.',
+      'The count of {title} is marked as {status}: the books say {on_hand} on hand, a difference of {difference}.',
     next: ['reorder_stock', 'transfer_stock', 'mark_down_article'],
     checks: ['check_stock'],
   },

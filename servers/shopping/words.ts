@@ -90,7 +90,7 @@ export const ADDRESS_NAMES = [
   'Summer House',
 ]
 /** Those of them that may be at any address. */
-export const ANYWHERE: readonly string[] = ['Flat', 'Second Home', 'Studio', 'Parents']
+export const ANYWHERE: readonly string[] = ['Flat', 'Second Home']
 
 export const CARD_NAMES = wordList('Everyday Travel Family Gold Joint Student')
 export const CARD_BRANDS = ['visa', 'amex', 'maestro', 'mastercard'] as const

@@ -28,6 +28,12 @@ export function goalOf({ title }: Itinerary): number | undefined {
 /** The trip that is being planned: the one that was set up last. */
 export const newestTrip = (db: TravelView): Itinerary => db.itineraries.list().at(-1)!
 
+/** Whether a flight can be for the trip: it goes there, or back once something is booked. */
+export function isFlightOf(itinerary: Itinerary, { from, to }: Flight, { db, now }: Sampling): boolean {
+  const isBooked = db.bookings.by('itinerary', itinerary.itinerary).some((row) => isLive(row, now()))
+  return isWayOf(itinerary, isBooked ? [from, to] : [to])
+}
+
 /** Whether something in these cities can be for the trip. */
 export function isWayOf(itinerary: Itinerary, cities: readonly number[]): boolean {
   const city = goalOf(itinerary)

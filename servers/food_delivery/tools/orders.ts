@@ -83,8 +83,8 @@ const trackFoodOrder = tool({
   ],
   sample({ db, random, bound, now }) {
     const at = now()
-    // Of what was called off nobody asks when it arrives.
-    const isOn = (row: FoodOrder) => row.cancelled_at === null
+    // Of what was called off, or has come, nobody asks where it is.
+    const isOn = (row: FoodOrder) => !['cancelled', 'delivered'].includes(stateOf(row, at))
     const open = (row: FoodOrder) => stateOf(row, at) === 'underway'
     const order =
       bound.food_order === undefined && random.chance(0.5)

@@ -170,7 +170,7 @@ const shipSale = tool({
   ask: [
     'ship {sale} by {carrier}',
     'send {sale} to the buyer by {carrier}',
-    'dispatch {sale} with the carrier {carrier}',
+    'get {sale} on its way to the buyer by {carrier}',
     'use a {carrier} to ship {sale}',
   ],
   sample({ db, random, bound, now }) {

@@ -7,7 +7,7 @@ import { flightOf, lapseHolds, roomsLeft } from '../availability.js'
 import { bookFlightObstacle, bookHotelObstacle, holdUntil, rangeObstacle } from '../booking-rules.js'
 import { flightCalled } from '../lookup.js'
 import { cabinOf, flightTitle, LIMITS, stayTitle } from '../rules.js'
-import { goalOf, isWayOf, newestTrip, someFlight, stayIn } from '../sampling.js'
+import { goalOf, isFlightOf, isWayOf, newestTrip, someFlight, stayIn } from '../sampling.js'
 import { type Booking, cityField, dateField, type Itinerary, tool } from '../schema.js'
 import { dayOf } from '../time.js'
 import { cityAt, cityNumber, FARES } from '../timetable.js'
@@ -69,12 +69,12 @@ const bookFlight = tool({
         db.itineraries,
         random,
         bound.itinerary,
-        (row) => known === undefined || isWayOf(row, [known.from, known.to]),
+        (row) => known === undefined || isFlightOf(row, known, sampling),
       )
       if (!itinerary) return null
       const flight = bound.flight === undefined ? someFlight(sampling, { to: goalOf(itinerary) }) : known
       const fare = bound.fare ?? random.pick(FARES)
-      if (!flight || !isWayOf(itinerary, [flight.from, flight.to])) continue
+      if (!flight || !isFlightOf(itinerary, flight, sampling)) continue
       if (bookFlightObstacle(db, now(), itinerary, flight, fare)) continue
       return { itinerary: itinerary.itinerary, flight: flight.flight, fare }
     }

@@ -24,7 +24,7 @@ const addBaggage = tool({
   ask: [
     'add {bags} to the checked bags of {booking}',
     'add {bags} bags of checked luggage to {booking}',
-    'order {bags} bags of luggage more for {booking}',
+    'put {bags} bags of checked luggage on {booking}',
     'add {bags} more to the checked baggage of {booking}',
   ],
   sample({ db, random, bound, now }) {

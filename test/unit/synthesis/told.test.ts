@@ -46,7 +46,18 @@ test('say days by their months, and keys of people as their names', () => {
     'Retro is confirmed for 5 March at 09:30 and lasts 30 minutes. Bo Becker organises it, without a room.',
   )
   const passport = { name: 'Mira', traveller: 'mira', passport_expires: '2031-08-01' }
-  assert.is(say('travel_booking', 'update_passport', passport), 'The passport of Mira now runs until 1 August 2031.')
+  assert.is(
+    say('travel_booking', 'update_passport', passport),
+    'I recorded that the passport of Mira is valid until 1 August 2031.',
+  )
+})
+
+test('tell the price of a stay as that of all nights', () => {
+  const hotel = { name: 'Little Swan Inn', hotel: 'little-swan-osl', stars: 3, price: 450, rooms: 2 }
+  assert.is(
+    say('travel_booking', 'search_hotels', { found: 1, hotels: [hotel] }),
+    'I found 1 hotel: Little Swan Inn (3 stars, 450 euros for the whole stay, 2 rooms left).',
+  )
 })
 
 test('are none where the result lacks what they need', () => {
