@@ -89,7 +89,7 @@ export function recipe(random: SeededRandom, name: string): string {
   return text([
     capital(name.replace('-', ' ')),
     `Serves ${random.int(2, 8)}, takes ${random.int(3, 18) * 5} minutes`,
-    ...random.sample(words.GROCERIES, random.int(3, 5)).map((item) => `- ${random.int(1, 9) * 50} g ${item}`),
+    ...words.RECIPES[name]!.map((item) => `- ${random.int(1, 9) * 50} g ${item}`),
   ])
 }
 
