@@ -79,7 +79,7 @@ export function invoice(random: SeededRandom, number: number, company: string, d
     `Invoice ${number}`,
     `Customer: ${capital(company)} Ltd`,
     `Date: ${date}`,
-    `For: ${random.pick(words.COSTS)} and ${random.pick(words.COSTS)}`,
+    `For: ${random.sample(words.COSTS, 2).join(' and ')}`,
     `Amount: ${net} EUR`,
     `Status: ${random.pick(['paid', 'paid', 'open', 'overdue', 'reminded'])}`,
   ])
