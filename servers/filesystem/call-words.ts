@@ -63,7 +63,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   compare_files: {
     goal: 'compare two files',
     answer:
-      'The two files {identical?are identical|differ}[; {removed:line} would have to go][; {added:line} would have to be added].[ The differences begin with {changes}.]',
+      'The two files {identical?are identical|differ}[; {removed:line} only in the first][; {added:line} only in the second].',
   },
   write_file: {
     goal: 'write a file',
@@ -99,7 +99,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'copy a file',
     answer: 'The copy is {file}, with {bytes} bytes.',
     next: ['replace_text', 'append_to_file', 'change_file_permissions'],
-    checks: ['list_directory', 'compare_files'],
+    checks: ['list_directory'],
   },
   make_directory: {
     goal: 'make a directory',

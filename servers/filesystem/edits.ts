@@ -35,7 +35,13 @@ export function linesFor(random: SeededRandom, file: Node): string[] {
     case 'minutes':
       return missing(words.TOPICS, text).map((topic) => `- ${capital(topic)}: ${random.pick(words.OUTCOMES)}`)
     case 'recipe':
-      return ['Freezes well', 'Goes well with a green salad', 'Use less salt', 'Let it rest before serving']
+      return [
+        'Freezes well',
+        'Double everything for guests',
+        'A pinch of salt',
+        'Let it rest before serving',
+        'Good for a picnic',
+      ]
     case 'plan':
       return [`Reviewed by ${someone}`, `${someone} stands in while the lead is away`, 'Risk: the supplier may be late']
     case 'readme':
@@ -83,7 +89,7 @@ export function editsOf(random: SeededRandom, file: Node): Edit[] {
     case 'plan':
       return [...people, ...found([['Lead: open', `Lead: ${random.pick(PEOPLE)}`]])]
     case 'recipe':
-      return [...swaps(words.GROCERIES), ...[...text.matchAll(/Serves (\d)/g)].map(([from, n]) => more(from, n!, 2))]
+      return [...text.matchAll(/Serves (\d)/g)].map(([from, n]) => more(from, n!, 2))
     case 'script':
       return [...people, ...found(words.CODE_EDITS)]
     case 'table':

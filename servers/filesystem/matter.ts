@@ -114,7 +114,7 @@ const OFFICE: readonly Purpose[] = ['notes', 'project', 'docs', 'drafts', 'team'
 const PLACES: Readonly<Partial<Record<Matter, readonly Purpose[]>>> = {
   photo: ['photos', 'downloads', 'drop', 'team', 'docs', 'drafts'],
   archive: ['downloads', 'drop', 'team', 'temporary', 'home', 'project'],
-  log: ['logs', 'downloads', 'drop', 'temporary'],
+  log: ['logs', 'drop', 'temporary'],
   settings: ['config', 'downloads', 'drop', 'temporary'],
   script: ['src', 'project', 'downloads', 'drop', 'temporary'],
   invoice: ['invoices', 'team', 'drop', 'downloads'],

@@ -147,7 +147,10 @@ export type User = RowOf<FilesystemTables['users']>
 export const tool = toolMaker(tables, failures)
 
 export const fileKey = (description = 'Path of a file'): z.ZodString => ref('file', description)
-export const directoryKey = (description = 'Path of a directory'): z.ZodString => ref('directory', description)
+const DIRECTORY_PATH = 'Path of a directory'
+export const directoryKey = (description = DIRECTORY_PATH): z.ZodString => ref('directory', description)
+/** As `directoryKey`, in a result in which nobody looks for a directory. */
+export const directoryPath = (): z.ZodString => z.string().min(1).max(80).describe(DIRECTORY_PATH)
 export const nameField = z.string().min(1).max(60)
 export const lineField = z.string().min(1).max(200)
 export const modeField = z

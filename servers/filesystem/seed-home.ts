@@ -43,7 +43,7 @@ function seedNotes(builder: Builder, random: SeededRandom, staff: Staff, notes: 
       days,
     )
   builder.directory(`${notes}/recipes`, mine)
-  for (const recipe of random.sample(words.RECIPES, random.int(3, 5)))
+  for (const recipe of random.sample(Object.keys(words.RECIPES), random.int(3, 5)))
     builder.text(`${notes}/recipes/${recipe}.txt`, mine, texts.recipe(random, recipe))
 }
 

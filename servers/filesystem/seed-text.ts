@@ -79,7 +79,7 @@ export function invoice(random: SeededRandom, number: number, company: string, d
     `Invoice ${number}`,
     `Customer: ${capital(company)} Ltd`,
     `Date: ${date}`,
-    `For: ${random.pick(words.COSTS)} and ${random.pick(words.COSTS)}`,
+    `For: ${random.sample(words.COSTS, 2).join(' and ')}`,
     `Amount: ${net} EUR`,
     `Status: ${random.pick(['paid', 'paid', 'open', 'overdue', 'reminded'])}`,
   ])
@@ -89,7 +89,7 @@ export function recipe(random: SeededRandom, name: string): string {
   return text([
     capital(name.replace('-', ' ')),
     `Serves ${random.int(2, 8)}, takes ${random.int(3, 18) * 5} minutes`,
-    ...random.sample(words.GROCERIES, random.int(3, 5)).map((item) => `- ${random.int(1, 9) * 50} g ${item}`),
+    ...words.RECIPES[name]!.map((item) => `- ${random.int(1, 9) * 50} g ${item}`),
   ])
 }
 

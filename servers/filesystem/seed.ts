@@ -39,7 +39,11 @@ function seedTrash(random: SeededRandom, { me }: Staff, today: string): TrashIte
   const thrown = new Builder(random, today)
   thrown.text(`${home}/notes/old-${a}`, mine, line() + line())
   thrown.text(`${home}/downloads/old-${b}`, mine, line())
-  thrown.text(`${home}/notes/recipes/old-${random.pick(words.RECIPES)}.txt`, mine, `${random.pick(words.GROCERIES)}\n`)
+  thrown.text(
+    `${home}/notes/recipes/old-${random.pick(Object.keys(words.RECIPES))}.txt`,
+    mine,
+    `${random.pick(words.GROCERIES)}\n`,
+  )
   thrown.photo(`${home}/photos/blurred-${random.int(100, 999)}.jpg`, mine, random.pick(CITIES).city, 60)
   const project = `${home}/projects/${random.pick(words.PROJECTS)}-old`
   thrown.directory(project, mine)

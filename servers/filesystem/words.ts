@@ -58,9 +58,20 @@ export const BELONGINGS = words(`
 export const GROCERIES = words(`
   flour, lentils, tomatoes, olive oil, basil, rice, onions, garlic, butter, eggs, lemons, chickpeas, spinach, cream,
   potatoes, carrots, ginger, honey, yoghurt, almonds, mushrooms, thyme`)
-export const RECIPES = words(
-  'lentil-soup, tomato-tart, lemon-cake, mushroom-rice, chickpea-stew, potato-salad, ginger-cookies, spinach-pie, onion-bread',
-)
+/** Recipes, with what goes into them. */
+export const RECIPES: Readonly<Record<string, readonly string[]>> = {
+  'lentil-soup': words('lentils, onions, carrots, garlic, olive oil'),
+  'tomato-tart': words('tomatoes, flour, butter, basil, eggs'),
+  'lemon-cake': words('lemons, flour, butter, eggs, almonds'),
+  'mushroom-rice': words('rice, mushrooms, onions, butter, thyme'),
+  'chickpea-stew': words('chickpeas, tomatoes, garlic, spinach, olive oil'),
+  'potato-salad': words('potatoes, yoghurt, onions, eggs, olive oil'),
+  'ginger-cookies': words('flour, butter, ginger, honey, eggs'),
+  'spinach-pie': words('spinach, flour, cream, eggs, butter'),
+  'onion-bread': words('flour, onions, olive oil, yoghurt'),
+  'carrot-cake': words('carrots, almonds, eggs, honey, flour'),
+  'dal-with-rice': words('lentils, rice, ginger, garlic, tomatoes'),
+}
 export const BOOKS = words(`
   The Quiet Harbour, A Year of Bread, Maps of Winter, The Last Ferry, Small Gardens, Learning to Sail, Stone and Light,
   The Clockmaker, Notes on Sleep, Open Water, The Salt Road, Paper Cities`)

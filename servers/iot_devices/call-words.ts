@@ -61,7 +61,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   move_cover: {
     goal: 'open or close a blind',
     answer: '{name} is {position} percent open now.',
-    next: ['save_scene', 'set_thermostat', 'set_home_mode'],
+    next: ['save_scene', 'set_thermostat'],
     checks: [],
   },
   lock_door: { goal: 'lock a door', answer: '{name} is {status}.', next: ['set_home_mode'], checks: [] },
@@ -93,7 +93,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   set_home_mode: {
     goal: 'change the mode of the home',
     answer: 'The home is in {mode} mode now: {devices_changed:device} changed and {automations_run:automation} ran.',
-    next: ['unlock_door', 'switch_camera', 'play_on_speaker', 'start_appliance'],
+    next: ['unlock_door', 'switch_camera', 'play_on_speaker'],
     checks: ['list_rooms'],
   },
   list_scenes: {

@@ -45,7 +45,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   get_travel_time: {
     goal: 'find out how long a way takes',
-    answer: 'That takes {minutes} minutes for {metres} metres.',
+    answer: 'That takes {minutes} minutes; the way is {metres} metres long.',
   },
   plan_route: {
     goal: 'plan a route',
@@ -79,6 +79,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   reopen_road: {
     goal: 'report that a road is open again',
     answer: '{street} in {city} is open again.',
-    checks: ['plan_route', 'get_travel_time', 'plan_route_with_stop'],
+    checks: [],
   },
 }

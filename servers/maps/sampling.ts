@@ -12,10 +12,10 @@ interface Sampling {
   today(): string
 }
 
-/** A city worth asking about: often that of a saved address, or one whose roads have changed today. */
+/** A city worth asking about: one whose roads have changed today, else often that of a saved address. */
 export function someCity({ db, random, today }: Sampling): string {
   const changed = db.closed_roads.by('since', today())
-  if (changed.length > 0 && random.chance(0.5)) return random.pick(changed).city
+  if (changed.length > 0) return random.pick(changed).city
   const saved = db.saved_places.list()
   if (saved.length > 0 && random.chance(0.4)) return locate(random.pick(saved).address)!.city.city
   return random.pick(CITIES).city

@@ -1,6 +1,6 @@
 import type { SeededRandom } from '../kernel/random.js'
 import type { Post, SocialView } from './schema.js'
-import { HASHTAGS, MESSAGES, MESSAGES_ABOUT, REPLIES, TEMPLATES } from './words.js'
+import { FIRST_MESSAGES, HASHTAGS, MESSAGES, MESSAGES_ABOUT, REPLIES, TEMPLATES } from './words.js'
 
 const THINGS = Object.values(HASHTAGS).flat()
 
@@ -29,6 +29,7 @@ export function replyText(random: SeededRandom): string {
 /** What somebody might write to a profile: about something that it has posted, or what one writes to anybody. */
 export function messageText(db: SocialView, random: SeededRandom, profile: string): string {
   const subjects = db.posts.by('profile', profile).flatMap((post) => subjectOf(post) ?? [])
-  if (subjects.length === 0 || random.chance(0.4)) return random.pick(MESSAGES)
+  const talked = db.direct_messages.by('profile', profile).length > 0
+  if (subjects.length === 0 || random.chance(0.4)) return random.pick(talked ? MESSAGES : FIRST_MESSAGES)
   return random.pick(MESSAGES_ABOUT).replace('{}', random.pick(subjects))
 }

@@ -123,6 +123,12 @@ export const MESSAGES: readonly string[] = [
   'How have you been?',
   'Do you have time for a coffee this week?',
 ]
+/** Messages to somebody with whom one has not talked yet. */
+export const FIRST_MESSAGES: readonly string[] = [
+  'I like what you post!',
+  'Your last post was lovely.',
+  'May I share one of your posts?',
+]
 /** Messages to somebody who writes about `{}`. */
 export const MESSAGES_ABOUT: readonly string[] = [
   'I enjoyed your post about {}!',

@@ -41,7 +41,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   operate_door: {
     goal: 'open or lock a door of the car',
     answer: 'The {door} door is {open?open|closed} and {locked?locked|unlocked}.',
-    next: ['start_engine', 'set_brake'],
+    next: ['start_engine'],
     checks: ['check_vehicle'],
   },
   move_window: {

@@ -7,6 +7,9 @@ export interface Point {
   readonly y: number
 }
 
+/** How far people look for a place, or take a car to have it repaired. Km. */
+export const NEAR_KM = 150
+
 const KM_PER_LATITUDE = 111.3
 /** At 50° north; good enough within a day's drive, and the same for both ends. */
 const KM_PER_LONGITUDE = 71.5

@@ -27,7 +27,7 @@ const SCENES = [
   ...['ready', 'ready', 'ready', 'ready', 'ready'],
   ...['idling', 'idling', 'idling', 'idling'],
   ...['waiting', 'waiting', 'waiting', 'waiting', 'waiting', 'waiting', 'waiting', 'waiting', 'waiting'],
-  ...['ready', 'ready', 'idling', 'idling'],
+  ...['ready', 'waiting', 'waiting', 'waiting'],
   ...['charging', 'charging'],
   'stalled',
 ] as const
@@ -99,7 +99,7 @@ function seedDrivers(random: SeededRandom, today: string): Driver[] {
 function seedFaults(random: SeededRandom, today: string, destinations: readonly Destination[]) {
   const kinds = [
     ...random.sample(words.DISABLING_FAULTS, random.chance(0.4) ? 2 : 1),
-    ...random.sample(words.CRITICAL_FAULTS, random.chance(0.4) ? 1 : 0),
+    ...random.sample(words.CRITICAL_FAULTS, random.chance(0.3) ? 1 : 0),
     ...random.sample(words.MINOR_FAULTS, random.int(5, 6)),
   ]
   const numbers = twoDigitNumbers(random, kinds.length)

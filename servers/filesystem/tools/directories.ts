@@ -12,7 +12,7 @@ import {
   removalObstacle,
 } from '../rules.js'
 import { chooseDirectory, free, isShort } from '../sampling.js'
-import { type Context, directoryKey, type Node, nameField, tool } from '../schema.js'
+import { type Context, directoryKey, type FilesystemView, type Node, nameField, tool } from '../schema.js'
 
 const makeDirectory = tool({
   name: 'make_directory',
@@ -95,6 +95,9 @@ function refuseItself({ fail }: Context, source: Node, place: Node): void {
   if (isWithin(place.path, source.path)) fail('into_itself', `${place.path} is ${source.path} or lies in it.`)
 }
 
+/** Whether nothing lies in the directory: somebody makes another rather than move or copy it. */
+const isEmpty = (db: FilesystemView, { path }: Node): boolean => db.nodes.by('parent', path).length === 0
+
 const moveDirectory = tool({
   name: 'move_directory',
   description:
@@ -117,7 +120,7 @@ const moveDirectory = tool({
     const chosen = chooseDirectory(
       context,
       bound.directory,
-      (node) => node.path.length < 40 && !isMain(node) && !relocationObstacle(db, user, node),
+      (node) => node.path.length < 40 && !isMain(node) && !isEmpty(db, node) && !relocationObstacle(db, user, node),
       false,
     )
     if (!chosen) return null
@@ -199,7 +202,7 @@ const copyDirectory = tool({
     const { db, random, bound } = context
     const user = currentUser(db)
     const fits = (node: Node): boolean => {
-      if (node.path.length >= 40 || !permits(user, node, 5)) return false
+      if (node.path.length >= 40 || isEmpty(db, node) || !permits(user, node, 5)) return false
       const entries = subtree(db, node)
       const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0)
       return (

@@ -8,7 +8,9 @@ import { entryObstacle, listingObstacle, quotaObstacle } from '../rules.js'
 import { choose, chooseDirectory, free, isShort } from '../sampling.js'
 import { directoryKey, type FilesystemView, fileKey, type Node, nameField, tool } from '../schema.js'
 
-const linkKey = () => ref('link', 'Path of a symbolic link')
+const LINK_PATH = 'Path of a symbolic link'
+const linkKey = () => ref('link', LINK_PATH)
+const linkPath = () => z.string().min(1).max(80).describe(LINK_PATH)
 const STATES = ['working', 'broken'] as const
 
 /** A link is broken if what it leads to is missing, out of reach, or itself. */
@@ -21,7 +23,8 @@ const findLinks = tool({
   input: z.strictObject({ directory: directoryKey(), state: z.enum(STATES).describe('Whether their targets exist.') }),
   output: z.object({
     found: z.int(),
-    links: z.array(z.object({ name: z.string(), link: linkKey(), target: z.string() })),
+    // Not a reference: the target is told, so nobody asks for it.
+    links: z.array(z.object({ name: z.string(), link: linkPath(), target: z.string() })),
   }),
   pages: { links: 'short' },
   annotations: { readOnly: true },

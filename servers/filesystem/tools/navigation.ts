@@ -5,7 +5,7 @@ import { joinWithin } from '../contents.js'
 import { below, byPath, currentUser, depthOf, permits, workingDirectory } from '../paths.js'
 import { EXECUTE, isFile, listingObstacle } from '../rules.js'
 import { chooseDirectory } from '../sampling.js'
-import { directoryKey, fileKey, type Node, tool } from '../schema.js'
+import { directoryKey, directoryPath, fileKey, type Node, tool } from '../schema.js'
 
 const changeDirectory = tool({
   name: 'change_directory',
@@ -49,7 +49,8 @@ const showSession = tool({
   input: z.strictObject({}),
   output: z.object({
     name: z.string(),
-    directory: directoryKey(),
+    // Not a reference: nobody looks here for a directory.
+    directory: directoryPath(),
     user: z.string(),
     groups: z.string(),
     used_bytes: z.int(),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { directoryAt, fileAt } from '../changes.js'
-import { matterOf } from '../matter.js'
+import { matterOf, purposeOf } from '../matter.js'
 import { currentUser } from '../paths.js'
 import { isFile, octal } from '../rules.js'
 import { choose, chooseDirectory, free } from '../sampling.js'
@@ -9,6 +9,9 @@ import { type Context, directoryKey, fileKey, modeField, type Node, tool } from 
 /** Modes that make sense for a file: programs are run, what is private stays so, the rest is shared or kept from changes. */
 function modesOf(file: Node): readonly string[] {
   const matter = matterOf(file)
+  const purpose = purposeOf(file)
+  // What a team works on stays open to it.
+  if (purpose === 'team' || purpose === 'inbox') return ['640', '644', '660', '664', '444']
   if (matter === 'script') return ['700', '750', '755', '644']
   if (matter === 'settings' || matter === 'invoice' || file.name.startsWith('diary')) return ['600', '640', '400']
   return ['600', '640', '644', '660', '664', '444']

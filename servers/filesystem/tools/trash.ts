@@ -37,8 +37,9 @@ function throwAway(context: Context, node: Node): z.output<typeof madeItem> {
 
 /** Whether somebody would throw the file away: not what they work with, or have to keep. */
 function isExpendable(node: Node): boolean {
-  if (!isFile(node)) return false
-  if (/old|copy|draft|blurred|backup/.test(node.name) || ['downloads', 'temporary', 'logs'].includes(purposeOf(node)))
+  const purpose = purposeOf(node)
+  if (!isFile(node) || purpose === 'team' || purpose === 'inbox') return false
+  if (/old|copy|draft|blurred|backup/.test(node.name) || ['downloads', 'temporary', 'logs'].includes(purpose))
     return true
   return !['settings', 'script', 'invoice', 'readme'].includes(matterOf(node))
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { slug } from '../../kernel/text.js'
+import { isOpenWindow } from '../rules.js'
 import { applyScene, isSettable, sceneObstacle } from '../scenes.js'
 import { type IotView, type Scene, tool } from '../schema.js'
 import { scenesIn } from '../words.js'
@@ -68,7 +69,14 @@ const saveScene = tool({
     'store how {room} is set up now under the scene name "{name}"',
   ],
   sample({ db, random, bound }) {
-    const room = choose(db.rooms, random, bound.room, (row) => settingsNow(db, row.room).length > 0)
+    // A room that is being aired is not arranged as somebody would have it again.
+    const isAired = (key: string): boolean => db.devices.by('room', key).some(isOpenWindow)
+    const room = choose(
+      db.rooms,
+      random,
+      bound.room,
+      (row) => settingsNow(db, row.room).length > 0 && !isAired(row.room),
+    )
     const names = bound.name === undefined ? scenesIn(room?.name ?? '').map(({ name }) => name) : [bound.name]
     const free = names.filter((name) => !db.scenes.has(slug(name)))
     return room && free.length > 0 ? { room: room.room, name: random.pick(free) } : null

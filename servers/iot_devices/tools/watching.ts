@@ -116,7 +116,8 @@ const playOnSpeaker = tool({
     const loud = Math.min(loudest, 60)
     const given = random.chance(0.3) || speaker.level > loudest
     const volume = bound.volume ?? (given ? random.int(2, loud / 5) * 5 : undefined)
-    const station = bound.station ?? random.pick(STATIONS)
+    const quiet = STATIONS.filter((station) => station !== 'pop' && station !== 'news')
+    const station = bound.station ?? random.pick(mode === 'night' ? quiet : STATIONS)
     return { speaker: speaker.device, station, ...(volume === undefined ? {} : { volume }) }
   },
   run({ speaker: key, station, volume }, context) {

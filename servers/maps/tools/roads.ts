@@ -85,7 +85,6 @@ const reopenRoad = tool({
   input: z.strictObject({ closed_road: ref('closed_road') }),
   output: z.object({ street: z.string(), city: city(), closed_in_city: z.int() }),
   annotations: { readOnly: false },
-  establishes: ['roads_changed'],
   ask: [
     'reopen {closed_road}',
     'mark {closed_road} as open to cars again',

@@ -135,9 +135,10 @@ const setBrake = tool({
     const changes = cross(['foot', 'parking'] as const, ['on', 'off'] as const)
       .filter(([brake, state]) => car[`${brake}_brake`] !== state && !('code' in brakeOutcome(db, brake, state)))
       .map(([brake, state]) => ({ brake, state }))
-    // In gear somebody wants to go.
+    // In gear somebody wants to go, and who drives brakes now and then.
     const releases = changes.filter(({ state }) => state === 'off' && car.gear === 'drive')
-    return pickAgreeing(random, bound, [...changes, ...releases, ...releases])
+    const drivesOn = car.speed > 0 && bound.state === undefined && random.chance(0.6)
+    return pickAgreeing(random, bound, drivesOn ? releases : [...changes, ...releases, ...releases])
   },
   run({ brake, state }, { db, fail, now }) {
     const outcome = brakeOutcome(db, brake, state)
@@ -160,7 +161,10 @@ const shiftGear = tool({
   ask: ['shift into {gear}', 'put the car in {gear}', 'change the gear to {gear}', 'select the gear {gear}'],
   sample({ db, random, bound }) {
     const car = theCar(db)
-    const gears = GEARS.filter((gear) => gear !== car.gear && !shiftObstacle(car, gear))
+    // Who has started the engine drives off; nobody stops in neutral.
+    const gears = GEARS.filter((gear) => gear !== car.gear && !shiftObstacle(car, gear)).flatMap((gear) =>
+      gear === 'drive' || gear === 'park' ? [gear, gear, gear] : [gear],
+    )
     return pickAgreeing(
       random,
       bound,
@@ -193,7 +197,7 @@ const accelerateTo = tool({
     if (bound.speed !== undefined) return speedObstacle(db, now(), bound.speed) ? null : { speed: bound.speed }
     if (speedObstacle(db, now(), 5)) return null
     const { limit } = topSpeed(db, theCar(db))
-    const slow = random.chance(0.1) || limit < LIMITS.cruise
+    const slow = limit < LIMITS.cruise
     return { speed: random.int(slow ? 1 : LIMITS.cruise / 5, Math.floor(limit / 5)) * 5 }
   },
   run({ speed }, { unless, db, now }) {

@@ -4,7 +4,7 @@ import { common, ref } from '../../kernel/fields.js'
 import { addressIn, CITIES, parseAddress } from '../../kernel/gazetteer.js'
 import { ascending } from '../../kernel/lists.js'
 import { slug } from '../../kernel/text.js'
-import { pointOf, roadKm } from '../map.js'
+import { NEAR_KM, pointOf, roadKm } from '../map.js'
 import { drivenMetres, LIMITS, rangeKm, routeObstacle, theCar, withDrive } from '../rules.js'
 import { CAR, type Destination, KINDS, PURPOSES, tool, type VehicleView } from '../schema.js'
 import { OWN_PLACES } from '../words.js'
@@ -51,7 +51,12 @@ const findDestination = tool({
   ],
   sample({ db, random, bound }) {
     const hidden = hides(db)
-    const row = chooseByDraws(db.destinations, random, undefined, (place) => !(hidden && place.kind === 'saved'))
+    const row = chooseByDraws(
+      db.destinations,
+      random,
+      undefined,
+      (place) => !(hidden && place.kind === 'saved') && fromHere(db, place) <= NEAR_KM,
+    )
     if (!row) return null
     if (random.chance(0.12)) return { text: row.city, kind: row.kind, ...bound }
     const text = random.chance(0.15) ? `${row.name} ${row.city}` : row.name

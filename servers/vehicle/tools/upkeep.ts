@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { chooseByDraws } from '../../kernel/choose.js'
 import { addDays } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
+import { NEAR_KM, roadKm } from '../map.js'
 import { bookingObstacle, chargeObstacle, chargePercent, LIMITS, theCar } from '../rules.js'
 import { pickAgreeing } from '../sampling.js'
 import { CAR, type Fault, tool } from '../schema.js'
@@ -82,9 +83,10 @@ const bookService = tool({
     'get {fault} fixed at {garage} on {date}',
   ],
   sample({ db, random, bound, today }) {
+    const here = db.destinations.get(theCar(db).location)!
     const isOpen = ({ status }: Fault) => status === 'open'
     const garageRow = bound.garage === undefined ? undefined : db.destinations.get(bound.garage)
-    if (garageRow && garageRow.kind !== 'garage') return null
+    if (garageRow && (garageRow.kind !== 'garage' || roadKm(here, garageRow) > NEAR_KM)) return null
     const fault = chooseByDraws(
       db.faults,
       random,
@@ -93,7 +95,13 @@ const bookService = tool({
     )
     if (!fault) return null
     const garage =
-      garageRow ?? chooseByDraws(db.destinations, random, undefined, ({ repairs }) => repairs.includes(fault.system))
+      garageRow ??
+      chooseByDraws(
+        db.destinations,
+        random,
+        undefined,
+        (row) => row.repairs.includes(fault.system) && roadKm(here, row) <= NEAR_KM,
+      )
     if (!garage) return null
     const dates = bound.date === undefined ? datesAfter(today(), random.int(0, 6)) : [bound.date]
     const date = dates.find((day) => !bookingObstacle(db, today(), fault, garage, day))
