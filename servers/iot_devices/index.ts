@@ -20,7 +20,7 @@ export const iotDevices = defineServer({
   description: 'Rooms, lights, locks, heating, covers, sensors, cameras, speakers, appliances and scenes of one house.',
   tables,
   entities: {
-    room: { noun: 'room', table: 'rooms', label: 'name', sayable: true },
+    room: { noun: 'room', table: 'rooms', label: 'name', sayable: true, article: true },
     device: { noun: 'device', table: 'devices', label: 'name' },
     light: { noun: 'light', table: 'devices', label: 'name' },
     lock: { noun: 'lock', table: 'devices', label: 'name' },

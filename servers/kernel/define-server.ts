@@ -162,6 +162,8 @@ export interface EntitySpec {
   readonly label?: string
   /** People call it by its key, as they do with issue numbers: a user may name one that no result has shown. */
   readonly sayable?: boolean
+  /** Its keys are common nouns, which people say with an article: `the living room`. */
+  readonly article?: boolean
 }
 
 export interface SeedContext {

@@ -30,7 +30,11 @@ export const makeAbstention: Maker = (assignment, worldSeed, context, random) =>
     // Of the worlds that were asked about already: people stay with their subject, and there are others left to offer tools of.
     const asked = earlier.flatMap(({ chain }) => homeOf(chain))
     const near = context.graph.nodes.filter(({ server }) => asked.includes(server))
-    return askElsewhere([random.pick(near)], turn, setting, random.pick(NUMBERS_ASKED))
+    const made = askElsewhere([random.pick(near)], turn, setting, random.pick(NUMBERS_ASKED))
+    // Nobody asks again, as if for the first time, for what was declined.
+    const isOld =
+      typeof made !== 'string' && made.chain.some((node) => earlier.some(({ chain }) => chain.includes(node)))
+    return isOld ? 'no_script' : made
   }
   const first = topic
     ? askOutside(topic, 0, [], setting)

@@ -1,6 +1,6 @@
 import type { SeededRandom } from '../../servers/kernel/index.js'
 import { unresolvedIn } from '../resolving/unresolved.js'
-import { type Script, silentSteps, type Withheld } from './conversation-script.js'
+import { areNamedInGoodTime, type Script, silentSteps, type Withheld } from './conversation-script.js'
 import type { SynthesisContext } from './synthesis-context.js'
 import { tellReferences } from './tell-references.js'
 import type { Step } from './walk.js'
@@ -32,6 +32,7 @@ export function askForAll(
   const steps = tellReferences(walked, [asks], true, random)
   if (!steps) return null
   const silent = withheld || vague || aloud ? new Set<number>() : silentSteps(steps, [asks], random, TAKEN_FOR_GRANTED)
+  if (!vague && !areNamedInGoodTime(steps, [asks], silent)) return null
   return {
     steps,
     turns: vague

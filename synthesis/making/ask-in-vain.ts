@@ -35,6 +35,8 @@ export interface VainWish {
   readonly turn: number
   readonly length?: number
   readonly vague?: boolean
+  /** What was asked for in vain before: nobody asks for that again as if for the first time. */
+  readonly earlier?: readonly { readonly taken: Pick<Taken, 'chain'> }[]
   /** Draws a value to leave out; `undefined` when the steps have none. */
   withhold?(steps: readonly Step[]): Withheld | undefined
 }
@@ -42,18 +44,21 @@ export interface VainWish {
 /** A request around `core` that is put into words, and understood by a listener unless it only names the goal. */
 export function askInVain(
   core: Chain,
-  { turn, length, vague = false, withhold }: VainWish,
+  { turn, length, vague = false, earlier = [], withhold }: VainWish,
   { assignment, worldSeed, context, moment }: VainSetting,
 ): VainRequest | DropReason {
   const { random } = moment
   const taken = takeSteps(assignment, core, length ?? random.pick(NUMBERS_ASKED), worldSeed, context, random)
   if (typeof taken === 'string') return taken
   if (taken.undoings.length > 0) return 'undone'
+  if (earlier.some((other) => other.taken.chain.some((node) => taken.chain.includes(node)))) return 'no_script'
   const withheld = withhold?.(taken.steps)
   if (withhold && !withheld) return 'no_script'
   const script = askForAll(taken.steps, random, { vague, ...(withheld ? { withheld } : {}) })
   if (!script) return 'no_script'
-  const worded = putIntoWords(script, context.speech, moment, turn)
+  // Who was asked for a value does not know it: to a question nobody answers as to a refusal.
+  const at = withhold && turn > 0 ? { ...moment, after: 'unanswered' as const } : moment
+  const worded = putIntoWords(script, context.speech, at, turn)
   const due = worded && questionsDue(script, worded)
   if (!worded || !due) return 'no_words'
   if (!vague && !isUnderstood(script, worded, context)) return 'reference'

@@ -60,7 +60,9 @@ const makeHidden: Maker = (assignment, worldSeed, context, random) => {
   const home = homeOf(first.taken.chain)
   const nearby = graph.nodes.filter(({ server }) => home.includes(server))
   // Who has been told that it cannot be done says what is wanted next.
-  const wanted = goOnInVain(first, setting, (turn) => askInVain([random.pick(nearby)], { turn }, setting))
+  const wanted = goOnInVain(first, setting, (turn, earlier) =>
+    askInVain([random.pick(nearby)], { turn, earlier }, setting),
+  )
   if (typeof wanted === 'string') return wanted
   const { requests, turns } = wanted
   const hidden = new Set(
@@ -118,12 +120,10 @@ const makePartlyHidden: Maker = (assignment, worldSeed, context, random) => {
   // Calls that are on offer and asked for are made first; what they tell of the rest is no way around it.
   if (isSolvable(taken.steps, taken.steps.length - 1, offered, open, random)) return 'solvable'
   const done = steps.map((step, i) => ({ ask: askOf(whole.steps, i, whole), output: step.output }))
-  // What was looked up on the way to something that cannot be done is nothing to tell.
-  const isTold = done.some(({ ask }) => !ask.silent)
+  // Nobody looks things up on the way to something that cannot be done.
+  if (done.some(({ ask }) => ask.silent)) return 'no_script'
   const undone = askOf(whole.steps, steps.length, whole)
-  const assistant = isTold
-    ? `${speech.report(done, { ...moment, turn: 0, goesOn: true })} ${speech.declineRest({ ...moment, turn: 0 }, undone)}`
-    : speech.decline({ ...moment, turn: 0 }, undone)
+  const assistant = `${speech.report(done, { ...moment, turn: 0, goesOn: true })} ${speech.declineRest({ ...moment, turn: 0 }, undone)}`
   const worded: Worded = {
     exchanges: [{ user: asked.exchanges[0]!.user, calls: steps.map(callOf), assistant }],
     origins: asked.origins.slice(0, -1),
@@ -240,7 +240,7 @@ const makeMissingValue: Maker = (assignment, worldSeed, context, random) => {
   const requests = [first]
   while (requests.length < turnsInVain(assignment, context)) {
     const turn = requests.length
-    const next = triedOften(() => askInVain([random.pick(nearby)], { turn, withhold }, setting))
+    const next = triedOften(() => askInVain([random.pick(nearby)], { turn, earlier: requests, withhold }, setting))
     if (typeof next === 'string') return next
     requests.push(next)
   }

@@ -7,7 +7,7 @@ import { isDate } from '../wording/dates.js'
 import { hasDetails, type Shape } from './conversation-shape.js'
 import { TODAY } from './synthesis-context.js'
 import type { Taken } from './take-steps.js'
-import { type ToldStep, tellReferences } from './tell-references.js'
+import { isKnownBefore, type ToldStep, tellReferences } from './tell-references.js'
 import type { Undoing } from './undoing.js'
 import type { Open, Step } from './walk.js'
 
@@ -73,6 +73,7 @@ export function scriptConversation(
   const steps = tellReferences(walked, parts, profile.speech === 'natural', random)
   if (!steps) return null
   const silent = profile.keys === 'looked-up' ? silentSteps(steps, parts, random) : new Set<number>()
+  if (profile.speech === 'natural' && !areNamedInGoodTime(steps, parts, silent)) return null
   const material = { parts, steps, open, random }
   const scripted = requestsOf(material, information, silent, recovery)
   if (!scripted) return null
@@ -80,6 +81,27 @@ export function scriptConversation(
   const found = otherToolFirst(material, scripted)
   return found && { steps, turns: found, information, recovery, silent }
 }
+
+/**
+ * Whether things of results are called by their names only when these are known: nobody has a list read out and says in the same breath
+ * which name in it is meant. What is looked up by that name, or unasked, is known before.
+ */
+export const areNamedInGoodTime = (
+  steps: readonly ToldStep[],
+  parts: readonly (readonly number[])[],
+  silent: ReadonlySet<number>,
+): boolean =>
+  parts.every((part) =>
+    part.every((at) =>
+      steps[at]!.bindings.every(
+        ({ way, source }) =>
+          way.how !== 'label' ||
+          !part.includes(source) ||
+          silent.has(source) ||
+          isKnownBefore(way.label, steps, source, part[0]!),
+      ),
+    ),
+  )
 
 /** Draws of a partition, of which the one with the shortest longest turn is taken: people do not ask for everything at once. */
 const PARTITIONS = 3
@@ -147,7 +169,8 @@ function requestsOf(
 function isOneGoal(part: readonly number[], steps: readonly ToldStep[], silent: ReadonlySet<number>): boolean {
   const serving = new Set(part.slice(-1))
   for (const index of part.toReversed())
-    if (serving.has(index)) for (const { source } of steps[index]!.bindings) serving.add(source)
+    for (const { source } of serving.has(index) ? steps[index]!.bindings : [])
+      if (steps[source]!.server === steps[index]!.server) serving.add(source)
   return part
     .slice(0, -1)
     .every((index) => silent.has(index) || (steps[index]!.tool.annotations.readOnly && serving.has(index)))
@@ -270,12 +293,16 @@ function failingVariant({ steps, open, random }: Material, index: number, after 
   const session = playUpTo(steps, after ? steps.length : index, open)(step.server)
   // What could not be done a second time anyway does not fail for its new value.
   if (after && !session.fork().call(step.tool.name, step.args).ok) return null
+  const said = steps.slice(0, index).flatMap(({ server, args }) => (server === step.server ? [args] : []))
+  const most = Math.max(...said.flatMap((args) => Object.values(args).filter((value) => typeof value === 'number')))
   const free = Object.keys(step.args).filter((field) => {
     const schema = step.tool.input.shape[field]!
     const { entity } = meaningOf(schema)
     return (
       entity === undefined &&
       !ACT.test(field) &&
+      // Who has said it rightly once does not get it wrong then.
+      !said.some((args) => args[field] === step.args[field]) &&
       (after ? typeof step.args[field] === 'number' : isMisjudged(step.args[field]!, schema)) &&
       !step.bindings.some((binding) => binding.field === field)
     )
@@ -284,6 +311,8 @@ function failingVariant({ steps, open, random }: Material, index: number, after 
   for (const field of random.shuffle(free)) {
     for (const value of wrongValues(step.args[field]!, session, step, field, random)) {
       if (value === step.args[field]) continue
+      // Who has looked for something up to 140 does not bid 500 for it.
+      if (typeof value === 'number' && Number.isFinite(most) && value > most) continue
       const args = { ...step.args, [field]: value }
       const result = session.fork().call(step.tool.name, args)
       if (!result.ok && result.code !== 'invalid_arguments')
@@ -340,7 +369,9 @@ export function silentSteps(
   for (const part of parts) {
     for (const index of part.slice(0, -1)) {
       const { tool, args } = steps[index]!
-      if (!tool.annotations.readOnly || !random.chance(share)) continue
+      // What is not even looked for by name has to be taken for granted, or nobody could know the name.
+      const isOpen = Object.keys(args).length > 0
+      if (!tool.annotations.readOnly || (isOpen && !random.chance(share))) continue
       const users = part.flatMap((later) => steps[later]!.bindings.filter(({ source }) => source === index))
       const named = users.flatMap(({ way }) => (way.how === 'label' ? [way.label] : []))
       if (users.length === 0 || named.length < users.length) continue

@@ -32,14 +32,25 @@ export function tellReferences(
     for (const { ways, ...binding } of step.bindings) {
       const fitting = ways.filter((way) => fits(way, binding, i, { steps, partOf, told }))
       if (fitting.length === 0) return null
-      // People are called by their names: nobody says "the second colleague".
-      const people = told ? fitting.filter(({ how, noun }) => how === 'label' && PEOPLE.has(noun)) : []
-      bindings.push({ ...binding, way: random.pick(people.length > 0 ? people : fitting) })
+      bindings.push({ ...binding, way: random.pick(told ? natural(fitting) : fitting) })
     }
     settled.push({ ...step, bindings })
   }
   return settled
 }
+
+/** Of ways that can be understood, those that people take. */
+function natural(ways: readonly Way[]): readonly Way[] {
+  // People are called by their names: nobody says "the second colleague".
+  const people = ways.filter(({ how, noun }) => how === 'label' && PEOPLE.has(noun))
+  if (people.length > 0) return people
+  // What has a sentence for a name is not named where it can be meant otherwise.
+  const short = ways.filter((way) => way.how !== 'label' || way.label.split(' ').length < LONG_NAME)
+  return short.length > 0 ? short : ways
+}
+
+/** Words of a name that nobody says twice. */
+const LONG_NAME = 5
 
 interface Course {
   readonly steps: readonly Step[]
@@ -61,6 +72,10 @@ function fits(
     case 'value':
       return true
     case 'label':
+      if (told && !isPast && Object.keys(steps[source]!.args).length > 0) {
+        const begun = steps.findIndex((_, i) => partOf(i) === partOf(at))
+        if (!isKnownBefore(way.label, steps, source, begun)) return false
+      }
       return earlier.every((step) => namesakes(step, entity, way.label).every((key) => key === value))
     case 'only': {
       const newest = earlier.findLast((step) => keysOf(step, entity).size > 0)!
@@ -76,6 +91,19 @@ function fits(
       return isReadOnly && (way.how === 'extreme' || (way.place === 1 && way.of !== undefined))
     }
   }
+}
+
+/** Whether the name of a thing that a call shows stands in the call, or in calls and results of earlier turns. What is made has the name that it was given. */
+export function isKnownBefore(
+  label: string,
+  steps: readonly Pick<Step, 'tool' | 'args' | 'output'>[],
+  source: number,
+  begun: number,
+): boolean {
+  const { tool, args } = steps[source]!
+  if (!tool.annotations.readOnly) return true
+  const known = steps.slice(0, begun).map((earlier) => [earlier.args, earlier.output])
+  return JSON.stringify([args, known]).includes(JSON.stringify(label).slice(1, -1))
 }
 
 /** Keys of a kind that a call takes or shows. */

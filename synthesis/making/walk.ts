@@ -294,6 +294,7 @@ function bind(node: Node, { steps, session, profile, random }: Course, { coming,
       if (!crossing) continue
       bindings.push(crossing)
       bound[field] = crossing.value
+      Object.assign(bound, namedAlike(node, steps[crossing.source]!, crossing.value))
       args = sampled()
       if (!args) return null
       continue
@@ -330,6 +331,19 @@ function bind(node: Node, { steps, session, profile, random }: Course, { coming,
   args ??= sampled()
   return args && { bindings, args }
 }
+
+/** What is taken out of another world under a name is known by that name in this one: nobody saves the daycare as a second home. */
+function namedAlike({ tool }: Node, { output }: Step, value: string): { readonly name?: string } {
+  const schema = tool.input.shape.name
+  if (tool.annotations.readOnly || !schema || meaningOf(schema).entity !== undefined) return {}
+  const rows = [output, ...Object.values(output).flat()] as readonly (Json | undefined)[]
+  const row = rows.find((part) => isRow(part) && Object.values(part).includes(value)) as JsonObject | undefined
+  const known = schema.safeParse(row?.name)
+  return known.success ? { name: known.data as string } : {}
+}
+
+const isRow = (part: Json | undefined): part is JsonObject =>
+  typeof part === 'object' && part !== null && !Array.isArray(part)
 
 function firstFitting<T, R>(candidates: readonly T[], fitting: (candidate: T) => R | undefined): R | undefined {
   for (const candidate of candidates) {

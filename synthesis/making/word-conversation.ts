@@ -28,7 +28,7 @@ export function putIntoWords(script: Script, speech: Speech, moment: Omit<Moment
   const turnOf: number[] = []
   const exchanges: Exchange[] = []
   for (const [index, turn] of script.turns.entries()) {
-    const after = index === 0 ? (before > 0 ? 'failure' : undefined) : heardBefore(script, index)
+    const after = index === 0 ? (before > 0 ? (moment.after ?? 'failure') : undefined) : heardBefore(script, index)
     const again = isHopeless(turn, script)
     const at: Moment = { ...moment, turn: before + index, ...(after ? { after } : {}), ...(again ? { again } : {}) }
     const spoken = speak(turn, steps, script, speech, at)

@@ -85,7 +85,12 @@ function filled(
       spans.push(word(before), ...words.map((span) => ({ ...span, refers: { ask: index, field } })))
       continue
     }
-    const said = sayValue(ask.args[field]!, ask.tool.input.shape[field] as z.ZodType, slot, manner, moment)
+    const schema = ask.tool.input.shape[field] as z.ZodType
+    const { entity } = meaningOf(schema)
+    const said =
+      entity !== undefined && ask.server.entities[entity]?.article
+        ? { phrase: String(ask.args[field]).replaceAll('-', ' '), before: `${before}the ` }
+        : sayValue(ask.args[field]!, schema, slot, manner, moment)
     spans.push(word(withArticleFor(said.phrase, said.before)), {
       text: said.phrase,
       fixed: true,

@@ -182,6 +182,36 @@ const AFTER_FAILURE: Readonly<Record<Register, readonly string[]>> = {
   chatty: ['Oh well. ', 'Ah, shame. ', 'Hm, okay, forget it. ', 'Argh, fine. ', 'No worries. '],
 }
 
+const UNANSWERED: Readonly<Record<Register, readonly string[]>> = {
+  terse: [
+    'dont know yet. meanwhile ',
+    'have to check. until then ',
+    'no idea yet. then ',
+    'will look that up. for now ',
+  ],
+  plain: [
+    "I don't know yet. In the meantime, ",
+    'I have to look that up first. Meanwhile, ',
+    'Not sure, I will come back to that. Until then, ',
+    'I need to ask somebody about that. For now, ',
+  ],
+  polite: [
+    'I am afraid I do not know yet. In the meantime, ',
+    'I would have to find that out first. Until then, ',
+    'Let me come back to that later. For now, ',
+    'I have to ask about that first. Meanwhile, ',
+  ],
+  chatty: [
+    "Hm, I don't know yet! Meanwhile, ",
+    "Good question, I'll have to ask. Until then, ",
+    'Let me get back to you on that. For now, ',
+    'No idea yet, I will find out. In the meantime, ',
+  ],
+}
+
+/** Begins a turn of somebody who does not know what was asked, and goes on to something else. */
+export const puttingOff = (register: Register, random: SeededRandom): string => random.pick(UNANSWERED[register])
+
 /** Begins a turn that follows a failure. */
 export const movingOn = (register: Register, random: SeededRandom): string => random.pick(AFTER_FAILURE[register])
 

@@ -168,7 +168,7 @@ const LEADS: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-const TIMES = ['', '', '', ' this morning', ' today', ' before work', ' over coffee', ' right now'] as const
+const TIMES = ['', '', '', ' this morning', ' today', ' before work', ' right now'] as const
 
 /** Reasons that fit everything. */
 const ANYWHERE: Readonly<Record<Persona['register'], readonly string[]>> = {

@@ -31,7 +31,7 @@ function textDenotes(phrase: string, value: string, today: string): boolean {
   if (/^\d{4}-\d{2}-\d{2}$/.test(value)) return readDate(phrase.toLowerCase(), today) === value
   if (/^\d{4}-\d{2}$/.test(value)) return readMonth(phrase.toLowerCase(), today) === value
   if (/^\d{2}:\d{2}$/.test(value)) return readTime(phrase.toLowerCase()) === value
-  return /^[a-z]+(_[a-z]+)+$/.test(value) && phrase === value.split('_').join(' ')
+  return /^[a-z]+([_-][a-z]+)+$/.test(value) && phrase === value.replaceAll(/[_-]/g, ' ')
 }
 
 const MONTH_STEMS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']

@@ -7,6 +7,7 @@ import {
   greeting,
   joiner,
   movingOn,
+  puttingOff,
   reconsidering,
   sentenceOpener,
   signOff,
@@ -99,6 +100,7 @@ function opening(
   if (again) return { before: reconsidering(register, random), now: '' }
   if (turn === 0) return { before: greeting(register, random), now: '' }
   if (after === 'question') return { before: detailing(register, random), now: '' }
+  if (after === 'unanswered') return { before: puttingOff(register, random), now: '' }
   if (after === 'failure') return { before: movingOn(register, random), now: '' }
   if (after === 'obstacle') return { before: givingWay(register, random), now: '' }
   const { thanks, now } = followUp(register, after ?? 'changed', random)

@@ -32,7 +32,7 @@ export interface Moment {
   /** Index of the user turn, from 0. */
   readonly turn: number
   /** What the assistant's last words were, which a user takes up: a question, a refusal, what stands in the way, what was found or what was changed. */
-  readonly after?: 'question' | 'failure' | 'obstacle' | 'found' | 'changed'
+  readonly after?: 'question' | 'unanswered' | 'failure' | 'obstacle' | 'found' | 'changed'
   /** The assistant has more to say than what was done and found: a question, or that something failed. */
   readonly goesOn?: boolean
   /** What is asked for was done just now, with other arguments. */

@@ -34,7 +34,8 @@ export function told(ask: Ask, output: JsonObject, today: string): string | unde
   parsed.set(template, parts)
   const hasMore = output.next_page !== undefined
   const text = filled(parts, { ask, today, schema: tool.output, values: output, hasMore, optional: false })
-  const whole = text?.replaceAll(/([.!?])"\.(?= |$)/g, '$1"')
+  const begun = text?.replaceAll(/(^|[.!?] )at least /g, '$1At least ')
+  const whole = begun?.replaceAll(/([.!?])"\.(?= |$)/g, '$1"')
   // What ends in a quotation still ends.
   return whole?.replaceAll(/([^.!?])"(?=$| [A-Z])/g, '$1."')
 }
@@ -71,7 +72,9 @@ function said(part: AnswerPart, filling: Filling): string | undefined {
         const value = ask.args[field]
         return value === undefined ? '' : plain(value, filling.today) + (named.endsWith(' ') ? ' ' : '')
       })
-      return `${count === 0 ? 'no' : count} ${count === 1 ? noun : plural(noun)}`
+      // Of a list that goes on only its page is counted.
+      const least = goesOn(part.field, filling) ? 'at least ' : ''
+      return `${least}${count === 0 ? 'no' : count} ${count === 1 ? noun : plural(noun)}`
     }
     case 'agreeing': {
       const count = countOf(values[part.field])
@@ -142,10 +145,15 @@ function entries(field: string, entry: readonly AnswerPart[], filling: Filling):
   )
   if (shown.includes(undefined)) return undefined
   const items = shown as string[]
-  const all = filling.hasMore && list.length >= pageOf(field, filling) ? [...items, 'others'] : items
+  const all = goesOn(field, filling) ? [...items, 'others'] : items
   return items.some((item) => item.includes(', ')) && all.length > 1
     ? `${all.slice(0, -1).join('; ')}; and ${all.at(-1)}`
     : listed(all)
+}
+
+function goesOn(field: string, filling: Filling): boolean {
+  const list = filling.values[field]
+  return filling.hasMore && Array.isArray(list) && list.length >= pageOf(field, filling)
 }
 
 /** How many entries of a list a result shows at most: lists of one answer turn their pages together, though only one of them goes on. */

@@ -39,7 +39,7 @@ const listAutomations = tool({
     'list the automations at {trigger}',
     'show which automations run at {trigger}',
     'look up what the home does by itself at {trigger}',
-    'tell me which automations have the trigger {trigger}',
+    'tell me what is automated at {trigger}',
   ],
   sample({ db, random, bound }) {
     const automation = choose(db.automations, random, undefined)
@@ -64,7 +64,7 @@ const createAutomation = tool({
     'create an automation that runs {scene} at {trigger}',
     'make {scene} run by itself at {trigger}',
     'automate {scene} for {trigger}',
-    'set up an automation with the trigger {trigger} for {scene}',
+    'set {scene} up to run by itself at {trigger}',
   ],
   sample({ db, random, bound }) {
     const possible = (row: Scene) =>

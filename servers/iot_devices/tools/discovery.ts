@@ -53,10 +53,10 @@ const listDevices = tool({
   pages: { devices: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'list the devices in {room}[ of the kind {kind}]',
-    'show me what is installed in {room}[, only the kind {kind}]',
-    'look up the smart devices of {room}[ that are of the kind {kind}]',
-    'tell me which devices {room} has[ of the kind {kind}]',
+    'list the[ {kind}] devices in {room}',
+    'show me what[ {kind}] devices are installed in {room}',
+    'look up the smart[ {kind}] devices of {room}',
+    'tell me which[ {kind}] devices {room} has',
   ],
   sample({ db, random, bound }) {
     const device = choose(

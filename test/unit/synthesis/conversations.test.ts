@@ -76,7 +76,9 @@ test('shorten what is said only inside a clause', () => {
 test('thank once in a turn, and say "last" of nothing but a whole list', () => {
   for (const [i, sample] of SAMPLES.entries()) {
     const said = naturalSpeech.request([spelledOut(sample)], { ...momentOf(i, i % 3), after: 'found' })!
-    assert.ok((said.text.match(/\b(thank|thanks|thx|ty)\b/gi) ?? []).length <= 1, said.text)
+    // What is to be written somewhere may thank as well.
+    const own = said.text.replaceAll(/"[^"]*"/g, '')
+    assert.ok((own.match(/\b(thank|thanks|thx|ty)\b/gi) ?? []).length <= 1, said.text)
   }
   const { server, tool, args } = SAMPLES.find(({ tool: { name } }) => name === 'freeze_card')!
   const wording = (way: Way): string[] =>
