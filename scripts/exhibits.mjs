@@ -1,4 +1,4 @@
-// Makes the playground's exhibits anew: an honest group and the lies of test/attackers, for a change of worlds or of the wire.
+// Makes the playground's exhibits anew, of the tasks that playground-tasks.mjs has chosen: an honest group and the lies of test/attackers, for a change of worlds or of the wire.
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from './build.mjs'

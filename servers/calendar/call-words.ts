@@ -14,7 +14,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   get_event: {
     goal: 'see the details of an event',
     answer:
-      '{title} is {status} for {date} at {start} and lasts {duration} minutes. {organiser} organises it[, in the room {room}]{room?|, without a room}.[ Invited: {attendees*{person} ({response})}.]',
+      '{title} is {status} for {date} at {start} and lasts {duration} minutes. {organiser} organises it[, in the room {room}]{room?|, without a room}.[ Invited: {attendees*{person} ({response})}.]{attendees?| Nobody is invited.}',
   },
   find_person: {
     goal: 'look somebody up in the directory',

@@ -70,7 +70,7 @@ interface Foreign {
   readonly user: string
   readonly name: string
   readonly chain: Chain
-  /** The last thing that it asks for. */
+  /** What it asks for, when that is one thing. */
   readonly ask?: Ask
   /** What it was made of, where it belongs to no world. */
   readonly template?: string
@@ -107,7 +107,7 @@ function askElsewhere(core: Chain, turn: number, setting: VainSetting, length: n
   const made = askInVain(core, { turn, length, vague }, setting)
   if (typeof made === 'string') return made
   const { chain } = made.taken
-  return { user: made.user, name: chainName(chain), chain, ask: made.ask }
+  return { user: made.user, name: chainName(chain), chain, ...(made.ask ? { ask: made.ask } : {}) }
 }
 
 /** Of the abstention tasks, those whose request belongs to no world at all: of small talk, and of what is near to a world. */

@@ -16,8 +16,8 @@ export interface VainRequest {
   readonly taken: Taken
   readonly script: Script
   readonly user: string
-  /** The last thing that it asks for. */
-  readonly ask: Ask
+  /** What it asks for, when that is one thing. */
+  readonly ask?: Ask
   /** The assistant's question, where something was left out. */
   readonly question: string
   readonly questions: NonNullable<TaskBody['questions']>
@@ -64,8 +64,8 @@ export function askInVain(
   if (!vague && !isUnderstood(script, worded, context)) return 'reference'
   const { user, assistant } = worded.exchanges[0]!
   const questions = (due.questions ?? []).map((question) => ({ ...question, turn }))
-  const ask = askOf(script.steps, script.steps.length - 1, script)
-  return { taken, script, user, ask, question: assistant, questions }
+  const [ask, ...others] = script.steps.map((_, i) => askOf(script.steps, i, script)).filter(({ silent }) => !silent)
+  return { taken, script, user, ...(ask && others.length === 0 ? { ask } : {}), question: assistant, questions }
 }
 
 /**

@@ -31,20 +31,29 @@ export function report(done: readonly Done[], { random, today, goesOn }: Moment)
   const answers = asked
     .map((call, i) => {
       const answer = told(call.ask, call.output, today)
-      if (answer === undefined) return summary(call, i === firstWrite, random).join(' ')
+      if (answer === undefined) return { text: summary(call, i === firstWrite, random).join(' '), isNew: false }
       const isConfirmed = i === firstWrite && asked.length === 1 && !goesOn && random.chance(CONFIRMED)
-      return isConfirmed ? confirmed(random.pick(CONFIRMATIONS), answer) : answer
+      return isConfirmed
+        ? { text: confirmed(random.pick(CONFIRMATIONS), answer), isNew: false }
+        : { text: answer, isNew: i > 0 && !call.ask.tool.annotations.readOnly }
     })
-    .filter((answer) => answer !== '')
+    .filter(({ text }) => text !== '')
   if (answers.length === 0) return random.pick(['Done.', 'That is done.', 'All done.'])
   const links = random.shuffle(['', '', 'And ', 'Also, ', answers.length > 2 ? 'Finally, ' : ''])
-  return answers.reduce((text, answer, i) => {
-    const isLast = i === answers.length - 1
+  return answers.slice(1).reduce((before, { text, isNew }, i) => {
+    const isLast = i === answers.length - 2
+    // What was so before and is otherwise after a change is told in that order.
+    if (isNew && isState(text)) return `${before} ${random.pick(NOW)}${small(text)}`
     const at = links.findIndex((link) => isLast || link !== 'Finally, ')
     const [link = ''] = at < 0 ? [] : links.splice(at, 1)
-    return `${text} ${linked(answer, link, random)}`
-  })
+    return `${before} ${linked(text, link, random)}`
+  }, answers[0]!.text)
 }
+
+const NOW = ['Now ', 'By now ', 'After that, '] as const
+
+/** Whether an answer tells how things are rather than what was done to them. */
+const isState = (text: string): boolean => /^[^.]* (is|are|has|have) /.test(text) && !/ now\b|^(I|You) /.test(text)
 
 /** Words that are written small inside a sentence. */
 const FUNCTION_WORD = /^(For|The|There|It|You|Your|This|That|These|In|A|An|No|On|By|From|To|What|All) /

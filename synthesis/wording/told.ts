@@ -153,7 +153,10 @@ function entries(field: string, entry: readonly AnswerPart[], filling: Filling):
 
 function goesOn(field: string, filling: Filling): boolean {
   const list = filling.values[field]
-  return filling.hasMore && Array.isArray(list) && list.length >= pageOf(field, filling)
+  if (!filling.hasMore || !Array.isArray(list) || list.length < pageOf(field, filling)) return false
+  // Where one of two lists goes on, the count that is named after a list tells whether it is that one.
+  const counts = Object.entries(filling.values).filter(([name]) => name.split('_').includes(field))
+  return !counts.some(([, count]) => count === list.length)
 }
 
 /** How many entries of a list a result shows at most: lists of one answer turn their pages together, though only one of them goes on. */

@@ -77,9 +77,9 @@ const sortLines = tool({
   output: z.object({ name: z.string(), lines: z.int(), text: z.string() }),
   annotations: { readOnly: true },
   ask: [
-    'show the lines of {file} in {order} order',
+    'show the lines of {file} sorted in {order} order',
     'sort the lines of {file} in {order} order',
-    'print {file} with its lines in {order} order',
+    'print {file} with its lines sorted in {order} order',
     'give me the lines of {file}, sorted, in {order} order',
   ],
   sample(context) {

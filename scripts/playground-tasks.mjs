@@ -1,0 +1,47 @@
+// Chooses the playground's tasks anew out of a data set, for a change of worlds: `prove-lab synthesize --out made --examples 600`, then
+// `node scripts/playground-tasks.mjs made`, and scripts/exhibits.mjs after it.
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { build } from './build.mjs'
+
+/** Tasks of one world alone, by how many calls they take, and of those without any. */
+const OF_EACH_WORLD = [3, 2, 4]
+const OF_EACH_OTHER_KIND = 3
+
+const [folder] = process.argv.slice(2)
+if (folder === undefined) {
+  console.error('usage: node scripts/playground-tasks.mjs FOLDER, a data set of all worlds')
+  process.exit(2)
+}
+const root = fileURLToPath(new URL('..', import.meta.url))
+build()
+const { readTasks } = await import('../dist/environment/index.js')
+const { CATALOGUE } = await import('../dist/servers/catalogue.js')
+const tasks = await readTasks(folder, CATALOGUE, AbortSignal.timeout(60_000))
+const made = [...tasks.range('train', 0, tasks.count('train'))]
+
+const chosen = new Set()
+const choose = (fits) => {
+  const task = made.find((one) => !chosen.has(one) && fits(one))
+  if (task) chosen.add(task)
+  return task !== undefined
+}
+const missing = []
+for (const world of CATALOGUE.keys()) {
+  for (const calls of OF_EACH_WORLD) {
+    const isOwn = (task) => task.kind === 'multi-turn' && task.worlds.length === 1 && task.worlds[0].server === world
+    if (!choose((task) => isOwn(task) && task.groundTruth.length === calls) && !choose(isOwn)) missing.push(world)
+  }
+}
+for (const kind of ['clarification', 'abstention'])
+  for (let left = OF_EACH_OTHER_KIND; left > 0; left--)
+    if (!choose((task) => task.kind === kind && task.groundTruth.length === 0)) missing.push(kind)
+if (missing.length > 0) {
+  console.error(`too few tasks of ${[...new Set(missing)].join(', ')}: make a larger data set`)
+  process.exit(1)
+}
+writeFileSync(
+  `${root}environment/playground/tasks.jsonl`,
+  [...chosen].map((task) => `${JSON.stringify(task)}\n`).join(''),
+)
+console.log(`${chosen.size} tasks`)
