@@ -18,7 +18,9 @@ build()
 const { readTasks } = await import('../dist/environment/index.js')
 const { CATALOGUE } = await import('../dist/servers/catalogue.js')
 const tasks = await readTasks(folder, CATALOGUE, AbortSignal.timeout(60_000))
-const made = [...tasks.range('train', 0, tasks.count('train'))]
+// Whoever plays makes calls and says little: tasks whose users wait for a question, or bring tools, are for models.
+const isPlain = (task) => task.questions === undefined && task.toolset.every(({ from }) => from === undefined)
+const made = [...tasks.range('train', 0, tasks.count('train'))].filter(isPlain)
 
 const chosen = new Set()
 const choose = (fits) => {

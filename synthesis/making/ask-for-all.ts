@@ -6,8 +6,8 @@ import { tellReferences } from './tell-references.js'
 import type { Step } from './walk.js'
 import { callOf, type Worded } from './word-conversation.js'
 
-/** How many things a request that no call answers is about: as few as first turns that calls answer are. */
-export const NUMBERS_ASKED = [1, 1, 1, 2] as const
+/** How many things a request that no call answers is about: such that it has as many words as first turns that calls answer, for shorter ones are found more easily. */
+export const NUMBERS_ASKED = [1, 2, 2, 2] as const
 
 /** Share of the look-ups that need not be asked for and are not: who wants one thing done names it. */
 const TAKEN_FOR_GRANTED = 0.9
@@ -17,6 +17,7 @@ const TAKEN_FOR_GRANTED = 0.9
  * @param withheld  a value that it leaves out
  * @param vague  whether it only names the goal
  * @param aloud  whether look-ups that a person would take for granted are asked for all the same
+ * @param heard  whether a part of it is done
  * @returns `null` when it cannot be asked for at once, because something can only be meant by what is found first
  */
 export function askForAll(
@@ -26,13 +27,19 @@ export function askForAll(
     withheld,
     vague = false,
     aloud = false,
-  }: { readonly withheld?: Withheld; readonly vague?: boolean; readonly aloud?: boolean } = {},
+    heard = aloud,
+  }: {
+    readonly withheld?: Withheld
+    readonly vague?: boolean
+    readonly aloud?: boolean
+    readonly heard?: boolean
+  } = {},
 ): Script | null {
   const asks = [...walked.keys()]
-  const steps = tellReferences(walked, [asks], true, random)
+  const steps = tellReferences(walked, [asks], true, random, !heard)
   if (!steps) return null
   const silent = withheld || vague || aloud ? new Set<number>() : silentSteps(steps, [asks], random, TAKEN_FOR_GRANTED)
-  if (!vague && !areNamedInGoodTime(steps, [asks], silent)) return null
+  if (heard && !areNamedInGoodTime(steps, [asks], silent)) return null
   return {
     steps,
     turns: vague

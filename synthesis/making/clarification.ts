@@ -103,7 +103,7 @@ const makePartlyHidden: Maker = (assignment, worldSeed, context, random) => {
   const last = chain.at(-1)!
   const persona = context.inWorlds(context.drawPersona(random), namesOf(chain))
   const moment = { persona, today: TODAY, dated: profile.context, random }
-  const whole = askForAll(taken.steps, random)
+  const whole = askForAll(taken.steps, random, { heard: true })
   if (!whole) return 'no_script'
   const asked = putIntoWords(whole, speech, moment)
   if (!asked) return 'no_words'

@@ -17,6 +17,7 @@ export interface ToldBinding extends Omit<Binding, 'ways'> {
  * and which results have been told of before.
  * @param parts  the steps of each turn that asks for something
  * @param told  whether the assistant tells of results; otherwise users see them
+ * @param unheard  whether nothing will come of it, so that no name can be said too early
  * @returns `null` when something can be meant in no way
  */
 export function tellReferences(
@@ -24,13 +25,14 @@ export function tellReferences(
   parts: readonly (readonly number[])[],
   told: boolean,
   random: SeededRandom,
+  unheard = false,
 ): ToldStep[] | null {
   const partOf = (step: number): number => parts.findIndex((part) => part.includes(step))
   const settled: ToldStep[] = []
   for (const [i, step] of steps.entries()) {
     const bindings: ToldBinding[] = []
     for (const { ways, ...binding } of step.bindings) {
-      const fitting = ways.filter((way) => fits(way, binding, i, { steps, partOf, told }))
+      const fitting = ways.filter((way) => fits(way, binding, i, { steps, partOf, told, unheard }))
       if (fitting.length === 0) return null
       bindings.push({ ...binding, way: random.pick(told ? natural(fitting) : fitting) })
     }
@@ -56,13 +58,14 @@ interface Course {
   readonly steps: readonly Step[]
   partOf(step: number): number
   readonly told: boolean
+  readonly unheard: boolean
 }
 
 function fits(
   way: Way,
   { value, source, entity }: Omit<Binding, 'ways'>,
   at: number,
-  { steps, partOf, told }: Course,
+  { steps, partOf, told, unheard }: Course,
 ): boolean {
   if (entity === undefined) return true
   const earlier = steps.slice(0, at)
@@ -72,7 +75,7 @@ function fits(
     case 'value':
       return true
     case 'label':
-      if (told && !isPast && Object.keys(steps[source]!.args).length > 0) {
+      if (told && !unheard && !isPast && Object.keys(steps[source]!.args).length > 0) {
         const begun = steps.findIndex((_, i) => partOf(i) === partOf(at))
         if (!isKnownBefore(way.label, steps, source, begun)) return false
       }

@@ -43,7 +43,7 @@ test('say days by their months, and keys of people as their names', () => {
   const shown = { ...event, calendar: 'work-calendar', status: 'confirmed', invited: 0, attendees: [] }
   assert.is(
     say('calendar', 'get_event', shown),
-    'Retro is confirmed for 5 March at 09:30 and lasts 30 minutes. Bo Becker organises it, without a room.',
+    'Retro is confirmed for 5 March at 09:30 and lasts 30 minutes. Bo Becker organises it, without a room. Nobody is invited.',
   )
   const passport = { name: 'Mira', traveller: 'mira', passport_expires: '2031-08-01' }
   assert.is(
