@@ -40,6 +40,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   create_listing: {
     goal: 'put something up for sale',
     answer: '{title} is on sale at {price} until {ends}.',
+    next: ['withdraw_listing'],
     checks: [],
   },
   relist_listing: {

@@ -40,6 +40,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   reserve_article: {
     goal: 'reserve an article for a customer',
     answer: '{title} is kept until {until} at {price} apiece; {available:piece} {available=is|are} left for others.',
+    next: ['close_reservation'],
     checks: [],
   },
   close_reservation: {
