@@ -45,6 +45,12 @@ test('takes over the one place that was found', () => {
   assert.ok(isOneErrand([found!, route!]))
 })
 
+test('keeps the name under which it was found', () => {
+  const [found, saved] = walked('maps:list_saved_places', 'vehicle:save_destination')
+  const [place] = found!.output.places as { name: string; address: string }[]
+  assert.equal([saved!.args.name, saved!.args.address], [place!.name, place!.address])
+})
+
 test('is one errand only where the first world says that people do so', () => {
   const steps = walked('maps:reverse_geocode', 'shopping:add_delivery_address')
   assert.not.ok(goesOn(steps[0]!, steps[1]!))

@@ -52,6 +52,29 @@ test('say days by their months, and keys of people as their names', () => {
   )
 })
 
+test('count no page as if it were all there is, and no whole list as if it were a page', () => {
+  const rooms = [4, 6, 8].map((seats) => ({ name: `Room ${seats}`, room: `room-${seats}`, seats }))
+  const listed = 'Room 4 with 4 seats, Room 6 with 6 seats'
+  assert.is(
+    say('calendar', 'find_free_rooms', { rooms, next_page: 2 }),
+    `At least 3 rooms are free: ${listed}, Room 8 with 8 seats and others.`,
+  )
+  assert.is(say('calendar', 'find_free_rooms', { rooms }), `3 rooms are free: ${listed} and Room 8 with 8 seats.`)
+  const low = ['Mug', 'Bench', 'Lamp'].map((title) => ({ title, article: title, on_hand: 1 }))
+  const shipments = ['Candle', 'Ladder', 'Kettle'].map((title) => ({ title, shipment: title, due: '2026-03-05' }))
+  const store = {
+    name: 'Lisbon Market',
+    store: 'lisbon-market',
+    open_now: true,
+    low_articles: 4,
+    low,
+    open_shipments: 3,
+  }
+  const said = say('retail_chain', 'show_store', { ...store, shipments, next_page: 2 })!
+  assert.match(said, /short of 4 articles: .* and others, and 3 shipments/)
+  assert.match(said, /Kettle, due 5 March\.$/)
+})
+
 test('tell the price of a stay as that of all nights', () => {
   const hotel = { name: 'Little Swan Inn', hotel: 'little-swan-osl', stars: 3, price: 450, rooms: 2 }
   assert.is(
