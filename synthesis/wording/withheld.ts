@@ -33,12 +33,13 @@ function withoutTail(before: string, after: string, field: string, quoted: boole
   const tail = TAIL.exec(before)
   if (!tail || FUNCTION_WORDS.test(tail[2]!)) return undefined
   const rest = after.replace(UNITS, '')
-  if (!BOUNDARY.test(rest)) return undefined
+  // "Beneath it" would mean something else.
+  if (!BOUNDARY.test(rest) || /\b(it|them|there)\b/.test(rest)) return undefined
   const kept = before.slice(0, tail.index)
   // What is left must still say what is to be done: a verb and its object.
   if (
     !kept.includes(' ') ||
-    /\b(a|an|the|my|is|are|and|or|at most|no more than|than|up|be|stops|expires|ends|lasts|costs|begins|differs?|compares?)$/.test(
+    /\b(a|an|the|my|is|are|and|or|at most|no more than|than|up|be|stops|expires|ends|lasts|costs|begins|differs?|compares?|nearest|closest|next|above|below)$/.test(
       kept,
     )
   )
@@ -72,6 +73,8 @@ const STANDS_FOR_CHANGE: Readonly<Record<string, string>> = {
 /** `my {kind} accounts` says enough without the adjective. */
 function withoutAdjective(before: string, after: string): string | undefined {
   if (!/\b(my|the|all|a|which|their|our)( other)? $/.test(before)) return undefined
+  // Without the word that tells which, "the zone" is none.
+  if (/^(set|put|turn|switch|heat or cool) the $/.test(before)) return undefined
   if (
     !/^ (?!in\b|to\b|at\b|on\b|of\b|for\b|with\b|called\b|titled\b|named\b|by\b|from\b|under\b|into\b|as\b|that\b|which\b|and\b|or\b|is\b|are\b|was\b|has\b|percent\b|close\b|can\b)[a-z]/.test(
       after,

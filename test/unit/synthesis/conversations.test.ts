@@ -12,6 +12,7 @@ import type { Ask } from '../../../synthesis/wording/speech.js'
 import { word } from '../../../synthesis/wording/text-span.js'
 import { told } from '../../../synthesis/wording/told.js'
 import { mannerOf, typed } from '../../../synthesis/wording/typing-manner.js'
+import { clauseWithout } from '../../../synthesis/wording/withheld.js'
 import { momentOf, samples, spelledOut } from '../../support/speech-samples.js'
 
 const test = suite('conversations')
@@ -71,6 +72,16 @@ test('shorten what is said only inside a clause', () => {
   assert.is(words('see whether it is open'), "see whether it's open")
   for (const text of ['take it from where it is and put it away', 'how many metres it is from there'])
     assert.is(words(text), text)
+})
+
+test('leave out no value without which the rest says nothing, or something else', () => {
+  assert.is(clauseWithout('show my {kind} accounts', 'kind'), 'show my accounts')
+  for (const [clause, field] of [
+    ['list files above {bytes} bytes in {directory} and beneath it', 'directory'],
+    ['look up the address nearest to latitude {latitude}, longitude {longitude}', 'latitude'],
+    ['set the {zone} zone of the cabin to {temperature} degrees', 'zone'],
+  ] as const)
+    assert.is(clauseWithout(clause, field), undefined, clause)
 })
 
 test('thank once in a turn, and say "last" of nothing but a whole list', () => {
