@@ -6,7 +6,7 @@ import { drawOutsideTopic, outsideRequest } from '../wording/outside-requests.js
 import type { OutsideTopic } from '../wording/outside-topics.js'
 import type { Ask } from '../wording/speech.js'
 import { NUMBERS_ASKED } from './ask-for-all.js'
-import { askInVain, goOnInVain, type VainSetting } from './ask-in-vain.js'
+import { askInVain, goOnInVain, type VainSetting, type VainWish } from './ask-in-vain.js'
 import { assemble, buildTask } from './assemble.js'
 import { chooseToolset } from './draw-toolset.js'
 import { type Chain, chainName, splitOf } from './split.js'
@@ -30,19 +30,15 @@ export const makeAbstention: Maker = (assignment, worldSeed, context, random) =>
     // Of the worlds that were asked about already: people stay with their subject, and there are others left to offer tools of.
     const asked = earlier.flatMap(({ chain }) => homeOf(chain))
     const near = context.graph.nodes.filter(({ server }) => asked.includes(server))
-    const made = askElsewhere([random.pick(near)], turn, setting, random.pick(NUMBERS_ASKED))
-    // Nobody asks again, as if for the first time, for what was declined.
-    const isOld =
-      typeof made !== 'string' && made.chain.some((node) => earlier.some(({ chain }) => chain.includes(node)))
-    return isOld ? 'no_script' : made
+    return askElsewhere([random.pick(near)], { turn, length: random.pick(NUMBERS_ASKED), earlier }, setting)
   }
   const first = topic
     ? askOutside(topic, 0, [], setting)
     : own
-      ? askElsewhere(own, 0, setting, isPlain ? random.int(1, 2) : random.pick(NUMBERS_ASKED))
+      ? askElsewhere(own, { turn: 0, length: isPlain ? random.int(1, 2) : random.pick(NUMBERS_ASKED) }, setting)
       : askNobody(setting)
   if (typeof first === 'string') return first
-  const wanted = goOnInVain(first, setting, askAgain)
+  const wanted = goOnInVain(first, setting, askAgain, own !== undefined)
   if (typeof wanted === 'string') return wanted
   const { requests, turns } = wanted
   const away = servers.filter((server) => !requests.some(({ chain }) => homeOf(chain).includes(server)))
@@ -99,12 +95,12 @@ function askOutside(
   return typeof made === 'string' ? made : { ...made, template: request.template }
 }
 
-function askElsewhere(core: Chain, turn: number, setting: VainSetting, length: number): Foreign | DropReason {
+function askElsewhere(core: Chain, wish: VainWish, setting: VainSetting): Foreign | DropReason {
   const { context, moment } = setting
   // Who has been told that it cannot be done says what is wanted next.
   const vague =
-    turn === 0 && context.profile.speech !== 'plain' && moment.random.chance(context.profile.information.minimal)
-  const made = askInVain(core, { turn, length, vague }, setting)
+    wish.turn === 0 && context.profile.speech !== 'plain' && moment.random.chance(context.profile.information.minimal)
+  const made = askInVain(core, { ...wish, vague }, setting)
   if (typeof made === 'string') return made
   const { chain } = made.taken
   return { user: made.user, name: chainName(chain), chain, ...(made.ask ? { ask: made.ask } : {}) }

@@ -36,7 +36,7 @@ export interface VainWish {
   readonly length?: number
   readonly vague?: boolean
   /** What was asked for in vain before: nobody asks for that again as if for the first time. */
-  readonly earlier?: readonly { readonly taken: Pick<Taken, 'chain'> }[]
+  readonly earlier?: readonly { readonly chain: Chain }[]
   /** Draws a value to leave out; `undefined` when the steps have none. */
   withhold?(steps: readonly Step[]): Withheld | undefined
 }
@@ -51,7 +51,7 @@ export function askInVain(
   const taken = takeSteps(assignment, core, length ?? random.pick(NUMBERS_ASKED), worldSeed, context, random)
   if (typeof taken === 'string') return taken
   if (taken.undoings.length > 0) return 'undone'
-  if (earlier.some((other) => other.taken.chain.some((node) => taken.chain.includes(node)))) return 'no_script'
+  if (earlier.some(({ chain }) => chain.some((node) => taken.chain.includes(node)))) return 'no_script'
   const withheld = withhold?.(taken.steps)
   if (withhold && !withheld) return 'no_script'
   const script = askForAll(taken.steps, random, { vague, ...(withheld ? { withheld } : {}) })
@@ -103,19 +103,21 @@ export interface VainTurn<R> {
  * All user turns of somebody whom nothing on offer serves: after the first request further ones, or insistence on what was declined, which never
  * comes twice in a row, nor where an assistant is not expected to be able to do it.
  * @param ask  a further request, tried several times
+ * @param isExpected  whether an assistant could be expected to do such things
  * @returns  the requests, and all turns
  */
-export function goOnInVain<R extends { readonly user: string; readonly ask?: Ask }>(
+export function goOnInVain<R extends { readonly user: string }>(
   first: R,
   { assignment, context, moment }: VainSetting,
   ask: (turn: number, earlier: readonly R[]) => R | DropReason | 'other_split',
+  isExpected = true,
 ): { readonly requests: readonly R[]; readonly turns: readonly VainTurn<R>[] } | DropReason | 'other_split' {
   const requests = [first]
   const turns: VainTurn<R>[] = [{ user: first.user, request: first }]
   let insisted = false
   while (turns.length < turnsInVain(assignment, context)) {
     const turn = turns.length
-    insisted = first.ask !== undefined && !insisted && moment.random.chance(INSISTS)
+    insisted = isExpected && !insisted && moment.random.chance(INSISTS)
     if (insisted) {
       turns.push({ user: context.speech.insist({ ...moment, turn }) })
       continue

@@ -61,7 +61,7 @@ const makeHidden: Maker = (assignment, worldSeed, context, random) => {
   const nearby = graph.nodes.filter(({ server }) => home.includes(server))
   // Who has been told that it cannot be done says what is wanted next.
   const wanted = goOnInVain(first, setting, (turn, earlier) =>
-    askInVain([random.pick(nearby)], { turn, earlier }, setting),
+    askInVain([random.pick(nearby)], { turn, earlier: earlier.map(({ taken }) => taken) }, setting),
   )
   if (typeof wanted === 'string') return wanted
   const { requests, turns } = wanted
@@ -240,7 +240,8 @@ const makeMissingValue: Maker = (assignment, worldSeed, context, random) => {
   const requests = [first]
   while (requests.length < turnsInVain(assignment, context)) {
     const turn = requests.length
-    const next = triedOften(() => askInVain([random.pick(nearby)], { turn, earlier: requests, withhold }, setting))
+    const earlier = requests.map(({ taken }) => taken)
+    const next = triedOften(() => askInVain([random.pick(nearby)], { turn, earlier, withhold }, setting))
     if (typeof next === 'string') return next
     requests.push(next)
   }

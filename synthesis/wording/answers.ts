@@ -1,10 +1,10 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { Json } from '../../reward/index.js'
 import { isDate, isTime } from './dates.js'
 import type { Ask, Moment, Persona, Said } from './speech.js'
 import { joined, type TextSpan, textOf, word } from './text-span.js'
 import { mannerOf, typed } from './typing-manner.js'
-import { sayValue } from './values.js'
+import { isChoice, sayValue } from './values.js'
 
 type Forms = Readonly<Record<Persona['register'], readonly string[]>>
 
@@ -122,9 +122,7 @@ function answer(forms: Forms, { tool, args }: Ask, field: string, moment: Moment
 }
 
 /** Whether several values would have done: whoever is asked for a name or a text has known it all along. */
-function isOpenToChoice(value: Json, schema: unknown): boolean {
-  const isChoice = (inner: unknown): boolean =>
-    inner instanceof z.ZodOptional ? isChoice(inner.unwrap()) : inner instanceof z.ZodEnum
+function isOpenToChoice(value: Json, schema: z.ZodType): boolean {
   return typeof value === 'number' || isDate(value) || isTime(value) || isChoice(schema)
 }
 

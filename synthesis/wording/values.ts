@@ -44,7 +44,8 @@ function plainly(value: Json): string {
   return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
 }
 
-function isChoice(schema: z.ZodType | undefined): boolean {
+/** Whether a field takes one of several words. */
+export function isChoice(schema: z.ZodType | undefined): boolean {
   if (schema instanceof z.ZodOptional) return isChoice(schema.unwrap() as z.ZodType)
   return schema instanceof z.ZodEnum
 }

@@ -1,0 +1,108 @@
+import type { z } from 'zod'
+import type { Json, JsonObject } from '../../reward/index.js'
+import { meaningOf, type SeededRandom, type ServerDefinition, type Session } from '../../servers/kernel/index.js'
+import { isDate, isTime } from '../wording/dates.js'
+import { isChoice } from '../wording/values.js'
+import { TODAY } from './synthesis-context.js'
+import type { ToldStep } from './tell-references.js'
+import type { Open } from './walk.js'
+
+/** A call that fails in the conversation, before it is made good or given up. */
+export interface FailedCall {
+  /** The step that it is an attempt at. */
+  readonly step: number
+  /** The argument that is wrong; `undefined` when none is: another tool has to come first. */
+  readonly field: string | undefined
+  readonly args: JsonObject
+  readonly code: string
+  readonly message: string
+}
+
+/** The steps of a conversation, in the worlds that they are taken in. */
+interface Course {
+  readonly steps: readonly ToldStep[]
+  readonly open: Open
+  readonly random: SeededRandom
+}
+
+/** Draws of wrong values before a step is found to have none. */
+const FAILING_TRIES = 12
+
+/**
+ * Other arguments for a step that make it fail for a reason of the world. One field differs, which a user may get wrong.
+ * @param after  tried in the state after the step instead of before it
+ */
+export function failingVariant({ steps, open, random }: Course, index: number, after = false): FailedCall | null {
+  const step = steps[index]!
+  const session = playUpTo(steps, after ? steps.length : index, open)(step.server)
+  // What could not be done a second time anyway does not fail for its new value.
+  if (after && !session.fork().call(step.tool.name, step.args).ok) return null
+  const said = steps.slice(0, index).flatMap(({ server, args }) => (server === step.server ? [args] : []))
+  const most = Math.max(...said.flatMap((args) => Object.values(args).filter((value) => typeof value === 'number')))
+  const free = Object.keys(step.args).filter((field) => {
+    const schema = step.tool.input.shape[field]!
+    const { entity } = meaningOf(schema)
+    return (
+      entity === undefined &&
+      !ACT.test(field) &&
+      // Who has said it rightly once does not get it wrong then.
+      !said.some((args) => args[field] === step.args[field]) &&
+      (after ? typeof step.args[field] === 'number' : isMisjudged(step.args[field]!, schema)) &&
+      !step.bindings.some((binding) => binding.field === field)
+    )
+  })
+  if (free.length === 0) return null
+  for (const field of random.shuffle(free)) {
+    for (const value of wrongValues(step.args[field]!, session, step, field, random)) {
+      if (value === step.args[field]) continue
+      // Who has looked for something up to 140 does not bid 500 for it.
+      if (typeof value === 'number' && Number.isFinite(most) && value > most) continue
+      const args = { ...step.args, [field]: value }
+      const result = session.fork().call(step.tool.name, args)
+      if (!result.ok && result.code !== 'invalid_arguments')
+        return { step: index, field, args, code: result.code, message: result.message }
+    }
+  }
+  return null
+}
+
+/** Choices of what is to be done, rather than how: who wants somebody held does not want them removed instead. */
+export const ACT =
+  /^(action|change|answer|outcome|status|state|stage|access|power|rule|restriction|side|charging|child_lock)$/
+
+/** Whether somebody could well ask for too much, too early or the wrong one of several: names and texts are not mistaken for others. */
+const isMisjudged = (value: Json, schema: z.ZodType): boolean =>
+  typeof value === 'number' || (typeof value === 'string' && (isDate(value) || isTime(value) || isChoice(schema)))
+
+/** How much more somebody asks for than there is, the least first: people go a little too far rather than beyond all measure. */
+const TOO_MUCH = [1.25, 1.5, 2, 3, 4, 5] as const
+
+/** What a person might say instead: more than can be had, another day, another of the choices. */
+function* wrongValues(
+  value: Json,
+  session: Session,
+  step: ToldStep,
+  field: string,
+  random: SeededRandom,
+): Generator<Json> {
+  if (typeof value === 'number') yield* TOO_MUCH.map((times) => value * times).filter((more) => Number.isInteger(more))
+  if (typeof value !== 'string') return
+  for (let attempt = 0; attempt < FAILING_TRIES; attempt++) {
+    const other = session.sampleArguments(step.tool, random, {})?.[field]
+    // Nobody asks for a day that is over.
+    const isOver = isDate(other) && other < TODAY
+    if (typeof other === 'string' && !isOver) yield other
+  }
+}
+
+/** The sessions of the task after the first `count` steps. */
+export function playUpTo(steps: readonly ToldStep[], count: number, open: Open): Open {
+  const sessions = new Map<ServerDefinition, Session>()
+  const sessionOf: Open = (server) => {
+    const session = sessions.get(server) ?? open(server)
+    sessions.set(server, session)
+    return session
+  }
+  for (const { server, tool, args } of steps.slice(0, count)) sessionOf(server).call(tool.name, args)
+  return sessionOf
+}

@@ -1,0 +1,37 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { seededRandom } from '../../../servers/kernel/index.js'
+import { goOnInVain } from '../../../synthesis/making/ask-in-vain.js'
+import { contextOf } from '../../../synthesis/making/recipe.js'
+import { TODAY } from '../../../synthesis/making/synthesis-context.js'
+
+const test = suite('going on in vain')
+const context = contextOf({ worlds: ['banking'], heldOutWorlds: [], profile: 'paper', seed: 9 })
+const target = context.graph.nodes[0]!
+
+/** Turns of many conversations that only insist, and all later ones. */
+function laterTurns(isExpected: boolean): { insisting: number; all: number } {
+  let [insisting, all] = [0, 0]
+  for (let index = 0; index < 100; index++) {
+    const random = seededRandom(index)
+    const moment = { persona: context.drawPersona(random), today: TODAY, dated: true, random }
+    const assignment = { index, round: 0, kind: 'abstention', split: 'train', target } as const
+    const asked = { user: 'Freeze my card and book a table.' }
+    const gone = goOnInVain(asked, { assignment, worldSeed: 4, context, moment }, () => asked, isExpected)
+    assert.ok(typeof gone !== 'string')
+    all += gone.turns.length - 1
+    insisting += gone.turns.filter(({ request }) => request === undefined).length
+  }
+  return { insisting, all }
+}
+
+test('now and then insists on what was asked for, be it one thing or two', () => {
+  const { insisting, all } = laterTurns(true)
+  assert.ok(insisting > all / 8 && insisting < all / 2, `${insisting} of ${all}`)
+})
+
+test('never insists on what no assistant could be expected to do', () => {
+  assert.is(laterTurns(false).insisting, 0)
+})
+
+test.run()
