@@ -183,6 +183,18 @@ test('nobody is late while nothing could go on anyway', async () => {
   ])
 })
 
+test('a lane is not late once the one that waited for it has left, and its word is heard', async () => {
+  const { lockstep, pass, batches, turnsOf } = group(2, { laneWaitMs: 20 })
+  lockstep.next(1, [], 5)
+  await pass(10)
+  lockstep.leave(1)
+  // Long after its time: while it is looked for in vain no word would come through.
+  await pass(50)
+  lockstep.next(0, [], 2)
+  await until(() => turnsOf(0).length === 1)
+  assert.deepEqual(batches, [[0], [0]])
+})
+
 test('a lane that leaves stops within one decode and the others go on', async () => {
   const { lockstep, batches, turnsOf } = group(2)
   lockstep.next(0, [100], 1000)
