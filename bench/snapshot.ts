@@ -123,6 +123,7 @@ function manifestOf(hash: string, chunkSha256s: readonly string[]): PolicyManife
     chatTemplateSha256: hash,
     dialect: 'hermes',
     reward: 'paper',
+    cacheType: 'f16',
     toolsetSchemaSha256: hash,
     sampler: { temperature: 1, topK: 0, topP: 1, minP: 0, repeatPenalty: 1, draw: 'gumbel-murmur3' },
     engine: { nodeLlamaCpp: '3.22.1', llamaCpp: 'v0.5.0' },

@@ -1,3 +1,13 @@
+/** How keys and values are kept in lanes' caches: 2 bytes a number, or 34 for each 32 of them. The first is usual. */
+export const CACHE_TYPES = ['f16', 'q8_0'] as const
+export type CacheType = (typeof CACHE_TYPES)[number]
+
+/** What all runs had before there was a choice, and have without one. */
+export const USUAL_CACHE: CacheType = 'f16'
+
+/** Numbers that a quantised cache keeps in one block: the length of a head has to be a multiple of it. */
+export const CACHE_BLOCK = 32
+
 /** Where and how a loaded model computes: what its roundings follow from, beside the build of the engine. */
 export interface Placement {
   /** Of the devices that hold layers: the library's name of their interface, or `lavapipe` for Mesa's Vulkan on a CPU. */
@@ -8,6 +18,7 @@ export interface Placement {
   readonly layers: number
   readonly allLayers: number
   readonly flashAttention: boolean
+  readonly cacheType: CacheType
   /** Rollouts that decode together; others of a group wait for one of them to end. */
   readonly lanes: number
   /** Tokens per lane. */
@@ -25,14 +36,17 @@ export const deviceKind = (gpu: string, deviceNames: readonly string[]): string 
   deviceNames.every((name) => SOFTWARE.test(name)) ? 'lavapipe' : gpu
 
 /**
- * The name by which work is leased and calibrated. A CPU computes without flash attention and is `cpu`; of the others it is
- * told whether all layers are there, because a rest on the CPU rounds as the CPU does, and which attention they use. The
- * cache is always of float16.
+ * The name by which work is leased and calibrated: a CPU, or what device and whether all layers are there, because a rest on the
+ * CPU rounds as the CPU does; which attention is used; and the cache's type, where it is not the usual one.
  */
-export function backendName({ device, layers, allLayers, flashAttention }: Placement): string {
-  if (layers === 0) return 'cpu'
-  return [device, ...(layers < allLayers ? ['part'] : []), ...(flashAttention ? ['flash'] : [])].join('-')
+export function backendName({ device, layers, allLayers, flashAttention, cacheType }: Placement): string {
+  const where = layers === 0 ? ['cpu'] : [device, ...(layers < allLayers ? ['part'] : [])]
+  return [...where, ...(flashAttention ? ['flash'] : []), ...(cacheType === USUAL_CACHE ? [] : [cacheType])].join('-')
 }
+
+/** The type of the cache behind a name of `backendName` or `calibratedName`. */
+export const cacheTypeOf = (backend: string): CacheType =>
+  CACHE_TYPES.find((type) => backend.split('@')[0]!.endsWith(`-${type}`)) ?? USUAL_CACHE
 
 /** A backend with the build of the engine, which another calibration is for: `cpu@3.22.1`. */
 export const calibratedName = (build: { readonly backend: string; readonly nodeLlamaCpp: string }): string =>

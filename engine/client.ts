@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { checkAdapterFile } from './adapter-check.js'
-import { backendName, type Placement } from './backend.js'
+import { backendName, type Placement, USUAL_CACHE } from './backend.js'
 import { type EngineChild, type LaneMessage, startChild } from './child.js'
 import type { Confinement } from './confinement.js'
 import {
@@ -48,6 +48,9 @@ export interface EngineTuning {
   readonly recycleAfterSwaps?: number
 }
 
+/** What a run asks of lanes. */
+export type EngineLanes = Partial<Pick<EngineOptions, 'contextSize' | 'cacheType'>>
+
 /** An engine in a child process of its own. */
 export interface EngineProcess extends Engine {
   /** Of the current process; undefined while there is none. */
@@ -66,10 +69,10 @@ export interface EngineProcess extends Engine {
   unload(signal: AbortSignal): Promise<void>
   /**
    * Starts the process anew with other resources, under the same policy, once the job under way is over.
-   * @param contextSize  tokens per lane from now on; default: as before
+   * @param lanes  tokens of each and the type of its cache from now on; default: as before
    * @throws EngineError what starting throws; the resources before it are in force again then
    */
-  reconfigure(resources: EngineResources, signal: AbortSignal, contextSize?: number): Promise<void>
+  reconfigure(resources: EngineResources, signal: AbortSignal, lanes?: EngineLanes): Promise<void>
 }
 
 /**
@@ -287,10 +290,10 @@ export async function openEngine(opening: EngineOptions, tuning: EngineTuning = 
     score: async (tokens, from, signal) => (await score(tokens, from, null, signal)).map(({ logprob }) => logprob),
     evidence: (tokens, from, signal, draws = []) => score(tokens, from, draws, signal),
     unload: (signal) => exclusively(signal, async () => stop()),
-    reconfigure: (resources, signal, contextSize = options.contextSize) =>
+    reconfigure: (resources, signal, lanes = {}) =>
       exclusively(signal, async () => {
         const before = options
-        const { modelPath } = before
+        const { modelPath, contextSize, cacheType = USUAL_CACHE } = before
         const use = async (next: EngineOptions): Promise<void> => {
           await stop()
           options = next
@@ -298,7 +301,7 @@ export async function openEngine(opening: EngineOptions, tuning: EngineTuning = 
           confinement = await findConfinement(next.gpu)
           await start(signal)
         }
-        const next = { modelPath, contextSize, ...resources }
+        const next = { modelPath, contextSize, cacheType, ...lanes, ...resources }
         checkOptions(next)
         try {
           await use(next)
@@ -316,7 +319,8 @@ export async function openEngine(opening: EngineOptions, tuning: EngineTuning = 
   }
 }
 
-function resourcesOf({ modelPath: _model, contextSize: _context, ...resources }: EngineOptions): EngineResources {
+function resourcesOf(options: EngineOptions): EngineResources {
+  const { modelPath: _model, contextSize: _context, cacheType: _cache, ...resources } = options
   return resources
 }
 

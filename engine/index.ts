@@ -1,5 +1,12 @@
-export { calibratedName, type Placement } from './backend.js'
-export { type EngineProcess, type EngineTuning, openEngine } from './client.js'
+export {
+  CACHE_TYPES,
+  type CacheType,
+  cacheTypeOf,
+  calibratedName,
+  type Placement,
+  USUAL_CACHE,
+} from './backend.js'
+export { type EngineLanes, type EngineProcess, type EngineTuning, openEngine } from './client.js'
 export type { Confinement, ConfinementLevel } from './confinement.js'
 export { MAX_SEED, MAX_TEMPERATURE } from './constants.js'
 export { DRAW, noiseOf } from './draw.js'

@@ -1,4 +1,5 @@
 import {
+  GgmlType,
   GgufInsights,
   getLlama,
   getModuleVersion,
@@ -9,7 +10,7 @@ import {
   type Token as NativeToken,
   readGgufFileInfo,
 } from 'node-llama-cpp'
-import { deviceKind, type Placement } from './backend.js'
+import { CACHE_BLOCK, type CacheType, deviceKind, type Placement, USUAL_CACHE } from './backend.js'
 import { BATCH_TOKENS } from './constants.js'
 import { createDecoder, type Decoder } from './decoder.js'
 import { type Ahead, lookAt, openSamplers, type Samplers } from './distribution.js'
@@ -115,12 +116,12 @@ export async function openPolicy(
   adapter: AdapterFile | null,
   inOrder = false,
 ): Promise<LlamaPolicy> {
-  const { contextSize, modelPath } = options
+  const { contextSize, modelPath, cacheType = USUAL_CACHE } = options
   const { llama, fit, insights, deviceNames } = await openMachine(options)
   const { lanes, layers } = fit
   const model = await loadModel(llama, modelPath, false, layers)
-  // On a CPU it makes a prefill differ from single steps by 8e-3 nats, so scores would not reproduce.
-  const flashAttention = layers > 0 && insights.flashAttentionSupported
+  const flashAttention = usesFlashAttention(insights, layers, cacheType)
+  const cache = GGML_TYPES[cacheType]
   const createContext = async (lora: AdapterFile | null): Promise<LlamaContext> => {
     const context = await model
       .createContext({
@@ -129,6 +130,7 @@ export async function openPolicy(
         batchSize: BATCH_TOKENS,
         threads: options.threads,
         flashAttention,
+        ...{ experimentalKvCacheKeyType: cache, experimentalKvCacheValueType: cache },
         ...(lora === null ? {} : { lora: lora.path }),
       })
       .catch((cause: unknown) => {
@@ -169,6 +171,7 @@ export async function openPolicy(
       layers: model.gpuLayers,
       allLayers: insights.totalLayers,
       flashAttention,
+      cacheType,
       lanes,
       contextSize,
       mainBytes: fit.needs.main,
@@ -227,7 +230,7 @@ async function openMachine(options: EngineOptions): Promise<Machine> {
 }
 
 async function openBuild(options: EngineOptions, gpu: EngineOptions['gpu']): Promise<Machine> {
-  const { gpuMemoryShare, modelPath, contextSize, memoryLimitBytes = defaultMemoryLimit() } = options
+  const { gpuMemoryShare, modelPath, memoryLimitBytes = defaultMemoryLimit() } = options
   // Both thread settings by hand: the default of at least 4 threads fell to 0.5 tokens/s on 2 busy cores.
   const llama = await getLlama({
     gpu,
@@ -241,6 +244,7 @@ async function openBuild(options: EngineOptions, gpu: EngineOptions['gpu']): Pro
   })
   try {
     const insights = await insightsOf(llama, modelPath)
+    checkCache(insights, options)
     const deviceNames = llama.gpu === false ? [] : await llama.getGpuDeviceNames()
     const { free } = await llama.getVramState()
     const room = {
@@ -248,7 +252,7 @@ async function openBuild(options: EngineOptions, gpu: EngineOptions['gpu']): Pro
       gpu: Math.max(0, free - llama.vramPaddingSize),
     }
     const layers = deviceNames.length === 0 ? 0 : insights.totalLayers
-    const fit = await fitInto(room, { layers, lanes: options.lanes }, estimateFor(insights, contextSize)).catch(
+    const fit = await fitInto(room, { layers, lanes: options.lanes }, estimateFor(insights, options)).catch(
       (cause: unknown) => {
         if (!(cause instanceof EngineError)) throw cause
         throw new EngineError(cause.code, `${modelPath}: ${cause.detail}`, { cause })
@@ -269,8 +273,35 @@ async function insightsOf(llama: Llama, modelPath: string): Promise<GgufInsights
   }
 }
 
+const GGML_TYPES: Readonly<Record<CacheType, GgmlType>> = { f16: GgmlType.F16, q8_0: GgmlType.Q8_0 }
+
+/**
+ * On a CPU it makes a prefill differ from single steps by 8e-3 nats, so scores would not reproduce: only a cache that cannot be
+ * without it has it there, whose own roundings are larger.
+ */
+const usesFlashAttention = (insights: GgufInsights, layers: number, cacheType: CacheType): boolean =>
+  insights.flashAttentionSupported && (layers > 0 || cacheType !== USUAL_CACHE)
+
+/** @throws EngineError `model_refused` where llama.cpp cannot keep a cache of that type, which it would not say in words */
+function checkCache(
+  insights: GgufInsights,
+  { modelPath, cacheType = USUAL_CACHE }: Pick<EngineOptions, 'modelPath' | 'cacheType'>,
+): void {
+  if (cacheType === USUAL_CACHE) return
+  const refused = (why: string): EngineError =>
+    new EngineError(
+      'model_refused',
+      `${modelPath}: a cache of ${cacheType} ${why}: this model needs one of ${USUAL_CACHE}`,
+    )
+  if (!insights.flashAttentionSupported) throw refused('takes flash attention, which llama.cpp does not have for it')
+  const { attention, embedding_length: width } = insights.ggufFileInfo.architectureMetadata
+  const length = attention?.key_length ?? (width ?? 0) / Number(attention?.head_count ?? 1)
+  if (length % CACHE_BLOCK !== 0)
+    throw refused(`is kept in blocks of ${CACHE_BLOCK} numbers, and heads of ${length} are none`)
+}
+
 const estimateFor =
-  (insights: GgufInsights, contextSize: number): Estimate =>
+  (insights: GgufInsights, { contextSize, cacheType = USUAL_CACHE }: EngineOptions): Estimate =>
   async (layers, lanes) => {
     const model = await insights.estimateModelResourceRequirementsV2({ gpuLayers: layers })
     const context = await insights.estimateContextResourceRequirementsV2({
@@ -278,7 +309,8 @@ const estimateFor =
       modelGpuLayers: layers,
       batchSize: BATCH_TOKENS,
       sequences: lanes,
-      flashAttention: layers > 0 && insights.flashAttentionSupported,
+      flashAttention: usesFlashAttention(insights, layers, cacheType),
+      ...{ kvCacheKeyType: GGML_TYPES[cacheType], kvCacheValueType: GGML_TYPES[cacheType] },
     })
     return { main: model.cpuRam + context.cpuRam, gpu: model.gpuVram + context.gpuVram }
   }

@@ -1,3 +1,5 @@
+import type { CacheType } from './backend.js'
+
 /** A token id of the policy's vocabulary, 0 <= id < vocabularySize. */
 export type Token = number
 
@@ -66,6 +68,8 @@ export interface EngineOptions {
   /** Rollouts generated in parallel at most; fewer where memory does not hold them. */
   readonly lanes: number
   readonly gpu: 'auto' | false
+  /** Of the lanes' caches; `q8_0` takes half of the memory, and flash attention. Default: `f16`. */
+  readonly cacheType?: CacheType
   /** The only GPU that it may see, as CUDA and Vulkan number them. Default: all of them. */
   readonly gpuDevice?: number
   /** Share of the GPU's memory that it may take, 0 .. 1: layers that do not fit stay in main memory. Default: nearly all. */

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { type RunConfig, readConfig } from '../coordinator/settings/config.js'
 import type { TrainerSettings } from '../coordinator/settings/trainer-settings.js'
+import { type CacheType, USUAL_CACHE } from '../engine/index.js'
 import { DEFAULT_RULES } from '../episode/index.js'
 import { CodedError } from '../errors/index.js'
 
@@ -15,6 +16,7 @@ export interface RunOptions {
   readonly dialect?: string
   readonly quantisation?: string
   readonly groupSize?: number
+  readonly cacheType?: CacheType
 }
 
 /** The settings of a trainer that its audits go by too. */
@@ -34,6 +36,7 @@ export interface CalibratedRun {
   readonly dataset: string
   readonly dialect: string
   readonly quantisation: string
+  readonly cacheType: CacheType
   readonly groupSize: number
   /** torchrun ranks of the audit process. */
   readonly processes: number
@@ -60,6 +63,7 @@ export function calibratedRun(options: RunOptions): CalibratedRun {
     dataset: resolve(dataset),
     dialect: options.dialect ?? config?.base.dialect ?? DEFAULT_RULES.dialect,
     quantisation: options.quantisation ?? config?.base.quantisation ?? WITHOUT_A_RUN.quantisation,
+    cacheType: options.cacheType ?? config?.cacheType ?? USUAL_CACHE,
     groupSize: options.groupSize ?? config?.groupSize ?? WITHOUT_A_RUN.groupSize,
     processes: config?.audit.processes ?? WITHOUT_A_RUN.processes,
     python: config?.trainer.python,

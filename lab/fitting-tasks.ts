@@ -1,4 +1,5 @@
 import { readConfig } from '../coordinator/settings/config.js'
+import { type CacheType, USUAL_CACHE } from '../engine/index.js'
 import { DEFAULT_LIMITS, type EpisodeLimits, hasRoom, type Stage, type Task } from '../episode/index.js'
 import { CodedError } from '../errors/index.js'
 
@@ -41,3 +42,12 @@ export function limitsOf({ config, turnTokens, rolloutTokens }: LimitOptions): E
     maxRolloutTokens: rolloutTokens ?? maxRolloutTokens,
   }
 }
+
+/** The type of caches on the command line, or of the run. @throws ConfigError */
+export const cacheTypeFor = ({
+  config,
+  cacheType,
+}: {
+  readonly config?: string
+  readonly cacheType?: CacheType
+}): CacheType => cacheType ?? (config === undefined ? USUAL_CACHE : readConfig(config).cacheType)

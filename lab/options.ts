@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { CACHE_TYPES } from '../engine/index.js'
 import { DEFAULT_LIMITS, DEFAULT_RULES, DIALECTS } from '../episode/index.js'
 import { LIMITS } from '../proto/index.js'
 import { REWARD_PRESETS } from '../reward/index.js'
@@ -52,6 +53,10 @@ export function dialectOption(otherwise?: string): Option {
   option.choices([...DIALECTS.keys()])
   return otherwise === undefined ? option.default(DEFAULT_RULES.dialect) : option
 }
+
+/** `--cache-type q8_0`: by its name; `cacheTypeFor` knows what holds without it. */
+export const cacheTypeOption = (): Option =>
+  new Option('--cache-type <name>', "of the engine's lanes; default: the run's, or f16").choices(CACHE_TYPES)
 
 /** `--reward paper`: a preset by its name. */
 export function rewardOption(): Option {

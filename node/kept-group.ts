@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CACHE_TYPES, USUAL_CACHE } from '../engine/index.js'
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const count = z.int().min(0)
@@ -31,6 +32,8 @@ export const groupOriginSchema = z.strictObject({
   adapterSha256: sha256.nullable(),
   dialect: z.string(),
   reward: z.string(),
+  /** Left out by earlier versions. */
+  cacheType: z.enum(CACHE_TYPES).default(USUAL_CACHE),
 })
 export type GroupOrigin = z.output<typeof groupOriginSchema>
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type AdapterShape, DRAW, type Engine, EngineError, type Tokenizer } from '../engine/index.js'
+import { type AdapterShape, DRAW, type Engine, EngineError, type EngineLanes, type Tokenizer } from '../engine/index.js'
 import {
   type Catalogue,
   DEFAULT_LIMITS,
@@ -18,7 +18,7 @@ import {
 import type { BlobStore, Clock, SnapshotExchange } from '../swarm/index.js'
 import { checkCanary } from './canary.js'
 import { NodeError } from './errors.js'
-import { stageFor } from './policy-stage.js'
+import { cacheTypeFor, stageFor } from './policy-stage.js'
 
 /** The policy the engine runs. */
 export interface LoadedPolicy {
@@ -50,10 +50,10 @@ export interface PolicyKeeper {
 export interface PolicyKeeperParts {
   readonly engine: Engine
   /**
-   * Makes room in the engine for rollouts of so many tokens.
+   * Makes room in the engine for rollouts of so many tokens, in caches of that type.
    * @throws NodeError `incompatible` when its owner does not allow so many; EngineError `model_refused`
    */
-  readonly makeRoomFor: (rolloutTokens: number, signal: AbortSignal) => Promise<void>
+  readonly makeRoomFor: (rollouts: Required<EngineLanes>, signal: AbortSignal) => Promise<void>
   readonly tokenizer: Tokenizer
   readonly baseSha256: string
   readonly catalogue: Catalogue
@@ -195,7 +195,7 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
     const stage = stageOf(manifest)
     const { maxTurnTokens, maxRolloutTokens, maxAssistantTurns } = manifest.limits
     const limits = { ...DEFAULT_LIMITS, maxTurnTokens, maxRolloutTokens, maxAssistantTurns }
-    await makeRoomFor(maxRolloutTokens, signal)
+    await makeRoomFor({ contextSize: maxRolloutTokens, cacheType: cacheTypeFor(manifest.policy) }, signal)
     if (!isInForce(manifest)) await apply(manifest, signal)
     loaded = { manifestId, manifest, limits, stage }
     return loaded

@@ -1,4 +1,4 @@
-import type { Tokenizer } from '../engine/index.js'
+import { CACHE_TYPES, type CacheType, type Tokenizer } from '../engine/index.js'
 import { createStage, EpisodeError, type EpisodeRules, rulesNamed, type Stage } from '../episode/index.js'
 import { PresetError } from '../reward/index.js'
 import type { ServerDefinition } from '../servers/kernel/index.js'
@@ -24,4 +24,14 @@ function rulesOf(policy: { readonly dialect: string; readonly reward: string }):
     if (!(cause instanceof EpisodeError) && !(cause instanceof PresetError)) throw cause
     throw new NodeError('incompatible', cause.message, { cause })
   }
+}
+
+/** @throws NodeError `incompatible` for a type of caches that this version does not have */
+export function cacheTypeFor({ cacheType }: { readonly cacheType: string }): CacheType {
+  const known = CACHE_TYPES.find((type) => type === cacheType)
+  if (known !== undefined) return known
+  throw new NodeError(
+    'incompatible',
+    `the run's engines keep their caches in ${cacheType}, this version of the node knows ${CACHE_TYPES.join(' and ')}`,
+  )
 }

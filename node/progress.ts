@@ -1,4 +1,4 @@
-import type { Confinement, ConfinementLevel, Placement } from '../engine/index.js'
+import { type Confinement, type ConfinementLevel, type Placement, USUAL_CACHE } from '../engine/index.js'
 import { countOf } from '../errors/index.js'
 import { isRefusalCode, REFUSALS, type RefusalCode, type RefusalConsequence, type Verdict } from '../proto/index.js'
 import { inBytes } from './base/in-bytes.js'
@@ -23,6 +23,13 @@ export type NodeProgress =
       readonly placement: Placement
       /** What keeps the engine's process from doing harm. */
       readonly confinement: Confinement
+    }
+  /** The engine was loaded anew for rollouts of so many tokens, or for the type of caches that the run asks for. */
+  | {
+      readonly type: 'refitted'
+      readonly tokens: number
+      readonly backend: string
+      readonly placement: Placement
     }
   /** `versions`: how many the run is to have, if it says so. */
   | { readonly type: 'policy'; readonly version: number; readonly versions: number | null; readonly policyId: string }
@@ -84,6 +91,8 @@ export function progressLine(progress: NodeProgress): string | null {
       return `the base model cannot be had now, trying again: ${progress.detail}`
     case 'ready':
       return `node ${progress.peerId}, inference on ${progress.backend} (${placementLine(progress.placement)}), ${confinementLine(progress.confinement)}`
+    case 'refitted':
+      return `room for rollouts of ${progress.tokens} tokens, inference on ${progress.backend} (${placementLine(progress.placement)})`
     case 'policy':
       return `version ${progress.version}${progress.versions === null ? '' : ` of ${progress.versions}`} is loaded and passed its canary`
     case 'group': {
@@ -122,11 +131,12 @@ export function progressLine(progress: NodeProgress): string | null {
 
 /** What an engine took of the machine. */
 export function placementLine({ layers, allLayers, deviceNames, mainBytes, gpuBytes, ...rest }: Placement): string {
-  const { lanes, contextSize, flashAttention } = rest
+  const { lanes, contextSize, flashAttention, cacheType } = rest
   const where = layers === 0 ? [] : [`${layers} of ${allLayers} layers on ${deviceNames.join(' and ')}`]
   return [
     ...where,
     ...(flashAttention ? ['flash attention'] : []),
+    ...(cacheType === USUAL_CACHE ? [] : [`caches of ${cacheType}`]),
     `${countOf(lanes, 'rollout')} of ${contextSize} tokens at a time`,
     `about ${inBytes(mainBytes)} of memory${gpuBytes > 0 ? ` and ${inBytes(gpuBytes)} of the GPU's` : ''}`,
   ].join(', ')

@@ -25,7 +25,7 @@ import { type Gate, type Rest, whileOnDuty } from './gate.js'
 import type { JoinPlan } from './join-plan.js'
 import { ownListenAddresses } from './listen-port.js'
 import { openMembership } from './membership.js'
-import { type NodeProgress, placementLine } from './progress.js'
+import type { NodeProgress } from './progress.js'
 import type { NodeStore } from './store.js'
 import { startVolunteer, type Volunteer } from './volunteer.js'
 import { untilConnected } from './work-loop.js'
@@ -157,18 +157,19 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       engine: meteredEngine(engine, options.meter),
       tokenizer,
       baseSha256: base.blob.sha256,
-      makeRoomFor: async (tokens, until) => {
+      makeRoomFor: async ({ contextSize: tokens, cacheType }, until) => {
         if (mostTokens !== null && tokens > mostTokens)
           throw new NodeError(
             'incompatible',
             `the run's rollouts have up to ${tokens} tokens, and this node takes part with ${mostTokens} at most: start it without --context`,
           )
-        if (tokens <= engine.contextSize) return
-        await engine.reconfigure(engine.resources, until, tokens)
-        onProgress({
-          type: 'notice',
-          text: `room for rollouts of ${tokens} tokens: ${placementLine(engine.placement)}`,
+        if (tokens <= engine.contextSize && cacheType === engine.placement.cacheType) return
+        await engine.reconfigure(engine.resources, until, {
+          contextSize: Math.max(tokens, engine.contextSize),
+          cacheType,
         })
+        const { placement, build } = engine
+        onProgress({ type: 'refitted', tokens, backend: build.backend, placement })
       },
       catalogue: CATALOGUE,
       gate: options.gate,

@@ -26,6 +26,7 @@ import { createLeasePace, type LeasePace } from './lease-pace.js'
 import type { News } from './news.js'
 import type { Outbox } from './outbox.js'
 import type { LoadedPolicy, PolicyKeeper } from './policy-keeper.js'
+import { cacheTypeFor } from './policy-stage.js'
 import { forTerminal, type NodeProgress } from './progress.js'
 import type { NodeStore } from './store.js'
 import { createToldSpeed, type ToldSpeed } from './told-speed.js'
@@ -470,6 +471,7 @@ function originOf(lease: Lease, { manifest, limits }: LoadedPolicy, peerId: stri
     adapterSha256: policy.adapter?.sha256 ?? null,
     dialect: policy.dialect,
     reward: policy.reward,
+    cacheType: cacheTypeFor(policy),
   }
 }
 

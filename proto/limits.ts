@@ -95,7 +95,7 @@ export const LIMITS = {
     'newest of each node that are still sent: none waits for more (leasesHeld); of 10,000 nodes 150 MB in memory',
   ),
   nameBytes: row(128, 'B', 'labels: task ids, model, tool and engine names'),
-  shortNameBytes: row(32, 'B', 'dialect, reward, quantisation, role, end reason'),
+  shortNameBytes: row(32, 'B', 'dialect, reward, quantisation, cache type, role, end reason'),
   detailBytes: row(256, 'B', 'one sentence for the volunteer'),
   maxTimeMs: row(8_640_000_000_000_000, 'ms', 'last date that JavaScript can hold'),
 

@@ -43,7 +43,12 @@ export interface PolicyDescription {
   readonly engine: { readonly nodeLlamaCpp: string; readonly llamaCpp: string }
   /** Name of the reward preset. */
   readonly reward: string
+  /** How the engine keeps keys and values: its roundings follow from it. */
+  readonly cacheType: string
 }
+
+/** The cache of policies that say nothing of it: they are from before there was a choice, and keep their names. */
+const USUAL_CACHE = 'f16'
 
 /** The distribution of the policy itself, from which draws can be replayed: a reported log-probability is the full softmax. */
 export const PLAIN_SAMPLER = { temperature: 1, topK: 0, topP: 1, minP: 0, repeatPenalty: 1 } as const
@@ -53,9 +58,11 @@ export const PLAIN_SAMPLER = { temperature: 1, topK: 0, topP: 1, minP: 0, repeat
  * Target modules are a set, so their order does not count.
  */
 export function policyIdOf(policy: PolicyDescription): Sha256 {
-  const { adapter } = policy
+  const { cacheType, ...described } = policy
+  const { adapter } = described
   const canonical = canonicalize({
-    ...policy,
+    ...described,
+    ...(cacheType === USUAL_CACHE ? {} : { cacheType }),
     adapter: adapter && { ...adapter, targetModules: [...adapter.targetModules].sort() },
   })
   return sha256(new TextEncoder().encode(`prove/policy/1\n${canonical}`))
@@ -70,6 +77,7 @@ export const POLICY_SHAPE: WireShape = {
   6: message({ 1: double(), 2: number(), 3: double(), 4: double(), 5: double(), 6: bytes() }),
   7: message({ 1: bytes(), 2: bytes() }),
   8: bytes(),
+  9: bytes(),
 }
 
 export function readPolicy(wire: Decoded<prove.Policy.$Properties>): PolicyDescription {
@@ -99,6 +107,7 @@ export function readPolicy(wire: Decoded<prove.Policy.$Properties>): PolicyDescr
       llamaCpp: label(engine.llamaCpp, 'nameBytes', 'llama.cpp build'),
     },
     reward: identifier(wire.reward, 'shortNameBytes', 'reward'),
+    cacheType: wire.cacheType === '' ? USUAL_CACHE : identifier(wire.cacheType, 'shortNameBytes', 'cache type'),
   }
 }
 
@@ -128,4 +137,5 @@ export const writePolicy = (policy: PolicyDescription): prove.Policy.$Properties
   sampler: policy.sampler,
   engine: policy.engine,
   reward: policy.reward,
+  ...(policy.cacheType === USUAL_CACHE ? {} : { cacheType: policy.cacheType }),
 })

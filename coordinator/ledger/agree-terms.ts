@@ -1,7 +1,7 @@
-import { DRAW } from '../../engine/index.js'
+import { cacheTypeOf, DRAW } from '../../engine/index.js'
 import { worldSha256 } from '../../servers/kernel/index.js'
 import type { Clock } from '../../swarm/index.js'
-import { episodeLimits, type RunConfig } from '../settings/config.js'
+import { ConfigError, episodeLimits, type RunConfig } from '../settings/config.js'
 import { learningRateFor } from '../settings/learning-rates.js'
 import type { TaskSet } from '../settings/task-set.js'
 import { TRAINER_PRESETS } from '../settings/trainer-presets.js'
@@ -19,11 +19,19 @@ export interface TermsSources {
   readonly calibrations: Readonly<Record<string, string>>
 }
 
-/** The terms that a configuration asks for. */
+/**
+ * The terms that a configuration asks for.
+ * @throws ConfigError when nobody could work under them: engines as they ask for are in none of the calibrations
+ */
 export function termsOf(config: RunConfig, sources: TermsSources): RunTerms {
-  const { base, reward, groupSize, batchGroups, versions, maxStaleness, leases, influence } = config
+  const { base, reward, cacheType, groupSize, batchGroups, versions, maxStaleness, leases, influence } = config
   const { probation, leastShare } = config.audit
   const { taskSet, baseSha256, chatTemplateSha256, parameters, calibrations } = sources
+  const backends = Object.keys(calibrations)
+  if (backends.length > 0 && !backends.some((backend) => cacheTypeOf(backend) === cacheType))
+    throw new ConfigError(
+      `cacheType is ${cacheType}, and audit.calibrations has ${backends.join(', ')}: nobody could be audited, so nobody would get work. Add what \`prove-lab calibrate --config\` makes of this file`,
+    )
   return {
     base: { name: base.name, ggufSha256: baseSha256, quantisation: base.quantisation, chatTemplateSha256, parameters },
     dataset: { sha256: taskSet.datasetSha256, tasks: taskSet.tasks.length },
@@ -31,6 +39,7 @@ export function termsOf(config: RunConfig, sources: TermsSources): RunTerms {
     dialect: base.dialect,
     draw: DRAW,
     reward,
+    cacheType,
     groupSize,
     limits: episodeLimits(config),
     maxStaleness,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import { z } from 'zod'
+import { CACHE_TYPES } from '../../engine/backend.js'
 import { changedFields, type FieldChange, NOTHING } from '../settings/changed-fields.js'
 import { ConfigError } from '../settings/config.js'
 import type { TrainerSettings } from '../settings/trainer-settings.js'
@@ -31,6 +32,8 @@ export const termsSchema = z.object({
   draw: name,
   /** Name of the reward preset. */
   reward: name,
+  /** Of the volunteers' engines; left out by earlier versions, whose caches were of f16. */
+  cacheType: z.enum(CACHE_TYPES).optional(),
   /** Rollouts per group, G. */
   groupSize: count,
   limits: z.object({ maxTurnTokens: count, maxRolloutTokens: count, maxAssistantTurns: count, maxCalls: count }),

@@ -44,6 +44,7 @@ export async function dryRun(parts: DryRunParts, signal: AbortSignal): Promise<v
       contextSize: limits.maxRolloutTokens,
       lanes: groupSize,
       gpu: 'auto',
+      cacheType: config.cacheType,
     })
     try {
       const timeUp = AbortSignal.timeout(mostMs)

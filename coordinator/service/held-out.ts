@@ -98,7 +98,7 @@ async function scoreOf(
   { config, tasks, stageOf, recorder, blobs, open = openEngine }: HeldOutParts,
   signal: AbortSignal,
 ): Promise<Score> {
-  const { limits, reward } = recorder.state.terms!
+  const { limits, reward, cacheType } = recorder.state.terms!
   const { threads, gpu } = config.heldOut
   const stage = stageOf(reward)
   const fitting = tasks.filter((task) => hasRoom(task, stage, limits))
@@ -106,7 +106,7 @@ async function scoreOf(
   const adapter: AdapterFile = { path: blobs.path(adapterSha256), sha256: adapterSha256 }
   const contextSize = limits.maxRolloutTokens
   const engine = await open({
-    ...{ modelPath: config.base.path, threads, contextSize, lanes },
+    ...{ modelPath: config.base.path, threads, contextSize, lanes, ...(cacheType && { cacheType }) },
     gpu: gpu ? 'auto' : false,
   })
   try {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import { CACHE_TYPES, USUAL_CACHE } from '../../engine/backend.js'
 import { DEFAULT_LIMITS, DEFAULT_RULES, DIALECTS, type EpisodeLimits } from '../../episode/index.js'
 import { CodedError } from '../../errors/index.js'
 import { isLoopback } from '../../http/access.js'
@@ -81,6 +82,8 @@ export const configSchema = z.strictObject({
   }),
   /** What rollouts earn. */
   reward: z.enum([...REWARD_PRESETS.keys()]).default(DEFAULT_RULES.reward),
+  /** How the volunteers' engines keep keys and values. */
+  cacheType: z.enum(CACHE_TYPES).default(USUAL_CACHE),
   /** Rollouts per group, G. */
   groupSize: z.int().min(LIMITS.minGroupSize.value).max(LIMITS.maxGroupSize.value).default(8),
   /** Groups with reward variance that make one batch. */

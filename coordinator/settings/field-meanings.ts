@@ -53,6 +53,10 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
     meaning:
       "what rollouts earn: `paper` or `outcome` ([reward.md](reward.md)). Part of the policy's id; nodes that do not know it stop and say so",
   },
+  cacheType: {
+    meaning:
+      "how the volunteers' engines keep keys and values, `f16` or `q8_0`: the latter takes about half of the memory of a lane, needs flash attention, and is a little farther from exact, so it has its own calibrations ([operating.md](operating.md)). Part of the policy's id; engines change over to it by themselves",
+  },
   groupSize: {
     meaning: 'rollouts per group, G. A group travels as one body of at most 4 MiB: 16 rollouts of 16,000 tokens fit',
   },

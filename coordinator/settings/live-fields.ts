@@ -7,6 +7,7 @@ import { ConfigError, type RunConfig } from './config.js'
  */
 export const LIVE_FIELDS = [
   'reward',
+  'cacheType',
   'groupSize',
   'batchGroups',
   'versions',

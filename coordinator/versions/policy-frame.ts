@@ -1,3 +1,4 @@
+import { USUAL_CACHE } from '../../engine/index.js'
 import { type Stage, toolsetSchemaSha256 } from '../../episode/index.js'
 import { PLAIN_SAMPLER, type PolicyDescription, type Sha256, sha256 } from '../../proto/index.js'
 import type { ServerDefinition } from '../../servers/kernel/index.js'
@@ -10,7 +11,7 @@ export type PolicyFrame = Omit<PolicyDescription, 'adapter'>
 const ENGINE_RANGE = { nodeLlamaCpp: '3.22.x', llamaCpp: '*' }
 
 export function policyFrame(
-  { base, dialect, draw, reward }: RunTerms,
+  { base, dialect, draw, reward, cacheType = USUAL_CACHE }: RunTerms,
   servers: readonly ServerDefinition[],
 ): PolicyFrame {
   return {
@@ -21,6 +22,7 @@ export function policyFrame(
     sampler: { ...PLAIN_SAMPLER, draw },
     engine: ENGINE_RANGE,
     reward,
+    cacheType,
   }
 }
 

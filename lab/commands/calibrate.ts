@@ -6,7 +6,7 @@ import { readTaskSet } from '../../coordinator/settings/task-set.js'
 import { offerAdapter } from '../../coordinator/spool/audit-folder.js'
 import { createAuditProcess } from '../../coordinator/spool/audit-process.js'
 import { defaultPython, trainerFolder } from '../../coordinator/spool/python.js'
-import { type AdapterFile, DRAW, hashFile, openEngine, openTokenizer } from '../../engine/index.js'
+import { type AdapterFile, type CacheType, DRAW, hashFile, openEngine, openTokenizer } from '../../engine/index.js'
 import { createStage, DEFAULT_RULES, rulesNamed } from '../../episode/index.js'
 import { type Calibration, sumLimit } from '../../judging/thresholds.js'
 import { withWorldFolders } from '../../servers/world-option.js'
@@ -14,7 +14,7 @@ import { createStderrLogger } from '../../swarm/index.js'
 import { calibrate } from '../calibrate.js'
 import { calibratedRun } from '../calibrated-run.js'
 import { fittingTasks, type LimitOptions, limitsOf } from '../fitting-tasks.js'
-import { dialectOption, integerOption, withLimitOptions } from '../options.js'
+import { cacheTypeOption, dialectOption, integerOption, withLimitOptions } from '../options.js'
 import { createProgress } from '../progress.js'
 import { resumable } from '../resumable.js'
 
@@ -26,6 +26,7 @@ interface CalibrateOptions extends LimitOptions {
   dataset?: string
   groups: number
   groupSize?: number
+  cacheType?: CacheType
   seed: number
   threads: number
   out: string
@@ -53,6 +54,7 @@ export function addCalibrateCommand(program: Command): void {
     .option('--dataset <folder>', "data set whose training tasks are played; default: the run's")
     .option('--groups <number>', 'honest groups to make', integerOption(2, 100_000), 800)
     .option('--group-size <number>', "rollouts per group; default: the run's, or 8", integerOption(2, 64))
+    .addOption(cacheTypeOption())
     .option('--seed <number>', 'fixes every draw', integerOption(0, 0xffffffff), 0)
     .option('--threads <number>', 'CPU threads of the engine', integerOption(1, 256), 1)
     .requiredOption('--out <file>', 'calibration.json; an interrupted calibration goes on from <file>.groups.jsonl')
@@ -119,6 +121,7 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
       contextSize: limits.maxRolloutTokens,
       lanes: groupSize,
       gpu: 'auto',
+      cacheType: own.cacheType,
     })
     try {
       const calibration = await calibrate(

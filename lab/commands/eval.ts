@@ -4,7 +4,14 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { readTaskSet } from '../../coordinator/settings/task-set.js'
-import { type AdapterFile, type EngineProcess, hashFile, openEngine, openTokenizer } from '../../engine/index.js'
+import {
+  type AdapterFile,
+  type CacheType,
+  type EngineProcess,
+  hashFile,
+  openEngine,
+  openTokenizer,
+} from '../../engine/index.js'
 import {
   areAlike,
   createStage,
@@ -17,9 +24,9 @@ import {
 } from '../../episode/index.js'
 import { withWorldFolders } from '../../servers/world-option.js'
 import { type Comparison, comparePolicies } from '../compare-policies.js'
-import { fittingTasks, type LimitOptions, limitsOf } from '../fitting-tasks.js'
+import { cacheTypeFor, fittingTasks, type LimitOptions, limitsOf } from '../fitting-tasks.js'
 import { type Journal, openJournal } from '../journal.js'
-import { dialectOption, integerOption, rewardOption, withLimitOptions } from '../options.js'
+import { cacheTypeOption, dialectOption, integerOption, rewardOption, withLimitOptions } from '../options.js'
 import { createProgress } from '../progress.js'
 
 interface EvalOptions extends LimitOptions {
@@ -34,6 +41,7 @@ interface EvalOptions extends LimitOptions {
   workers: number
   dialect: string
   reward: string
+  cacheType?: CacheType
   results?: string
   json: boolean
 }
@@ -42,7 +50,9 @@ interface EvalOptions extends LimitOptions {
 const LANE_WAIT_MS = 60_000
 
 export function addEvalCommand(program: Command): void {
-  withWorldFolders(withLimitOptions(program.command('eval')))
+  withWorldFolders(
+    withLimitOptions(program.command('eval'), 'a run.yaml, for the limits and the cache of its rollouts'),
+  )
     .description('Compare a base model with and without an adapter on held-out tasks')
     .requiredOption('--model <gguf>', 'base model')
     .requiredOption('--adapter <gguf>', 'LoRA adapter')
@@ -55,6 +65,7 @@ export function addEvalCommand(program: Command): void {
     .option('--workers <number>', 'engines that share the work, each with the model in memory', integerOption(1, 64), 2)
     .addOption(dialectOption())
     .addOption(rewardOption())
+    .addOption(cacheTypeOption())
     .option('--results <file>', 'keeps results as they come: the same command goes on from there after a stop')
     .option('--json', 'print one JSON object', false)
     .action(evaluate)
@@ -63,17 +74,19 @@ export function addEvalCommand(program: Command): void {
 async function evaluate(options: EvalOptions): Promise<void> {
   const { servers, tasks: drawn } = await readTaskSet(resolve(options.dataset), 'held-out', options.tasks)
   const limits = limitsOf(options)
+  const cacheType = cacheTypeFor(options)
   const modelPath = resolve(options.model)
   const adapter = adapterFile(options.adapter)
   const tokenizer = await openTokenizer(modelPath)
   const stage = createStage(servers, tokenizer, rulesNamed(options))
   const { lanes, threads, workers } = options
   const settings = { samplesPerTask: options.samples, lanes, seed: options.seed, limits }
-  const engine = { modelPath, threads, contextSize: limits.maxRolloutTokens, lanes, gpu: 'auto' } as const
+  const contextSize = limits.maxRolloutTokens
+  const engine = { modelPath, threads, contextSize, lanes, gpu: 'auto', cacheType } as const
   const engines: EngineProcess[] = []
   try {
     const { tasks, tooLong } = fittingTasks(drawn, stage, limits)
-    const journal = await recordOf(options, { modelPath, adapter, tasks, settings })
+    const journal = await recordOf(options, { modelPath, adapter, cacheType, tasks, settings })
     for (let i = 0; i < workers; i++) engines.push(await openEngine(engine, { laneWaitMs: LANE_WAIT_MS }))
     const { signal } = new AbortController()
     const [before, after] = await evaluatePolicies(tasks, [null, adapter], engines, stage, settings, signal, {
@@ -100,6 +113,7 @@ const playedTogether = z.strictObject({ policy: z.int().min(0).max(1), from: z.i
 interface EvaluatedWork {
   readonly modelPath: string
   readonly adapter: AdapterFile
+  readonly cacheType: CacheType
   readonly tasks: readonly Task[]
   readonly settings: EvaluationSettings
 }
@@ -107,7 +121,7 @@ interface EvaluatedWork {
 /** @throws JournalError */
 async function recordOf(
   { results, dialect, reward }: EvalOptions,
-  { modelPath, adapter, tasks, settings }: EvaluatedWork,
+  { modelPath, adapter, cacheType, tasks, settings }: EvaluatedWork,
 ): Promise<Journal<PlayedTogether>> {
   if (results === undefined) return { earlier: [], add: async () => undefined }
   const taskIds = createHash('sha256')
@@ -116,7 +130,7 @@ async function recordOf(
   const [baseSha256, adapterSha256] = [await hashFile(modelPath), adapter.sha256]
   return openJournal(
     resolve(results),
-    { schema: 2, baseSha256, adapterSha256, dialect, reward, settings, taskIds },
+    { schema: 3, baseSha256, adapterSha256, dialect, reward, cacheType, settings, taskIds },
     playedTogether,
   )
 }

@@ -41,6 +41,7 @@ export function modelCard({ manifest, manifestId }: SealedManifest, provenance: 
     ['tool calls', `dialect ${code(policy.dialect)}`],
     ['thinks before it speaks', THINKS[String(DIALECTS.get(policy.dialect)?.thinking ?? null)]!],
     ['reward', `preset ${code(policy.reward)}`],
+    ['sampled with', `caches of ${code(policy.cacheType)}`],
     [
       'longest rollout',
       `${limits.maxRolloutTokens} tokens, of at most ${limits.maxAssistantTurns} turns of ${limits.maxTurnTokens}`,

@@ -165,7 +165,7 @@ const nameOf = (role: string): string => PUBLISHED_FILES.find((file) => file.rol
 function details({ manifest, manifestId }: SealedManifest): object {
   const { version, round, createdAtMs, policy, blobs, termsId } = manifest
   const files = blobs.map(({ role, sizeBytes, sha256 }) => ({ name: nameOf(role), role, sizeBytes, sha256 }))
-  const { base, adapter, dialect, reward } = policy
+  const { base, adapter, dialect, reward, cacheType } = policy
   return {
     version,
     round,
@@ -176,6 +176,7 @@ function details({ manifest, manifestId }: SealedManifest): object {
     adapter,
     dialect,
     reward,
+    cacheType,
     files,
   }
 }
@@ -197,7 +198,7 @@ function listing(versions: readonly ListedVersion[], sources: readonly string[])
 
 function description({ manifest, manifestId }: SealedManifest): string {
   const { version, round, policy, createdAtMs, blobs } = manifest
-  const { base, adapter, dialect, reward } = policy
+  const { base, adapter, dialect, reward, cacheType } = policy
   const lines = [
     `version ${version} of ${base.name}, ${new Date(createdAtMs).toISOString()}`,
     ...blobs.map(
@@ -207,6 +208,7 @@ function description({ manifest, manifestId }: SealedManifest): string {
     `base ${base.name} ${base.quantisation}, SHA-256 ${base.ggufSha256}`,
     ...(adapter ? [`LoRA rank ${adapter.rank}, alpha ${adapter.alpha}, on ${adapter.targetModules.join(', ')}`] : []),
     `tool calls in the dialect ${dialect}, reward ${reward}`,
+    `sampled with caches of ${cacheType}`,
   ]
   return `${lines.join('\n')}\n`
 }

@@ -62,7 +62,7 @@ async function verify(
   { dataDir, model, cpu, calibration: file }: VerifyOptions,
   signal: AbortSignal,
 ): Promise<VerifiedStage[]> {
-  const { base, adapterSha256, limits } = group.origin
+  const { base, adapterSha256, limits, cacheType } = group.origin
   const path = await basePath(base, dataDir, model ?? null, signal)
   const calibration = file === undefined ? null : parseCalibration(await readFile(file, 'utf8'))
   const tokenizer = await openTokenizer(path)
@@ -73,6 +73,7 @@ async function verify(
       contextSize: limits.maxRolloutTokens,
       lanes: 1,
       gpu: cpu ? false : 'auto',
+      cacheType,
     })
     try {
       if (calibration) checkCalibration(calibration, group, engine.build)

@@ -4,6 +4,7 @@ import { EngineError } from '../../engine/index.js'
 import type { PolicyManifest } from '../../proto/index.js'
 import { checkCanary } from '../canary.js'
 import { NodeError } from '../errors.js'
+import { cacheTypeFor } from '../policy-stage.js'
 import { contextFor, type EngineSpeed, groupSeconds, measureSpeed } from './engine-speed.js'
 import { type Examination, withEngine } from './examination.js'
 import { type Finding, ok, problem, unknown, warning } from './finding.js'
@@ -57,7 +58,10 @@ export async function checkBase(examination: Examination, signal: AbortSignal): 
     return problem(`${model.path} is another model than the run's`, 'leave --model out: the right one is fetched')
   try {
     return await withEngine(
-      { modelPath: model.path, contextSize: manifest.limits.maxRolloutTokens, lanes: 1 },
+      {
+        ...{ modelPath: model.path, contextSize: manifest.limits.maxRolloutTokens, lanes: 1 },
+        cacheType: cacheTypeFor(manifest.policy),
+      },
       examination.limits,
       async ({ engine }) => {
         const bare = manifest.canary.map((canary) => ({ ...canary, policyLogprobs: canary.baseLogprobs }))
@@ -86,7 +90,10 @@ export async function checkSpeed(examination: Examination, signal: AbortSignal):
   if (manifest === null) return unknown(NO_VERSION)
   const trial = { ...TRIAL, lanes: manifest.limits.groupSize }
   const speed = await withEngine(
-    { modelPath: model.path, contextSize: contextFor(trial), lanes: trial.lanes },
+    {
+      ...{ modelPath: model.path, contextSize: contextFor(trial), lanes: trial.lanes },
+      cacheType: cacheTypeFor(manifest.policy),
+    },
     examination.limits,
     (parts) => measureSpeed(parts, trial, signal),
   )

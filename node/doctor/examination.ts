@@ -3,7 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packageVersion } from '../../cli/index.js'
-import { type EngineProcess, openEngine, openTokenizer, type Tokenizer } from '../../engine/index.js'
+import {
+  type EngineOptions,
+  type EngineProcess,
+  openEngine,
+  openTokenizer,
+  type Tokenizer,
+} from '../../engine/index.js'
 import { type Invitation, openVerdictDigest, type PolicyManifest } from '../../proto/index.js'
 import {
   createBlobStore,
@@ -149,7 +155,7 @@ export function examine(subject: Subject): Examination {
 
 /** An engine with its tokenizer, as long as the work takes. */
 export async function withEngine<T>(
-  options: { readonly modelPath: string; readonly contextSize: number; readonly lanes: number },
+  options: Pick<EngineOptions, 'modelPath' | 'contextSize' | 'lanes' | 'cacheType'>,
   limits: LimitSettings,
   work: (parts: { readonly engine: EngineProcess; readonly tokenizer: Tokenizer }) => Promise<T>,
 ): Promise<T> {

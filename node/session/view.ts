@@ -104,6 +104,8 @@ export function continueStory(story: Story, progress: NodeProgress): Story {
       return now('trouble', `the base model cannot be had now, trying again: ${progress.detail}`)
     case 'ready':
       return { ...now('waiting', 'looking for the coordinator'), backend: progress.backend }
+    case 'refitted':
+      return { ...story, backend: progress.backend }
     case 'policy':
       return { ...now('waiting', 'asking for work'), version: progress.version, versions: progress.versions }
     case 'leased':

@@ -28,6 +28,7 @@ export const flightPolicy: PolicyDescription = {
   chatTemplateSha256: hash('template'),
   dialect: 'hermes',
   reward: 'paper',
+  cacheType: 'f16',
   toolsetSchemaSha256: hash('tools'),
   sampler: { temperature: 1, topK: 0, topP: 1, minP: 0, repeatPenalty: 1, draw: 'gumbel-murmur3' },
   engine: { nodeLlamaCpp: '^3.22.1', llamaCpp: 'v0.5.0' },

@@ -15,6 +15,7 @@ const EDITS: Readonly<Record<string, (config: RunConfig) => Partial<RunConfig>>>
   'limits.maxRolloutTokens': ({ limits }) => ({ limits: { ...limits, maxRolloutTokens: 110 } }),
   'limits.maxAssistantTurns': ({ limits }) => ({ limits: { ...limits, maxAssistantTurns: 1 } }),
   reward: () => ({ reward: 'outcome' }),
+  cacheType: () => ({ cacheType: 'q8_0' }),
   maxStaleness: ({ maxStaleness }) => ({ maxStaleness: maxStaleness - 1 }),
   batchGroups: () => ({ batchGroups: 60 }),
   versions: () => ({ versions: 90 }),

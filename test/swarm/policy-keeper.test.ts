@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Engine, EngineError, type LaneRequest } from '../../engine/index.js'
+import { type Engine, EngineError, type EngineLanes, type LaneRequest } from '../../engine/index.js'
 import { NodeError } from '../../node/errors.js'
 import { createPolicyKeeper, type PolicyKeeper } from '../../node/policy-keeper.js'
 import { type Canary, type PolicyManifest, policyIdOf, sealManifest, sha256 } from '../../proto/index.js'
@@ -62,8 +62,8 @@ async function open({ mirrors = false }: { readonly mirrors?: boolean } = {}): P
   engine: LoggingEngine
   blobs: BlobStore
   keeper: PolicyKeeper
-  /** Tokens that room was asked for. */
-  rooms: number[]
+  /** What room was asked for. */
+  rooms: Required<EngineLanes>[]
 }> {
   const run = await createTestRun()
   closing.push(() => run.close())
@@ -72,10 +72,10 @@ async function open({ mirrors = false }: { readonly mirrors?: boolean } = {}): P
   const snapshots = await createSnapshotExchange(host, { store: blobs })
   closing.push(() => snapshots.close())
   const engine = loggingEngine()
-  const rooms: number[] = []
+  const rooms: Required<EngineLanes>[] = []
   const keeper = createPolicyKeeper({
     engine,
-    makeRoomFor: async (tokens) => void rooms.push(tokens),
+    makeRoomFor: async (lanes) => void rooms.push(lanes),
     tokenizer,
     baseSha256: sha256(new Uint8Array([1])),
     catalogue: new Map([['library', library]]),
@@ -100,7 +100,8 @@ test('a policy is in force once there is room for its rollouts and its canary ha
   const { run, engine, keeper, rooms } = await open()
   await offer(run, { canary: [canary] })
   await keeper.update(soon())
-  assert.equal(rooms, [run.coordinator.snapshots.newest()!.manifest.limits.maxRolloutTokens])
+  const { maxRolloutTokens: contextSize } = run.coordinator.snapshots.newest()!.manifest.limits
+  assert.equal(rooms, [{ contextSize, cacheType: 'f16' }])
   const [policy, ...rest] = engine.done
   assert.match(policy!, /^policy [0-9a-f]{8}$/)
   assert.equal(rest, ['score'])
@@ -208,7 +209,7 @@ test('a run whose groups could not be sent is refused before any work', async ()
   assert.equal(engine.done, [])
 })
 
-test('a run in a dialect, or for a reward, that the node does not have is refused with those that it has', async () => {
+test('a run in a dialect, for a reward or with caches that the node does not have is refused with those that it has', async () => {
   const { run, engine, keeper } = await open()
   const { policy } = run.coordinator.snapshots.newest()!.manifest
   const other = async (change: Partial<typeof policy>): Promise<string> => {
@@ -217,6 +218,7 @@ test('a run in a dialect, or for a reward, that the node does not have is refuse
     return codeOf(keeper.update(soon()))
   }
   assert.match(await other({ dialect: 'morse' }), /^incompatible: .*morse; known are hermes/)
+  assert.match(await other({ cacheType: 'q1_0' }), /^incompatible: .* caches in q1_0, .* knows f16 and q8_0/)
   assert.match(await other({ reward: 'applause' }), /^incompatible: .*applause; known are paper, outcome/)
   assert.equal(engine.done, [])
 })

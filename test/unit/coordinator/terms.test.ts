@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { termsOf } from '../../../coordinator/ledger/agree-terms.js'
 import { parseEvent } from '../../../coordinator/ledger/events.js'
 import { checkTermsChanges, type RunTerms, termsChanges, termsIdOf } from '../../../coordinator/ledger/terms.js'
+import { smallRun } from '../../support/run-config.js'
 import { agreed, TERMS } from '../../support/run-events.js'
 
 /** As a settings file of another program might have them. */
@@ -32,6 +34,21 @@ test('an object without fields is a value of its own where nothing inside it say
   assert.equal(termsChanges(lora, { ...TERMS, training: { lora: { rank: 4 } } }), [
     { field: 'training.lora.rank', from: 'null', to: '4' },
   ])
+})
+
+test('a run asks for caches that one of its calibrations is for', () => {
+  const asked = (cacheType: 'f16' | 'q8_0', backends: readonly string[]) => () =>
+    termsOf(smallRun({ cacheType }), {
+      ...{ baseSha256: '', chatTemplateSha256: '', parameters: 1 },
+      taskSet: { datasetSha256: '', tasks: [], servers: [] },
+      calibrations: Object.fromEntries(backends.map((backend) => [backend, ''])),
+    })
+  const both = ['cuda-flash-q8_0@3.22.1', 'cpu@3.22.1']
+  assert.is(asked('q8_0', both)().cacheType, 'q8_0')
+  assert.is(asked('f16', both)().cacheType, 'f16')
+  assert.is(asked('q8_0', [])().cacheType, 'q8_0')
+  assert.throws(asked('q8_0', ['cpu@3.22.1']), /cacheType is q8_0, and audit\.calibrations has cpu@3\.22\.1: nobody/)
+  assert.throws(asked('f16', ['cuda-flash-q8_0@3.22.1']), /cacheType is f16/)
 })
 
 test('values that differ only in what is too long to show are different, and their event fits the log', () => {

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { backendName, deviceKind, type Placement } from '../../../engine/backend.js'
+import { backendName, cacheTypeOf, calibratedName, deviceKind, type Placement } from '../../../engine/backend.js'
 import { type Bytes, type Estimate, fitInto } from '../../../engine/fit.js'
 
 const GIB = 2 ** 30
@@ -52,12 +52,18 @@ test('where not even one lane fits, it is said what is missing', async () => {
 test('a backend is named by what computes, and a device that computes nothing is not named', () => {
   const placement: Placement = {
     ...{ device: 'cuda', deviceNames: ['H200'], layers: 37, allLayers: 37, flashAttention: true },
+    cacheType: 'f16',
     ...{ lanes: 16, contextSize: 1024, mainBytes: 0, gpuBytes: 0 },
   }
   assert.is(backendName(placement), 'cuda-flash')
   assert.is(backendName({ ...placement, flashAttention: false }), 'cuda')
   assert.is(backendName({ ...placement, layers: 36 }), 'cuda-part-flash')
-  assert.is(backendName({ ...placement, device: 'vulkan', layers: 0 }), 'cpu')
+  assert.is(backendName({ ...placement, device: 'vulkan', layers: 0, flashAttention: false }), 'cpu')
+  const small: Placement = { ...placement, cacheType: 'q8_0' }
+  assert.is(backendName(small), 'cuda-flash-q8_0')
+  assert.is(backendName({ ...small, layers: 0 }), 'cpu-flash-q8_0')
+  for (const one of [placement, small])
+    assert.is(cacheTypeOf(calibratedName({ backend: backendName(one), nodeLlamaCpp: '3.22.1' })), one.cacheType)
   assert.is(deviceKind('vulkan', ['llvmpipe (LLVM 15.0.6, 256 bits)']), 'lavapipe')
   assert.is(deviceKind('vulkan', ['NVIDIA H200']), 'vulkan')
 })

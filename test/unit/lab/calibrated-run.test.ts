@@ -16,6 +16,7 @@ test('a calibration is of its run: its model, tasks and dialect, and what its au
       base: { path: 'base.gguf', name: 'a granite', quantisation: 'q8_0', dialect: 'granite' },
       tasks: { dataset: 'tasks' },
       groupSize: 16,
+      cacheType: 'q8_0',
       audit: { processes: 2 },
       trainer: { settings: { device: 'cuda', precision: 'float16', maxTokensPerForward: 0, optimizer: { lr: 1 } } },
     }),
@@ -24,7 +25,14 @@ test('a calibration is of its run: its model, tasks and dialect, and what its au
     assert.equal(calibratedRun({ config }), {
       modelPath: join(folder, 'base.gguf'),
       dataset: join(folder, 'tasks'),
-      ...{ dialect: 'granite', quantisation: 'q8_0', groupSize: 16, processes: 2, python: undefined },
+      ...{
+        dialect: 'granite',
+        quantisation: 'q8_0',
+        cacheType: 'q8_0',
+        groupSize: 16,
+        processes: 2,
+        python: undefined,
+      },
       auditing: { device: 'cuda', precision: 'float16', maxTokensPerForward: 0 },
     })
     const { modelPath, groupSize, dialect } = calibratedRun({ config, model: '/other.gguf', groupSize: 4 })
@@ -35,8 +43,11 @@ test('a calibration is of its run: its model, tasks and dialect, and what its au
 })
 
 test('without a run a calibration needs a model and tasks, and the rest is what it always was', () => {
-  const { dialect, quantisation, groupSize, processes, auditing } = calibratedRun({ model: 'a.gguf', dataset: 'tasks' })
-  assert.equal([dialect, quantisation, groupSize, processes, auditing], ['hermes', 'f16', 8, 1, {}])
+  const { dialect, quantisation, cacheType, groupSize, processes, auditing } = calibratedRun({
+    model: 'a.gguf',
+    dataset: 'tasks',
+  })
+  assert.equal([dialect, quantisation, cacheType, groupSize, processes, auditing], ['hermes', 'f16', 'f16', 8, 1, {}])
   for (const options of [{}, { model: 'a.gguf' }, { dataset: 'tasks' }])
     assert.throws(
       () => calibratedRun(options),

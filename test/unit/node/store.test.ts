@@ -21,6 +21,7 @@ const ORIGIN: GroupOrigin = {
   adapterSha256: null,
   dialect: 'hermes',
   reward: 'paper',
+  cacheType: 'f16',
 }
 
 test('the body of the newest group with a verdict can still be given away, and no older one', async () => {

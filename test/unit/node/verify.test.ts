@@ -36,6 +36,7 @@ const origin: GroupOrigin = {
   adapterSha256: null,
   dialect: 'hermes',
   reward: 'paper',
+  cacheType: 'f16',
 }
 
 test('a seed is checked against the secret of its round once that is shown', () => {

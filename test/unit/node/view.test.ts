@@ -74,10 +74,11 @@ test('the board’s newest word on the node is shown, with its team', () => {
 
 test('the picture is as wide as the terminal at most, and holds everything at any width', () => {
   const refusedOnce: NodeProgress = { type: 'verdict', verdict: verdict('reward_mismatch', 0), earlier: null }
-  const ready: NodeProgress = {
+  const ready: Extract<NodeProgress, { type: 'ready' }> = {
     ...{ type: 'ready', peerId: 'p', backend: 'cpu', confinement: { level: 'none', lacks: [] } },
     placement: {
       ...{ device: 'cpu', deviceNames: [], layers: 0, allLayers: 7, flashAttention: false },
+      cacheType: 'f16',
       ...{ lanes: 16, contextSize: 1024, mainBytes: 40e6, gpuBytes: 0 },
     },
   }
@@ -85,6 +86,15 @@ test('the picture is as wide as the terminal at most, and holds everything at an
     progressLine(ready)!,
     /inference on cpu \(16 rollouts of 1024 tokens at a time, about 40\.0 MB of memory\)/,
   )
+  const refitted: NodeProgress = {
+    ...{ type: 'refitted', tokens: 2048, backend: 'cpu-flash-q8_0' },
+    placement: { ...ready.placement, flashAttention: true, cacheType: 'q8_0', contextSize: 2048 },
+  }
+  assert.match(
+    progressLine(refitted)!,
+    /^room for rollouts of 2048 tokens, inference on cpu-flash-q8_0 \(flash attention, caches of q8_0, 16 rollouts/,
+  )
+  assert.is(after(ready, refitted).backend, 'cpu-flash-q8_0')
   const view = viewOf(after(ready, { type: 'policy', version: 3, versions: 16, policyId: 'p' }, refusedOnce))
   assert.equal(nodeView.parse(view), view)
   for (const columns of [30, 40, 80, 200]) {

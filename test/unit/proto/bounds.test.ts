@@ -217,6 +217,7 @@ test('the policy id changes with everything that changes tokens, and not with th
     { ...flightPolicy, adapter: { ...adapter, alpha: 32 } },
     { ...flightPolicy, dialect: 'llama' },
     { ...flightPolicy, reward: 'outcome' },
+    { ...flightPolicy, cacheType: 'q8_0' },
     { ...flightPolicy, sampler: { ...flightPolicy.sampler, temperature: 0.7 } },
     { ...flightPolicy, base: { ...flightPolicy.base, quantisation: 'Q8_0' } },
     { ...flightPolicy, engine: { ...flightPolicy.engine, llamaCpp: 'v0.5.1' } },
