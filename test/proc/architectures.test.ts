@@ -61,6 +61,14 @@ for (const architecture of ARCHITECTURES)
     }
   })
 
+test('a cache whose blocks the heads of a model do not fill is refused in words', async ({ folder }) => {
+  const modelPath = join(folder, 'granite', 'base.gguf')
+  await assert.rejects(
+    openEngine({ modelPath, threads: 1, contextSize: 256, lanes: 1, gpu: false, cacheType: 'q8_0' }),
+    /model_refused: .*a cache of q8_0 is kept in blocks of 32 numbers, and heads of 16 are none: this model needs one of f16/,
+  )
+})
+
 test('the table in the documents has these bounds for every architecture', async () => {
   const text = await readFile(join(checkout, 'docs', 'trainer.md'), 'utf8')
   const rows = text

@@ -19,6 +19,12 @@ const LIMITS = {
   farRepairRate: 1,
 }
 
+/** By which every group is audited and every honest one passes. */
+export const LENIENT: Pick<Calibration, 'thresholds' | 'repairTail'> = {
+  thresholds: { level: 1e-9, all: LIMITS, arguments: LIMITS },
+  repairTail: REPAIR_EDGES.map(() => 1),
+}
+
 /** Writes a calibration under which every group is audited and every honest one passes. */
 export function writeLenientCalibration(file: string): void {
   const baseSha256 = createHash('sha256').update(readFileSync(demoModel())).digest('hex')
@@ -31,8 +37,7 @@ export function writeLenientCalibration(file: string): void {
     },
     groups: 2,
     sampledTokens: 1000,
-    thresholds: { level: 1e-9, all: LIMITS, arguments: LIMITS },
-    repairTail: REPAIR_EDGES.map(() => 1),
+    ...LENIENT,
     honest: { 'mean repair, nats': { '0.5': 0.02, max: 2 } },
     falseRefusals: { goal: 0.005, confidence: 0.95, measured: none, byCode: {} },
   }
