@@ -97,7 +97,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   copy_file: {
     goal: 'copy a file',
-    answer: 'I copied it to {file}, which has {bytes} bytes.',
+    answer: 'The copy is {file}, with {bytes} bytes.',
     next: ['replace_text', 'append_to_file', 'change_file_permissions'],
     checks: ['list_directory'],
   },

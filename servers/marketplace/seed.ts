@@ -1,5 +1,5 @@
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
-import { CITIES, type City } from '../kernel/gazetteer.js'
+import { CITIES } from '../kernel/gazetteer.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { shiftInstant } from './rules.js'
 import { type Listing, MARKET, type MarketTables, type Member, YOU } from './schema.js'
@@ -15,7 +15,8 @@ const FIXED = 40
 
 /** A market on a Monday morning: auctions that end in minutes or days, offers half-way, sales at every stage. */
 export function seedMarketplace({ random, start, home }: SeedContext): SeedRows<MarketTables> {
-  const members = seedMembers(random, home)
+  const [you, ...rest] = seedMembers(random)
+  const members = [{ ...you!, city: home.city }, ...rest]
   const others = members.slice(1)
   const titles = seedTitles(random)
   const unused = [...titles]
@@ -64,7 +65,7 @@ export function seedMarketplace({ random, start, home }: SeedContext): SeedRows<
   }
 }
 
-function seedMembers(random: SeededRandom, home: City): Member[] {
+function seedMembers(random: SeededRandom): Member[] {
   const firsts = random.sample(words.FIRST_NAMES, MEMBERS)
   // Fewer surnames than people: some share one.
   const lasts = random.sample(words.LAST_NAMES, MEMBERS - 8)
@@ -74,7 +75,7 @@ function seedMembers(random: SeededRandom, home: City): Member[] {
     return {
       member: i === 0 ? YOU : name.toLowerCase().replace(' ', '-'),
       name,
-      city: (i === 0 ? home : random.pick(CITIES)).city,
+      city: random.pick(CITIES).city,
       wallet: random.chance(0.15) ? random.int(0, 30) : random.int(200, 2500),
       stars: ratings * 3 + random.int(0, ratings * 2),
       ratings,

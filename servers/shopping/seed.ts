@@ -29,7 +29,8 @@ export function seedShopping({ random, start, home }: SeedContext): SeedRows<Sho
   const today = start.slice(0, 10)
   const brands = random.sample(words.BRAND_NAMES, BRANDS).map((name): Brand => ({ brand: slug(name), name }))
   const { products, variants } = seedCatalogue(random, brands)
-  const shop_city = home.city
+  // A few have moved since they opened their account.
+  const shop_city = (random.chance(0.95) ? home : random.pick(CITIES)).city
   const delivery_addresses = seedAddresses(random, shop_city)
   const payment_methods = seedPaymentMethods(random)
   const coupons = seedCoupons(random, today)

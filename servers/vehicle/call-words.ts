@@ -35,7 +35,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   set_cruise_control: {
     goal: 'use the cruise control',
-    answer: 'You are going {speed} km/h[, held by cruise control at {cruise}].',
+    answer: 'Cruise control holds {speed} km/h now.',
     checks: ['check_vehicle'],
   },
   operate_door: {

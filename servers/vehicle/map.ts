@@ -49,8 +49,14 @@ const neighbours = (city: City): City[] =>
     .slice(0, 4)
     .map(({ other }) => other)
 
-/** Cities in which a car may live, each with those around it. */
-export const HOMES: readonly { readonly city: City; readonly around: readonly City[] }[] = CITIES.map((city) => ({
-  city,
-  around: neighbours(city),
-})).filter(({ around }) => around.length >= 2)
+export interface Surroundings {
+  readonly city: City
+  /** Where else its cars go: only about the city itself where no other is near. */
+  readonly around: readonly City[]
+}
+
+/** Each city with those around it. */
+export const HOMES: readonly Surroundings[] = CITIES.map((city) => {
+  const around = neighbours(city)
+  return { city, around: around.length > 0 ? around : [city] }
+})

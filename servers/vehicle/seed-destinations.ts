@@ -18,8 +18,8 @@ export function seedDestinations(
   connector: Destination['connector'],
   home: City,
 ): Destination[] {
-  // Where the user lives, unless too few cities are around it.
-  const { city, around } = HOMES.find((row) => row.city === home) ?? random.pick(HOMES)
+  // A few cars live elsewhere than the user does.
+  const { city, around } = random.chance(0.95) ? HOMES.find((row) => row.city === home)! : random.pick(HOMES)
   const keys = new Set<string>()
   const place = (name: string, nearby: boolean, site: Site): Destination => {
     const address = addressIn(random, nearby ? city.city : random.pick(around).city)

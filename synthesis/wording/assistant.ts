@@ -25,6 +25,7 @@ const QUESTIONS: readonly (readonly [RegExp, readonly string[]])[] = [
     /^(search term|search phrase|pattern|keyword)$/,
     ['What should I search for?', 'Sure. Which # should I use?', 'What # should I look for?'],
   ],
+  [/ name$/, ['Under which name?', 'Which # should I put down?', 'Could you tell me the #?']],
   [/^PIN$/, ['What is the PIN?', 'I need the PIN for that. What is it?', 'Could you tell me the PIN?']],
   [
     /\b(mode|gear|state|folder|status|priority|zone|fare)$/,

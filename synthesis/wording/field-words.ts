@@ -45,6 +45,8 @@ const NAMED: Readonly<Record<string, string>> = {
   from_address: 'starting point',
   to_address: 'destination',
   stop_address: 'stop',
+  from_city: 'city of departure',
+  to_city: 'city of arrival',
   from_category: 'category to take it from',
   to_category: 'category to give it to',
   from_store: 'store to send it from',

@@ -28,11 +28,11 @@ const BOUNDARY =
   /^($|,| (and|with|at|on|for|in|to|by|as|of|from|until|under|within|about|before|so|that|when|saying|titled|called|named|after|beneath|again|now)\b)/
 /** What waits for something: no sentence ends there. */
 const WAITING =
-  /\b(a|an|the|my|is|are|was|and|or|at most|no more than|than|up|be|stops|expires|ends|lasts|costs|begins|differs?|compares?|nearest|closest|next|above|below|over|spent|paid|charged|tagged|packed|zipped|written|installed|booked|counts|counted|points|runs|belongs?|missing|valid|close|away|trip|come|takes part|people|good|reachable|automated|and ask|and pay|it|us|add me|alert me|, delivered)$/
+  /\b(a|an|the|my|is|are|was|and|or|at most|no more than|than|up|be|stops|expires|ends|lasts|costs|begins|differs?|compares?|nearest|closest|next|above|below|over|spent|paid|charged|tagged|packed|zipped|written|installed|booked|counts|counted|points|runs|belongs?|missing|valid|close|away|trip|come|takes part|people|good|reachable|automated|and ask|and pay|it|us|add me|alert me|should it fall|, delivered)$/
 /** A verb with one thing alone, which is not what the request was about: `append "..."`, `ask Ana`. */
 const BARE = /^(?:[a-z]+ "\{[a-z_]+\}"|(?:add|ask|give) \{[a-z_]+\}(?: with .*)?)$/
 /** What is looked for, once its name is gone. */
-const NAMELESS = /\b(?:there is|we have) an? [a-z]+$/
+const NAMELESS = /^show the lines\b|\b(?:there is|we have) an? [a-z]+$/
 /** What cannot follow a gap: the other half of a pair, or words about what is missing. */
 const HALF = /^(?: and (?:the |its )?[a-z]+ "?\{| of | as | so far\b)/
 /** Verbs that are about the new value: `set that light` alone would be no sentence. */

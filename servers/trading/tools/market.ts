@@ -25,7 +25,7 @@ const searchInstruments = tool({
   ask: [
     'search the stocks for "{query}"[ that cost at most {max_price}]',
     'look for shares matching "{query}"[ with a last price of no more than {max_price}]',
-    'find shares called "{query}"[ at a price of {max_price} at most]',
+    'find shares that match "{query}"[ at a price of {max_price} at most]',
     'show which shares match "{query}"[ and are at {max_price} or less]',
   ],
   sample({ db, random, bound }) {

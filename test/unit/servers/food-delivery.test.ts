@@ -159,7 +159,8 @@ checkWorldContract(foodDelivery, {
         fill(s, kitchen(s), Math.min(50, credit(s) - 20))
         succeed(s, ...order)
       }
-      fill(s, kitchen(s), credit(s))
+      const from = kitchen(s)
+      fill(s, from, Math.max(from.minimum, credit(s)))
       return order
     },
     top_up_limit: (s) => {

@@ -232,7 +232,7 @@ test('a stop makes a route longer by the detour, never shorter', () => {
 test('the nearest places are the nearest, and reachable within the minutes that the way to them takes', () => {
   const session = open(8)
   for (const { city } of CITIES) {
-    const address = `17 Garden Avenue, ${city}`
+    const address = `17 ${streetsOf(city)[14]}, ${city}`
     const { category } = mapOf(session).places.by('city', city)[0]!
     const { places } = succeed(session, 'nearest_places', { address, category }) as {
       places: { place: string; address: string; metres: number }[]
