@@ -167,7 +167,7 @@ const bookHotel = tool({
     'book a {nights}-night stay at {hotel} from {date} for {itinerary}',
     'add a {nights}-night stay at {hotel} from {date} to {itinerary}',
     'reserve a room at {hotel} from {date} for {itinerary}, a {nights}-night stay',
-    'book {hotel} from {date} for {itinerary}, a {nights}-night stay',
+    'book {hotel} for {itinerary}, a {nights}-night stay from {date}',
   ],
   sample(sampling) {
     const { db, random, bound, now } = sampling
