@@ -13,8 +13,8 @@ import {
   PAGE,
   pickFrom,
   ref,
-  STREETS,
   sensitive,
+  streetsOf,
   toolMaker,
   undecided,
 } from '../kernel/index.js'
@@ -41,7 +41,7 @@ export const WORLD_KIT = {
   pickFrom,
   addressIn,
   CITIES,
-  STREETS,
+  streetsOf,
   ...dates,
   ...text,
 } as const

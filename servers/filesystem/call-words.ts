@@ -59,7 +59,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'find a text in a file',
     answer: '{name} has it on {found:line}[: {matches*line {line}, "{text}"}].',
   },
-  sort_lines: { goal: 'see the lines of a file sorted', answer: 'I sorted the {lines:line} of {name}[: "{text}"].' },
+  sort_lines: { goal: 'see the lines of a file sorted', answer: 'This is {name}, sorted[: "{text}"].' },
   compare_files: {
     goal: 'compare two files',
     answer:
@@ -103,7 +103,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   make_directory: {
     goal: 'make a directory',
-    answer: 'The directory {name} is there, with the permissions {mode}.',
+    answer: 'I made the directory {name}, with the permissions {mode}.',
     next: [
       'copy_file',
       'move_file',

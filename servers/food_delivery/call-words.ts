@@ -65,12 +65,12 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   list_food_orders: {
     goal: 'look through my food orders',
-    answer: 'You have {found:@state food order}[: {food_orders*{name} on {date} for {paid}}].',
+    answer: 'I found {found:food order} that {found=is|are} {@state}[: {food_orders*{name} on {date} for {paid}}].',
   },
   track_food_order: {
     goal: 'check where my food is',
     answer:
-      'Your order from {name} is {status}[, with {courier} as the courier]; arrival {arrives} at {address}. It holds {dishes*{quantity} of {name}}.',
+      'Your order from {name} is {status}[, with {courier} as the courier]; the delivery time is {arrives}, at {address}. It holds {dishes*{quantity} of {name}}.',
   },
   cancel_food_order: {
     goal: 'cancel a food order',

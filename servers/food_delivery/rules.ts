@@ -1,5 +1,6 @@
 import { addDays, addMinutes, minutesOf, timeOf } from '../kernel/dates.js'
-import { CITIES, parseAddress, STREETS } from '../kernel/gazetteer.js'
+import { CITIES, parseAddress } from '../kernel/gazetteer.js'
+import { streetsOf } from '../kernel/streets.js'
 import {
   type BasketLine,
   type Dropoff,
@@ -80,15 +81,15 @@ export function timesUntil(delivered: string, cookMinutes: number, rideMinutes: 
 export const rideMinutes = (from: Restaurant, to: Dropoff): number =>
   from.zone === to.zone ? LIMITS.nearRideMinutes : LIMITS.farRideMinutes
 
-/** The part of its city that a street lies in; the same streets in every city. */
-export const zoneOf = (street: string): Zone => ZONES[STREETS.indexOf(street) % ZONES.length]!
+/** The part of its city that a street lies in. */
+export const zoneOf = (street: string, city: string): Zone => ZONES[streetsOf(city).indexOf(street) % ZONES.length]!
 
 /** An address in its usual spelling with its city and zone; nothing if it does not exist. */
 export function locate(address: string): { address: string; city: string; zone: Zone } | undefined {
   const found = parseAddress(address)
   if (!found) return undefined
   const { house, street, city } = found
-  return { address: `${house} ${street}, ${city.city}`, city: city.city, zone: zoneOf(street) }
+  return { address: `${house} ${street}, ${city.city}`, city: city.city, zone: zoneOf(street, city.city) }
 }
 
 const SPELLINGS: ReadonlyMap<string, string> = new Map(CITIES.map(({ city }) => [city.toLowerCase(), city]))

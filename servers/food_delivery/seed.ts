@@ -23,9 +23,9 @@ import * as words from './words.js'
 const RESTAURANTS = 5
 
 /** Two cities' restaurants with their menus, and a customer with drop-offs, credit, promos, past orders and some under way. */
-export function seedFoodDelivery({ random, start }: SeedContext): SeedRows<FoodTables> {
+export function seedFoodDelivery({ random, start, home: { city: home } }: SeedContext): SeedRows<FoodTables> {
   const today = start.slice(0, 10)
-  const [home, away] = random.sample(CITIES, 2).map(({ city }) => city) as [string, string]
+  const away = random.pick(CITIES.filter(({ city }) => city !== home)).city
   const restaurants = seedRestaurants(random, home, away)
   const numbers = twoDigitNumbers(random, restaurants.length)
   const dishes = restaurants.flatMap((restaurant, i) => seedMenu(random, restaurant, numbers[i]!))

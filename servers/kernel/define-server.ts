@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { type AnswerPart, parseAnswer, unknownFields } from './answer-template.js'
 import { WorldDefect } from './errors.js'
+import type { City } from './gazetteer.js'
 import { type ListSizes, paged } from './pages.js'
 import type { SeededRandom } from './random.js'
 import { withSources } from './reference-sources.js'
@@ -170,6 +171,8 @@ export interface SeedContext {
   readonly random: SeededRandom
   /** Virtual time at which sessions begin, ISO 8601 UTC. */
   readonly start: string
+  /** Where the user lives, the same in all worlds of one seed. */
+  readonly home: City
 }
 
 /** Something that holds in every reachable state. Returns what is wrong, or nothing. */

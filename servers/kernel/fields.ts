@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /**
- * Values that all worlds share: a city of the gazetteer by name, a street address in one (`12 Mill Lane, Lisbon`), a
+ * Values that all worlds share: a city of the gazetteer by name, a street address in one (`12 Rua do Moinho, Lisbon`), a
  * date (YYYY-MM-DD).
  */
 export type CommonValue = 'city' | 'address' | 'date'

@@ -1,4 +1,5 @@
-import type { SeededRandom } from './random.js'
+import { deriveSeed, type SeededRandom, seededRandom } from './random.js'
+import { streetsOf } from './streets.js'
 
 /** A city as every world knows it. */
 export interface City {
@@ -55,60 +56,15 @@ export const CITIES: readonly City[] = [
   city('Zurich', 'Switzerland', 'ZRH', 47.37, 8.54),
 ]
 
-/** Streets that exist in every city. */
-export const STREETS: readonly string[] = [
-  'Abbey Road',
-  'Acacia Avenue',
-  'Baker Street',
-  'Bridge Street',
-  'Canal Street',
-  'Castle Street',
-  'Cherry Lane',
-  'Church Road',
-  'Clock Square',
-  'Dock Road',
-  'Elm Street',
-  'Ferry Lane',
-  'Fountain Square',
-  'Garden Avenue',
-  'Granary Street',
-  'Green Lane',
-  'Harbour Street',
-  'High Street',
-  'Hill Road',
-  'King Street',
-  'Lake Avenue',
-  'Library Square',
-  'Linden Avenue',
-  'Maple Street',
-  'Market Square',
-  'Mill Lane',
-  'Museum Street',
-  'North Street',
-  'Oak Avenue',
-  'Old Town Road',
-  'Orchard Lane',
-  'Park Avenue',
-  'Pine Street',
-  'Queen Street',
-  'Rose Lane',
-  'School Road',
-  'Station Road',
-  'Temple Street',
-  'Tower Street',
-  'Union Square',
-  'Victoria Road',
-  'Vine Street',
-  'Willow Lane',
-  'Windmill Road',
-]
-
 /** House numbers run from 1 to this on every street. */
 export const HOUSES_PER_STREET = 120
 
-/** An address of the form `12 Mill Lane, Lisbon`; every such address of a known street and city exists. */
+/** Where the user of this seed lives: the same city in every world, so that what belongs together is not on two continents. */
+export const homeOf = (seed: number): City => seededRandom(deriveSeed('home', seed)).pick(CITIES)
+
+/** An address of the form `12 Rua do Moinho, Lisbon`; every such address of a known street and city exists. */
 export function addressIn(random: SeededRandom, cityName: string): string {
-  return `${random.int(1, HOUSES_PER_STREET)} ${random.pick(STREETS)}, ${cityName}`
+  return `${random.int(1, HOUSES_PER_STREET)} ${random.pick(streetsOf(cityName))}, ${cityName}`
 }
 
 export interface Address {
@@ -121,8 +77,8 @@ export interface Address {
 export function parseAddress(text: string): Address | undefined {
   const [, number, streetName, cityName] = text.trim().match(/^(\d{1,3}) ([^,]+), *([^,]+)$/) ?? []
   const same = (a: string, b: string | undefined): boolean => a.toLowerCase() === b?.toLowerCase()
-  const street = STREETS.find((name) => same(name, streetName))
   const city = CITIES.find((known) => same(known.city, cityName))
+  const street = city && streetsOf(city.city).find((name) => same(name, streetName))
   const house = Number(number)
   return street && city && house >= 1 && house <= HOUSES_PER_STREET ? { house, street, city } : undefined
 }

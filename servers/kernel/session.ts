@@ -11,6 +11,7 @@ import type {
 } from './define-server.js'
 import { type CallRefusalCode, DomainFailure, WorldDefect } from './errors.js'
 import { meaningOf } from './fields.js'
+import { homeOf } from './gazetteer.js'
 import { KeyCounters } from './key-counters.js'
 import { deriveSeed, type SeededRandom, seededRandom } from './random.js'
 import { quoted } from './row-text.js'
@@ -42,7 +43,11 @@ export interface SeedWorld {
  * @throws WorldDefect when a row does not fit its schema or a key occurs twice
  */
 export function generateWorld(server: ServerDefinition, seed: number): SeedWorld {
-  const rows = server.seed({ random: seededRandom(deriveSeed(server.name, 'world', seed)), start: SESSION_START })
+  const rows = server.seed({
+    random: seededRandom(deriveSeed(server.name, 'world', seed)),
+    start: SESSION_START,
+    home: homeOf(seed),
+  })
   const tables = new Map<string, SeedTable>()
   for (const [name, spec] of Object.entries(server.tables)) {
     const defect = (problem: string) => new WorldDefect(server.name, `seed ${seed}, table ${name}: ${problem}`)

@@ -19,7 +19,7 @@ export const maps = defineServer({
     // Rows exist only for the addresses that the user has saved; every other address exists by rule.
     address: { noun: 'location', table: 'saved_places', label: 'name', sayable: true },
     place: { noun: 'place', table: 'places', label: 'name' },
-    closed_road: { noun: 'closed road', table: 'closed_roads', label: 'street' },
+    closed_road: { noun: 'road', table: 'closed_roads', label: 'street' },
   },
   failures,
   tools: [...addressTools, ...placeTools, ...travelTools, ...savedPlaceTools, ...roadTools],

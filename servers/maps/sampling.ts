@@ -12,12 +12,12 @@ interface Sampling {
   today(): string
 }
 
-/** A city worth asking about: one whose roads have changed today, else often that of a saved address. */
+/** A city worth asking about: one whose roads have changed today, else mostly that of a saved address, which are about the user's home. */
 export function someCity({ db, random, today }: Sampling): string {
   const changed = db.closed_roads.by('since', today())
   if (changed.length > 0) return random.pick(changed).city
   const saved = db.saved_places.list()
-  if (saved.length > 0 && random.chance(0.4)) return locate(random.pick(saved).address)!.city.city
+  if (saved.length > 0 && random.chance(0.7)) return locate(random.pick(saved).address)!.city.city
   return random.pick(CITIES).city
 }
 

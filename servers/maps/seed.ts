@@ -1,6 +1,7 @@
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
-import { addressIn, CITIES, type City, STREETS } from '../kernel/gazetteer.js'
+import { addressIn, CITIES, type City } from '../kernel/gazetteer.js'
 import type { SeededRandom } from '../kernel/random.js'
+import { streetsOf } from '../kernel/streets.js'
 import { metresBetween } from './network.js'
 import { CATEGORIES, type Category, type ClosedRoad, type MapsTables, type Place, type SavedPlace } from './schema.js'
 import { CHAINS, KIND_NAMES, NAME_FIRST, NAME_SECOND, SAVED_NAMES } from './words.js'
@@ -9,10 +10,10 @@ import { CHAINS, KIND_NAMES, NAME_FIRST, NAME_SECOND, SAVED_NAMES } from './word
 const KINDS_PER_CITY = 5
 
 /** Every city of the gazetteer with places of five kinds, some closed roads, and a user who has saved a few addresses. */
-export function seedMaps({ random }: SeedContext): SeedRows<MapsTables> {
+export function seedMaps({ random, home }: SeedContext): SeedRows<MapsTables> {
   return {
     places: CITIES.flatMap((city) => seedPlaces(random, city)),
-    saved_places: seedSavedPlaces(random),
+    saved_places: seedSavedPlaces(random, home),
     closed_roads: seedClosedRoads(random),
   }
 }
@@ -76,9 +77,9 @@ function hours(random: SeededRandom, category: Category): Pick<Place, 'opens' | 
   }
 }
 
-function seedSavedPlaces(random: SeededRandom): SavedPlace[] {
-  const home = random.pick(CITIES.filter((city) => CITIES.some((other) => isTrip(city, other))))
-  const trip = random.pick(CITIES.filter((other) => isTrip(home, other)))
+function seedSavedPlaces(random: SeededRandom, home: City): SavedPlace[] {
+  const trips = CITIES.filter((other) => isTrip(home, other))
+  const trip = trips.length > 0 ? random.pick(trips) : home
   const cities = [home, home, home, trip, random.pick(CITIES)]
   const others = random.sample(SAVED_NAMES.slice(2), cities.length - 2)
   const rows = new Map<string, SavedPlace>()
@@ -92,10 +93,9 @@ function seedSavedPlaces(random: SeededRandom): SavedPlace[] {
 const isTrip = (from: City, to: City): boolean => from !== to && metresBetween(from, to) < 1_000_000
 
 function seedClosedRoads(random: SeededRandom): ClosedRoad[] {
-  // Station Road stays open at first: while it is closed no car leaves the city.
-  const streets = STREETS.filter((street) => street !== 'Station Road')
   return random.sample(CITIES, 14).flatMap((city) =>
-    random.sample(streets, random.pick([1, 1, 2])).map((street) => ({
+    // The street of the station stays open at first: while it is closed no car leaves the city.
+    random.sample(streetsOf(city.city).slice(1), random.pick([1, 1, 2])).map((street) => ({
       closed_road: closedRoadKey(street, city),
       street,
       city: city.city,

@@ -1,5 +1,6 @@
-import { CITIES, type City, HOUSES_PER_STREET, STREETS } from '../kernel/gazetteer.js'
+import { CITIES, type City, HOUSES_PER_STREET } from '../kernel/gazetteer.js'
 import { deriveSeed, seededRandom } from '../kernel/random.js'
+import { streetsOf } from '../kernel/streets.js'
 import { CITY_FACTS } from './cities.js'
 
 /**
@@ -15,7 +16,7 @@ export interface Street {
 
 /** An address on the map. */
 export interface Spot {
-  /** As the gazetteer writes it: `12 Mill Lane, Lisbon`. */
+  /** As the gazetteer writes it: `12 Rua do Moinho, Lisbon`. */
   readonly address: string
   readonly city: City
   readonly street: Street
@@ -48,7 +49,7 @@ const NEAR_ENOUGH = 300
 /** The plan of a city is the same in every world: addresses that other worlds hand out can be found in each. */
 function plan(city: City, elevation: number): CityPlan {
   const random = seededRandom(deriveSeed('maps', 'streets', city.city))
-  const names = random.shuffle(STREETS)
+  const names = random.shuffle(streetsOf(city.city))
   const half = names.length / 2
   const street = (name: string, place: number): Street => ({
     name,
@@ -108,7 +109,7 @@ export function station(city: City): Spot {
   return STATIONS.get(city.city)!
 }
 
-const STATIONS = new Map(CITIES.map((city) => [city.city, locate(`60 Station Road, ${city.city}`)!]))
+const STATIONS = new Map(CITIES.map((city) => [city.city, locate(`60 ${streetsOf(city.city)[0]}, ${city.city}`)!]))
 
 /** Degrees. */
 function position({ city, x, y }: Spot): { latitude: number; longitude: number } {

@@ -14,8 +14,9 @@ const AUCTIONS = 42
 const FIXED = 40
 
 /** A market on a Monday morning: auctions that end in minutes or days, offers half-way, sales at every stage. */
-export function seedMarketplace({ random, start }: SeedContext): SeedRows<MarketTables> {
-  const members = seedMembers(random)
+export function seedMarketplace({ random, start, home }: SeedContext): SeedRows<MarketTables> {
+  const [you, ...rest] = seedMembers(random)
+  const members = [{ ...you!, city: home.city }, ...rest]
   const others = members.slice(1)
   const titles = seedTitles(random)
   const unused = [...titles]

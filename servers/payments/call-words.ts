@@ -46,7 +46,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
       'There {found=is|are} {found:webhook}[: {webhooks*{name} for {topic} events ({status}[, {pending:notice} waiting])}].',
   },
   retry_webhook: {
-    goal: 'get the notices out that wait at a webhook',
+    goal: 'retry a webhook',
     answer:
       '{name} is {status}: {delivered:notice} delivered[, {pending} still waiting], and {retries_left:retry} left for today.',
     checks: ['list_webhooks'],

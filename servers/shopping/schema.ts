@@ -174,7 +174,7 @@ export const failures = {
   below_coupon_minimum: 'The articles the coupon is for are worth less than its minimum.',
   coupon_already_applied: 'Only one coupon can be used per order: remove the one on the cart first.',
   no_coupon_applied: 'There is no coupon on the cart.',
-  address_not_found: 'There is no such address; write it like 12 Mill Lane, Lisbon.',
+  address_not_found: 'There is no such address; write it like 12 Rua do Moinho, Lisbon.',
   address_name_taken: 'Another delivery address has this name.',
   too_many_addresses: 'No more delivery addresses can be saved.',
   shipping_unavailable: 'This kind of shipping is not possible for this order.',

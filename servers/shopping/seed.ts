@@ -25,11 +25,12 @@ const BRANDS_PER_CATEGORY = 4
 const PRODUCTS_PER_CATEGORY = 12
 
 /** A shop and one of its customers: a catalogue, a cart someone began to fill, coupons good and bad, a year of orders. */
-export function seedShopping({ random, start }: SeedContext): SeedRows<ShoppingTables> {
+export function seedShopping({ random, start, home }: SeedContext): SeedRows<ShoppingTables> {
   const today = start.slice(0, 10)
   const brands = random.sample(words.BRAND_NAMES, BRANDS).map((name): Brand => ({ brand: slug(name), name }))
   const { products, variants } = seedCatalogue(random, brands)
-  const shop_city = random.pick(CITIES).city
+  // A few have moved since they opened their account.
+  const shop_city = (random.chance(0.95) ? home : random.pick(CITIES)).city
   const delivery_addresses = seedAddresses(random, shop_city)
   const payment_methods = seedPaymentMethods(random)
   const coupons = seedCoupons(random, today)
@@ -136,7 +137,7 @@ function seedAddresses(random: SeededRandom, shopCity: string): DeliveryAddress[
   const near = CITIES.filter(({ city, country }) => city !== shopCity && overseas(country) === overseas(here.country))
   const far = CITIES.filter(({ country }) => overseas(country) !== overseas(here.country))
   const cities = [shopCity, random.pick(near).city, random.pick(far).city, random.pick(near).city]
-  const names = ['Home', ...random.sample(words.ADDRESS_NAMES, random.int(2, LIMITS.addresses - 2))]
+  const names = ['Home', ...random.sample(words.AWAY_NAMES, random.int(2, LIMITS.addresses - 2))]
   return names.map((name, i) => ({
     delivery_address: slug(name),
     name,

@@ -78,14 +78,14 @@ export const ADJECTIVES: Readonly<Record<Category, readonly string[]>> = {
 export const COUPON_NAMES = wordList('Spring Welcome Birthday Sunday Harvest Friends Thanks Lucky Bonus Sparkle Early')
 
 /** Names of delivery addresses beside `Home`. */
-export const ADDRESS_NAMES = [
-  'Office',
+/** What people call an address in the city where they live. */
+export const LOCAL_NAMES: readonly string[] = ['Office', 'Studio', 'Workshop', 'Flat', 'Neighbours']
+/** What they call one elsewhere. */
+export const AWAY_NAMES: readonly string[] = [
   'Parents',
-  'Cabin',
-  'Studio',
   'Grandma',
-  'Workshop',
-  'Flat',
+  'Sister',
+  'Best Friend',
   'Second Home',
   'Summer House',
 ]

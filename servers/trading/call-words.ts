@@ -57,7 +57,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   list_trades: {
     goal: 'see my past trades in a stock',
     answer:
-      'There {found=is|are} {found:entry} for {name}[: {trades*{kind}, {quantity:share} at {price:euro} on {date}}].',
+      'There {found=is|are} {found:entry} for {name}[: {trades*{kind} ({quantity:share} at {price:euro}, {date})}].',
   },
   add_to_watchlist: {
     goal: 'set a price alert',

@@ -35,7 +35,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   set_cruise_control: {
     goal: 'use the cruise control',
-    answer: 'You are going {speed} km/h[, held by cruise control at {cruise}].',
+    answer: 'Cruise control holds {speed} km/h now.',
     checks: ['check_vehicle'],
   },
   operate_door: {
@@ -67,7 +67,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   set_cabin_climate: {
     goal: 'change the temperature in the car',
-    answer: 'It will be {temperature} degrees in the {zone} zone; outside it is {outside}.',
+    answer: 'The {zone} zone is set to {temperature} degrees; outside it is {outside}.',
     next: ['play_playlist'],
     checks: [],
   },
@@ -98,7 +98,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer: 'There {found=is|are} {found:trip}[: {trips*{name} on {date}, {km} km}].',
   },
   switch_charging: {
-    goal: 'plug the charging cable in or out',
+    goal: 'start or stop charging the car',
     answer:
       'Charging at {name} is {charging} now, with {charge} percent in the battery[; {added_kwh} kWh were added for {cost}].',
     next: ['start_engine'],

@@ -1,5 +1,6 @@
-import { type Address, CITIES, type City, STREETS } from '../kernel/gazetteer.js'
+import { type Address, CITIES, type City } from '../kernel/gazetteer.js'
 import { ascending } from '../kernel/lists.js'
+import { streetsOf } from '../kernel/streets.js'
 
 /** A point on a flat map, whole km. */
 export interface Point {
@@ -9,6 +10,8 @@ export interface Point {
 
 /** How far people look for a place, or take a car to have it repaired. Km. */
 export const NEAR_KM = 150
+/** How far people drive in a day. Km. */
+export const FAR_KM = 900
 
 const KM_PER_LATITUDE = 111.3
 /** At 50° north; good enough within a day's drive, and the same for both ends. */
@@ -25,7 +28,7 @@ const centre = ({ latitude, longitude }: City): Point => ({
 
 /** Where an address lies: its city's centre, moved by a block per street. */
 export function pointOf({ street, city }: Address): Point {
-  const block = STREETS.indexOf(street)
+  const block = streetsOf(city.city).indexOf(street)
   const { x, y } = centre(city)
   return {
     x: x + BLOCK_KM * ((block % BLOCKS_PER_ROW) - 3),
@@ -46,8 +49,14 @@ const neighbours = (city: City): City[] =>
     .slice(0, 4)
     .map(({ other }) => other)
 
-/** Cities in which a car may live, each with those around it. */
-export const HOMES: readonly { readonly city: City; readonly around: readonly City[] }[] = CITIES.map((city) => ({
-  city,
-  around: neighbours(city),
-})).filter(({ around }) => around.length >= 2)
+export interface Surroundings {
+  readonly city: City
+  /** Where else its cars go: only about the city itself where no other is near. */
+  readonly around: readonly City[]
+}
+
+/** Each city with those around it. */
+export const HOMES: readonly Surroundings[] = CITIES.map((city) => {
+  const around = neighbours(city)
+  return { city, around: around.length > 0 ? around : [city] }
+})

@@ -1,5 +1,5 @@
 import { addDays } from '../kernel/dates.js'
-import { addressIn, parseAddress } from '../kernel/gazetteer.js'
+import { addressIn, type City, parseAddress } from '../kernel/gazetteer.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { slug } from '../kernel/text.js'
 import { HOMES, pointOf } from './map.js'
@@ -16,8 +16,10 @@ export function seedDestinations(
   random: SeededRandom,
   today: string,
   connector: Destination['connector'],
+  home: City,
 ): Destination[] {
-  const { city, around } = random.pick(HOMES)
+  // A few cars live elsewhere than the user does.
+  const { city, around } = random.chance(0.95) ? HOMES.find((row) => row.city === home)! : random.pick(HOMES)
   const keys = new Set<string>()
   const place = (name: string, nearby: boolean, site: Site): Destination => {
     const address = addressIn(random, nearby ? city.city : random.pick(around).city)

@@ -36,11 +36,11 @@ type Scene = (typeof SCENES)[number]
 const TRIPS = 84
 
 /** One electric car in one of several scenes, with its drivers, destinations, trips, faults and playlists. */
-export function seedVehicle({ random, start }: SeedContext): SeedRows<VehicleTables> {
+export function seedVehicle({ random, start, home }: SeedContext): SeedRows<VehicleTables> {
   const today = start.slice(0, 10)
   const scene = random.pick(SCENES)
   const connector = random.pick(CONNECTORS)
-  const destinations = seedDestinations(random, today, connector)
+  const destinations = seedDestinations(random, today, connector, home)
   const drivers = seedDrivers(random, today)
   const { faults, appointments } = seedFaults(random, today, destinations)
   const playlists = seedPlaylists(random, drivers)

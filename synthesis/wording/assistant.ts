@@ -1,5 +1,5 @@
 import { meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
-import { askedFor, choicesOf, listed } from './field-words.js'
+import { askedFor, choicesOf, isNameAsKey, listed, nameOf } from './field-words.js'
 import type { Ask, Moment } from './speech.js'
 import { goalsOf } from './vague.js'
 
@@ -25,6 +25,7 @@ const QUESTIONS: readonly (readonly [RegExp, readonly string[]])[] = [
     /^(search term|search phrase|pattern|keyword)$/,
     ['What should I search for?', 'Sure. Which # should I use?', 'What # should I look for?'],
   ],
+  [/ name$/, ['Under which name?', 'Which # should I put down?', 'Could you tell me the #?']],
   [/^PIN$/, ['What is the PIN?', 'I need the PIN for that. What is it?', 'Could you tell me the PIN?']],
   [
     /\b(mode|gear|state|folder|status|priority|zone|fare)$/,
@@ -36,8 +37,8 @@ const QUESTIONS: readonly (readonly [RegExp, readonly string[]])[] = [
       'Which # would you like?',
       'Which # do you mean?',
       'Could you tell me the #?',
-      'I need one more thing: what is the #?',
-      'Sure. What is the #?',
+      'I need one more thing: which # is it?',
+      'Sure. Which #?',
       'Of course. Could you let me know the #?',
     ],
   ],
@@ -128,9 +129,11 @@ const OFFERS = [
   'Tell me if you want to change it.',
 ] as const
 
-/** Says that a call failed, in the world's own words, and leaves the decision to the user. */
-export function failure(_ask: Ask, message: string, { random }: Moment): string {
-  const stopped = /[.!?]$/.test(message) ? message : `${message}.`
+/** Says that a call failed, in the world's own words but for keys that are names, and leaves the decision to the user. */
+export function failure({ args }: Ask, message: string, { random }: Moment): string {
+  const keys = Object.values(args).filter((value): value is string => typeof value === 'string' && isNameAsKey(value))
+  const told = keys.reduce((text, key) => text.replaceAll(key, nameOf(key)), message)
+  const stopped = /[.!?]$/.test(told) ? told : `${told}.`
   return `${random.pick(FAILURES).replace('#', () => stopped)} ${random.pick(OFFERS)}`
 }
 

@@ -45,6 +45,8 @@ const NAMED: Readonly<Record<string, string>> = {
   from_address: 'starting point',
   to_address: 'destination',
   stop_address: 'stop',
+  from_city: 'city of departure',
+  to_city: 'city of arrival',
   from_category: 'category to take it from',
   to_category: 'category to give it to',
   from_store: 'store to send it from',
@@ -100,3 +102,13 @@ export const withArticle = (noun: string): string => `${/^([aeio]|u(?!se|ni))/.t
 export function listed(items: readonly string[], last = 'and'): string {
   return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} ${last} ${items.at(-1)}`
 }
+
+/** Whether a key is a name with hyphens, such as `maple-room`. */
+export const isNameAsKey = (key: string): boolean => /^[a-z]+(-[a-z]+)+$/.test(key)
+
+/** `maple-room` as people write it: Maple Room. */
+export const nameOf = (key: string): string =>
+  key
+    .split('-')
+    .map((word) => word[0]!.toUpperCase() + word.slice(1))
+    .join(' ')

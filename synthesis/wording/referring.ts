@@ -95,6 +95,8 @@ const PHRASE = /^[A-Z][\w'’.-]*( (of|the|and|for|de|to|in|on|at|with|&|[A-Z0-9
 const STANDS_OUT = /^(?=.*[a-z])[\w~/-]+(\.[a-z0-9]+)?$/
 /** Labels that are the name of a thing and of nothing else. */
 const NAMED_BY = new Set(['name', 'title'])
+/** Things that bear the name of another: the order of a stock, the sale of a lamp. Without the word the other would be meant. */
+const NAMED_AFTER_ANOTHER = /\b(request|order|sale|reservation|shipment|recording|offer|appointment)$/
 
 function labelled(noun: string, label: string, { labelField, ahead }: Context, random: SeededRandom): TextSpan[] {
   const name: TextSpan = { text: label, fixed: true, label: true }
@@ -113,7 +115,8 @@ function labelled(noun: string, label: string, { labelField, ahead }: Context, r
   if (proper && endsWithNoun) return random.chance(0.5) ? [word('the '), name] : [name]
   // The name of a file or a person needs no word for what it is, nor does a title that was just spoken of.
   if (/\.[a-z0-9]{2,4}$/.test(label) && !label.includes(' ')) return [name]
-  if (proper && NAMED_BY.has(labelField ?? '') && random.chance(ahead ? 0.5 : 0.75)) return [name]
+  const ownName = NAMED_BY.has(labelField ?? '') && !NAMED_AFTER_ANOTHER.test(noun)
+  if (proper && ownName && random.chance(ahead ? 0.5 : 0.75)) return [name]
   const bare = PHRASE.test(label) || STANDS_OUT.test(label) ? [name] : quoted
   return random.pick([
     [word('the '), ...bare, word(` ${noun}`)],

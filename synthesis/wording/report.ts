@@ -50,7 +50,7 @@ export function report(done: readonly Done[], { random, today, goesOn }: Moment)
   }, answers[0]!.text)
 }
 
-const NOW = ['Now ', 'By now ', 'After that, '] as const
+const NOW = ['Now ', 'Now ', 'And now '] as const
 
 /** Whether an answer tells how things are rather than what was done to them. */
 const isState = (text: string): boolean => /^[^.]* (is|are|has|have) /.test(text) && !/ now\b|^(I|You) /.test(text)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Json, JsonObject } from '../../reward/index.js'
 import { type AnswerPart, meaningOf, PAGE, parseAnswer } from '../../servers/kernel/index.js'
 import { isDate, isMonth, MONTHS } from './dates.js'
-import { listed, plural } from './field-words.js'
+import { isNameAsKey, listed, nameOf, plural } from './field-words.js'
 import type { Ask } from './speech.js'
 
 /** Longest text of a result that is repeated, in characters. */
@@ -102,16 +102,9 @@ function valueAt(path: readonly string[], { ask, schema, values, today }: Fillin
   const entity = meant ?? field
   // The key of a person or a room is the name with hyphens.
   const isNamed = ask.server.entities[entity]?.label === 'name'
-  if (typeof value === 'string' && isNamed && NAME_AS_KEY.test(value)) return named(value)
+  if (typeof value === 'string' && isNamed && isNameAsKey(value)) return nameOf(value)
   return plain(value, today)
 }
-
-const NAME_AS_KEY = /^[a-z]+(-[a-z]+)+$/
-const named = (key: string): string =>
-  key
-    .split('-')
-    .map((word) => word[0]!.toUpperCase() + word.slice(1))
-    .join(' ')
 
 /** A value as it is told: dates by their month, codes of a choice as words. */
 function plain(value: Json, today: string): string | undefined {

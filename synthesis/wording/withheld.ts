@@ -20,11 +20,21 @@ export function clauseWithout(clause: string, field: string): string | undefined
 /** The last preposition before the value, with the words between: ` with the title `, `, lasting `. */
 const TAIL =
   /(?:,| and)? (with|at|on|for|in|to|by|as|from|until|under|within|about|titled|called|named|saying|that says|so that it says|using|lasting|reference|subject|text|priority|format|price|due|quantity|stop|amount)((?: (?:the|a|an|my|its))?(?: [a-z]+){0,2}?) $/
-const FUNCTION_WORDS = /\b(with|at|on|for|in|to|by|as|from|until|under|within|about|that|and|is|are|was|be|than|most)\b/
+const FUNCTION_WORDS =
+  /\b(of|with|at|on|for|in|to|by|as|from|until|under|within|about|that|and|is|are|was|be|than|most)\b/
 const UNITS =
   /^ (minutes|percent open|percent brightness|percent|degrees|points|stars|of 5 stars|of five stars|out of five stars|out of five|km\/h|bytes|packs|spans|shares|dates|occurrences|days|times in all|times|nights|bags|euros|priority|folder|department|program|status|mode|discount|a day|ahead|shipping|order)(?=$|[ ,])/
 const BOUNDARY =
   /^($|,| (and|with|at|on|for|in|to|by|as|of|from|until|under|within|about|before|so|that|when|saying|titled|called|named|after|beneath|again|now)\b)/
+/** What waits for something: no sentence ends there. */
+const WAITING =
+  /\b(a|an|the|my|is|are|was|and|or|at most|no more than|than|up|be|stops|expires|ends|lasts|costs|begins|differs?|compares?|nearest|closest|next|above|below|over|spent|paid|charged|tagged|packed|zipped|written|installed|booked|counts|counted|points|runs|belongs?|missing|valid|close|away|trip|come|takes part|people|good|reachable|automated|and ask|and pay|it|us|add me|alert me|should it fall|, delivered)$/
+/** A verb with one thing alone, which is not what the request was about: `append "..."`, `ask Ana`. */
+const BARE = /^(?:[a-z]+ "\{[a-z_]+\}"|(?:add|ask|give) \{[a-z_]+\}(?: with .*)?)$/
+/** What is looked for, once its name is gone. */
+const NAMELESS = /^show the lines\b|\b(?:there is|we have) an? [a-z]+$/
+/** What cannot follow a gap: the other half of a pair, or words about what is missing. */
+const HALF = /^(?: and (?:the |its )?[a-z]+ "?\{| of | as | so far\b)/
 /** Verbs that are about the new value: `set that light` alone would be no sentence. */
 const CHANGING =
   /^(set|put|turn|switch|make|change|mark|move|bring|adjust|shift|let|give|keep|place|close|record|enter|reprice|amend|raise) (?:\{[a-z_]+\}|the [a-z ]+)$/
@@ -33,20 +43,20 @@ function withoutTail(before: string, after: string, field: string, quoted: boole
   const tail = TAIL.exec(before)
   if (!tail || FUNCTION_WORDS.test(tail[2]!)) return undefined
   const rest = after.replace(UNITS, '')
+  // "Use the PIN 1234" is not all of "use the PIN 1234 to unlock the door".
+  if (tail[1] === 'to' && /^ (?!(?:the|a|an|my|its)\b)[a-z]/.test(tail[2]!)) return undefined
   // "Beneath it" would mean something else.
-  if (!BOUNDARY.test(rest) || /\b(it|them|there)\b/.test(rest)) return undefined
+  if (!BOUNDARY.test(rest) || HALF.test(rest) || /\b(it|them|there)\b/.test(rest)) return undefined
   const kept = before.slice(0, tail.index)
   // What is left must still say what is to be done: a verb and its object.
-  if (
-    !kept.includes(' ') ||
-    /\b(a|an|the|my|is|are|and|or|at most|no more than|than|up|be|stops|expires|ends|lasts|costs|begins|differs?|compares?|nearest|closest|next|above|below)$/.test(
-      kept,
-    )
-  )
-    return undefined
+  if (!kept.includes(' ') || [WAITING, BARE, NAMELESS].some((hole) => hole.test(kept))) return undefined
   // "The colleague named Ana" is some colleague without the name.
-  const stripped = /^(called|named|titled)$/.test(tail[1]!) ? kept.replace(/\bthe ([a-z]+(?: [a-z]+)?)$/, 'a $1') : kept
-  if (!CHANGING.test(kept) || quoted) return stripped + rest
+  const stripped = /^(called|named|titled)$/.test(tail[1]!)
+    ? kept.replace(/\bthe ([a-z]+(?: [a-z]+)?)(?<!s)$/, 'a $1')
+    : kept
+  if (/^(set|put) the \{|\bput the [a-z ]+$/.test(kept)) return undefined
+  // Who leaves out to what something is to be set wants it changed.
+  if (!CHANGING.test(kept) || quoted) return stripped.replace(/^set the /, 'change the ') + rest
   if (!/^(to|as|at)$/.test(tail[1]!) || rest !== '') return undefined
   const other = STANDS_FOR_CHANGE[field]
   return other === undefined ? undefined : `${kept} ${tail[1]} ${other}`
@@ -73,8 +83,9 @@ const STANDS_FOR_CHANGE: Readonly<Record<string, string>> = {
 /** `my {kind} accounts` says enough without the adjective. */
 function withoutAdjective(before: string, after: string): string | undefined {
   if (!/\b(my|the|all|a|which|their|our)( other)? $/.test(before)) return undefined
-  // Without the word that tells which, "the zone" is none.
-  if (/^(set|put|turn|switch|heat or cool) the $/.test(before)) return undefined
+  // Without the word that tells which, "the zone" is none, and "a fare" is any.
+  if (/\bthe $/.test(before) && !/^ (?:[a-z]+s|free seats|route|sales team)\b/.test(after)) return undefined
+  if (/\ba $/.test(before) && /^ (?:fare|minute|no|at|more)\b/.test(after)) return undefined
   if (
     !/^ (?!in\b|to\b|at\b|on\b|of\b|for\b|with\b|called\b|titled\b|named\b|by\b|from\b|under\b|into\b|as\b|that\b|which\b|and\b|or\b|is\b|are\b|was\b|has\b|percent\b|close\b|can\b)[a-z]/.test(
       after,

@@ -25,9 +25,9 @@ const listCategories = tool({
   needs: ['budget_changed'],
   ask: [
     'list the {group} categories of the budget[ for {month}]',
-    'show the limits of the categories for {group}[ in {month}]',
+    'show the limits of our {group} categories[ in {month}]',
     'tell me what is left in the {group} categories[ of {month}]',
-    'look up the {group} part of the household budget[ for the month {month}]',
+    'look up the {group} categories in the household budget[ for {month}]',
   ],
   sample({ db, random, bound }) {
     // The limits of a month that is closed are of no more use to anybody.
@@ -69,8 +69,8 @@ const moveBetweenCategories = tool({
   establishes: ['budget_changed'],
   ask: [
     'move {amount} from {from_category} to {to_category}[ in {month}]',
-    'shift {amount} of the budget out of {from_category} into {to_category}[ for {month}]',
-    'take {amount} from {from_category} and give it to {to_category}[ in the month {month}]',
+    'shift {amount} from {from_category} over to {to_category}[ for {month}]',
+    'take {amount} out of {from_category} and put it into {to_category}[ for {month}]',
     'top up {to_category} with {amount} from {from_category}[ in {month}]',
   ],
   sample({ db, random, bound, today }) {

@@ -36,9 +36,9 @@ const searchExpenses = tool({
   needs: ['expense_recorded'],
   ask: [
     'search the expenses for "{text}"[ in {month}]',
-    'look for expenses that mention "{text}"[ in the budget of {month}]',
-    'find what the household spent under "{text}"[ during {month}]',
-    'show the expenses matching "{text}"[ for the month {month}]',
+    'look for expenses that mention "{text}"[ in {month}]',
+    'find out what we spent on "{text}"[ in {month}]',
+    'show me the expenses for "{text}"[ in {month}]',
   ],
   sample({ db, random, bound }) {
     const rows = db.expenses.list((row) => row.month === (bound.month ?? row.month))
@@ -79,7 +79,7 @@ const recordExpense = tool({
   ask: [
     'record an expense of {amount} by {member} for "{description}" in {category}',
     'note that {member} spent {amount} on "{description}", under {category}',
-    'enter "{description}" for {amount} in {category} as an expense of {member}',
+    'enter {amount} for "{description}" in {category}, spent by {member}',
     'add an expense "{description}" of {amount} to {category}, paid by {member}',
   ],
   sample({ db, random, bound, today }) {
@@ -134,8 +134,8 @@ const splitExpense = tool({
   establishes: ['budget_changed'],
   ask: [
     'split {expense} and put {amount} of it under {category}',
-    'move {amount} of {expense} into {category} as a part of its own',
-    'divide {expense}: {amount} belongs to {category}',
+    'split {amount} off {expense} and move it to {category}',
+    'split {expense}, since {amount} of it was for {category}',
     'split {expense} so that {amount} of it counts in {category}',
   ],
   sample({ db, random, bound }) {
@@ -188,7 +188,7 @@ const undoExpense = tool({
     'undo {expense}, the last one',
     'take {expense} back out of the books',
     'reverse the last entry, {expense}',
-    'remove {expense}, which was entered last',
+    'delete {expense}, the last one we entered',
   ],
   sample({ db, bound }) {
     const last = db.household.get(HOUSEHOLD)!.last_expense

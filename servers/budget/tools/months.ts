@@ -26,9 +26,9 @@ const payRecurringExpense = tool({
   establishes: ['expense_recorded', 'budget_changed'],
   ask: [
     'pay {recurring_expense}[ for {month}]',
-    'settle the recurring expense {recurring_expense}[ of the month {month}]',
+    'settle {recurring_expense}[ for {month}]',
     'mark {recurring_expense} as paid[ for {month}]',
-    'book the regular payment of {recurring_expense}[ in the budget of {month}]',
+    'book the payment for {recurring_expense}[ in {month}]',
   ],
   sample({ db, random, bound, today }) {
     const current = today().slice(0, 7)
@@ -76,10 +76,10 @@ const summariseMonth = tool({
   pages: { unpaid: 'long' },
   annotations: { readOnly: true },
   ask: [
-    'sum up the budget of {month}',
+    'sum up our budget for {month}',
     'give me a summary of the household budget for {month}',
-    'tell me what is overspent or unpaid in {month}',
-    'show how the budget of {month} stands altogether',
+    'tell me what we overspent and what is still unpaid in {month}',
+    'show me how our budget looks for {month}',
   ],
   sample({ db, random, bound }) {
     return { month: bound.month ?? random.pick(db.months.list()).month }
@@ -129,7 +129,7 @@ const closeMonth = tool({
     'close {month} in the household budget',
     'close the books of {month} for good',
     'finish {month} and carry over what is left',
-    'seal the budget of {month}',
+    'close the budget for {month}',
   ],
   sample({ db, random, bound, today }) {
     const ready = choices(

@@ -78,9 +78,9 @@ const contribute = tool({
   establishes: ['savings_changed', 'budget_changed'],
   ask: [
     'put {amount} from {category} into {savings_goal}',
-    'save {amount} of {category} for {savings_goal}',
-    'contribute {amount} to {savings_goal} out of {category}',
-    'add {amount} that is left in {category} to {savings_goal}',
+    'set aside {amount} from {category} for {savings_goal}',
+    'contribute {amount} from {category} to {savings_goal}',
+    'add {amount} of what is left in {category} to {savings_goal}',
   ],
   sample({ db, random, bound, today }) {
     const month = db.months.get(monthOf(today()))!
@@ -119,8 +119,8 @@ const withdraw = tool({
   ask: [
     'withdraw {amount} from {savings_goal} for {category}',
     'take {amount} out of {savings_goal} and put it into {category}',
-    'use {amount} of the savings in {savings_goal} for {category}',
-    'release {amount} from {savings_goal} to {category}',
+    'use {amount} from {savings_goal} for {category}',
+    'transfer {amount} from {savings_goal} to {category}',
   ],
   sample({ db, random, bound, today }) {
     const goals = choices(

@@ -80,7 +80,7 @@ const listActivities = tool({
     'list my sales activities on {date}',
     'show which calls, meetings, demos and visits I have on {date}',
     'look up my sales agenda for {date}',
-    'tell me which activities with contacts fall on {date}',
+    'tell me what I have planned with customers on {date}',
   ],
   sample({ db, random, bound, today }) {
     // Often today: what is due can be completed.

@@ -131,9 +131,9 @@ const mergeCrmContacts = tool({
   annotations: { readOnly: false, destructive: true },
   ask: [
     'merge {from_contact} into {into_contact}',
-    'fold {from_contact} into {into_contact}, of which it is a duplicate',
-    'delete {from_contact} as a duplicate of {into_contact}',
-    'join {from_contact} with {into_contact} and keep the latter',
+    'merge {from_contact} into {into_contact}, it is a duplicate',
+    'remove the duplicate {from_contact} by merging it into {into_contact}',
+    'merge {from_contact} into {into_contact} and keep the latter',
   ],
   sample({ db, random, bound }) {
     const fits = (from: CrmContact, into: CrmContact) =>

@@ -212,7 +212,7 @@ const approveDiscount = tool({
     'approve {discount_request}',
     'agree to {discount_request}',
     'sign off {discount_request}',
-    'grant the discount that {discount_request} asks for',
+    'accept {discount_request}',
   ],
   sample({ db, random, bound }) {
     const request = choose(

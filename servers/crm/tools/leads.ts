@@ -125,7 +125,7 @@ const convertLead = tool({
   needs: ['lead_qualified'],
   ask: [
     'convert {lead} into a deal',
-    'turn {lead} into a company, a contact and a deal',
+    'turn {lead} into a deal',
     'make a deal out of {lead}',
     'open a deal with {lead}',
   ],

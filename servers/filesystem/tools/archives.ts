@@ -57,7 +57,7 @@ const createArchive = tool({
     'pack {directory} into an archive called {name}',
     'zip {directory} up as {name}',
     'create the archive {name} from everything in {directory}',
-    'make an archive named {name} of what {directory} holds',
+    'make an archive of {directory} named {name}',
   ],
   sample(context) {
     const { db, random, bound } = context
@@ -123,8 +123,8 @@ const listArchive = tool({
   ask: [
     'list what is packed in {file}',
     'show which files are inside {file} without unpacking it',
-    'look into {file} to see what is zipped in it',
-    'tell me what {file} would unpack to',
+    'look inside {file} without unpacking it',
+    'tell me what is zipped in {file}',
   ],
   sample(context) {
     const user = currentUser(context.db)
@@ -166,7 +166,7 @@ const extractArchive = tool({
     'unpack {file} in {directory}',
     'extract {file} into {directory}',
     'unzip {file} to {directory}',
-    'unpack everything from {file} under {directory}',
+    'unpack everything in {file} into {directory}',
   ],
   sample(context) {
     const { db, bound } = context

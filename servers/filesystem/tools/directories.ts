@@ -56,10 +56,10 @@ const removeDirectory = tool({
   output: z.object({ name: z.string(), removed: z.string().describe('Its former path.') }),
   annotations: { readOnly: false, destructive: true },
   ask: [
-    'remove {directory}, which is empty',
+    'remove {directory}, it is empty',
     'remove {directory} now that nothing is left in it',
     'rmdir {directory}',
-    'remove {directory} for good, as it is empty',
+    'remove {directory} for good, there is nothing left in it',
   ],
   sample(context) {
     const { db, bound } = context
@@ -111,8 +111,8 @@ const moveDirectory = tool({
   ask: [
     'move {directory} with everything in it into {into_directory}',
     'move all of {directory} into {into_directory}',
-    'make {directory} a subdirectory of {into_directory} by moving it there',
-    'shift {directory} as a whole to {into_directory}',
+    'move the whole of {directory} into {into_directory}',
+    'move {directory} and its contents to {into_directory}',
   ],
   sample(context) {
     const { db, bound } = context
@@ -194,9 +194,9 @@ const copyDirectory = tool({
   annotations: { readOnly: false },
   ask: [
     'copy {directory} with everything in it into {into_directory}[ under the name {new_name}]',
-    'put a copy of all of {directory} into {into_directory}[, called {new_name}]',
-    'duplicate {directory} and its contents within {into_directory}[ as {new_name}]',
-    'make a full copy of {directory}, subdirectories included, in {into_directory}[ named {new_name}]',
+    'put a copy of {directory} with its contents into {into_directory}[, called {new_name}]',
+    'copy {directory} and its contents to {into_directory}[ as {new_name}]',
+    'make a full copy of {directory} in {into_directory}[ named {new_name}]',
   ],
   sample(context) {
     const { db, random, bound } = context

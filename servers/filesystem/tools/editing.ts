@@ -111,7 +111,7 @@ const appendToFile = tool({
     'append "{text}" to {file}',
     'add the line "{text}" at the end of {file}',
     'put "{text}" at the bottom of {file}',
-    'extend {file} by the line "{text}"',
+    'write the line "{text}" at the end of {file}',
   ],
   sample(context) {
     const { db, random, bound } = context
@@ -137,7 +137,7 @@ const replaceText = tool({
   output: z.object({ name: z.string(), file: fileKey(), replaced: z.int(), bytes: z.int() }),
   annotations: { readOnly: false, destructive: true },
   ask: [
-    'replace "{old_text}" by "{new_text}" in {file}',
+    'replace "{old_text}" with "{new_text}" in {file}',
     'change "{old_text}" to "{new_text}" in {file}',
     'put "{new_text}" in place of "{old_text}" throughout {file}',
     'edit {file} so that it says "{new_text}" instead of "{old_text}"',

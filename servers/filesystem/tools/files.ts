@@ -54,9 +54,9 @@ const moveFile = tool({
   annotations: { readOnly: false, destructive: true },
   ask: [
     'move {file} to {directory}[, and {if_exists} if it is there already]',
-    'put {file} into {directory}, leaving no copy behind[, but {if_exists} if a file of that name exists]',
-    'shift {file} over to {directory}[, and {if_exists} if there is one of that name]',
-    'take {file} from where it is and place it in {directory}',
+    'relocate {file} to {directory}[, but {if_exists} if a file of that name exists]',
+    'move {file} over to {directory}[, and {if_exists} if there is one of that name]',
+    'move {file} into {directory}',
   ],
   sample(context) {
     const { db, random, bound } = context
@@ -94,7 +94,7 @@ const renameFile = tool({
     'rename {file} to {new_name}',
     'give {file} the name {new_name}',
     'change the name of {file} to {new_name}',
-    'let {file} be called {new_name} from now on',
+    'call {file} {new_name} from now on',
   ],
   sample(context) {
     const { db, random, bound } = context

@@ -58,7 +58,7 @@ const findFiles = tool({
     'find files called {pattern}[ in {directory}]',
     'look for files named {pattern}[ somewhere under {directory}]',
     'search[ {directory}] for files with the name {pattern}',
-    'locate the files whose name matches {pattern}[ beneath {directory}]',
+    'locate files called {pattern}[ anywhere under {directory}]',
   ],
   sample(context) {
     const { bound, random } = context
@@ -102,7 +102,7 @@ const findDirectories = tool({
     'find directories called {pattern}[ in {directory}]',
     'look for a directory named {pattern}[ somewhere under {directory}]',
     'search[ {directory}] for directories with the name {pattern}',
-    'locate the directories whose name matches {pattern}[ beneath {directory}]',
+    'locate directories called {pattern}[ anywhere under {directory}]',
   ],
   sample(context) {
     const { bound, random } = context
@@ -157,7 +157,7 @@ const searchText = tool({
   ask: [
     'search the files[ in {directory}] for the text "{text}"',
     'find which files[ under {directory}] mention "{text}"',
-    'look for "{text}" inside the files[ beneath {directory}]',
+    'look for "{text}" inside the files[ under {directory}]',
     'grep for "{text}"[ in all files under {directory}]',
   ],
   sample(context) {

@@ -32,7 +32,7 @@ const findLinks = tool({
     'find the {state} links under {directory}',
     'list the symbolic links in {directory} that are {state}',
     'look in {directory} for {state} symbolic links',
-    'show which links beneath {directory} are {state}',
+    'show which links under {directory} are {state}',
   ],
   sample(context) {
     const { db, random, bound } = context
@@ -76,9 +76,9 @@ const readLink = tool({
   annotations: { readOnly: true },
   ask: [
     'show where {link} points',
-    'resolve {link} to what it leads to',
+    'find out where {link} leads',
     'tell me what {link} is a link to',
-    'follow {link} and tell me where it ends',
+    'follow {link} and tell me where it leads',
   ],
   sample(context) {
     const chosen = choose(context, context.bound.link, ({ kind }) => kind === 'link', false)

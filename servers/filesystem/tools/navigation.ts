@@ -157,7 +157,7 @@ const showTree = tool({
   ask: [
     'show the tree of directories under {directory}',
     'draw {directory} as a tree',
-    'show me how {directory} is divided into directories',
+    'show me the subdirectories of {directory} as a tree',
     'print the directory tree of {directory}',
   ],
   sample(context) {
@@ -211,8 +211,8 @@ const showDiskUsage = tool({
   ask: [
     'show how much space {directory} takes and its largest file',
     'measure the disk usage of {directory} and name the largest file',
-    'add up how many bytes are in {directory} and find its largest file',
-    'tell me how large {directory} is and which file in it is the largest',
+    'check how big {directory} is and what its largest file is',
+    'tell me how large {directory} is and which of its files is the largest',
   ],
   sample(context) {
     const user = currentUser(context.db)

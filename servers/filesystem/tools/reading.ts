@@ -49,9 +49,9 @@ const readLines = tool({
   annotations: { readOnly: true },
   ask: [
     'read the {part} {lines} lines of {file}',
-    'show the {part} {lines} lines in {file}',
+    'show the {part} {lines} lines of {file}',
     'print only the {part} {lines} lines of {file}',
-    'look at no more than the {part} {lines} lines of {file}',
+    'give me just the {part} {lines} lines of {file}',
   ],
   sample(context) {
     const { bound, random } = context
@@ -79,7 +79,7 @@ const countLines = tool({
     'count the lines in {file}',
     'tell me how many lines and words {file} has',
     'count lines, words and bytes of {file}',
-    'find out how many lines long {file} is',
+    'find out how many lines {file} has',
   ],
   sample(context) {
     const chosen = chooseText(context, context.bound.file)
@@ -113,7 +113,7 @@ const showFileInfo = tool({
   ask: [
     'show the file details of {file}',
     'tell me the size, owner and permissions of {file}',
-    'look up when {file} was last modified and by whom it is owned',
+    'look up when {file} was last modified and who owns it',
     'check the permissions and the checksum of {file}',
   ],
   sample(context) {

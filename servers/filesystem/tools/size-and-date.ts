@@ -37,8 +37,8 @@ const findFilesBySize = tool({
   ask: [
     'find the files under {directory} that are larger than {bytes} bytes',
     'look in {directory} for files of more than {bytes} bytes',
-    'list files above {bytes} bytes in {directory} and beneath it',
-    'show which files in {directory} have more than {bytes} bytes',
+    'list files over {bytes} bytes under {directory}',
+    'show which files under {directory} have more than {bytes} bytes',
   ],
   sample(context) {
     const { db, random, bound } = context

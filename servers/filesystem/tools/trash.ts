@@ -81,8 +81,8 @@ const trashDirectory = tool({
   establishes: ['something_trashed'],
   ask: [
     'delete {directory} with everything in it',
-    'put all of {directory} into the trash',
-    'throw away {directory} and all that it holds',
+    'put {directory} and its contents into the trash',
+    'throw away {directory} and everything in it',
     'trash {directory} and its contents',
   ],
   sample(context) {
@@ -124,7 +124,7 @@ const listTrash = tool({
   ask: [
     'list what is in the trash',
     'show me the trash',
-    'tell me which deleted things could still be restored',
+    'tell me which deleted things I can still get back',
     'look into the trash',
   ],
   sample: () => ({}),
@@ -202,8 +202,8 @@ const emptyTrash = tool({
   ask: [
     'empty the trash[ of everything trashed before {before}]',
     'delete what is in the trash for good[, but only what was put there before {before}]',
-    'clear out the trash[ as far as it dates from before {before}]',
-    'free the space that the trash takes[ with things deleted before {before}]',
+    'clear out the trash[, but only what was deleted before {before}]',
+    'empty the trash to free some space[, just the things deleted before {before}]',
   ],
   sample({ db, random, bound }) {
     const items = db.trash.list()

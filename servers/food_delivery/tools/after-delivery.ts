@@ -15,10 +15,10 @@ const reportMissingDish = tool({
   output: z.object({ name: z.string(), food_order: ref('food_order'), refund: z.int(), credit: z.int() }),
   annotations: { readOnly: false },
   ask: [
-    'report {quantity} of "{dish_name}" missing from {food_order}',
-    'get me a refund because {quantity} of "{dish_name}" did not come with {food_order}',
-    'report that {food_order} came without {quantity} of "{dish_name}"',
-    'complain that {quantity} of "{dish_name}" was left out of {food_order}',
+    'report {quantity} portions of "{dish_name}" missing from {food_order}',
+    'get me a refund for {quantity} portions of "{dish_name}" that did not come with {food_order}',
+    'report that {food_order} came without {quantity} portions of "{dish_name}"',
+    'complain about {quantity} portions of "{dish_name}" missing from {food_order}',
   ],
   sample({ db, random, bound, now }) {
     const fits = (order: FoodOrder, item: Item): boolean =>
@@ -67,7 +67,7 @@ const rateFoodOrder = tool({
     'rate {food_order} with {stars} stars',
     'give {food_order} {stars} stars',
     'leave a rating of {stars} stars for {food_order}',
-    'score {food_order} {stars} out of five',
+    'rate {food_order} {stars} out of five',
   ],
   sample({ db, random, bound, now }) {
     const at = now()

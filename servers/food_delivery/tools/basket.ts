@@ -49,8 +49,8 @@ const addDishToBasket = tool({
   ask: [
     'put {quantity} of {dish} into the basket[ with the option {option}]',
     'add {quantity} of {dish} to my basket[, {option}]',
-    'place {quantity} of {dish} in the food basket[ and choose {option}]',
-    'get {quantity} of {dish} into the basket[, as {option}]',
+    'add {quantity} portions of {dish} to my food basket[ with the option {option}]',
+    'put {quantity} portions of {dish} into the basket[, {option}]',
   ],
   sample({ db, random, bound }) {
     const least = bound.quantity ?? 1
@@ -183,7 +183,7 @@ const applyPromo = tool({
     'apply {promo} to the basket',
     'use {promo} on what is in my basket',
     'redeem {promo} for this meal',
-    'take the discount of {promo} on the basket',
+    'use the discount from {promo} for the basket',
   ],
   sample({ db, random, bound, today }) {
     const lines = db.basket.list()

@@ -36,7 +36,7 @@ const listDropoffs = tool({
   annotations: { readOnly: true },
   ask: [
     'list my drop-offs in {city}',
-    'show where in {city} I have food delivered to',
+    'show me where in {city} I can have food delivered',
     'look up my saved drop-offs in {city}',
     'tell me which delivery places I have saved in {city}',
   ],
@@ -58,7 +58,7 @@ const addDropoff = tool({
       .max(30)
       .regex(/^[A-Za-z][A-Za-z0-9 '-]*$/, 'a name has letters, digits, spaces, hyphens')
       .describe('Your name for the place, such as Home.'),
-    address: common('address', z.string().trim().min(6).max(60).describe('As in "12 Mill Lane, Lisbon".')),
+    address: common('address', z.string().trim().min(6).max(60).describe('As in "12 Rua do Moinho, Lisbon".')),
   }),
   output: z.object({
     name: z.string(),
@@ -70,7 +70,7 @@ const addDropoff = tool({
   ask: [
     'save {address} as a drop-off called "{name}"',
     'add a drop-off named "{name}" at {address}',
-    'let me have food delivered to {address} under the name "{name}"',
+    'save {address} for food deliveries under the name "{name}"',
     'remember {address} as the delivery place "{name}"',
   ],
   sample({ db, random, bound }) {
@@ -99,7 +99,7 @@ const topUpCredit = tool({
   ask: [
     'top up my food credit by {amount}',
     'add {amount} to my credit for food orders',
-    'charge {amount} to my card as food credit',
+    'charge {amount} to my card for food credit',
     'raise my food credit by {amount}',
   ],
   sample({ db, random, bound, today }) {
@@ -147,10 +147,10 @@ const placeFoodOrder = tool({
   establishes: ['food_ordered'],
   needs: ['basket_filled', 'credit_added'],
   ask: [
-    'order what is in the basket to {dropoff}[ for {time}][ with a tip of {tip}]',
+    'order what is in my basket to {dropoff}[ for {time}][ with a tip of {tip}]',
     'have the basket delivered to {dropoff}[ at {time}][, tipping {tip}]',
     'send the food in my basket to {dropoff}[ at {time}][ and tip the courier {tip}]',
-    'place the food order for {dropoff}[, arriving at {time}][, plus a tip of {tip}]',
+    'place my food order to {dropoff}[ for {time}][, plus a tip of {tip}]',
   ],
   sample({ db, random, bound, now }) {
     const lines = db.basket.list()

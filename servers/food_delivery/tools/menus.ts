@@ -35,8 +35,8 @@ const findRestaurants = tool({
   ask: [
     'find {cuisine} restaurants that deliver to {dropoff}[ and serve {serving}]',
     'look for {cuisine} food that can be delivered to {dropoff}[ from a place with {serving} on the menu]',
-    'show me the {cuisine} places that come to {dropoff}[ with {serving}]',
-    'tell me which {cuisine} restaurants bring food to {dropoff}[ and have {serving}]',
+    'show me the {cuisine} places that deliver to {dropoff}[ and have {serving}]',
+    'tell me which {cuisine} restaurants deliver to {dropoff}[ and have {serving}]',
   ],
   sample({ db, random, bound }) {
     const dropoff = choose(db.dropoffs, random, bound.dropoff)

@@ -124,7 +124,7 @@ const cancelFoodOrder = tool({
   ask: [
     'cancel {food_order}',
     'call off {food_order} before it is cooked',
-    'withdraw {food_order} and give me the money back',
+    'cancel {food_order} and get me my money back',
     'stop {food_order}, I do not want it any more',
   ],
   sample({ db, random, bound, now }) {
@@ -167,7 +167,7 @@ const instructCourier = tool({
     'tell the courier of {food_order}: "{instruction}"',
     'leave the courier of {food_order} the instruction "{instruction}"',
     'add the delivery note "{instruction}" to {food_order}',
-    'let whoever brings {food_order} know: "{instruction}"',
+    'leave a note for the courier of {food_order}: "{instruction}"',
   ],
   sample({ db, random, bound, now }) {
     const at = now()

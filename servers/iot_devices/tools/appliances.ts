@@ -46,8 +46,8 @@ const startAppliance = tool({
   ask: [
     'start {appliance} on the {program} program',
     'run the {program} program on {appliance}',
-    'turn on {appliance} with the program {program}',
-    'get {appliance} going on {program}',
+    'turn on {appliance} with the {program} program',
+    'start {appliance} on {program}',
   ],
   sample(draw) {
     const { db, random, bound } = draw
@@ -100,9 +100,9 @@ const setChildLock = tool({
   establishes: ['child_lock_set'],
   ask: [
     'turn the child lock of {appliance} {child_lock}',
-    'switch {child_lock} the child lock on {appliance}',
+    'turn {child_lock} the child lock on {appliance}',
     'make sure that the child lock of {appliance} is {child_lock}',
-    'set the child safety lock of {appliance} to {child_lock}',
+    'switch the child lock of {appliance} {child_lock}',
   ],
   sample(draw) {
     const { random, bound } = draw

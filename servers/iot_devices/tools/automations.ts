@@ -102,8 +102,8 @@ const switchAutomation = tool({
   ask: [
     'switch the automation {automation} {status}',
     'turn the automation {automation} {status}',
-    'see that the automation {automation} is switched {status}',
-    'see to it that the automation {automation} is {status}',
+    'make sure that the automation {automation} is {status}',
+    'switch {status} the automation {automation}',
   ],
   sample({ db, random, bound }) {
     const possible = (row: Automation) =>

@@ -17,9 +17,9 @@ const setLightTool = tool({
   establishes: ['room_arranged'],
   ask: [
     'set {light} to {brightness} percent',
-    'put {light} at a brightness of {brightness}',
+    'put {light} at {brightness} percent',
     'adjust {light} to {brightness} percent brightness',
-    'bring the brightness of {light} to {brightness} percent',
+    'set the brightness of {light} to {brightness} percent',
   ],
   sample(draw) {
     const { db, random, bound } = draw
@@ -57,8 +57,8 @@ const setThermostat = tool({
   ask: [
     'set {thermostat} to {degrees} degrees',
     'turn {thermostat} to {degrees} degrees',
-    'make {thermostat} keep {degrees} degrees',
-    'change the target of {thermostat} to {degrees} degrees',
+    'set the temperature on {thermostat} to {degrees} degrees',
+    'change {thermostat} to {degrees} degrees',
   ],
   sample(draw) {
     const { db, random, bound } = draw
@@ -105,10 +105,10 @@ const moveCover = tool({
   annotations: { readOnly: false, idempotent: true },
   establishes: ['room_arranged', 'windows_moved'],
   ask: [
-    'move {cover} to {position} percent open',
+    'have {cover} {position} percent open',
     'set {cover} to {position} percent open',
-    'put {cover} at position {position}',
-    'bring {cover} to an opening of {position} percent',
+    'put {cover} at {position} percent open',
+    'move {cover} until it is {position} percent open',
   ],
   sample(draw) {
     const { db, random, bound } = draw
@@ -116,8 +116,9 @@ const moveCover = tool({
     if (!cover) return null
     const wanted =
       cover.type === 'window'
-        ? [0, 0, 20, 50, 100]
-        : [0, 25, 30, 50, 60, 75, 100].filter((position) => position !== cover.level)
+        ? [0, 20, 50]
+        : // Who wants a blind up or down says so without a number.
+          [25, 30, 40, 50, 60, 75].filter((position) => position !== cover.level)
     const possible = (bound.position === undefined ? wanted : [bound.position]).filter(
       (position) => !coverObstacle(db, cover, position),
     )

@@ -55,7 +55,7 @@ const listDevices = tool({
   ask: [
     'list the[ {kind}] devices in {room}',
     'show me what[ {kind}] devices are installed in {room}',
-    'look up the smart[ {kind}] devices of {room}',
+    'look up the[ {kind}] devices of {room}',
     'tell me which[ {kind}] devices {room} has',
   ],
   sample({ db, random, bound }) {
@@ -106,7 +106,7 @@ const findDevice = tool({
     'find the device called {name}',
     'look up {name} among the devices',
     'search the home for a device named {name}',
-    'check how {name} is doing',
+    'see how {name} is doing',
   ],
   sample({ db, random, bound }) {
     const { name } = random.pick(db.devices.list())

@@ -15,7 +15,7 @@ const lockDoor = tool({
   annotations: { readOnly: false, idempotent: true },
   establishes: ['doors_locked'],
   needs: ['door_unlocked'],
-  ask: ['lock {lock}', 'make sure that {lock} is locked', 'lock up {lock}', 'secure {lock} by locking it'],
+  ask: ['lock {lock}', 'make sure that {lock} is locked', 'lock up {lock}', 'lock {lock} for me'],
   sample(draw) {
     const { random, bound } = draw
     const fits = (state: string) =>

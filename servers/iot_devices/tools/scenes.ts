@@ -63,10 +63,10 @@ const saveScene = tool({
   establishes: ['scene_saved'],
   needs: ['room_arranged'],
   ask: [
-    'save the state of {room} as a scene with the name "{name}"',
+    'save how {room} is set now as the scene "{name}"',
     'create a scene called "{name}" from how {room} is now',
-    'keep the present setting of {room} as the scene "{name}"',
-    'store how {room} is set up now under the scene name "{name}"',
+    'save the current settings of {room} as the scene "{name}"',
+    'make a scene called "{name}" out of the current settings of {room}',
   ],
   sample({ db, random, bound }) {
     // A room that is being aired is not arranged as somebody would have it again.
@@ -106,7 +106,7 @@ const runScene = tool({
   }),
   annotations: { readOnly: false, idempotent: true },
   needs: ['device_online', 'windows_moved'],
-  ask: ['run {scene}', 'activate {scene}', 'set the mood with {scene}', 'put {scene} into effect'],
+  ask: ['run {scene}', 'activate {scene}', 'set the mood with {scene}', 'switch to {scene}'],
   sample(draw) {
     const scene = choose(draw.db.scenes, draw.random, draw.bound.scene, (row) => !sceneObstacle(draw, row))
     return scene ? { scene: scene.scene } : null

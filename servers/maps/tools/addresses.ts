@@ -7,7 +7,7 @@ import { addressNear, coordinates, elevation, locate } from '../streets.js'
 const geocodeAddress = tool({
   name: 'geocode_address',
   description: 'Look up where an address lies: coordinates in degrees and elevation in metres.',
-  input: z.strictObject({ address: address('House number, street and city, such as 12 Mill Lane, Lisbon.') }),
+  input: z.strictObject({ address: address('House number, street and city, such as 12 Rua do Moinho, Lisbon.') }),
   output: z.object({
     // Not a reference: it is the address that was asked about.
     address: z.string().min(1).max(80),
@@ -22,7 +22,7 @@ const geocodeAddress = tool({
     'look up the coordinates of {address}',
     'geocode {address}',
     'tell me the latitude and longitude of {address}',
-    'find out where exactly {address} lies on the map and how high',
+    'find out where exactly {address} is and how high it lies',
   ],
   sample: (sampling) => ({ address: sampling.bound.address ?? someAddress(sampling, someCity(sampling)) }),
   run(args, context) {
@@ -45,7 +45,7 @@ const reverseGeocode = tool({
     'find the address at latitude {latitude} and longitude {longitude}',
     'tell me which address is at {latitude}, {longitude}',
     'reverse geocode the point {latitude}, {longitude}',
-    'look up the address nearest to latitude {latitude}, longitude {longitude}',
+    'look up which address is at {latitude}, {longitude}',
   ],
   sample(sampling) {
     const { random, bound } = sampling

@@ -8,6 +8,7 @@ import { someAddress, someCity } from '../sampling.js'
 import { address, CATEGORIES, type Category, city, type MapsView, MODES, type Place, tool } from '../schema.js'
 import { locate, type Spot } from '../streets.js'
 import { isOpen } from '../time.js'
+import { CHAINS } from '../words.js'
 
 const category = z.enum(CATEGORIES)
 
@@ -39,10 +40,10 @@ const listPlaceCategories = tool({
   annotations: { readOnly: true },
   establishes: ['categories_known'],
   ask: [
-    'list the categories of places in {city}',
+    'list the kinds of places there are in {city}',
     'show me what kinds of places {city} has',
-    'tell me which place categories there are in {city}',
-    'look up the categories that places in {city} belong to',
+    'tell me what kinds of places I can find in {city}',
+    'look up which kinds of places the map has for {city}',
   ],
   sample: (sampling) => ({ city: sampling.bound.city ?? someCity(sampling) }),
   run(args, context) {
@@ -80,7 +81,8 @@ const searchPlaces = tool({
     if (rows.length === 0) return null
     const row = random.pick(rows)
     if (random.chance(0.3)) return { query: row.category, city: row.city, ...bound }
-    const query = random.chance(0.5) ? row.name : row.name.split(' ').slice(0, 2).join(' ')
+    const isChain = Object.values(CHAINS).includes(row.name)
+    const query = isChain || random.chance(0.5) ? row.name : row.name.split(' ').slice(0, 2).join(' ')
     return { query, ...(random.chance(0.3) ? { city: row.city } : {}), ...bound }
   },
   run(args, context) {
@@ -165,10 +167,10 @@ const findReachablePlaces = tool({
   annotations: { readOnly: true },
   needs: ['categories_known', 'roads_changed'],
   ask: [
-    'find each {category} that can be reached by {mode} within {minutes} minutes from {address}',
-    'show me every {category} within {minutes} minutes of {mode} from {address}',
-    'show me which {category} I can get to from {address} by {mode} in {minutes} minutes or less',
-    'look for a {category} at most {minutes} minutes of {mode} away from {address}',
+    'find every {category} within a {minutes}-minute {mode} trip of {address}',
+    'show me every {category} I can reach from {address} on a {minutes}-minute {mode} trip',
+    'show me which {category} is at most a {minutes}-minute {mode} trip away from {address}',
+    'look for a {category} no more than a {minutes}-minute {mode} trip from {address}',
   ],
   sample(sampling) {
     const { db, random, bound, now } = sampling

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
-import { STREETS } from '../../kernel/gazetteer.js'
+import { streetsOf } from '../../kernel/streets.js'
 import { cityNamed } from '../cities.js'
 import { cityCalled } from '../lookup.js'
 import { someCity } from '../sampling.js'
@@ -22,7 +22,7 @@ const listClosedRoads = tool({
     'list the closed roads in {city}',
     'show me which roads in {city} are closed',
     'check for road closures in {city}',
-    'tell me where cars cannot drive in {city} at present',
+    'tell me which streets in {city} are closed to cars',
   ],
   sample(sampling) {
     const { db, random, bound } = sampling
@@ -39,7 +39,7 @@ const listClosedRoads = tool({
 
 const reportClosedRoad = tool({
   name: 'report_closed_road',
-  description: `Report that a road is closed, so that routes by car avoid it. A city can have ${LIMITS.closedRoads} closed roads. While its Station Road is closed, no car gets from a city to another.`,
+  description: `Report that a road is closed, so that routes by car avoid it. A city can have ${LIMITS.closedRoads} closed roads. While the street of its station is closed, no car gets from a city to another.`,
   input: z.strictObject({
     street: z.string().trim().min(3).max(40).describe('Name of the street, such as Mill Lane.'),
     city: city().describe('Name of the city, such as Oslo.'),
@@ -50,8 +50,8 @@ const reportClosedRoad = tool({
   ask: [
     'report that {street} in {city} is closed',
     'mark {street} in {city} as closed to cars',
-    'enter a road closure for {street} in {city}',
-    'let the map know that {street} is closed in {city}',
+    'report a road closure on {street} in {city}',
+    'let other drivers know that {street} in {city} is closed',
   ],
   sample(sampling) {
     const { db, random, bound } = sampling
@@ -59,7 +59,7 @@ const reportClosedRoad = tool({
       const facts = cityNamed(bound.city ?? someCity(sampling))
       if (!facts) return null
       const closed = db.closed_roads.by('city', facts.city.city)
-      const street = bound.street ?? random.pick(STREETS)
+      const street = bound.street ?? random.pick(streetsOf(facts.city.city))
       if (closed.length >= LIMITS.closedRoads || db.closed_roads.has(closedRoadKey(street, facts.city))) continue
       return { street, city: facts.city.city, ...bound }
     }
@@ -87,9 +87,9 @@ const reopenRoad = tool({
   annotations: { readOnly: false },
   ask: [
     'reopen {closed_road}',
-    'mark {closed_road} as open to cars again',
-    'lift the closure of {closed_road}',
-    'take {closed_road} off the closed roads',
+    'mark {closed_road} as open again',
+    'report that {closed_road} is open again',
+    'remove {closed_road} from the closed roads',
   ],
   sample({ db, random, bound }) {
     const rows = db.closed_roads.list()

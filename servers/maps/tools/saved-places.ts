@@ -8,7 +8,7 @@ const savePlace = tool({
   name: 'save_place',
   description: `Save an address under a name. An address has one name and a name marks one address, so either replaces what was saved before. At most ${LIMITS.savedPlaces} can be saved.`,
   input: z.strictObject({
-    address: address('House number, street and city, such as 12 Mill Lane, Lisbon.'),
+    address: address('House number, street and city, such as 12 Rua do Moinho, Lisbon.'),
     name: z
       .string()
       .trim()
@@ -26,7 +26,7 @@ const savePlace = tool({
     'save {address} as "{name}"',
     'add {address} to my saved places under the name "{name}"',
     'remember {address} as "{name}" on the map',
-    'store {address} among my saved places, calling it "{name}"',
+    'put {address} in my saved places as "{name}"',
   ],
   sample(sampling) {
     const { db, random, bound } = sampling

@@ -6,7 +6,7 @@ import { address, type Context, MODES, type Mode, tool } from '../schema.js'
 import { locate, type Spot, straightMetres } from '../streets.js'
 
 const ENDS = {
-  from_address: address('Start: house number, street and city, such as 12 Mill Lane, Lisbon.'),
+  from_address: address('Start: house number, street and city, such as 12 Rua do Moinho, Lisbon.'),
   to_address: address('End: house number, street and city.'),
 }
 const mode = z.enum(MODES)
@@ -52,8 +52,8 @@ const getTravelTime = tool({
   ask: [
     'tell me how long {mode} takes from {from_address} to {to_address}',
     'get the {mode} time from {from_address} to {to_address}',
-    'work out how many minutes {mode} from {from_address} to {to_address} takes',
-    'estimate the travel time by {mode} between {from_address} and {to_address}',
+    'check how long the {mode} trip from {from_address} to {to_address} takes',
+    'work out the {mode} time between {from_address} and {to_address}',
   ],
   sample(sampling) {
     const { bound } = sampling
@@ -85,8 +85,8 @@ const planRoute = tool({
   ask: [
     'plan a {mode} route from {from_address} to {to_address}',
     'give me {mode} directions from {from_address} to {to_address}',
-    'show me step by step how to get from {from_address} to {to_address} by {mode}',
-    'find the {mode} route that leads from {from_address} to {to_address}',
+    'show me the {mode} route from {from_address} to {to_address} step by step',
+    'find a {mode} route from {from_address} to {to_address}',
   ],
   sample(sampling) {
     const { bound } = sampling
@@ -126,8 +126,8 @@ const planRouteWithStop = tool({
   ask: [
     'plan a {mode} route from {from_address} to {to_address} with a stop at {stop_address}',
     'tell me how much of a detour {stop_address} is on the {mode} route from {from_address} to {to_address}',
-    'route me by {mode} from {from_address} via {stop_address} to {to_address}',
-    'work out the {mode} trip from {from_address} to {to_address} that stops at {stop_address}',
+    'plan a {mode} trip from {from_address} via {stop_address} to {to_address}',
+    'work out a {mode} route from {from_address} to {to_address} with a stop at {stop_address}',
   ],
   sample(sampling) {
     const { db, now, bound } = sampling

@@ -112,7 +112,7 @@ const makeOffer = tool({
     'offer {amount} for {listing}',
     'make an offer of {amount} for {listing}',
     'propose {amount} to the seller of {listing}',
-    'try to get {listing} with an offer of {amount}',
+    'offer the seller of {listing} {amount}',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()
@@ -165,7 +165,7 @@ const answerOffer = tool({
   annotations: { readOnly: false },
   ask: [
     'tell the other side of {offer} that I {answer}[ at {amount}]',
-    'take {offer} and {answer} it[ at {amount}]',
+    'respond to {offer}: {answer} it[ at {amount}]',
     'look at {offer} and {answer} it[ at {amount}]',
     'go ahead and {answer} {offer}[ at {amount}]',
   ],

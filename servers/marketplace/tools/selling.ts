@@ -55,8 +55,8 @@ const createListing = tool({
   ask: [
     'put "{title}" on sale for {price} as a {format} listing[ with a reserve of {reserve}]',
     'create a {format} listing titled "{title}" at {price}[ with the reserve {reserve}]',
-    'sell my "{title}" on the marketplace at a {format} price of {price}[, with a reserve of {reserve}]',
-    'put my "{title}" on the marketplace at a {format} price of {price}[ and a reserve of {reserve}]',
+    'sell my "{title}" on the marketplace as a {format} listing for {price}[, with a reserve of {reserve}]',
+    'put my "{title}" on the marketplace for {price} as a {format} listing[ with a reserve of {reserve}]',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()
@@ -93,7 +93,7 @@ const relistListing = tool({
     'relist {own_listing} for {price}',
     'list {own_listing} again at {price}',
     'put {own_listing} back on sale for {price}',
-    'renew {own_listing} with the price {price}',
+    'put {own_listing} up again for {price}',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()

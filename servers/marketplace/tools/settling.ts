@@ -25,7 +25,7 @@ const settleSale = tool({
   ask: [
     'go ahead and {outcome} the payment for {sale}',
     'settle {sale} now and {outcome} the payment',
-    'use the escrow of {sale} to {outcome} the payment',
+    'settle {sale}: {outcome} the payment',
     'have the marketplace {outcome} the payment for {sale}',
   ],
   sample({ db, random, bound, now }) {

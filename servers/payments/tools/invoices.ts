@@ -72,7 +72,7 @@ const sendInvoice = tool({
     'send {invoice} to its customer',
     'send {invoice} out',
     'issue {invoice} to its customer',
-    'let {invoice} go out to the customer',
+    'send {invoice} to the customer',
   ],
   sample({ db, random, bound, today }) {
     const fits = (row: Invoice) => sendingObstacle(db, today(), row) === undefined
@@ -139,12 +139,7 @@ const voidInvoice = tool({
   output: z.object(invoiceState),
   annotations: { readOnly: false, destructive: true },
   establishes: ['notice_sent'],
-  ask: [
-    'make {invoice} void',
-    'void {invoice}',
-    'withdraw {invoice} by making it void',
-    'declare {invoice} void so that nobody pays it',
-  ],
+  ask: ['void {invoice} so that nobody pays it', 'void {invoice}', 'have {invoice} voided', 'mark {invoice} as void'],
   sample({ db, random, bound }) {
     const invoice = choose(db.invoices, random, bound.invoice, (row) => voidingObstacle(row) === undefined)
     return invoice ? { invoice: invoice.invoice } : null

@@ -55,9 +55,9 @@ const retryWebhook = tool({
   annotations: { readOnly: false },
   ask: [
     'retry {webhook}',
-    'try once more to deliver what waits at {webhook}',
+    'try {webhook} once more',
     'redeliver the pending notices of {webhook}',
-    'attempt the delivery to {webhook} again',
+    'send the pending notices of {webhook} again',
   ],
   sample({ db, random, bound, today }) {
     const fits = (row: Webhook) => row.pending > 0 && retriesLeft(row, today()) > 0

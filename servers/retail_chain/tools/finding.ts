@@ -160,9 +160,9 @@ const showStore = tool({
   annotations: { readOnly: true },
   ask: [
     'show me how {store} is doing',
-    'tell me what runs low and what is due at {store}',
+    'tell me what is running low and what is due at {store}',
     'give me an overview of {store}',
-    'check which articles {store} is short of and which shipments it waits for',
+    'check what {store} is short of and what is on its way there',
   ],
   sample({ db, random, bound }) {
     const row = choose(db.stores, random, bound.store)

@@ -177,9 +177,9 @@ const receiveShipment = tool({
   }),
   annotations: { readOnly: false },
   ask: [
-    'receive {shipment}',
+    'book in {shipment}',
     'book {shipment} into stock',
-    'take in {shipment} at its store',
+    'mark {shipment} as received',
     'confirm that {shipment} has arrived',
   ],
   sample({ db, random, bound, now }) {

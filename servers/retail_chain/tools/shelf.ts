@@ -26,7 +26,7 @@ const markDownArticle = tool({
   annotations: { readOnly: false },
   ask: [
     'mark {article} down by {percent} percent at {store}',
-    'reduce {article} at {store} to {percent} percent below the list price',
+    'cut the price of {article} at {store} by {percent} percent',
     'take {percent} percent off {article} in {store}',
     'offer {article} at {store} with {percent} percent off',
   ],
@@ -79,8 +79,8 @@ const countStock = tool({
   annotations: { readOnly: false },
   ask: [
     'record a count of {counted} for {article} at {store}',
-    'enter that {counted} of {article} were counted in {store}',
-    'set the counted stock of {article} at {store} to {counted}',
+    'note that we counted {counted} of {article} in {store}',
+    'enter a stock count of {counted} for {article} at {store}',
     'note the stock count for {article} in {store} as {counted}',
   ],
   sample({ db, random, bound, today }) {

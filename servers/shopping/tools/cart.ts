@@ -120,7 +120,7 @@ const viewCart = tool({
   ask: [
     'show me my cart',
     'tell me what is in my shopping cart',
-    'look into the cart',
+    'have a look at my cart',
     'check what the things in my cart cost',
     'view my cart with the total',
   ],

@@ -57,7 +57,7 @@ const browseProducts = tool({
     'browse the products of {brand}[ in {category}][ for up to {max_price}]',
     'show me what {brand} offers[ in the category {category}][ for at most {max_price}]',
     'list what the shop has from {brand}[, only {category}][, for {max_price} or less]',
-    'see which products are made by {brand}[ for {category}][, none above {max_price}]',
+    'see which products there are from {brand}[ in {category}][ for {max_price} or less]',
   ],
   sample({ db, random, bound }) {
     const row = choose(

@@ -55,7 +55,7 @@ const applyCoupon = tool({
   ask: [
     'apply {coupon} to my cart',
     'use {coupon} for what is in the cart',
-    'put {coupon} on my shopping cart',
+    'use {coupon} on my shopping cart',
     'redeem {coupon} on the cart',
   ],
   sample({ db, random, bound, today }) {

@@ -6,7 +6,7 @@ import { addressIn, CITIES, parseAddress } from '../../kernel/gazetteer.js'
 import { slug } from '../../kernel/text.js'
 import { cartBill, cartLines, customerOf, LIMITS, shippingOptions } from '../rules.js'
 import { money, SHIPPINGS, tool } from '../schema.js'
-import { ADDRESS_NAMES, ANYWHERE } from '../words.js'
+import { ANYWHERE, AWAY_NAMES, LOCAL_NAMES } from '../words.js'
 
 const addressEntry = z.object({
   name: z.string(),
@@ -44,7 +44,7 @@ const addDeliveryAddress = tool({
       .max(20)
       .regex(/^[A-Za-z][A-Za-z ]+$/, 'a name has letters and spaces')
       .describe('Such as Home'),
-    address: common('address', z.string().trim().min(8).max(60).describe('Such as 12 Mill Lane, Lisbon')),
+    address: common('address', z.string().trim().min(8).max(60).describe('Such as 12 Rua do Moinho, Lisbon')),
   }),
   output: addressEntry,
   annotations: { readOnly: false },
@@ -56,11 +56,15 @@ const addDeliveryAddress = tool({
   ],
   sample({ db, random, bound }) {
     if (db.delivery_addresses.count() >= LIMITS.addresses) return null
-    const free = ADDRESS_NAMES.filter((name) => !db.delivery_addresses.has(slug(name)))
-    // An address that another world has shown belongs to no hut in the woods.
-    const fitting = bound.address === undefined ? free : free.filter((name) => ANYWHERE.includes(name))
-    const name = pickFrom(random, fitting)
-    return name === undefined ? null : { name, address: addressIn(random, random.pick(CITIES).city), ...bound }
+    const isLocal = random.chance(0.7)
+    const home = db.delivery_addresses.list()[0]?.city ?? random.pick(CITIES).city
+    const elsewhere = CITIES.filter(({ city }) => city !== home)
+    // Of an address that another world has shown nobody knows where it is.
+    const fitting = bound.address !== undefined ? ANYWHERE : isLocal ? LOCAL_NAMES : AWAY_NAMES
+    const free = fitting.filter((name) => !db.delivery_addresses.has(slug(name)))
+    const name = pickFrom(random, free)
+    const city = isLocal ? home : random.pick(elsewhere).city
+    return name === undefined ? null : { name, address: addressIn(random, city), ...bound }
   },
   run({ name, address }, { db, fail }) {
     const place = parseAddress(address) ?? fail('address_not_found', `There is no ${address}.`)

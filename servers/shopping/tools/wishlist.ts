@@ -14,7 +14,7 @@ const addToWishlist = tool({
     'add {variant} to my wishlist',
     'put {variant} on the wishlist',
     'save {variant} for later on my wishlist',
-    'remember {variant} on my wishlist',
+    'keep {variant} on my wishlist for later',
   ],
   sample({ db, random, bound }) {
     if (db.wishes.count() >= LIMITS.wishes) return null

@@ -60,7 +60,7 @@ const sendDirectMessage = tool({
   ask: [
     'send {profile} the direct message "{text}"',
     'write "{text}" to {profile} in a direct message',
-    'message {profile} directly with "{text}"',
+    'message {profile} directly: "{text}"',
     'send a direct message to {profile} that says "{text}"',
   ],
   sample({ db, random, bound }) {

@@ -10,7 +10,7 @@ const likePost = tool({
   input: z.strictObject({ post: ref('post') }),
   output: z.object({ text: z.string(), post: ref('post'), profile: ref('profile'), likes: z.int() }),
   annotations: { readOnly: false },
-  ask: ['like {post}', 'leave a like on {post}', 'give {post} a like', 'mark {post} as one I like'],
+  ask: ['like {post}', 'leave a like on {post}', 'give {post} a like', 'put a like on {post}'],
   sample({ db, random, bound }) {
     const own = me(db)
     const post = choose(
@@ -47,7 +47,7 @@ const sharePost = tool({
   ask: [
     'share {post} in my {place}',
     'pass {post} on in my {place}',
-    'put {post} into my {place} for others to see',
+    'share {post} to my {place}',
     'repost {post} in my {place}',
   ],
   sample({ db, random, bound, now }) {
@@ -74,7 +74,7 @@ const bookmarkPost = tool({
   input: z.strictObject({ post: ref('post') }),
   output: z.object({ text: z.string(), post: ref('post'), profile: ref('profile'), bookmarks: z.int() }),
   annotations: { readOnly: false },
-  ask: ['bookmark {post}', 'add {post} to my bookmarks', 'keep {post} among my bookmarks', 'put a bookmark on {post}'],
+  ask: ['bookmark {post}', 'add {post} to my bookmarks', 'save {post} to my bookmarks', 'bookmark {post} for later'],
   sample({ db, random, bound }) {
     const post = choose(db.posts, random, bound.post, (row) => bookmarkObstacle(db, row) === undefined)
     return post ? { post: post.post } : null

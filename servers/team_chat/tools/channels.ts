@@ -48,7 +48,7 @@ const inviteToChannel = tool({
     'invite {person} to {channel}',
     'add {person} to {channel}',
     'bring {person} into {channel}',
-    'let {person} into {channel}',
+    'have {person} join {channel}',
   ],
   sample({ db, random, bound }) {
     // A few of each are enough to find a pair, and trying all would be slow.

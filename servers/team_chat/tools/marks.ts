@@ -45,8 +45,8 @@ const pinChatMessage = tool({
   ask: [
     'pin {message}',
     'pin {message} to its channel',
-    'keep {message} in view by pinning it',
-    'put {message} among the pinned messages',
+    'pin {message} so that it stays in view',
+    'add {message} to the pinned messages',
   ],
   sample({ db, random, bound }) {
     const fits = (row: Message) => toneOf(row.text).lasting && pinningObstacle(db, row) === undefined

@@ -38,7 +38,7 @@ const postChatMessage = tool({
     'post "{text}" in {channel}[ and mention {mention}]',
     'write "{text}" in {channel}[, mentioning {mention}]',
     'tell {channel} "{text}"[ and mention {mention} in it]',
-    'put the message "{text}" into {channel}[ with a mention of {mention}]',
+    'leave the message "{text}" in {channel}[ with a mention of {mention}]',
   ],
   sample({ db, random, bound, now }) {
     const fits = (row: Channel) => postingObstacle(db, now(), row) === undefined

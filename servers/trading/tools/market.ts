@@ -23,9 +23,9 @@ const searchInstruments = tool({
   pages: { instruments: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'search the instruments for "{query}"[ that cost at most {max_price}]',
+    'search the stocks for "{query}"[ that cost at most {max_price}]',
     'look for shares matching "{query}"[ with a last price of no more than {max_price}]',
-    'find me shares for "{query}"[ at a price of {max_price} at most]',
+    'find shares that match "{query}"[ at a price of {max_price} at most]',
     'show which shares match "{query}"[ and are at {max_price} or less]',
   ],
   sample({ db, random, bound }) {
@@ -113,7 +113,7 @@ const viewOrderBook = tool({
   annotations: { readOnly: true },
   ask: [
     'show the {side} side of the order book of {instrument}',
-    'open the {side} orders in the book of {instrument}',
+    'show me the {side} orders for {instrument} in the order book',
     'view the order book for {instrument} on the {side} side',
     'tell me how deep the {side} side of the book is for {instrument}',
   ],

@@ -25,7 +25,7 @@ const cancelTradeOrder = tool({
     'cancel {trade_order}',
     'withdraw {trade_order} before it trades',
     'take {trade_order} out of the market',
-    'call off {trade_order} and free what it reserved',
+    'call off {trade_order}',
   ],
   sample({ db, random, bound }) {
     const orders = choices(db.trade_orders, bound.trade_order, ({ status }) => status === 'open')
@@ -66,7 +66,7 @@ const listTradeOrders = tool({
     'list my {status} trade orders[ on the {side} side]',
     'show the orders in my portfolio that are {status}[, only {side} orders]',
     'look up which of my stock orders are {status}[ and on the {side} side]',
-    'tell me my {status} orders at the exchange[, just to {side}]',
+    'tell me which {status} orders I have at the exchange[, only {side} orders]',
   ],
   sample({ db, random, bound }) {
     const status = bound.status ?? random.pick(['open', 'open', ...ORDER_STATUSES])

@@ -68,9 +68,9 @@ const placeTradeOrder = tool({
   establishes: ['order_placed', 'money_moved'],
   ask: [
     'place an order to {side} {quantity} shares of {instrument}[ with a limit of {limit_price}]',
-    'go to the exchange and {side} {quantity} shares of {instrument}[ at a limit price of {limit_price}]',
+    'go ahead and {side} {quantity} shares of {instrument}[ at a limit price of {limit_price}]',
     'put in a {side} order for {quantity} shares of {instrument}[, limited to {limit_price}]',
-    'send an order to the market: {side} {quantity} of {instrument}[ with the limit price {limit_price}]',
+    'place a {side} order for {quantity} shares of {instrument}[ with the limit price {limit_price}]',
   ],
   sample({ db, random, bound, now }) {
     const candidates = tradable(db, now(), bound.instrument)

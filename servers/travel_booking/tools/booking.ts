@@ -56,10 +56,10 @@ const bookFlight = tool({
   annotations: { readOnly: false },
   needs: ['passport_renewed'],
   ask: [
-    'book {flight} on {itinerary} at the {fare} fare',
+    'book {flight} for {itinerary} at the {fare} fare',
     'add {flight} with a {fare} fare to {itinerary}',
     'reserve a {fare} fare on {flight} for {itinerary}',
-    'put {flight} into {itinerary}, booked as {fare}',
+    'add {flight} to {itinerary} at the {fare} fare',
   ],
   sample(sampling) {
     const { db, random, bound, now } = sampling
@@ -119,7 +119,7 @@ const searchHotels = tool({
   ask: [
     'search hotels in {city} for a {nights}-night stay from {date}',
     'find a hotel in {city} from {date} for a {nights}-night trip',
-    'look up which hotels in {city} have a room for a {nights}-night stay that begins on {date}',
+    'look up which hotels in {city} have a room for a {nights}-night stay from {date}',
     'show me the hotels for a {nights}-night visit to {city} from {date}',
   ],
   sample(sampling) {
@@ -164,10 +164,10 @@ const bookHotel = tool({
   output: z.object(held),
   annotations: { readOnly: false },
   ask: [
-    'book a {nights}-night stay at {hotel} from {date} on {itinerary}',
+    'book a {nights}-night stay at {hotel} from {date} for {itinerary}',
     'add a {nights}-night stay at {hotel} from {date} to {itinerary}',
     'reserve a room at {hotel} from {date} for {itinerary}, a {nights}-night stay',
-    'put a {nights}-night stay at {hotel} beginning on {date} into {itinerary}',
+    'book {hotel} for {itinerary}, a {nights}-night stay from {date}',
   ],
   sample(sampling) {
     const { db, random, bound, now } = sampling

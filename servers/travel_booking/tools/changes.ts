@@ -22,10 +22,10 @@ const addBaggage = tool({
   output: z.object({ title: z.string(), booking: ref('booking'), extra_bags: z.int(), price: z.int() }),
   annotations: { readOnly: false },
   ask: [
-    'add {bags} to the checked bags of {booking}',
+    'add {bags} bags to {booking}',
     'add {bags} bags of checked luggage to {booking}',
     'put {bags} bags of checked luggage on {booking}',
-    'add {bags} more to the checked baggage of {booking}',
+    'book {bags} bags of luggage for {booking}',
   ],
   sample({ db, random, bound, now }) {
     const least = bound.bags ?? 1
@@ -56,7 +56,7 @@ const upgradeBooking = tool({
   annotations: { readOnly: false },
   ask: [
     'upgrade {booking} to business class',
-    'use loyalty status to move {booking} up to business',
+    'use points to upgrade {booking} to business class',
     'get {booking} upgraded',
     'ask for a business class upgrade of {booking}',
   ],
@@ -148,7 +148,7 @@ const cancelBooking = tool({
     'cancel {booking}',
     'call off {booking} and get back what can be refunded',
     'cancel {booking} and tell me the refund',
-    'give up {booking}',
+    'cancel {booking} for me',
   ],
   sample({ db, random, bound, now }) {
     const row = choose(db.bookings, random, bound.booking, (candidate) => 'refund' in refundOf(db, candidate, now()))

@@ -95,7 +95,7 @@ const getItinerary = tool({
     'show me what is booked in {itinerary}',
     'look at the bookings of {itinerary}',
     'tell me what {itinerary} costs in total',
-    'tell me which bookings {itinerary} holds',
+    'tell me what has been booked for {itinerary}',
   ],
   sample({ db, random, bound, now }) {
     const isBooked = (itinerary: string): boolean => liveBookings(db, itinerary, now()).length > 0

@@ -47,7 +47,7 @@ const payBooking = tool({
   ask: [
     'pay for {booking} from {budget}',
     'use {budget} to pay for {booking}',
-    'confirm {booking} by paying it out of {budget}',
+    'confirm {booking} and pay it from {budget}',
     'settle {booking} with money from {budget}',
   ],
   sample({ db, random, bound, now }) {

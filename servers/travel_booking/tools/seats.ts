@@ -38,9 +38,9 @@ const findFreeSeats = tool({
   annotations: { readOnly: true },
   ask: [
     'find free seats for {booking}[ at the {position}]',
-    'show me which seats {booking} can choose[, only {position} seats]',
+    'show me the free[ {position}] seats for {booking}',
     'list the seats that are free for {booking}[ on the {position}]',
-    'look for seats that {booking} can still have[ at a {position}]',
+    'check which seats are still free for {booking}[ at the {position}]',
   ],
   sample({ db, random, bound, now }) {
     const row = choose(
@@ -86,9 +86,9 @@ const chooseSeat = tool({
   annotations: { readOnly: false },
   ask: [
     'choose seat {seat} for {booking}',
-    'put {booking} in seat {seat}',
+    'take seat {seat} for {booking}',
     'reserve the seat {seat} on {booking}',
-    'give {booking} the seat {seat}',
+    'book seat {seat} for {booking}',
   ],
   sample({ db, random, bound, now }) {
     const free = (row: Booking): string[] => seatsFor(db, row, now())

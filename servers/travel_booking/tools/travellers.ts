@@ -56,7 +56,7 @@ const updatePassport = tool({
   ask: [
     'record that the new passport of {traveller} expires on {expires}',
     'update the passport of {traveller} to expire on {expires}',
-    'enter a passport for {traveller} that is valid until {expires}',
+    'enter a new passport for {traveller} that is valid until {expires}',
     'set the passport expiry of {traveller} to {expires}',
   ],
   sample({ db, random, bound, today }) {

@@ -49,7 +49,7 @@ const operateDoor = tool({
   needs: ['guard_set', 'standing'],
   ask: [
     'remotely {action} the {door} door',
-    'make the car {action} the {door} door',
+    'have the car {action} the {door} door',
     'use the app to {action} the {door} door of the car',
     'go ahead and {action} the {door} door',
   ],
@@ -93,15 +93,15 @@ const moveWindow = tool({
   annotations: { readOnly: false, idempotent: true },
   needs: ['guard_set', 'engine_running'],
   ask: [
-    'move the {window} window to {opening} percent open',
-    'set the {window} window to {opening} percent',
-    'bring the {window} window to an opening of {opening} percent',
+    'set the {window} window to {opening} percent open',
+    'have the {window} window {opening} percent open',
+    'move the {window} window until it is {opening} percent open',
     'put the {window} window at {opening} percent open',
   ],
   sample({ db, random, bound }) {
-    // On a cold day windows are shut, or opened by a gap.
-    const gaps = theCar(db).outside < 10 ? [10, 20] : [10, 20, 25, 30, 50, 75, 100]
-    const opening = bound.opening ?? random.pick([0, random.pick(gaps)])
+    // On a cold day windows are opened by a gap. Who wants one shut or wide open says so without a number.
+    const gaps = theCar(db).outside < 10 ? [10, 20] : [10, 20, 25, 30, 50, 75]
+    const opening = bound.opening ?? random.pick(gaps)
     const windows = WINDOWS.filter(
       (window) => db.windows.get(window)!.opening !== opening && !windowObstacle(db, window, opening),
     )

@@ -144,10 +144,10 @@ const setCabinClimate = tool({
   annotations: { readOnly: false, idempotent: true },
   needs: ['engine_running'],
   ask: [
-    'set the {zone} zone of the cabin to {temperature} degrees',
-    'bring the {zone} zone in the car to {temperature} degrees',
+    'set the {zone} zone of the car to {temperature} degrees',
+    'set the climate in the {zone} zone to {temperature} degrees',
     'heat or cool the {zone} zone of the car to {temperature} degrees',
-    'set {temperature} degrees for the {zone} zone of the cabin',
+    'make it {temperature} degrees in the {zone} zone of the car',
   ],
   sample({ db, random, bound }) {
     // Nobody heats or cools beside an open window.

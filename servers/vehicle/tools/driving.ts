@@ -126,8 +126,8 @@ const setBrake = tool({
   needs: ['gear_set', 'doors_closed', 'moving'],
   ask: [
     'make sure that the {brake} brake is {state}',
-    'have the {brake} brake turned {state}',
-    'see to it that the {brake} brake is {state}',
+    'put the {brake} brake {state}',
+    'switch the {brake} brake {state}',
     'turn the {brake} brake {state}',
   ],
   sample({ db, random, bound }) {
@@ -187,12 +187,7 @@ const accelerateTo = tool({
   annotations: { readOnly: false, idempotent: true },
   establishes: ['moving'],
   needs: ['brake_set'],
-  ask: [
-    'accelerate to {speed} km/h',
-    'bring the car to {speed} km/h',
-    'drive at {speed} km/h',
-    'go at a speed of {speed} km/h',
-  ],
+  ask: ['accelerate to {speed} km/h', 'bring the car to {speed} km/h', 'drive at {speed} km/h', 'go {speed} km/h'],
   sample({ db, random, bound, now }) {
     if (bound.speed !== undefined) return speedObstacle(db, now(), bound.speed) ? null : { speed: bound.speed }
     if (speedObstacle(db, now(), 5)) return null
@@ -217,13 +212,13 @@ const setCruiseControl = tool({
     'set cruise control to {speed} km/h',
     'let cruise control hold {speed} km/h',
     'turn on cruise control at {speed} km/h',
-    'keep {speed} km/h with cruise control',
+    'have cruise control keep us at {speed} km/h',
   ],
   sample({ db, random, bound, now }) {
     if (bound.speed !== undefined) return cruiseObstacle(db, now(), bound.speed) ? null : { speed: bound.speed }
-    if (cruiseObstacle(db, now(), LIMITS.cruise)) return null
-    const { limit } = topSpeed(db, theCar(db))
-    return { speed: random.int(LIMITS.cruise / 5, Math.floor(limit / 5)) * 5 }
+    // Cruise control holds the speed that somebody has come to, or one not far above.
+    const near = [0, 5, 10].map((more) => theCar(db).speed + more).filter((speed) => !cruiseObstacle(db, now(), speed))
+    return near.length === 0 ? null : { speed: random.pick(near) }
   },
   run({ speed }, { unless, db, now }) {
     unless(cruiseObstacle(db, now(), speed))

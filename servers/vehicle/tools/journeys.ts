@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { chooseByDraws } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
-import { addressIn, CITIES, parseAddress } from '../../kernel/gazetteer.js'
+import { addressIn, parseAddress } from '../../kernel/gazetteer.js'
 import { ascending } from '../../kernel/lists.js'
 import { slug } from '../../kernel/text.js'
-import { NEAR_KM, pointOf, roadKm } from '../map.js'
+import { FAR_KM, NEAR_KM, pointOf, roadKm } from '../map.js'
 import { drivenMetres, LIMITS, rangeKm, routeObstacle, theCar, withDrive } from '../rules.js'
 import { CAR, type Destination, KINDS, PURPOSES, tool, type VehicleView } from '../schema.js'
 import { OWN_PLACES } from '../words.js'
@@ -44,10 +44,10 @@ const findDestination = tool({
   pages: { destinations: 'longest' },
   annotations: { readOnly: true },
   ask: [
-    'find {text} among the destinations of the car[, looking only for a {kind} place]',
-    'search the navigation system for {text}[, {kind} places only]',
-    'look up {text} in the navigation system[ among the {kind} places]',
-    'check whether the car knows a destination {text}[ among its {kind} places]',
+    'find {text} in the navigation system[, only among the {kind} destinations]',
+    'search the navigation system for {text}[, {kind} destinations only]',
+    'look up {text} in the navigation system[ among the {kind} destinations]',
+    'check whether the car has {text} as a destination[ among the {kind} ones]',
   ],
   sample({ db, random, bound }) {
     const hidden = hides(db)
@@ -91,7 +91,7 @@ const findDestination = tool({
 
 const saveDestination = tool({
   name: 'save_destination',
-  description: `Save a destination under a new name. The address has the form "12 Mill Lane, Lisbon". At most ${LIMITS.saved} can be saved, and none in valet mode.`,
+  description: `Save a destination under a new name. The address has the form "12 Rua do Moinho, Lisbon". At most ${LIMITS.saved} can be saved, and none in valet mode.`,
   input: z.strictObject({
     name: z
       .string()
@@ -119,7 +119,8 @@ const saveDestination = tool({
   sample({ db, random, bound }) {
     if (theCar(db).guard === 'valet' || db.destinations.by('kind', 'saved').length >= LIMITS.saved) return null
     const here = db.destinations.get(theCar(db).location)!
-    const city = random.chance(0.75) ? here.city : random.pick(CITIES).city
+    if (bound.address !== undefined && !isNear(bound.address, here)) return null
+    const city = random.chance(0.75) ? here.city : random.pick(db.destinations.list()).city
     const name = bound.name ?? random.shuffle(OWN_PLACES).find((candidate) => !isSaved(db, candidate))
     return name === undefined ? null : { name, address: bound.address ?? addressIn(random, city) }
   },
@@ -147,6 +148,12 @@ const saveDestination = tool({
     return { ...row, km: fromHere(db, row) }
   },
 })
+
+/** Whether anybody would go there by this car; what is no address is left to the call to refuse. */
+function isNear(address: string, here: Destination): boolean {
+  const place = parseAddress(address)
+  return place === undefined || roadKm(here, pointOf(place)) <= FAR_KM
+}
 
 function isSaved(db: VehicleView, name: string): boolean {
   const wanted = name.toLowerCase()

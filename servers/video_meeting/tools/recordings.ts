@@ -49,7 +49,7 @@ const stopRecording = tool({
     'stop recording {meeting}',
     'end the recording of {meeting} and save it',
     'finish the recording that runs in {meeting}',
-    'save the recording of {meeting} now',
+    'stop the recording in {meeting}',
   ],
   sample({ db, random, bound }) {
     const meeting = choose(db.meetings, random, bound.meeting, (row) => !stopObstacle(row))
@@ -73,7 +73,7 @@ const deleteRecording = tool({
     'delete {recording}',
     'remove {recording} from the storage',
     'throw {recording} away for good',
-    'free the storage that {recording} takes',
+    'delete {recording} to free some storage',
   ],
   sample({ db, random, bound }) {
     const recording = choose(db.recordings, random, bound.recording, (row) => !deletionObstacle(db, row))

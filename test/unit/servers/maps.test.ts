@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import { addressIn, CITIES, parseAddress } from '../../../servers/kernel/gazetteer.js'
 import { seededRandom } from '../../../servers/kernel/random.js'
 import { generateWorld, Session } from '../../../servers/kernel/session.js'
+import { streetsOf } from '../../../servers/kernel/streets.js'
 import { CITY_FACTS } from '../../../servers/maps/cities.js'
 import { maps } from '../../../servers/maps/index.js'
 import { citiesBetween } from '../../../servers/maps/network.js'
@@ -26,7 +27,7 @@ const close = (session: Session, street: string, city: string) =>
 
 checkWorldContract(maps, {
   provoke: {
-    unknown_address: () => ['geocode_address', { address: '121 Mill Lane, Lisbon' }],
+    unknown_address: () => ['geocode_address', { address: '121 Rua do Moinho, Lisbon' }],
     unknown_city: () => ['list_closed_roads', { city: 'Atlantis' }],
     unknown_street: () => ['report_closed_road', { street: 'Yellow Brick Road', city: 'Oslo' }],
     unknown_place: () => ['get_place', { place: 'blue-lantern-cafe-xyz' }],
@@ -35,15 +36,19 @@ checkWorldContract(maps, {
     category_not_in_city: (s) => {
       const kinds = mapOf(s).places.by('city', 'Oslo')
       const category = CATEGORIES.find((kind) => kinds.every((row) => row.category !== kind))
-      return ['nearest_places', { address: '5 Mill Lane, Oslo', category }]
+      return ['nearest_places', { address: '5 Parkveien, Oslo', category }]
     },
-    same_address: () => ['plan_route', trip('5 Mill Lane, Oslo', '5 mill lane, oslo', 'walking')],
-    too_far_for_mode: () => ['get_travel_time', trip('5 Mill Lane, Lisbon', '5 Mill Lane, Porto', 'walking')],
-    no_land_route: () => ['plan_route', trip('5 Mill Lane, Lisbon', '5 Mill Lane, Boston', 'driving')],
+    same_address: () => ['plan_route', trip('5 Parkveien, Oslo', '5 parkveien, oslo', 'walking')],
+    too_far_for_mode: () => [
+      'get_travel_time',
+      trip('5 Rua do Moinho, Lisbon', '5 Rua de Santo Antonio, Porto', 'walking'),
+    ],
+    no_land_route: () => ['plan_route', trip('5 Rua do Moinho, Lisbon', '5 Mill Lane, Boston', 'driving')],
     road_closed: (s) => {
       const city = freeCity(s)
-      close(s, 'mill lane', city)
-      return ['plan_route', trip(`5 Oak Avenue, ${city}`, `9 Mill Lane, ${city}`, 'driving')]
+      const [, one, other] = streetsOf(city)
+      close(s, one!.toLowerCase(), city)
+      return ['plan_route', trip(`5 ${other}, ${city}`, `9 ${one}, ${city}`, 'driving')]
     },
     transit_not_running: () => ['get_travel_time', trip('5 Mill Lane, Seattle', '7 Oak Avenue, Seattle', 'transit')],
     already_closed: (s) => {
@@ -52,13 +57,14 @@ checkWorldContract(maps, {
     },
     too_many_closed_roads: (s) => {
       const city = freeCity(s)
-      for (const street of ['Mill Lane', 'Oak Avenue', 'High Street']) close(s, street, city)
-      return ['report_closed_road', { street: 'Elm Street', city }]
+      const [, ...streets] = streetsOf(city)
+      for (const street of streets.slice(0, LIMITS.closedRoads)) close(s, street, city)
+      return ['report_closed_road', { street: streets.at(-1), city }]
     },
     too_many_saved_places: (s) => {
       for (let i = 1; mapOf(s).saved_places.count() < LIMITS.savedPlaces; i++)
-        succeed(s, 'save_place', { address: `${i} Vine Street, Rome`, name: `Stop ${i}` })
-      return ['save_place', { address: '99 Vine Street, Rome', name: 'One More' }]
+        succeed(s, 'save_place', { address: `${i} Via Roma, Rome`, name: `Stop ${i}` })
+      return ['save_place', { address: '99 Viale dei Pini, Rome', name: 'One More' }]
     },
   },
 })
@@ -84,11 +90,12 @@ test('every address of the gazetteer has a place of its own on the map, the same
 test('the map knows exactly the addresses that the gazetteer knows', () => {
   const random = seededRandom(2)
   const texts = [
-    '0 Mill Lane, Oslo',
-    '121 Mill Lane, Oslo',
-    '7 Mill Lane',
-    'Mill Lane, Oslo',
-    '7 Mill Lane, Nowhere',
+    '0 Parkveien, Oslo',
+    '121 Parkveien, Oslo',
+    '7 Parkveien',
+    '7 Mill Lane, Oslo',
+    'Parkveien, Oslo',
+    '7 Parkveien, Nowhere',
     '',
   ]
   for (let i = 0; i < 50; i++) texts.push(addressIn(random, random.pick(CITIES).city).replace(', ', ',  '))
@@ -137,29 +144,33 @@ test('the steps of a route make up its length, and its time is what the speed of
 
 test('a journey between cities leads over their stations and the main roads, and its steps add up', () => {
   const session = open(4)
-  const route = succeed(session, 'plan_route', trip('12 Mill Lane, Lisbon', '3 Vine Street, Warsaw', 'transit'))
+  const route = succeed(session, 'plan_route', trip('12 Rua do Moinho, Lisbon', '3 Wiatraczna, Warsaw', 'transit'))
   const steps = route.steps as { road: string; metres: number }[]
   assert.is(
     steps.reduce((sum, step) => sum + step.metres, 0),
     route.metres,
   )
   assert.ok(steps.length <= 5)
-  const way = citiesBetween(spot('12 Mill Lane, Lisbon').city, spot('3 Vine Street, Warsaw').city)
+  const way = citiesBetween(spot('12 Rua do Moinho, Lisbon').city, spot('3 Wiatraczna, Warsaw').city)
   const told = steps.map(({ road }) => road).join()
   for (const { city } of way.slice(1)) assert.match(told, city.city)
-  assert.match(steps[0]!.road, 'Station Road')
+  assert.match(steps[0]!.road, streetsOf('Lisbon')[0]!)
 })
 
 test('modes end where people tire and where the sea begins', () => {
   const session = open(4)
   assert.is(
-    refusal(session, 'plan_route', trip('1 Elm Street, Brussels', '1 Elm Street, Amsterdam', 'walking')),
+    refusal(session, 'plan_route', trip('1 Place de la Fontaine, Brussels', '1 Gasthuisplein, Amsterdam', 'walking')),
     'too_far_for_mode',
   )
-  const ride = succeed(session, 'get_travel_time', trip('1 Elm Street, Brussels', '1 Elm Street, Amsterdam', 'cycling'))
+  const ride = succeed(
+    session,
+    'get_travel_time',
+    trip('1 Place de la Fontaine, Brussels', '1 Gasthuisplein, Amsterdam', 'cycling'),
+  )
   assert.ok((ride.minutes as number) > 700)
   assert.is(
-    refusal(session, 'get_travel_time', trip('1 Elm Street, Paris', '1 Elm Street, Madrid', 'cycling')),
+    refusal(session, 'get_travel_time', trip('1 Place de la Fontaine, Paris', '1 Calle de la Paz, Madrid', 'cycling')),
     'too_far_for_mode',
   )
   const overseas = { from_address: '1 Elm Street, London', to_address: '1 Elm Street, Dublin' }
@@ -189,13 +200,13 @@ test('a drive goes around a road that was reported closed and comes back to it w
   assert.equal(succeed(session, 'plan_route', trip(from, to, 'driving')), before)
 })
 
-test('no car leaves a city whose Station Road is closed, but trains do', () => {
+test('no car leaves a city the street of whose station is closed, but trains do', () => {
   const session = open(6)
-  const ends = ['8 Oak Avenue, Vienna', '8 Oak Avenue, Budapest'] as const
+  const ends = ['8 Museumstrasse, Vienna', '8 Nyar utca, Budapest'] as const
   for (const { closed_road, city } of mapOf(session).closed_roads.list())
     if (city === 'Vienna' || city === 'Budapest') succeed(session, 'reopen_road', { closed_road })
   const before = succeed(session, 'get_travel_time', trip(...ends, 'driving'))
-  close(session, 'Station Road', 'Budapest')
+  close(session, streetsOf('Budapest')[0]!, 'Budapest')
   assert.is(refusal(session, 'get_travel_time', trip(...ends, 'driving')), 'road_closed')
   const train = succeed(session, 'get_travel_time', trip(...ends, 'transit'))
   assert.is(train.metres, before.metres)
@@ -221,7 +232,7 @@ test('a stop makes a route longer by the detour, never shorter', () => {
 test('the nearest places are the nearest, and reachable within the minutes that the way to them takes', () => {
   const session = open(8)
   for (const { city } of CITIES) {
-    const address = `17 Garden Avenue, ${city}`
+    const address = `17 ${streetsOf(city)[14]}, ${city}`
     const { category } = mapOf(session).places.by('city', city)[0]!
     const { places } = succeed(session, 'nearest_places', { address, category }) as {
       places: { place: string; address: string; metres: number }[]
@@ -256,7 +267,7 @@ test('the categories of a city are those of its places', () => {
     rows.length,
   )
   for (const { category, places } of categories) {
-    const found = succeed(session, 'nearest_places', { address: '1 Mill Lane, Porto', category })
+    const found = succeed(session, 'nearest_places', { address: '1 Rua de Santo Antonio, Porto', category })
     assert.is(found.found, places)
   }
 })
@@ -303,14 +314,14 @@ test('a saved name marks one address and an address has one name', () => {
   const session = open(12)
   const before = mapOf(session).saved_places.count()
   const home = mapOf(session).saved_places.find(({ name }) => name === 'Home')!
-  const moved = succeed(session, 'save_place', { address: '40 Canal Street, Oslo', name: 'home' })
+  const moved = succeed(session, 'save_place', { address: '40 Bryggeveien, Oslo', name: 'home' })
   assert.is(moved.replaced, home.address)
   assert.is(moved.saved, before)
   assert.not.ok(mapOf(session).saved_places.has(home.address))
-  const renamed = succeed(session, 'save_place', { address: '40 Canal Street, Oslo', name: 'Attic' })
+  const renamed = succeed(session, 'save_place', { address: '40 Bryggeveien, Oslo', name: 'Attic' })
   assert.is(renamed.replaced, 'home')
   assert.equal(succeed(session, 'list_saved_places', { name: 'attic' }).places, [
-    { name: 'Attic', address: '40 Canal Street, Oslo' },
+    { name: 'Attic', address: '40 Bryggeveien, Oslo' },
   ])
 })
 

@@ -155,12 +155,12 @@ checkWorldContract(shopping, {
     address_not_found: () => ['add_delivery_address', { name: 'Lair', address: '12 Mill Lane, Atlantis' }],
     address_name_taken: (s) => [
       'add_delivery_address',
-      { name: nearby(s).name.toUpperCase(), address: '12 Mill Lane, Lisbon' },
+      { name: nearby(s).name.toUpperCase(), address: '12 Rua do Moinho, Lisbon' },
     ],
     too_many_addresses: (s) => {
       const names = ['Lair', 'Attic', 'Cellar'].slice(0, LIMITS.addresses - shopOf(s).delivery_addresses.count())
-      for (const name of names) succeed(s, 'add_delivery_address', { name, address: '12 Mill Lane, Lisbon' })
-      return ['add_delivery_address', { name: 'Shed', address: '12 Mill Lane, Lisbon' }]
+      for (const name of names) succeed(s, 'add_delivery_address', { name, address: '12 Rua do Moinho, Lisbon' })
+      return ['add_delivery_address', { name: 'Shed', address: '12 Rua do Moinho, Lisbon' }]
     },
     shipping_unavailable: (s) => {
       fillCart(s)

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import { addDays } from '../../../servers/kernel/dates.js'
 import { parseAddress } from '../../../servers/kernel/gazetteer.js'
 import { generateWorld, Session } from '../../../servers/kernel/session.js'
+import { streetsOf } from '../../../servers/kernel/streets.js'
 import { vehicle } from '../../../servers/vehicle/index.js'
 import { HOMES, pointOf, roadKm } from '../../../servers/vehicle/map.js'
 import { chargePercent, LIMITS, rangeKm, safetyHold, theCar, topSpeed } from '../../../servers/vehicle/rules.js'
@@ -256,12 +257,12 @@ checkWorldContract(vehicle, {
       for (let i = 0; i < 3; i++) s.call('set_guard_mode', { mode: 'child', pin: wrong })
       return guard(s, 'child')
     },
-    destination_exists: () => ['save_destination', { name: 'HOME', address: '3 Elm Street, Rome' }],
+    destination_exists: () => ['save_destination', { name: 'HOME', address: '3 Via Alta, Rome' }],
     memory_full: (s) => {
       const saved = stateOf(s).destinations.count(({ kind }) => kind === 'saved')
       for (let i = saved; i < LIMITS.saved; i++)
-        succeed(s, 'save_destination', { name: `Stop ${i}`, address: `${i} Elm Street, Rome` })
-      return ['save_destination', { name: 'One more', address: '3 Elm Street, Rome' }]
+        succeed(s, 'save_destination', { name: `Stop ${i}`, address: `${i} Via Roma, Rome` })
+      return ['save_destination', { name: 'One more', address: '3 Via Alta, Rome' }]
     },
     not_a_garage: (s) => book(faultWhere(s, isOpen), stateOf(s).destinations.get('home')!, WEDNESDAY),
     wrong_garage: (s) => {
@@ -464,11 +465,15 @@ test('a saved address of the gazetteer becomes a place that can be driven to', (
   const session = openWhere((db) => chargePercent(theCar(db)) > 50)
   start(session)
   const { city } = stateOf(session).destinations.get(carOf(session).location)!
-  const told = succeed(session, 'save_destination', { name: "Ana's New Flat", address: `12 mill lane, ${city}` })
+  const street = streetsOf(city).at(-1)!
+  const told = succeed(session, 'save_destination', {
+    name: "Ana's New Flat",
+    address: `12 ${street.toLowerCase()}, ${city}`,
+  })
   assert.is(told.destination, 'ana-s-new-flat')
   assert.is(told.city, city)
   const way = succeed(session, 'start_navigation', { destination: told.destination, avoid: 'tolls' })
-  assert.is(way.address, `12 Mill Lane, ${city}`)
+  assert.is(way.address, `12 ${street}, ${city}`)
   assert.is(way.km, Math.ceil((told.km as number) * 1.2))
 })
 
@@ -496,9 +501,9 @@ test('a full name usually finds one destination, a city several with the nearest
 
 test('distances are those of the map', () => {
   const at = (text: string) => pointOf(parseAddress(text)!)
-  const paris = roadKm(at('1 Elm Street, Paris'), at('1 Elm Street, Brussels'))
+  const paris = roadKm(at('1 Place de la Fontaine, Paris'), at('1 Place de la Fontaine, Brussels'))
   assert.ok(paris > 260 && paris < 400, `${paris} km from Paris to Brussels`)
-  assert.is(roadKm(at('1 Elm Street, Rome'), at('90 Elm Street, Rome')), 1)
+  assert.is(roadKm(at('1 Via Alta, Rome'), at('90 Via Alta, Rome')), 1)
   assert.ok(HOMES.length >= 8)
   assert.is(addDays('2026-02-27', 3), '2026-03-02')
 })

@@ -80,8 +80,22 @@ test('leave out no value without which the rest says nothing, or something else'
     ['list files above {bytes} bytes in {directory} and beneath it', 'directory'],
     ['look up the address nearest to latitude {latitude}, longitude {longitude}', 'latitude'],
     ['set the {zone} zone of the cabin to {temperature} degrees', 'zone'],
+    ['find the address at latitude {latitude} and longitude {longitude}', 'latitude'],
+    ['add an expense "{description}" of {amount} to {category}, paid by {member}', 'member'],
+    ['use the PIN {pin} to unlock {lock}', 'lock'],
+    ['append "{text}" to {file}', 'file'],
+    ['check the current price of {instrument}', 'instrument'],
+    ['put in a {side} order for {quantity} shares of {instrument}', 'quantity'],
+    ['start the car with {driver} as the driver', 'driver'],
+    ['show who sells in the {territory} territory', 'territory'],
+    ['reserve a {fare} fare on {flight}', 'fare'],
   ] as const)
     assert.is(clauseWithout(clause, field), undefined, clause)
+  assert.is(
+    clauseWithout('set the brightness of {light} to {brightness} percent', 'brightness'),
+    'change the brightness of {light}',
+  )
+  assert.is(clauseWithout('show me the {status} leads', 'status'), 'show me the leads')
 })
 
 test('thank once in a turn, and say "last" of nothing but a whole list', () => {
