@@ -2,6 +2,7 @@ import type { DropReason } from '../../dataset/example.js'
 import type { Split } from '../../dataset/profile.js'
 import { deriveSeed, type SeededRandom, type ServerDefinition, seededRandom } from '../../servers/kernel/index.js'
 import type { Node } from '../../servers/kernel/tool-graph.js'
+import { belongsTogether } from './belonging.js'
 import { isOneErrand } from './errand.js'
 import { lookUpsAreWorthIt } from './looks.js'
 import { isPossibleAtFirst, isPrepared, prepared } from './preconditions.js'
@@ -49,7 +50,7 @@ export function takeSteps(
   const open: Open = (server) => worlds.open(server, worldSeed)
   const steps = walk(chain, open, profile, random, atOnce && profile.speech === 'natural')
   if (!steps) return 'no_walk'
-  if (profile.speech === 'natural' && !(isOneErrand(steps) && !isIdle(steps, open)))
+  if (profile.speech === 'natural' && !(isOneErrand(steps) && belongsTogether(steps, open) && !isIdle(steps, open)))
     return 'errand'
   if (profile.speech === 'natural' && !lookUpsAreWorthIt(steps, open)) return 'look_up'
   const undoings = undoingsIn(steps, open)
