@@ -39,6 +39,8 @@ export interface Profile {
   readonly speech: 'natural' | 'plain'
   /** Whether a user may name anything by its key, or only what people really call by its key. */
   readonly keys: 'spoken' | 'looked-up'
+  /** Neighbouring examples that are made in the same worlds: generating those costs more than all else, and a small split has few neighbours. */
+  readonly perWorld: Readonly<Record<Split, number>>
 }
 
 /** The paper's pipeline. Where the paper is silent (docs/synthesis.md lists it), the numbers are ours. */
@@ -56,6 +58,7 @@ export const PAPER_PROFILE: Profile = {
   context: true,
   speech: 'natural',
   keys: 'looked-up',
+  perWorld: { train: 50, validation: 500, 'held-out': 500 },
 }
 
 /** Short tasks in the few words that the demo's five-million-parameter model knows. */
@@ -73,6 +76,7 @@ export const DEMO_PROFILE: Profile = {
   context: false,
   speech: 'plain',
   keys: 'spoken',
+  perWorld: { train: 50, validation: 50, 'held-out': 50 },
 }
 
 export const PROFILES: ReadonlyMap<string, Profile> = new Map(

@@ -1,6 +1,7 @@
 import type { SeededRandom } from '../../servers/kernel/index.js'
 import { unresolvedIn } from '../resolving/unresolved.js'
-import { areNamedInGoodTime, type Script, silentSteps, type Withheld } from './conversation-script.js'
+import { type Script, silentSteps, type Withheld } from './conversation-script.js'
+import { isKnownInTime, namedAhead } from './known-in-time.js'
 import type { SynthesisContext } from './synthesis-context.js'
 import { tellReferences } from './tell-references.js'
 import type { Step } from './walk.js'
@@ -18,6 +19,7 @@ const TAKEN_FOR_GRANTED = 0.9
  * @param vague  whether it only names the goal
  * @param aloud  whether look-ups that a person would take for granted are asked for all the same
  * @param heard  whether a part of it is done
+ * @param inTime  whether it says nothing that is only to be found out
  * @returns `null` when it cannot be asked for at once, because something can only be meant by what is found first
  */
 export function askForAll(
@@ -28,18 +30,22 @@ export function askForAll(
     vague = false,
     aloud = false,
     heard = aloud,
+    inTime = true,
   }: {
     readonly withheld?: Withheld
     readonly vague?: boolean
     readonly aloud?: boolean
     readonly heard?: boolean
+    readonly inTime?: boolean
   } = {},
 ): Script | null {
   const asks = [...walked.keys()]
-  const steps = tellReferences(walked, [asks], true, random, !heard)
+  const steps = tellReferences(walked, [asks], { told: true, unheard: !heard, inTime }, random)
   if (!steps) return null
   const silent = withheld || vague || aloud ? new Set<number>() : silentSteps(steps, [asks], random, TAKEN_FOR_GRANTED)
-  if (heard && !areNamedInGoodTime(steps, [asks], silent)) return null
+  // Who names what a look-up would show knows it already, and does not ask for the look-up.
+  if (inTime && !heard) for (const index of namedAhead(steps, asks, silent)) silent.add(index)
+  if (inTime && !vague && !isKnownInTime(steps, [asks], silent)) return null
   return {
     steps,
     turns: vague

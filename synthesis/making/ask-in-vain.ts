@@ -54,7 +54,8 @@ export function askInVain(
   if (earlier.some(({ chain }) => chain.some((node) => taken.chain.includes(node)))) return 'no_script'
   const withheld = withhold?.(taken.steps)
   if (withhold && !withheld) return 'no_script'
-  const script = askForAll(taken.steps, random, { vague, ...(withheld ? { withheld } : {}) })
+  const inTime = context.profile.speech === 'natural'
+  const script = askForAll(taken.steps, random, { vague, inTime, ...(withheld ? { withheld } : {}) })
   if (!script) return 'no_script'
   // Who was asked for a value does not know it: to a question nobody answers as to a refusal.
   const at = withhold && turn > 0 ? { ...moment, after: 'unanswered' as const } : moment

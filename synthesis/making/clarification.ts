@@ -96,7 +96,7 @@ const makeHidden: Maker = (assignment, worldSeed, context, random) => {
 const makePartlyHidden: Maker = (assignment, worldSeed, context, random) => {
   const { profile, speech, catalogue } = context
   const core = coreAround(assignment, context, random)
-  const taken = takeSteps(assignment, core, random.pick(PARTS), worldSeed, context, random)
+  const taken = takeSteps(assignment, core, random.pick(PARTS), worldSeed, context, random, { atOnce: true })
   if (typeof taken === 'string') return taken
   if (taken.undoings.length > 0) return 'undone'
   const { chain, open } = taken
@@ -144,7 +144,7 @@ const PARTS = [2, 2, 2, 3] as const
 const makeBrought: Maker = (assignment, worldSeed, context, random) => {
   const { profile, speech, catalogue } = context
   const core = coreAround(assignment, context, random)
-  const taken = takeSteps(assignment, core, random.pick(BROUGHT_PARTS), worldSeed, context, random)
+  const taken = takeSteps(assignment, core, random.pick(BROUGHT_PARTS), worldSeed, context, random, { atOnce: true })
   if (typeof taken === 'string') return taken
   if (taken.undoings.length > 0) return 'undone'
   const { chain, open } = taken

@@ -4,8 +4,9 @@ import type { Json } from '../../reward/index.js'
 import { meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
 import { hasDetails, type Shape } from './conversation-shape.js'
 import { ACT, type FailedCall, failingVariant, playUpTo } from './failed-call.js'
+import { isKnownInTime } from './known-in-time.js'
 import type { Taken } from './take-steps.js'
-import { isKnownBefore, type ToldStep, tellReferences } from './tell-references.js'
+import { canBeTold, type Parts, type ToldStep, tellReferences } from './tell-references.js'
 import type { Undoing } from './undoing.js'
 import type { Open, Step } from './walk.js'
 
@@ -53,14 +54,22 @@ export function scriptConversation(
   random: SeededRandom,
 ): Script | null {
   if (requests > walked.length) return null
-  const parts = partition(walked.length, requests, random)
-  const isAtOnce = ({ earlier, later }: Undoing): boolean =>
-    parts.some((part) => part.includes(earlier) && part.includes(later))
-  if (undoings.some(isAtOnce)) return null
-  const steps = tellReferences(walked, parts, profile.speech === 'natural', random)
+  const isNatural = profile.speech === 'natural'
+  const hearing = { told: isNatural, inTime: isNatural }
+  const fits = (parts: Parts): boolean => {
+    const isAtOnce = ({ earlier, later }: Undoing): boolean =>
+      parts.some((part) => part.includes(earlier) && part.includes(later))
+    const isToBeAsked = information !== 'minimal' || hasDetails(walked[parts[0]!.at(-1)!]!)
+    return isToBeAsked && !undoings.some(isAtOnce) && (!isNatural || canBeTold(walked, parts, hearing))
+  }
+  const parts = isNatural
+    ? partitionOf(walked.length, requests, fits, random)
+    : partition(walked.length, requests, random)
+  if (!parts || !fits(parts)) return null
+  const steps = tellReferences(walked, parts, hearing, random)
   if (!steps) return null
   const silent = profile.keys === 'looked-up' ? silentSteps(steps, parts, random) : new Set<number>()
-  if (profile.speech === 'natural' && !areNamedInGoodTime(steps, parts, silent)) return null
+  if (isNatural && !isKnownInTime(steps, parts, silent)) return null
   const material = { parts, steps, open, random }
   const scripted = requestsOf(material, information, silent, recovery)
   if (!scripted) return null
@@ -69,34 +78,36 @@ export function scriptConversation(
   return found && { steps, turns: found, information, recovery, silent }
 }
 
-/**
- * Whether things of results are called by their names only when these are known: nobody has a list read out and says in the same breath
- * which name in it is meant. What is looked up by that name, or unasked, is known before.
- */
-export const areNamedInGoodTime = (
-  steps: readonly ToldStep[],
-  parts: readonly (readonly number[])[],
-  silent: ReadonlySet<number>,
-): boolean =>
-  parts.every((part) =>
-    part.every((at) =>
-      steps[at]!.bindings.every(
-        ({ way, source }) =>
-          way.how !== 'label' ||
-          !part.includes(source) ||
-          silent.has(source) ||
-          isKnownBefore(way.label, steps, source, part[0]!),
-      ),
-    ),
-  )
-
 /** Draws of a partition, of which the one with the shortest longest turn is taken: people do not ask for everything at once. */
 const PARTITIONS = 3
 
-function partition(length: number, parts: number, random: SeededRandom): number[][] {
-  const drawn = Array.from({ length: PARTITIONS }, () => drawPartition(length, parts, random))
-  const longest = (part: number[][]): number => Math.max(...part.map((steps) => steps.length))
+function partition(length: number, parts: number, random: SeededRandom): Parts {
+  return leastAtOnce(Array.from({ length: PARTITIONS }, () => drawPartition(length, parts, random)))
+}
+
+/** The same of the partitions that fit: there are six at most. */
+function partitionOf(
+  length: number,
+  parts: number,
+  fits: (parts: Parts) => boolean,
+  random: SeededRandom,
+): Parts | undefined {
+  const fitting = cutsOf(length, parts).filter(fits)
+  if (fitting.length === 0) return undefined
+  return leastAtOnce(Array.from({ length: PARTITIONS }, () => random.pick(fitting)))
+}
+
+const leastAtOnce = (drawn: readonly Parts[]): Parts => {
+  const longest = (parts: Parts): number => Math.max(...parts.map((steps) => steps.length))
   return drawn.reduce((best, other) => (longest(other) < longest(best) ? other : best))
+}
+
+/** Every way to cut `from .. length - 1` into `parts` runs, none empty. */
+function cutsOf(length: number, parts: number, from = 0): Parts[] {
+  const run = (to: number): number[] => Array.from({ length: to - from }, (_, i) => from + i)
+  if (parts === 1) return [[run(length)]]
+  const ends = run(length - parts + 2).slice(1)
+  return ends.flatMap((to) => cutsOf(length, parts - 1, to).map((rest) => [run(to), ...rest]))
 }
 
 /** Cuts `0 .. length - 1` into `parts` runs, none empty. */
@@ -107,7 +118,7 @@ function drawPartition(length: number, parts: number, random: SeededRandom): num
 }
 
 interface Material {
-  readonly parts: readonly (readonly number[])[]
+  readonly parts: Parts
   readonly steps: readonly ToldStep[]
   readonly open: Open
   readonly random: SeededRandom
@@ -119,21 +130,26 @@ function requestsOf(
   silent: ReadonlySet<number>,
   recovery: Recovery | null,
 ): Turn[] | null {
-  const { parts, steps, random } = material
+  const { parts, steps } = material
   const failing = recovery === 'corrected' ? drawFailingPart(material) : null
   if (recovery === 'corrected' && !failing) return null
   const open = [...parts.keys()].filter((part) => part !== failing?.part)
-  if (information === 'missing' && open.length === 0) return null
-  const withholding = information === 'missing' ? random.pick(open) : -1
+  const withheld =
+    information === 'missing'
+      ? drawWithheld(
+          open.flatMap((part) => parts[part]!),
+          material,
+          silent,
+        )
+      : undefined
+  if (information === 'missing' && !withheld) return null
   const turns: Turn[] = []
   for (const [i, part] of parts.entries()) {
     if (information === 'minimal' && i === 0) {
       if (!isOneGoal(part, steps, silent) || !hasDetails(steps[part.at(-1)!]!)) return null
       turns.push({ says: 'vague', ask: part.at(-1)!, steps: [] })
     }
-    if (i === withholding) {
-      const withheld = drawWithheld(part, steps, silent, random)
-      if (!withheld) return null
+    if (withheld && part.includes(withheld.step)) {
       const [before, after] = [(step: number) => step < withheld.step, (step: number) => step >= withheld.step]
       turns.push({ says: 'request', asks: part, withheld, steps: part.filter(before) })
       turns.push({ says: 'supply', ask: withheld.step, field: withheld.field, steps: part.filter(after) })
@@ -216,13 +232,13 @@ const isNamed = ({ bindings }: ToldStep): boolean =>
 
 /** A value that a user would have to say and has not said elsewhere. */
 function drawWithheld(
-  part: readonly number[],
-  steps: readonly ToldStep[],
+  among: readonly number[],
+  { parts, steps, random }: Material,
   silent: ReadonlySet<number>,
-  random: SeededRandom,
 ): Withheld | undefined {
-  const candidates = part.flatMap((index) => {
+  const candidates = among.flatMap((index) => {
     const { tool, args, bindings, server } = steps[index]!
+    const part = parts.find((one) => one.includes(index))!
     // Nobody goes on about a thing before having said which it is.
     const isTakenUp = part.some((later) => steps[later]!.bindings.some(({ source }) => source === index))
     if (silent.has(index) || isTakenUp) return []

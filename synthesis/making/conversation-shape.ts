@@ -3,6 +3,7 @@ import type { Information, Recovery } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
 import { meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
 import { kindsGiven, lookedUp, type Node } from '../../servers/kernel/tool-graph.js'
+import { ACT } from './failed-call.js'
 import type { Chain } from './split.js'
 
 /** Share of the conversations with a failure in which it is made good by other arguments, or by another tool. */
@@ -28,16 +29,22 @@ export function drawShape(profile: Profile, length: number, recovery: Recovery |
   // Who learns what is wrong or missing has said everything before: both would be more turns than there are.
   const information = recovery === 'corrected' || recovery === 'other-tool' ? 'complete' : drawn
   const others = (information === 'complete' ? 0 : 1) + (recovery ? 1 : 0)
-  // Two steps do not fill three requests, so the other conversations take over their third turns.
-  const full = shareWithoutThird(profile)
-  const turns = several ? 2 + (length + others > 2 && random.chance(Math.min(1, third / (1 - full))) ? 1 : 0) : 1
+  const [rather, less] = thirdTurns(profile)
+  const hasThird = several && length + others > 2 && random.chance(third === 0 ? 0 : others > 0 ? rather : less)
+  const turns = several ? (hasThird ? 3 : 2) : 1
   return { requests: Math.max(1, turns - others), information, recovery }
 }
 
-/** Share of the conversations whose two steps leave no third turn to be filled. */
-function shareWithoutThird({ lengths, information, recovery }: Profile): number {
+/** How much rather a conversation has a third turn in which one is for a question or a failure: in the two that are left what is looked up can be told before it is used. */
+const RATHER = 1.6
+
+/** Chances of a third turn with and without such a turn, where there can be one: two steps do not fill three requests. */
+function thirdTurns({ lengths, information, recovery, nextTurn: [, third] }: Profile): [rather: number, less: number] {
   const pairs = lengths[0] / lengths.reduce((sum, weight) => sum + weight, 0)
-  return pairs * (1 - information.missing - information.minimal) * (1 - recovery)
+  const straight = (1 - information.missing - information.minimal) * (1 - recovery)
+  const rather = Math.min(1, RATHER * third)
+  const left = third - rather * (1 - straight)
+  return [rather, Math.min(1, Math.max(0, left / (straight * (1 - pairs))))]
 }
 
 function drawInformation(turns: number, { information }: Profile, random: SeededRandom): Information {
@@ -67,9 +74,9 @@ export function canCarry(chain: Chain, { requests, information, recovery }: Shap
   // One request ends with the last call.
   const ends = requests === 1 ? chain.slice(-1) : chain
   const open = requests === 1 ? chain.filter((_, i) => !isTakenUp(chain, i)) : chain
-  if (information === 'missing' && !open.some(hasValueToSay)) return false
-  if (recovery === 'corrected') return ends.some((node) => valuesOf(node).some(({ kind }) => kind !== 'other'))
-  return recovery !== 'gave-up' || valuesOf(chain.at(-1)!).some(({ kind }) => kind === 'number')
+  if (information === 'missing' && !open.some((node) => hasValueToSay(node, chain))) return false
+  if (recovery === 'corrected') return ends.some((node) => valuesOf(node).some((value) => value !== 'other'))
+  return recovery !== 'gave-up' || valuesOf(chain.at(-1)!).includes('number')
 }
 
 /** Whether the first request may be for one thing: its last call needs details, and the others only look things up for it. */
@@ -97,18 +104,21 @@ function isTakenUp(chain: Chain, at: number): boolean {
   )
 }
 
-const hasValueToSay = (node: Node): boolean => {
-  const names = Object.entries(node.tool.input.shape).some(
-    ([, schema]) => !schema.isOptional() && node.server.entities[meaningOf(schema).entity ?? '']?.sayable,
-  )
-  return names || valuesOf(node).some(({ required }) => required)
+/** Whether a call needs a value that can be left out, as `isWhole` has it, and that no call before it may have shown. */
+function hasValueToSay({ server, tool }: Node, chain: Chain): boolean {
+  const fields = Object.entries(tool.input.shape)
+  return fields.some(([field, schema]) => {
+    if (schema.isOptional() || ACT.test(field)) return false
+    const { entity } = meaningOf(schema)
+    if (entity === undefined) return !tool.annotations.readOnly || fields.length > 1
+    const at = chain.findIndex((node) => node.tool === tool)
+    const isShown = chain.slice(0, at).some((node) => node.server === server && kindsGiven(node).has(entity))
+    return !isShown && server.entities[entity]?.sayable === true
+  })
 }
 
 /** An argument that is a value and no thing, by what people get wrong in it: how much, when or which of several. Texts are not mistaken for others. */
-interface Value {
-  readonly kind: 'number' | 'choice' | 'moment' | 'other'
-  readonly required: boolean
-}
+type Value = 'number' | 'choice' | 'moment' | 'other'
 
 const known = new WeakMap<Node['tool'], readonly Value[]>()
 
@@ -116,13 +126,13 @@ function valuesOf({ tool }: Node): readonly Value[] {
   let values = known.get(tool)
   if (!values) {
     const fields = Object.values(tool.input.shape).filter((schema) => meaningOf(schema).entity === undefined)
-    values = fields.map((schema) => ({ kind: kindOf(schema), required: !schema.isOptional() }))
+    values = fields.map(kindOf)
     known.set(tool, values)
   }
   return values
 }
 
-function kindOf(schema: z.ZodType): Value['kind'] {
+function kindOf(schema: z.ZodType): Value {
   if (schema instanceof z.ZodOptional) return kindOf(schema.unwrap() as z.ZodType)
   if (schema instanceof z.ZodNumber) return 'number'
   if (schema instanceof z.ZodEnum) return 'choice'

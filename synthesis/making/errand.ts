@@ -1,5 +1,6 @@
 import type { Json } from '../../reward/index.js'
 import { CITIES, entitiesIn } from '../../servers/kernel/index.js'
+import { aboutIn, areAtOdds, isForNothing, nameOf, takenBy } from './at-odds.js'
 import { goesOn } from './purpose.js'
 import type { Step } from './walk.js'
 
@@ -36,6 +37,7 @@ export function isOneErrand(steps: readonly Step[]): boolean {
     )
   )
     return false
+  if (steps.some((_, i) => isForNothing(steps, i)) || areAtOdds(steps)) return false
   const groups = steps.map((_, i) => i)
   const join = (a: number, b: number): void => {
     const [from, to] = [groups[a]!, groups[b]!]
@@ -97,13 +99,9 @@ function isAbout(earlier: Step, at: number, later: Step, { listed, isLastLook, i
 /** The things that a call is about: those that it must be given, and those at the top of its result. */
 function thingsOf({ tool, args, output }: Pick<Step, 'tool' | 'args' | 'output'>): string[] {
   const required = Object.fromEntries(Object.entries(args).filter(([field]) => !tool.input.shape[field]!.isOptional()))
-  const single = Object.fromEntries(Object.entries(output).filter(([, value]) => typeof value === 'string'))
-  // The first key of a result is what it is about; others tell where that belongs.
-  const shown = entitiesIn(tool.output, single).slice(0, 1)
-  return [...entitiesIn(tool.input, required), ...shown].map(nameOf)
+  return [...entitiesIn(tool.input, required), ...aboutIn(tool, output)].map(nameOf)
 }
 
-const nameOf = ({ entity, key }: { readonly entity: string; readonly key: string }): string => `${entity} ${key}`
 const kindOf = (thing: string): string => thing.slice(0, thing.indexOf(' '))
 
 /** Two calls on two things of a kind, of which neither was made on the way, are two errands, whatever list both were found in. */
@@ -114,8 +112,6 @@ function areApart(earlier: Step, later: Step, made: ReadonlySet<string>): boolea
   if (object === undefined || other === undefined || kindOf(object) !== kindOf(other) || made.has(other)) return false
   return !a.some((thing) => kindOf(thing) === kindOf(object) && b.includes(thing))
 }
-
-const takenBy = ({ tool, args }: Step): string[] => entitiesIn(tool.input, args).map(nameOf)
 
 /** Whether what is joined in one call is in two cities or months: a room in one for a trip to another. */
 function isTorn({ args, bindings, output }: Step, steps: readonly Step[]): boolean {

@@ -20,7 +20,7 @@ export function makeExample(assignment: Assignment, context: SynthesisContext): 
       deriveSeed('prove/example/1', context.seed, assignment.index, assignment.round, attempt),
     )
     const world = assignment.round * (ATTEMPTS / ATTEMPTS_PER_WORLD) + Math.floor(attempt / ATTEMPTS_PER_WORLD)
-    const worldSeed = worldSeedOf(assignment, world, context.seed)
+    const worldSeed = worldSeedOf(assignment, world, context)
     const candidate = MAKERS[assignment.kind](assignment, worldSeed, context, random)
     const made = typeof candidate === 'string' || tellsTheTruth(candidate, context) ? candidate : 'words'
     if (typeof made !== 'string') return { example: made, drops }
@@ -39,19 +39,14 @@ function tellsTheTruth(example: Example, { catalogue }: SynthesisContext): boole
   return told === 1 && invented.size === 0
 }
 
-/**
- * Worlds of different splits never coincide: their seeds differ modulo four. Examples that are made together share
- * their worlds: generating one costs more than all else.
- */
-function worldSeedOf({ index, round, split }: Assignment, world: number, seed: number): number {
-  const sharing = round === 0 ? EXAMPLES_PER_WORLD : LATER_EXAMPLES_PER_WORLD
+/** Worlds of different splits never coincide: their seeds differ modulo four. Examples that are made together share their worlds. */
+function worldSeedOf({ index, round, split }: Assignment, world: number, { seed, profile }: SynthesisContext): number {
+  const sharing = round === 0 ? profile.perWorld[split] : LATER_EXAMPLES_PER_WORLD
   const drawn = deriveSeed('prove/world/1', seed, Math.floor(index / sharing), world)
   return drawn - (drawn % 4) + { train: 0, validation: 1, 'held-out': 3 }[split]
 }
 
-/** Neighbouring examples whose attempts draw on the same worlds: those of one batch. */
-const EXAMPLES_PER_WORLD = 50
-/** The same for later rounds, whose batches hold what is left from all over the data set. */
+/** Neighbouring examples that share their worlds in later rounds, whose batches hold what is left from all over the data set. */
 const LATER_EXAMPLES_PER_WORLD = 5000
 
 const MAKERS: Readonly<Record<Task['kind'], Maker>> = {

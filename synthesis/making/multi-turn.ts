@@ -20,10 +20,13 @@ export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => 
   const { profile, speech, catalogue, denotes } = context
   const drawn = shapeRandom(assignment, context)
   const length = drawLength(assignment, context)
-  const shape = drawShape(profile, length, recoveryOf(assignment, context), drawn)
+  const plain = drawShape(profile, length, recoveryOf(assignment, context), drawn)
+  // What one world tells is taken to another after it was told.
+  const shape = goesElsewhere(assignment, context) ? { ...plain, requests: Math.max(2, plain.requests) } : plain
   const core = coreOf(assignment, shape, context, random)
   const fits = (chain: Chain): boolean => canCarry(chain, shape)
-  const taken = takeSteps(assignment, core, length, worldSeed, context, random, fits)
+  const wanted = { fits, atOnce: shape.requests === 1 }
+  const taken = takeSteps(assignment, core, length, worldSeed, context, random, wanted)
   if (typeof taken === 'string') return taken
   const { chain, open } = taken
   const script = scriptIn(SCRIPTS_PER_WALK, () => scriptConversation(taken, shape, profile, random))

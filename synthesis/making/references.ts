@@ -43,6 +43,9 @@ function ofKind({ tool, output }: Result, entity: string): EntityOccurrence[] {
 const COMPARED =
   /^(price|total|cost|fare|fee|basic|standard|flex|amount|megabytes|bytes|metres|km|rating|stars|date|start|departs|arrives|placed|modified|due|likes|bids|followers|seats)$/
 
+/** Nobody looks around and means the farthest. */
+const FAR = /^(metres|km)$/
+
 /**
  * Every way to mean `key` of kind `entity` by `result`.
  * @param trueLabel  the entity's label in the world: a result may show several entities beside one name, which is only
@@ -72,7 +75,8 @@ export function waysToRefer(result: Result, entity: string, key: string, trueLab
       continue
     const others = found.filter((_, i) => i !== at).map(({ within }) => within[field] as number | string)
     if (others.every((other) => other > value)) ways.push({ how: 'extreme', noun, field, most: 'lowest' })
-    if (others.every((other) => other < value)) ways.push({ how: 'extreme', noun, field, most: 'highest' })
+    if (!FAR.test(field) && others.every((other) => other < value))
+      ways.push({ how: 'extreme', noun, field, most: 'highest' })
   }
   return ways
 }

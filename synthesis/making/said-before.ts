@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../reward/index.js'
-import { meaningOf } from '../../servers/kernel/index.js'
+import { entityKinds, meaningOf } from '../../servers/kernel/index.js'
 import type { Node } from '../../servers/kernel/tool-graph.js'
 
 /** A call that was made, with its result. */
@@ -12,17 +12,22 @@ const MOMENT = /^\d{4}-\d{2}(-\d{2})?$|^\d{2}:\d{2}$/
 
 /**
  * Days, times, cities and numbers that somebody has looked for in a world, by the arguments of a later call that are called alike: who looks for a
- * hotel from the 27th for three nights books it from the 27th for three nights. Of results, only when something is.
+ * hotel from the 27th for three nights books it from the 27th for three nights. Of results, only when something is. Who has set something that belongs to
+ * no thing, as a speed, goes on with that too.
  */
 export function saidBefore({ server, tool }: Node, steps: readonly Call[]): Readonly<Record<string, Json>> {
-  const lookUps = steps.filter((step) => step.server === server && step.tool.annotations.readOnly).reverse()
-  if (lookUps.length === 0) return {}
+  const isAboutNone = entityKinds(tool.input).size === 0
+  const earlier = steps
+    .filter((step) => step.server === server)
+    .filter((step) => step.tool.annotations.readOnly || (isAboutNone && entityKinds(step.tool.input).size === 0))
+    .reverse()
+  if (earlier.length === 0) return {}
   const found: Record<string, Json> = {}
   for (const [field, schema] of Object.entries(tool.input.shape)) {
     const { entity, common } = meaningOf(schema)
     if (entity !== undefined || field === 'page' || (tool.annotations.readOnly && schema.isOptional())) continue
     const isCity = common === 'city'
-    for (const { args, output } of lookUps) {
+    for (const { args, output } of earlier) {
       const asked = args[field]
       const value = isSaid(asked, isCity) ? asked : output[field]
       if (value !== undefined && (value === asked || isMoment(value))) {
@@ -34,7 +39,8 @@ export function saidBefore({ server, tool }: Node, steps: readonly Call[]): Read
   return found
 }
 
-const isMoment = (value: Json | undefined): boolean => typeof value === 'string' && MOMENT.test(value)
+/** A day, a month or a time of day. */
+export const isMoment = (value: Json | undefined): boolean => typeof value === 'string' && MOMENT.test(value)
 
 const isSaid = (value: Json | undefined, isCity: boolean): value is Json =>
   typeof value === 'number' || isMoment(value) || (isCity && typeof value === 'string')

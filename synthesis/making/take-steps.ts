@@ -2,6 +2,7 @@ import type { DropReason } from '../../dataset/example.js'
 import type { Split } from '../../dataset/profile.js'
 import { deriveSeed, type SeededRandom, type ServerDefinition, seededRandom } from '../../servers/kernel/index.js'
 import type { Node } from '../../servers/kernel/tool-graph.js'
+import { belongsTogether } from './belonging.js'
 import { isOneErrand } from './errand.js'
 import { lookUpsAreWorthIt } from './looks.js'
 import { isPossibleAtFirst, isPrepared, prepared } from './preconditions.js'
@@ -20,10 +21,14 @@ export interface Taken {
   readonly undoings: readonly Undoing[]
 }
 
-/**
- * A chain of the assignment's split around `core`, executed in fresh sessions.
- * @param fits  which chains are of use, as far as their tools tell
- */
+export interface Wanted {
+  /** Which chains are of use, as far as their tools tell. */
+  fits?(chain: Chain): boolean
+  /** Whether all of it is asked for in one turn. */
+  readonly atOnce?: boolean
+}
+
+/** A chain of the assignment's split around `core`, executed in fresh sessions. */
 export function takeSteps(
   { split }: Assignment,
   core: Chain,
@@ -31,7 +36,7 @@ export function takeSteps(
   worldSeed: number,
   context: SynthesisContext,
   random: SeededRandom,
-  fits: (chain: Chain) => boolean = () => true,
+  { fits = () => true, atOnce = false }: Wanted = {},
 ): Taken | DropReason {
   const { graph, profile, worlds } = context
   const isPossible = (node: Node): boolean => isPossibleAtFirst(node, worldSeed, worlds)
@@ -43,9 +48,10 @@ export function takeSteps(
   const chain = drawChainOf(split, start, length, source, context.heldOutWorlds, random)
   if (!chain) return 'no_chain'
   const open: Open = (server) => worlds.open(server, worldSeed)
-  const steps = walk(chain, open, context.profile, random)
+  const steps = walk(chain, open, profile, random, atOnce && profile.speech === 'natural')
   if (!steps) return 'no_walk'
-  if (profile.speech === 'natural' && (!isOneErrand(steps) || isIdle(steps, open))) return 'errand'
+  if (profile.speech === 'natural' && !(isOneErrand(steps) && belongsTogether(steps, open) && !isIdle(steps, open)))
+    return 'errand'
   if (profile.speech === 'natural' && !lookUpsAreWorthIt(steps, open)) return 'look_up'
   const undoings = undoingsIn(steps, open)
   const isNatural = ({ earlier, later }: Undoing): boolean =>

@@ -1,11 +1,25 @@
 import { entitiesIn, meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
 import { PEOPLE } from '../wording/referring.js'
+import { isKnownBefore, isSoughtAsOne } from './known-at-once.js'
 import type { Way } from './references.js'
 import type { Binding, Step } from './walk.js'
 
 /** A step whose references are settled: one way for each. */
 export interface ToldStep extends Omit<Step, 'bindings'> {
   readonly bindings: readonly ToldBinding[]
+}
+
+/** Which steps are asked for in which turn. */
+export type Parts = readonly (readonly number[])[]
+
+/** What users hear of results. */
+export interface Hearing {
+  /** Whether the assistant tells of them; otherwise users see them. */
+  readonly told: boolean
+  /** Whether nothing will come of it, so that no name can be said too early. */
+  readonly unheard?: boolean
+  /** Whether nothing is meant that is only to be found out. */
+  readonly inTime: boolean
 }
 
 export interface ToldBinding extends Omit<Binding, 'ways'> {
@@ -16,29 +30,34 @@ export interface ToldBinding extends Omit<Binding, 'ways'> {
  * Settles how the user means each value of an earlier result, now that it is known which calls are asked for in one turn
  * and which results have been told of before.
  * @param parts  the steps of each turn that asks for something
- * @param told  whether the assistant tells of results; otherwise users see them
- * @param unheard  whether nothing will come of it, so that no name can be said too early
  * @returns `null` when something can be meant in no way
  */
 export function tellReferences(
   steps: readonly Step[],
-  parts: readonly (readonly number[])[],
-  told: boolean,
+  parts: Parts,
+  hearing: Hearing,
   random: SeededRandom,
-  unheard = false,
 ): ToldStep[] | null {
-  const partOf = (step: number): number => parts.findIndex((part) => part.includes(step))
+  const course = courseOf(steps, parts, hearing)
   const settled: ToldStep[] = []
   for (const [i, step] of steps.entries()) {
     const bindings: ToldBinding[] = []
     for (const { ways, ...binding } of step.bindings) {
-      const fitting = ways.filter((way) => fits(way, binding, i, { steps, partOf, told, unheard }))
+      const fitting = ways.filter((way) => fits(way, binding, i, course))
       if (fitting.length === 0) return null
-      bindings.push({ ...binding, way: random.pick(told ? natural(fitting) : fitting) })
+      bindings.push({ ...binding, way: random.pick(hearing.told ? natural(fitting) : fitting) })
     }
     settled.push({ ...step, bindings })
   }
   return settled
+}
+
+/** Whether everything can be meant in some way when these steps are asked for in these turns. */
+export function canBeTold(steps: readonly Step[], parts: Parts, hearing: Hearing): boolean {
+  const course = courseOf(steps, parts, hearing)
+  return steps.every(({ bindings }, i) =>
+    bindings.every((binding) => binding.ways.some((way) => fits(way, binding, i, course))),
+  )
 }
 
 /** Of ways that can be understood, those that people take. */
@@ -54,36 +73,41 @@ function natural(ways: readonly Way[]): readonly Way[] {
 /** Words of a name that nobody says twice. */
 const LONG_NAME = 5
 
-interface Course {
+interface Course extends Hearing {
   readonly steps: readonly Step[]
   partOf(step: number): number
-  readonly told: boolean
-  readonly unheard: boolean
 }
+
+const courseOf = (steps: readonly Step[], parts: Parts, hearing: Hearing): Course => ({
+  ...hearing,
+  steps,
+  partOf: (step) => parts.findIndex((part) => part.includes(step)),
+})
 
 function fits(
   way: Way,
   { value, source, entity }: Omit<Binding, 'ways'>,
   at: number,
-  { steps, partOf, told, unheard }: Course,
+  { steps, partOf, told, unheard, inTime }: Course,
 ): boolean {
-  if (entity === undefined) return true
-  const earlier = steps.slice(0, at)
   const isPast = partOf(source) < partOf(at)
+  const begun = steps.findIndex((_, i) => partOf(i) === partOf(at))
+  if (entity === undefined) return isPast || !inTime || isKnownBefore(value, steps, source, begun)
+  const earlier = steps.slice(0, at)
   const isReadOnly = steps[at]!.tool.annotations.readOnly
   switch (way.how) {
     case 'value':
       return true
     case 'label':
       if (told && !unheard && !isPast && Object.keys(steps[source]!.args).length > 0) {
-        const begun = steps.findIndex((_, i) => partOf(i) === partOf(at))
         if (!isKnownBefore(way.label, steps, source, begun)) return false
       }
       return earlier.every((step) => namesakes(step, entity, way.label).every((key) => key === value))
     case 'only': {
       const newest = earlier.findLast((step) => keysOf(step, entity).size > 0)!
       if (keysOf(newest, entity).size > 1 || !keysOf(newest, entity).has(value)) return false
-      if (!isPast) return isSoughtBy(steps[source]!, entity, way.noun)
+      if (!isPast)
+        return isSoughtBy(steps[source]!, entity, way.noun) && (!inTime || isSoughtAsOne(steps[source]!, entity))
       return !told || isTold(steps[source]!, entity)
     }
     case 'place':
@@ -91,22 +115,10 @@ function fits(
       const newest = earlier.findLastIndex(lists)
       if (newest !== source || !listsKind(steps[source]!, entity)) return false
       if (isPast) return !told || isTold(steps[source]!, entity)
-      return isReadOnly && (way.how === 'extreme' || (way.place === 1 && way.of !== undefined))
+      // Who is read a list to says which of it in the next turn, unless that can be said of any list.
+      return isReadOnly && (way.how === 'extreme' || (!inTime && way.place === 1 && way.of !== undefined))
     }
   }
-}
-
-/** Whether the name of a thing that a call shows stands in the call, or in calls and results of earlier turns. What is made has the name that it was given. */
-export function isKnownBefore(
-  label: string,
-  steps: readonly Pick<Step, 'tool' | 'args' | 'output'>[],
-  source: number,
-  begun: number,
-): boolean {
-  const { tool, args } = steps[source]!
-  if (!tool.annotations.readOnly) return true
-  const known = steps.slice(0, begun).map((earlier) => [earlier.args, earlier.output])
-  return JSON.stringify([args, known]).includes(JSON.stringify(label).slice(1, -1))
 }
 
 /** Keys of a kind that a call takes or shows. */

@@ -3,11 +3,13 @@ import type { Json, JsonObject } from '../../reward/index.js'
 import {
   entitiesIn,
   meaningOf,
+  requiredReferences,
   type SeededRandom,
   type ServerDefinition,
   type Session,
 } from '../../servers/kernel/index.js'
 import { kindsGiven, type Link, lookedUp, type Node, type ToolGraph } from '../../servers/kernel/tool-graph.js'
+import { canBeMeantAtOnce } from './known-at-once.js'
 import { endsWithCheck, isPurposeful } from './purpose.js'
 import { commonValuesIn, type Way, waysToRefer } from './references.js'
 import { saidBefore } from './said-before.js'
@@ -167,20 +169,23 @@ function isConnected(steps: readonly Step[]): boolean {
 
 /**
  * Executes a chain in fresh sessions, with arguments from the live state: keys that are looked up come from earlier
- * results, everything else from the tool's sampler. @returns `null` when this state has nothing that fits
+ * results, everything else from the tool's sampler.
+ * @param atOnce  all of it is asked for before any result is there
+ * @returns `null` when this state has nothing that fits
  */
 export function walk(
   chain: Chain,
   open: (server: ServerDefinition) => Session,
   profile: Profile,
   random: SeededRandom,
+  atOnce = false,
 ): Step[] | null {
   const sessions = new Map<ServerDefinition, Session>()
   const steps: Step[] = []
   for (const [i, node] of chain.entries()) {
     const session = sessions.get(node.server) ?? open(node.server)
     sessions.set(node.server, session)
-    const step = take(node, usersOf(chain, i, profile), { steps, session, profile, random })
+    const step = take(node, usersOf(chain, i, profile), { steps, session, profile, random, atOnce })
     if (!step) return null
     steps.push(step)
   }
@@ -193,11 +198,14 @@ interface Course {
   readonly session: Session
   readonly profile: Profile
   readonly random: SeededRandom
+  readonly atOnce: boolean
 }
 
-/** A later call that must be given a key of a look-up's result. */
+/** A later call that is to be given a key of a look-up's result. */
 interface User {
   readonly node: Node
+  /** Nobody could say the key. Otherwise it could be about another thing, but that would be another errand. */
+  readonly must: boolean
   /** Kinds of key that calls between the two may show yet. */
   readonly coming: ReadonlySet<string>
 }
@@ -211,8 +219,10 @@ function usersOf(chain: Chain, at: number, { keys }: Profile): User[] {
   const coming = new Set<string>()
   for (const node of chain.slice(at + 1)) {
     if (node.server !== lookUp.server) continue
-    if ([...lookedUp(node, keys === 'spoken').values()].some((entity) => given.has(entity)))
-      users.push({ node, coming: new Set(coming) })
+    const isGiven = (entity: string): boolean => given.has(entity)
+    const must = [...lookedUp(node, keys === 'spoken').values()].some(isGiven)
+    if (must || (keys === 'looked-up' && [...requiredReferences(node.tool.input).values()].some(isGiven)))
+      users.push({ node, must, coming: new Set(coming) })
     if (!node.tool.annotations.readOnly) break
     for (const kind of kindsGiven(node)) coming.add(kind)
   }
@@ -233,7 +243,11 @@ function take(node: Node, users: readonly User[], course: Course): Step | null {
     if (!result.ok) continue
     const step = { ...node, args, output: result.output as JsonObject, bindings: bound.bindings }
     const seen = { ...course, steps: [...steps, step] }
-    if (users.every((user) => bind(user.node, seen, user))) return step
+    const isUsed = (user: User): boolean => {
+      const found = bind(user.node, seen, user)
+      return found !== null && (user.must || found.bindings.some(({ source }) => source === steps.length))
+    }
+    if (users.every(isUsed)) return step
     inVain.add(name)
   }
   return null
@@ -277,7 +291,11 @@ interface Known {
  * Arguments for `node` with keys and common values from the results so far, such as its sampler says go together;
  * `null` when one that it must be given is not there, or none fits.
  */
-function bind(node: Node, { steps, session, profile, random }: Course, { coming, carried = {} }: Known): Bound | null {
+function bind(
+  node: Node,
+  { steps, session, profile, random, atOnce }: Course,
+  { coming, carried = {} }: Known,
+): Bound | null {
   const spoken = profile.keys === 'spoken'
   const must = lookedUp(node, spoken)
   const bindings: Binding[] = []
@@ -313,7 +331,8 @@ function bind(node: Node, { steps, session, profile, random }: Course, { coming,
       const binding = firstFitting(random.sample(candidates, KEYS_PER_ARGUMENT), ({ key, source }) => {
         bound[field] = key
         const trial = sampled()
-        const ways = trial ? waysToRefer(steps[source]!, entity, key, labelIn(session, node, entity, key)) : []
+        const all = trial ? waysToRefer(steps[source]!, entity, key, labelIn(session, node, entity, key)) : []
+        const ways = atOnce ? all.filter((way) => canBeMeantAtOnce(way, steps[source]!, entity, node.tool)) : all
         if (ways.length === 0) {
           delete bound[field]
           return undefined

@@ -3,6 +3,8 @@ import * as assert from 'uvu/assert'
 import type { JsonObject } from '../../../reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createWorldCache, meaningOf, type ServerDefinition, type Session } from '../../../servers/kernel/index.js'
+import { areAtOdds, isForNothing } from '../../../synthesis/making/at-odds.js'
+import { belongsTogether } from '../../../synthesis/making/belonging.js'
 import { isOneErrand } from '../../../synthesis/making/errand.js'
 import { isPurposeful } from '../../../synthesis/making/purpose.js'
 import { isIdle } from '../../../synthesis/making/undoing.js'
@@ -127,6 +129,74 @@ test('changes what it is to change', () => {
   assert.ok(isIdle(same, open))
   const other = played('iot_devices', [['set_light', () => ({ light: light.device, brightness: 0 })]])
   assert.not.ok(isIdle(other, open))
+})
+
+const car = CATALOGUE.get('vehicle')!
+const inCar = (name: string, args: JsonObject): Step => ({
+  server: car,
+  tool: car.toolsByName.get(name)!,
+  args,
+  output: {},
+  bindings: [],
+})
+
+test('has one speed, and one number of nights', () => {
+  assert.ok(areAtOdds([inCar('accelerate_to', { speed: 130 }), inCar('set_cruise_control', { speed: 60 })]))
+  assert.not.ok(areAtOdds([inCar('accelerate_to', { speed: 60 }), inCar('set_cruise_control', { speed: 60 })]))
+  const travel = CATALOGUE.get('travel_booking')!
+  const stay = (nights: number): Step[] => [
+    { server: travel, tool: travel.toolsByName.get('search_hotels')!, args: { nights: 2 }, output: {}, bindings: [] },
+    {
+      server: travel,
+      tool: travel.toolsByName.get('book_hotel')!,
+      args: { nights, hotel: 'inn' },
+      output: {},
+      bindings: [{ field: 'hotel', value: 'inn', source: 0, entity: 'hotel', ways: [] }],
+    },
+  ]
+  assert.ok(areAtOdds(stay(3)))
+  assert.not.ok(areAtOdds(stay(2)))
+})
+
+test('does not look for what a thing has to do something else with it', () => {
+  const travel = CATALOGUE.get('travel_booking')!
+  const booking = 'booking-55'
+  const then = (name: string, args: JsonObject): Step[] => [
+    {
+      server: travel,
+      tool: travel.toolsByName.get('find_free_seats')!,
+      args: { booking },
+      output: { booking, seats: [{ seat: '4B' }] },
+      bindings: [],
+    },
+    { server: travel, tool: travel.toolsByName.get(name)!, args: { booking, ...args }, output: {}, bindings: [] },
+  ]
+  assert.ok(isForNothing(then('add_baggage', { bags: 2 }), 0))
+  assert.not.ok(isForNothing(then('choose_seat', { seat: '4B' }), 0))
+})
+
+test('gives no work of one project to somebody who was looked for in another', () => {
+  const [one] = rowsOf('issue_tracker', 'issues') as unknown as [{ issue: string; project: string }]
+  const tracker = CATALOGUE.get('issue_tracker')!
+  const member = 'mona'
+  const assigned = (project: string): Step[] => [
+    {
+      server: tracker,
+      tool: tracker.toolsByName.get('list_project_members')!,
+      args: { project },
+      output: {},
+      bindings: [],
+    },
+    {
+      server: tracker,
+      tool: tracker.toolsByName.get('assign_issue')!,
+      args: { issue: one.issue, member },
+      output: {},
+      bindings: [{ field: 'member', value: member, source: 0, entity: 'member', ways: [] }],
+    },
+  ]
+  assert.ok(belongsTogether(assigned(one.project), open))
+  assert.not.ok(belongsTogether(assigned('ELSEWHERE'), open))
 })
 
 test.run()

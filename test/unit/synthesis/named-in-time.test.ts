@@ -3,7 +3,9 @@ import * as assert from 'uvu/assert'
 import type { JsonObject } from '../../../reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
-import { areNamedInGoodTime } from '../../../synthesis/making/conversation-script.js'
+import { askForAll } from '../../../synthesis/making/ask-for-all.js'
+import { isSoughtAsOne } from '../../../synthesis/making/known-at-once.js'
+import { isKnownInTime } from '../../../synthesis/making/known-in-time.js'
 import type { Way } from '../../../synthesis/making/references.js'
 import { type ToldStep, tellReferences } from '../../../synthesis/making/tell-references.js'
 import type { Step } from '../../../synthesis/making/walk.js'
@@ -11,6 +13,7 @@ import type { Step } from '../../../synthesis/making/walk.js'
 const test = suite('names of what is looked up')
 const server = CATALOGUE.get('banking')!
 const NAME = 'Lake Music Club'
+const HEARING = { told: true, inTime: true }
 const label: Way = { how: 'label', noun: 'payee', label: NAME }
 const only: Way = { how: 'only', noun: 'payee' }
 const found = { found: 1, payees: [{ name: NAME, payee: 'lake-music-club', bank: 'Goldleaf', status: 'active' }] }
@@ -35,22 +38,25 @@ const byName = (steps: readonly Step[]): ToldStep[] =>
 
 test('are said when they are known: it was looked for by that name, in an earlier turn, or unasked', () => {
   const together = [[0, 1]]
-  assert.ok(areNamedInGoodTime(byName(paid(NAME)), together, new Set()))
+  assert.ok(isKnownInTime(byName(paid(NAME)), together, new Set()))
   const vague = byName(paid('Lake'))
-  assert.not.ok(areNamedInGoodTime(vague, together, new Set()))
-  assert.ok(areNamedInGoodTime(vague, [[0], [1]], new Set()))
-  assert.ok(areNamedInGoodTime(vague, together, new Set([0])))
+  assert.not.ok(isKnownInTime(vague, together, new Set()))
+  assert.ok(isKnownInTime(vague, [[0], [1]], new Set()))
+  assert.ok(isKnownInTime(vague, together, new Set([0])))
 })
 
 test('give way to what else means the thing, and to nothing where nothing does', () => {
   const random = seededRandom(1)
   for (let draw = 0; draw < 20; draw++) {
-    const [, payment] = tellReferences(paid('Lake', [label, only]), [[0, 1]], true, random)!
+    const [, payment] = tellReferences(paid('Lake Music', [label, only]), [[0, 1]], HEARING, random)!
     assert.equal(payment!.bindings[0]!.way, only)
   }
-  assert.is(tellReferences(paid('Lake'), [[0, 1]], true, random), null)
-  assert.ok(tellReferences(paid('Lake'), [[0, 1]], true, random, true), 'of what nobody does no name is too early')
-  assert.ok(tellReferences(paid('Lake'), [[0], [1]], true, random))
+  assert.is(tellReferences(paid('Lake'), [[0, 1]], HEARING, random), null)
+  assert.ok(
+    tellReferences(paid('Lake'), [[0, 1]], { ...HEARING, unheard: true }, random),
+    'of what nobody does no name is too early',
+  )
+  assert.ok(tellReferences(paid('Lake'), [[0], [1]], HEARING, random))
 })
 
 test('that are sentences are not said where the thing can be meant otherwise', () => {
@@ -58,9 +64,46 @@ test('that are sentences are not said where the thing can be meant otherwise', (
   const it: Way = { how: 'only', noun: 'message' }
   const random = seededRandom(2)
   for (let draw = 0; draw < 20; draw++) {
-    const [, payment] = tellReferences(paid(NAME, [long, it]), [[0], [1]], true, random)!
+    const [, payment] = tellReferences(paid(NAME, [long, it]), [[0], [1]], HEARING, random)!
     assert.equal(payment!.bindings[0]!.way, it)
   }
+})
+
+const travel = CATALOGUE.get('travel_booking')!
+const onTrip = (name: string, args: JsonObject, output: JsonObject, bindings: ToldStep['bindings'] = []): ToldStep => ({
+  server: travel,
+  tool: travel.toolsByName.get(name)!,
+  args,
+  output,
+  bindings,
+})
+const free = { booking: 'booking-55', found: 2, seats: [{ seat: '4B' }, { seat: '9A' }] }
+const seated = (seat: string): ToldStep[] => [
+  onTrip('find_free_seats', { booking: 'booking-55' }, free),
+  onTrip('choose_seat', { booking: 'booking-55', seat }, {}),
+]
+
+test('are not the only thing that has to be known: who has to look for free seats does not say which in the same breath', () => {
+  assert.not.ok(isKnownInTime(seated('4B'), [[0, 1]], new Set()))
+  assert.ok(isKnownInTime(seated('4B'), [[0], [1]], new Set()), 'it has been told')
+  assert.ok(isKnownInTime(seated('20F'), [[0, 1]], new Set()), 'it is not from there')
+  assert.ok(isKnownInTime(seated('4B'), [[0, 1]], new Set([0])), 'nobody asked which are free')
+})
+
+test('are what makes one thing out of a list that nobody has heard: by a part of its name it is meant, by what many have it is not', () => {
+  const sought = (args: JsonObject) => isSoughtAsOne(step('find_payee', args, found), 'payee')
+  assert.ok(sought({ name: 'lake music' }))
+  assert.not.ok(sought({ name: 'Lake' }))
+  assert.not.ok(sought({}))
+  const made = { name: NAME, payee: 'lake-music-club', bank: 'Goldleaf', status: 'active' }
+  assert.ok(isSoughtAsOne(step('add_payee', { name: NAME, bank: 'Goldleaf' }, made), 'payee'))
+})
+
+test('of what is looked up for nothing are said instead of the look-up', () => {
+  const random = seededRandom(3)
+  const script = askForAll(paid('Lake'), random, {})!
+  assert.ok(script.silent.has(0))
+  assert.is(askForAll(paid('Lake'), random, { heard: true }), null, 'where it is looked up they are too early')
 })
 
 test.run()
