@@ -14,7 +14,7 @@ const demo = join(root, '.demo')
 const model = join(root, 'models', 'demo', 'prove-demo-base-f16.gguf')
 /** Honest work of this model on one CPU, as `prove-lab calibrate` measured it. */
 const calibration = join(root, 'models', 'demo', 'calibration-f16.json')
-const DEFAULTS = { seed: 0, versions: 16, nodes: 3, tasks: 300, samples: 2 }
+const DEFAULTS = { seed: 0, versions: 22, nodes: 3, tasks: 300, samples: 2 }
 /** What the volunteers' rollouts earn; the evaluation tells what they earn by each. */
 const REWARDS = ['paper', 'outcome']
 /** Engines of the evaluation: one per core, each with 32 rollouts at a time. */

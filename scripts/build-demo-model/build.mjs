@@ -1,6 +1,6 @@
 // Makes models/demo/prove-demo-base-f16.gguf from nothing, step by step. A step whose output exists is skipped, so an
 // interrupted build goes on where it stopped; training also resumes from its own checkpoint.
-// Usage: npm run build && node scripts/build-demo-model/build.mjs [--tokens 9500000] [--demonstrations 6000] [--threads 1] [--work DIR] [--out FILE]
+// Usage: npm run build && node scripts/build-demo-model/build.mjs [--tokens 12500000] [--demonstrations 6000] [--threads 1] [--work DIR] [--out FILE]
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const here = fileURLToPath(new URL('.', import.meta.url))
 const { values } = parseArgs({
   options: {
-    tokens: { type: 'string', default: '9500000' },
+    tokens: { type: 'string', default: '12500000' },
     // Per set of demonstrations; there is one set for each of SETS.
     demonstrations: { type: 'string', default: '6000' },
     threads: { type: 'string', default: '1' },
