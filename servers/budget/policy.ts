@@ -17,8 +17,8 @@ export const policy: Policy<DbView<typeof tables>> = {
       name: 'reserve_stays',
       tool: 'move_between_categories',
       demand: 'decline',
-      text: 'Nothing is moved out of the category Reserve. It is for emergencies.',
-      reason: 'Nothing may be moved out of the reserve; it is for emergencies.',
+      text: 'Nothing is moved from the category Reserve into another category. Some of it may go into a savings goal.',
+      reason: 'Nothing may be moved from the reserve into another category.',
       applies: ({ from_category }: { from_category: string }) => from_category === 'reserve',
     },
     {

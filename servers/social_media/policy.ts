@@ -37,5 +37,13 @@ export const policy: Policy<DbView<typeof tables>> = {
       reason: 'Posts about a weekend are not published, so that strangers do not know when nobody is at home.',
       applies: ({ text }: { text: string }) => /\bweekend\b/i.test(text),
     },
+    {
+      name: 'edited_weekends',
+      tool: 'edit_post',
+      demand: 'decline',
+      text: 'No post is edited so that it tells of a weekend.',
+      reason: 'Posts about a weekend are not published, so that strangers do not know when nobody is at home.',
+      applies: ({ text }: { text: string }) => /\bweekend\b/i.test(text),
+    },
   ],
 }

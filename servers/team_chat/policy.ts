@@ -12,7 +12,7 @@ export const policy: Policy<DbView<typeof tables>> = {
       name: 'news_channel',
       tool: 'post_chat_message',
       demand: 'decline',
-      text: 'Nothing is posted by you in a channel whose name ends in News. The editors write there.',
+      text: 'No new message is posted in a channel whose name ends in News. The editors write there. Replies are allowed.',
       reason: 'Only the editors post in a channel whose name ends in News.',
       applies: ({ channel }: { channel: string }, { db }) => isNews(db.channels.get(channel)?.name),
     },

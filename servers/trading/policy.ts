@@ -9,7 +9,7 @@ export const policy: Policy<DbView<typeof tables>> = {
       name: 'large_sale',
       tool: 'place_trade_order',
       demand: 'decline',
-      text: 'No more than 20 shares are sold with one order.',
+      text: 'No more than 20 shares are sold with one order. Stops may be for more.',
       reason: 'I may sell 20 shares at most with one order.',
       applies: ({ side, quantity }: { side: string; quantity: number }) => side === 'sell' && quantity > 20,
     },

@@ -9,8 +9,8 @@ export const policy: Policy<DbView<typeof tables>> = {
       name: 'warm_cabin',
       tool: 'set_cabin_climate',
       demand: 'decline',
-      text: 'The cabin is heated to 22 degrees at most.',
-      reason: 'The cabin may be heated to 22 degrees at most.',
+      text: 'No zone of the cabin is set to more than 22 degrees.',
+      reason: 'No zone of the cabin may be set to more than 22 degrees.',
       applies: ({ temperature }: { temperature: number }) => temperature > 22,
     },
     {

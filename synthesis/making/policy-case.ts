@@ -139,6 +139,8 @@ function ruledVariant(
     (field) =>
       meaningOf(step.tool.input.shape[field]!).entity === undefined &&
       !ACT.test(field) &&
+      // Who is asked whether it shall be so much says a smaller number; nobody answers so with another choice.
+      (demand === 'decline' || typeof step.args[field] === 'number') &&
       steps.every((other, i) => i === index || !Object.values(other.args).includes(step.args[field]!)),
   )
   for (const field of random.shuffle(free)) {

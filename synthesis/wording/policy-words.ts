@@ -14,6 +14,14 @@ const DECLINED = [
   'I have to say no to that. #',
   'Sorry, I must not do that. #',
 ] as const
+/** The same after something else was done. */
+const REST_DECLINED = [
+  'The last thing you asked for I may not do. #',
+  'As for the last part, I have to say no. #',
+  'The last part I cannot do for you. #',
+  'What comes last is against the rules I have to keep to. #',
+  'Unfortunately the last thing is not allowed. #',
+] as const
 const DECLINED_AGAIN = [
   'I understand, but I may not make an exception. #',
   'I am sorry, the rule has no exceptions. #',
@@ -28,6 +36,11 @@ const ASKED = [
   'Let me ask you first. #',
   '#',
   '#',
+] as const
+const REST_ASKED = [
+  'Before I do the last part: #',
+  'One question before the last thing you asked for. #',
+  'As for the last part, I have to ask first. #',
 ] as const
 const LEFT = [
   'All right, I leave it as it is.',
@@ -92,9 +105,9 @@ const INSISTED: Forms = {
 }
 
 /** The assistant declines what a rule forbids and says why, or asks for what it wants confirmed. */
-export function answerToRuled({ rule, args }: RuledStep, { random }: Moment): string {
-  if (rule.demand === 'decline') return random.pick(DECLINED).replace('#', () => rule.reason)
-  return random.pick(ASKED).replace('#', () => questionOf(rule, args))
+export function answerToRuled({ rule, args }: RuledStep, { random, goesOn = false }: Moment): string {
+  if (rule.demand === 'decline') return random.pick(goesOn ? REST_DECLINED : DECLINED).replace('#', () => rule.reason)
+  return random.pick(goesOn ? REST_ASKED : ASKED).replace('#', () => questionOf(rule, args))
 }
 
 /** The assistant declines once more. */
