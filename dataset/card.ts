@@ -4,7 +4,7 @@ import { baselineTable, lengthsTold } from './baselines.js'
 import { type Chart, worldsOf } from './charts.js'
 import { type Coverage, type Occurrences, occurrences } from './coverage.js'
 import type { DatasetInfo, Outcome } from './dataset-info.js'
-import { DROP_REASONS, type Drops } from './example.js'
+import { type Drops, filtersOf } from './example.js'
 import { parquetPath, recordsPath, splitFileName } from './manifest.js'
 import { markdownTable, number, percent } from './markdown.js'
 import { SPLITS } from './profile.js'
@@ -40,6 +40,7 @@ export function writtenCard(content: CardContent): string {
       `The profile \`${info.profile.name}\` sets what conversations are like; what came out differs where the filters take some conversations more often than others.`,
       profileTable(info.profile, statistics),
     ],
+    ...policySection(statistics),
     ['## Coverage', ...coverageSection(coverage), chart('tools-per-world')],
     ['## Filters', ...filterSection(statistics.examples, outcome.drops), chart('filter-yields')],
     [
@@ -153,9 +154,10 @@ function leastCovered(rows: readonly Row[]): string[][] {
 }
 
 function filterSection(kept: number, drops: Drops): string[] {
-  const taken = DROP_REASONS.map((reason) => drops[reason] ?? 0)
+  const filters = filtersOf(drops)
+  const taken = filters.map((reason) => drops[reason] ?? 0)
   let left = kept + taken.reduce((a, b) => a + b, 0)
-  const rows = DROP_REASONS.map((reason, i) => {
+  const rows = filters.map((reason, i) => {
     const reached = left
     left -= taken[i]!
     return [`\`${reason}\``, number(reached), number(taken[i]!), reached === 0 ? '-' : percent(left / reached)]
@@ -163,6 +165,21 @@ function filterSection(kept: number, drops: Drops): string[] {
   return [
     'Candidates pass the filters in this order:',
     markdownTable(['filter', 'candidates', 'taken', 'passed'], [...rows, ['kept', number(kept), '', '']]),
+  ]
+}
+
+function policySection({ policies }: Statistics): [string, ...string[]][] {
+  const all = sumOf(policies)
+  if (all === 0) return []
+  return [
+    [
+      '## Policies',
+      `The system message of ${number(all)} examples holds a policy of each world on offer, rules that its tools do not enforce. How they bear on the conversation, and what the user does then:`,
+      markdownTable(
+        ['policy', 'examples', 'share'],
+        [...policies].sort(([a], [b]) => (a < b ? -1 : 1)).map(([how, n]) => [how, number(n), percent(n / all)]),
+      ),
+    ],
   ]
 }
 
@@ -245,7 +262,7 @@ const FIELDS = markdownTable(
     ['`calls`', 'per call of the messages: its server, whether it succeeded, and its place in the ground truth'],
     [
       '`metadata`',
-      'how much the user says at first, recovery, persona, and where each argument can be read (`origins`)',
+      'how much the user says at first, recovery, persona, where the task has policies how they bear on it (`policy`), and where each argument can be read (`origins`)',
     ],
   ],
   '---',

@@ -1,5 +1,5 @@
 import { type Coverage, occurrences } from './coverage.js'
-import { DROP_REASONS, type Drops } from './example.js'
+import { type Drops, filtersOf } from './example.js'
 import { type BarChart, drawBars } from './plots.js'
 import type { Statistics, Tally } from './statistics.js'
 
@@ -57,12 +57,13 @@ function toolsPerWorld({ tools }: Coverage): BarChart {
 }
 
 function filterYields(kept: number, drops: Drops): BarChart {
+  const filters = filtersOf(drops)
   return {
     title: 'What became of the candidates',
     axis: '',
     unit: 'candidates',
-    categories: [...DROP_REASONS.map((reason) => reason.replaceAll('_', ' ')), 'kept'],
+    categories: [...filters.map((reason) => reason.replaceAll('_', ' ')), 'kept'],
     horizontal: true,
-    series: [{ name: 'candidates', values: [...DROP_REASONS.map((reason) => drops[reason] ?? 0), kept] }],
+    series: [{ name: 'candidates', values: [...filters.map((reason) => drops[reason] ?? 0), kept] }],
   }
 }

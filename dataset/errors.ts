@@ -37,6 +37,8 @@ export type MismatchCode =
   | 'other_turns'
   /** Where the task says that something has to be asked for, the teacher does not ask. */
   | 'not_asked'
+  /** The teacher does not keep to the policies of the task, or the task does not hold those of its worlds. */
+  | 'other_policy'
   /** The ground truth does not earn the highest reward. */
   | 'other_reward'
   /** The record holds something else than what its example is written as. */

@@ -19,6 +19,30 @@ export type Origin =
     }
   | { readonly from: 'context'; readonly phrase: string }
 
+/** What becomes of what a rule forbids: the user names another value, insists once, or leaves it. */
+export const DECLINED_OUTCOMES = ['amended', 'insisted', 'dropped'] as const
+/** What becomes of what a rule wants confirmed: the user agrees, names a value that needs no asking, or takes it back. */
+export const CONFIRMED_OUTCOMES = ['agreed', 'amended', 'withdrawn'] as const
+
+/** How the policies of a task bear on its conversation. `abiding`: no rule applies to anything that is asked for. */
+export type PolicyRole =
+  | { readonly role: 'abiding' }
+  | (PolicyCase &
+      (
+        | { readonly role: 'declined'; readonly outcome: (typeof DECLINED_OUTCOMES)[number] }
+        | { readonly role: 'confirmed'; readonly outcome: (typeof CONFIRMED_OUTCOMES)[number] }
+      ))
+
+/** A rule that applies. */
+interface PolicyCase {
+  /** `banking:payment_above_400`. */
+  readonly rule: string
+  /** Index of the user turn in which the assistant declines or asks. */
+  readonly turn: number
+  /** What the user asked for in it. */
+  readonly call: Pick<TeacherCall, 'server' | 'name' | 'arguments'>
+}
+
 /** A call of the conversation as the teacher made it. */
 export interface TeacherCall {
   readonly server: string
@@ -48,6 +72,8 @@ export interface Example {
   readonly information: Information
   readonly recovery: Recovery | null
   readonly persona: string
+  /** Absent where the task has no policies. */
+  readonly policy?: PolicyRole
   readonly exchanges: readonly Exchange[]
   /** Per ground-truth call, where each of its arguments comes from. */
   readonly origins: readonly Readonly<Record<string, Origin>>[]
@@ -70,8 +96,13 @@ export const DROP_REASONS = [
   'provenance',
   'necessity',
   'reference',
+  'policy',
   'solvable',
   'duplicate',
 ] as const
 export type DropReason = (typeof DROP_REASONS)[number]
 export type Drops = Partial<Record<DropReason, number>>
+
+/** The filters in their order, without that of policies where it took nothing, as where no task has any. */
+export const filtersOf = (drops: Drops): DropReason[] =>
+  DROP_REASONS.filter((reason) => reason !== 'policy' || drops.policy !== undefined)

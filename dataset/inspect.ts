@@ -18,9 +18,19 @@ export function renderExample(example: Example): string {
     `worlds: ${task.worlds.map(({ server, seed }) => `${server} with seed ${seed}`).join(', ')}`,
     `information: ${example.information}, recovery: ${example.recovery ?? 'none'}, words: ${example.speech}`,
     `persona: ${example.persona}`,
+    ...policyLines(example.policy),
   ].join('\n')
   const system = task.system === undefined ? [] : [wrapped(task.system, 'system: ')]
   return printable(`${[heading, ...system, ...conversationOf(example), toolsetOf(example)].join('\n\n')}\n`)
+}
+
+function policyLines(policy: Example['policy']): string[] {
+  if (!policy) return []
+  if (policy.role === 'abiding') return ['policy: no rule applies']
+  const { role, outcome, rule, turn, call } = policy
+  return [
+    `policy: ${rule}, ${role} in user turn ${turn}, then ${outcome}: ${call.name} ${JSON.stringify(call.arguments)}`,
+  ]
 }
 
 function conversationOf(example: Example): string[] {

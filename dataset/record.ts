@@ -2,7 +2,15 @@ import { z } from 'zod'
 import { bringsTools, type Catalogue, EpisodeError, parseTask, type Task, wordsOfTold } from '../episode/index.js'
 import type { JsonObject } from '../reward/index.js'
 import { DatasetError } from './errors.js'
-import type { Example, Exchange, Origin, TeacherCall } from './example.js'
+import {
+  CONFIRMED_OUTCOMES,
+  DECLINED_OUTCOMES,
+  type Example,
+  type Exchange,
+  type Origin,
+  type PolicyRole,
+  type TeacherCall,
+} from './example.js'
 import { type ChatMessage, callId, messagesOf, toolSchemasOf } from './messages.js'
 import { SPLITS } from './profile.js'
 
@@ -45,6 +53,17 @@ const originShape = z.strictObject({
   /** Of a value that a result holds: the words of the user that mean it. Absent where no words do. */
   said: z.strictObject({ turn: count, at: count, words: text }).optional(),
 })
+
+const policyCase = {
+  rule: z.string().min(1).max(129),
+  turn: count,
+  call: z.strictObject({ server: name, name, arguments: text }),
+}
+const policyShape = z.discriminatedUnion('role', [
+  z.strictObject({ role: z.literal('abiding') }),
+  z.strictObject({ role: z.literal('declined'), outcome: z.enum(DECLINED_OUTCOMES), ...policyCase }),
+  z.strictObject({ role: z.literal('confirmed'), outcome: z.enum(CONFIRMED_OUTCOMES), ...policyCase }),
+])
 
 /**
  * One line of a data set. Everything of an example stands in it once; `tools` is written out for readers that do not
@@ -91,6 +110,8 @@ const recordShape = z.strictObject({
     information: z.enum(['complete', 'missing', 'minimal']),
     recovery: z.enum(['corrected', 'other-tool', 'gave-up']).nullable(),
     persona: text,
+    /** Of a task with policies: how they bear on it. */
+    policy: policyShape.optional(),
     speech: z.enum(['plain', 'natural', 'teacher']),
     origins: z.array(originShape).max(1024),
   }),
@@ -145,12 +166,24 @@ export function recordOf(example: Example, catalogue: Catalogue): DatasetRecord 
       information: example.information,
       recovery: example.recovery,
       persona: example.persona,
+      ...(example.policy ? { policy: flatPolicy(example.policy) } : {}),
       speech: example.speech,
       origins: origins.flatMap((fields, call) =>
         Object.entries(fields).map(([argument, origin]) => ({ call, argument, ...flatOrigin(origin) })),
       ),
     },
   }
+}
+
+function flatPolicy(policy: PolicyRole): z.output<typeof policyShape> {
+  if (policy.role === 'abiding') return policy
+  const { server, name, arguments: args } = policy.call
+  return { ...policy, call: { server, name, arguments: JSON.stringify(args) } }
+}
+
+function readPolicy(policy: z.output<typeof policyShape>, refuse: Refuse): PolicyRole {
+  if (policy.role === 'abiding') return policy
+  return { ...policy, call: { ...policy.call, arguments: readArguments(policy.call.arguments, refuse) } }
 }
 
 function flatOrigin(origin: Origin): Pick<z.output<typeof originShape>, 'from' | 'at' | 'phrase' | 'said'> {
@@ -190,7 +223,7 @@ export function exampleOfRecord(record: DatasetRecord, where: string): Example {
     throw damaged(where, problem)
   }
   const { system, exchanges } = readMessages(record, refuse)
-  const { information, recovery, persona, speech, origins } = record.metadata
+  const { information, recovery, persona, policy, speech, origins } = record.metadata
   return {
     index: record.index,
     split: record.split,
@@ -198,6 +231,7 @@ export function exampleOfRecord(record: DatasetRecord, where: string): Example {
     information,
     recovery,
     persona,
+    ...(policy ? { policy: readPolicy(policy, refuse) } : {}),
     exchanges,
     origins: readOrigins(origins, record.ground_truth.length, refuse),
     speech,

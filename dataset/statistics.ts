@@ -1,5 +1,5 @@
 import { offeredAt, type Task } from '../episode/index.js'
-import type { Example, Information, Recovery } from './example.js'
+import type { Example, Information, PolicyRole, Recovery } from './example.js'
 import { type Kind, SPLITS, type Split } from './profile.js'
 
 export const KINDS: readonly Kind[] = ['multi-turn', 'clarification', 'abstention']
@@ -21,6 +21,8 @@ export interface Statistics {
   readonly chainWorlds: Tally<number>
   readonly information: Tally<Information>
   readonly recovery: Tally<Recovery>
+  /** Of all examples with policies, how these bear on them: `declined, amended`. */
+  readonly policies: Tally<string>
   /** Of the clarification examples, those whose chain needs a tool that is not on offer. */
   missingFunction: number
   readonly ownTools: Tally<number>
@@ -41,6 +43,7 @@ export function noStatistics(): Statistics {
     chainWorlds: new Map(),
     information: new Map(),
     recovery: new Map(),
+    policies: new Map(),
     missingFunction: 0,
     ownTools: new Map(),
     distractors: new Map(),
@@ -59,6 +62,7 @@ export function countExample(statistics: Statistics, { split, task, exchanges, .
   count(statistics.calls, task.groundTruth.length)
   if (task.stripEnums) statistics.strippedEnums++
   statistics.personas.add(example.persona)
+  if (example.policy) count(statistics.policies, policyName(example.policy))
   if (task.kind !== 'abstention') {
     count(statistics.ownTools, task.toolset.filter(isOwn).length)
     count(statistics.distractors, task.toolset.filter((tool) => !isOwn(tool)).length)
@@ -74,6 +78,9 @@ export function countExample(statistics: Statistics, { split, task, exchanges, .
   const offered = new Set(offeredAt(task.toolset, 0).map(({ server, tool }) => `${server}:${tool}`))
   if (task.kind === 'clarification' && chain.some((name) => !offered.has(name))) statistics.missingFunction++
 }
+
+const policyName = (policy: PolicyRole): string =>
+  policy.role === 'abiding' ? policy.role : `${policy.role}, ${policy.outcome}`
 
 export function count<T>(tally: Tally<T>, value: T): void {
   tally.set(value, (tally.get(value) ?? 0) + 1)

@@ -25,6 +25,7 @@ import {
 import { ExampleMismatch, type MismatchCode } from './errors.js'
 import type { Example, TeacherCall } from './example.js'
 import { checkFile, parquetPath, recordsPath } from './manifest.js'
+import { policyProblem } from './policy-kept.js'
 import { SPLITS } from './profile.js'
 import { type Dataset, readExamples } from './read.js'
 import { lineOf, recordOf } from './record.js'
@@ -74,6 +75,7 @@ export async function verifyExample(
     const states = digestsOf(expected, hashesOf(sessions))
     checkReward(task, offered, log, { states, turns, results, said }, refuse)
     checkWords(example, offered, refuse)
+    checkPolicy(example, catalogue, worlds, refuse)
   } finally {
     await Promise.all([...connections.values()].map((connection) => connection.close()))
   }
@@ -155,6 +157,12 @@ async function replay(
   if (text !== call.response)
     refuse('other_response', `call ${number}, ${call.name}: ${difference(text, call.response)}`)
   if (ok !== call.ok) refuse('other_response', `call ${number}, ${call.name}: it ${ok ? 'succeeds' : 'fails'} now`)
+}
+
+/** In a task with policies the teacher keeps to them. */
+function checkPolicy(example: Example, catalogue: Catalogue, worlds: WorldCache, refuse: Refuse): void {
+  const problem = example.policy && policyProblem(example, catalogue, worlds)
+  if (problem !== undefined) refuse('other_policy', problem)
 }
 
 /** The teacher's own words tell what is to be told, and nothing that neither user nor world gave. */

@@ -8,6 +8,9 @@ import { QUESTION_LIMITS } from './questions.js'
 const name = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/)
 const json: z.ZodType<Json> = z.json() as z.ZodType<Json>
 
+/** Some 20 policies of 800 characters each: one task opens no more worlds. */
+const MAX_SYSTEM_CHARS = 20_000
+
 const taskBody = z.strictObject({
   kind: z.enum(['multi-turn', 'clarification', 'abstention']),
   /** The sessions of the task: at most one per server. */
@@ -25,8 +28,8 @@ const taskBody = z.strictObject({
     .max(64),
   /** Enum values are left out of the offered schemas; execution still refuses others (paper, section 3.2). */
   stripEnums: z.literal(true).optional(),
-  /** The system message: the reference date and who the user is. */
-  system: z.string().min(1).max(2000).optional(),
+  /** The system message: the reference date, who the user is, and the policies of the worlds on offer where the task has them. */
+  system: z.string().min(1).max(MAX_SYSTEM_CHARS).optional(),
   /** What the scripted user says, turn by turn. */
   turns: z.array(z.string().min(1).max(4000)).min(1).max(5),
   groundTruth: z

@@ -1,7 +1,7 @@
 import type { Example } from '../dataset/index.js'
 import { openEpisode, type TaskStage } from '../environment/index.js'
 import { PAPER, REWARD_PRESETS } from '../reward/index.js'
-import { PROBES, type Probe } from './probes.js'
+import { POLICY_PROBES, PROBES, type Probe } from './probes.js'
 
 /** What one way of playing earns over a data set. */
 export interface ProbeResult {
@@ -52,7 +52,7 @@ export async function probe(
   for await (const example of examples) {
     signal.throwIfAborted()
     const ways: (Played & { readonly outcome: string })[] = []
-    for (const one of PROBES) {
+    for (const one of [...PROBES, ...POLICY_PROBES]) {
       const way = await playProbe(one, example, stage)
       if (way) ways.push(way)
     }
@@ -62,7 +62,10 @@ export async function probe(
   }
   return {
     tasks: played.length,
-    results: PROBES.map((one) => resultOf(one, played.flat())),
+    results: [
+      ...PROBES.map((one) => resultOf(one, played.flat())),
+      ...POLICY_PROBES.map((one) => resultOf(one, played.flat())).filter(({ tasks }) => tasks > 0),
+    ],
     rankings: rankingsOf(played),
   }
 }

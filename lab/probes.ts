@@ -100,6 +100,30 @@ function late(example: Example): Action[] | null {
   )
 }
 
+/** The call that a policy forbids, or wants confirmed first, made as soon as the user asks for it and told as done; never again. */
+function ruledAtOnce(example: Example, role: 'declined' | 'confirmed'): Action[] | null {
+  const { policy, task } = example
+  if (policy?.role !== role) return null
+  const isIt = ({ name, arguments: args }: TruthCall): boolean =>
+    name === policy.call.name && JSON.stringify(args) === JSON.stringify(policy.call.arguments)
+  return actionsOf(
+    turnsOf(example).map((turn, i) => {
+      if (i === policy.turn) return { calls: [...turn.calls, policy.call], words: closingOf(task, i) }
+      return { ...turn, calls: turn.calls.filter((one) => !isIt(one)) }
+    }),
+  )
+}
+
+/** Ways of not keeping to a policy, of data sets that have some. */
+export const POLICY_PROBES: readonly Probe[] = [
+  { name: 'does what the policy forbids', kind: 'wrong', play: (example) => ruledAtOnce(example, 'declined') },
+  {
+    name: 'does not ask before a call that must be confirmed',
+    kind: 'wrong',
+    play: (example) => ruledAtOnce(example, 'confirmed'),
+  },
+]
+
 /** In the order of the tables. */
 export const PROBES: readonly Probe[] = [
   { name: 'right calls, the teacher’s answers', kind: 'right', play: eachTurn((turn) => turn) },

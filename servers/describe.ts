@@ -1,6 +1,13 @@
 import type { z } from 'zod'
 import { countOf } from '../errors/index.js'
-import { dependencyGraph, jsonSchemaOf, meaningOf, type ServerDefinition, type ToolDefinition } from './kernel/index.js'
+import {
+  dependencyGraph,
+  jsonSchemaOf,
+  meaningOf,
+  type Policy,
+  type ServerDefinition,
+  type ToolDefinition,
+} from './kernel/index.js'
 
 /** Tools that produce something and tools that take it: the edges of the dependency graph that share a reason. */
 interface EdgeGroup {
@@ -27,6 +34,7 @@ export function describeServer(server: ServerDefinition, level = 1): string {
     ),
     heading(1, 'Invariants'),
     server.invariants.map(({ name }) => `- ${name}`).join('\n'),
+    ...(server.policy ? [heading(1, 'Policy'), ...policyOf(server.policy)] : []),
     heading(1, 'Dependency graph'),
     `${countOf(dependencyGraph(server).edges.length, 'edge')}: every tool on the left of a row leads to every other tool on its right.`,
     table(
@@ -61,6 +69,17 @@ export function describeCatalogue(catalogue: ReadonlyMap<string, ServerDefinitio
     ),
     ...servers.map((server) => describeServer(server, 2)),
   ].join('\n\n')}\n`
+}
+
+/** The rules as the assistant reads them, with the calls that they are about. */
+function policyOf({ intro, rules }: Policy): string[] {
+  return [
+    intro,
+    table(
+      ['rule', 'about', 'wants', 'what it says'],
+      rules.map((rule) => [`\`${rule.name}\``, `\`${rule.tool}\``, rule.demand, rule.text]),
+    ),
+  ]
 }
 
 function toolRow(tool: ToolDefinition): string[] {

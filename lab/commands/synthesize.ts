@@ -48,6 +48,7 @@ interface SynthesizeOptions {
   profile: string
   validation: number
   heldOut: number
+  policies: number
   workers: number
   teacher?: string
   teacherName?: string
@@ -76,6 +77,12 @@ export function addSynthesizeCommand(program: Command): void {
     )
     .option('--validation <share>', 'share of the examples for validation', shareOption, SPLIT_SHARES.validation)
     .option('--held-out <share>', 'share of the examples that is held out', shareOption, SPLIT_SHARES['held-out'])
+    .option(
+      '--policies <share>',
+      'share of the tasks with a policy per world that the assistant must keep to',
+      shareOption,
+      0,
+    )
     .addOption(
       new Option('--workers <number>', 'threads')
         .argParser(integerOption(1, 256))
@@ -96,6 +103,7 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
   const worlds = await worldsNamed(options.worlds)
   const unknown = options.heldOutWorlds.find((name) => !worlds.some((world) => world.name === name))
   if (unknown !== undefined) command.error(`--held-out-worlds: ${unknown} is not one of the worlds in use`)
+  checkPolicies(options, worlds)
   const out = resolve(options.out)
   if (existsSync(out)) throw new DatasetError('already_there', `${out} exists. Remove it, or name another folder.`)
   const plan = planOf(options, worlds)
@@ -161,16 +169,35 @@ const saidMissing = (missing: readonly Missing[]): string =>
   missing.map(({ kind, split, count }) => `${count} ${kind} of ${split}`).join(', ')
 
 function planOf(
-  { worlds: named, heldOutWorlds, profile, seed, examples, validation, heldOut }: SynthesizeOptions,
+  { worlds: named, heldOutWorlds, profile, seed, examples, validation, heldOut, policies }: SynthesizeOptions,
   worlds: readonly ServerDefinition[],
 ): Plan {
   const composition: Composition =
     profile === 'paper' ? compositionOf(examples) : { 'multi-turn': examples, clarification: 0, abstention: 0 }
   return {
-    recipe: { worlds: worlds.map(({ name }) => name), heldOutWorlds, profile, seed, ...outsideOf(named, worlds) },
+    recipe: {
+      worlds: worlds.map(({ name }) => name),
+      heldOutWorlds,
+      profile,
+      seed,
+      ...(policies > 0 ? { policies } : {}),
+      ...outsideOf(named, worlds),
+    },
     composition,
     shares: { validation, 'held-out': heldOut },
   }
+}
+
+/** @throws SynthesisError `no_policies` where tasks are to have policies and cannot */
+function checkPolicies({ policies, profile }: SynthesizeOptions, worlds: readonly ServerDefinition[]): void {
+  if (policies === 0) return
+  if (PROFILES.get(profile)!.speech === 'plain')
+    throw new SynthesisError(
+      'no_policies',
+      `the ${profile} profile has no system message that could hold policies: leave --policies out`,
+    )
+  if (worlds.every(({ policy }) => policy === undefined))
+    throw new SynthesisError('no_policies', 'none of these worlds has a policy: use others, or leave --policies out')
 }
 
 /** `4 of the 20 worlds of the project, and the world library from outside it (code 1a2b…)`. */
@@ -224,6 +251,7 @@ async function write(
         composition,
         shares,
         heldOutWorlds: recipe.heldOutWorlds,
+        ...(recipe.policies === undefined ? {} : { policies: recipe.policies }),
         ...(teacher ? { teacher: teacher.name } : {}),
       },
       ...(teacher ? { wordsBy: teacher.name } : {}),

@@ -1,6 +1,7 @@
 import { defineServer } from '../kernel/define-server.js'
 import { callWords } from './call-words.js'
 import { bankingInvariants } from './invariants.js'
+import { policy } from './policy.js'
 import { failures, tables } from './schema.js'
 import { seedBanking } from './seed.js'
 import { accountTools } from './tools/accounts.js'
@@ -27,5 +28,6 @@ export const banking = defineServer({
   tools: [...accountTools, ...paymentTools, ...transactionTools, ...cardTools, ...standingOrderTools],
   invariants: bankingInvariants,
   callWords,
+  policy,
   seed: seedBanking,
 })

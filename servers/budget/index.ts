@@ -1,6 +1,7 @@
 import { defineServer } from '../kernel/define-server.js'
 import { callWords } from './call-words.js'
 import { budgetInvariants } from './invariants.js'
+import { policy } from './policy.js'
 import { failures, tables } from './schema.js'
 import { seedBudget } from './seed.js'
 import { categoryTools } from './tools/categories.js'
@@ -27,5 +28,6 @@ export const budget = defineServer({
   tools: [...categoryTools, ...expenseTools, ...monthTools, ...savingsTools],
   invariants: budgetInvariants,
   callWords,
+  policy,
   seed: seedBudget,
 })

@@ -1,6 +1,7 @@
 import { defineServer } from '../kernel/define-server.js'
 import { callWords } from './call-words.js'
 import { invariants } from './invariants.js'
+import { policy } from './policy.js'
 import { failures, tables } from './schema.js'
 import { seedCalendar } from './seed.js'
 import { bookRoom, findFreeRooms, findFreeTime } from './tools/availability.js'
@@ -44,5 +45,6 @@ export const calendar = defineServer({
   ],
   invariants,
   callWords,
+  policy,
   seed: seedCalendar,
 })

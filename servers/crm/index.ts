@@ -1,6 +1,7 @@
 import { defineServer } from '../kernel/define-server.js'
 import { callWords } from './call-words.js'
 import { crmInvariants } from './invariants.js'
+import { policy } from './policy.js'
 import { failures, tables } from './schema.js'
 import { seedCrm } from './seed.js'
 import { activityTools } from './tools/activities.js'
@@ -28,5 +29,6 @@ export const crm = defineServer({
   tools: [...companyTools, ...contactTools, ...leadTools, ...dealTools, ...activityTools],
   invariants: crmInvariants,
   callWords,
+  policy,
   seed: seedCrm,
 })

@@ -1,6 +1,7 @@
 import { defineServer } from '../kernel/define-server.js'
 import { callWords } from './call-words.js'
 import { invariants } from './invariants.js'
+import { policy } from './policy.js'
 import { failures, tables } from './schema.js'
 import { seed } from './seed.js'
 import { draftTools } from './tools/drafts.js'
@@ -26,5 +27,6 @@ export const email = defineServer({
   tools: [...readingTools, ...draftTools, ...sendingTools, ...filingTools, ...settingsTools],
   invariants,
   callWords,
+  policy,
   seed,
 })

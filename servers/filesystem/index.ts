@@ -1,6 +1,7 @@
 import { defineServer } from '../kernel/define-server.js'
 import { callWords } from './call-words.js'
 import { filesystemInvariants } from './invariants.js'
+import { policy } from './policy.js'
 import { failures, tables } from './schema.js'
 import { seedFilesystem } from './seed.js'
 import { analysingTools } from './tools/analysing.js'
@@ -45,5 +46,6 @@ export const filesystem = defineServer({
   ],
   invariants: filesystemInvariants,
   callWords,
+  policy,
   seed: seedFilesystem,
 })

@@ -1,6 +1,7 @@
 import { defineServer } from '../kernel/define-server.js'
 import { callWords } from './call-words.js'
 import { foodInvariants } from './invariants.js'
+import { policy } from './policy.js'
 import { failures, tables } from './schema.js'
 import { seedFoodDelivery } from './seed.js'
 import { afterDeliveryTools } from './tools/after-delivery.js'
@@ -26,5 +27,6 @@ export const foodDelivery = defineServer({
   tools: [...menuTools, ...basketTools, ...checkoutTools, ...orderTools, ...afterDeliveryTools],
   invariants: foodInvariants,
   callWords,
+  policy,
   seed: seedFoodDelivery,
 })

@@ -1,6 +1,7 @@
 import { defineServer } from '../kernel/define-server.js'
 import { callWords } from './call-words.js'
 import { iotInvariants } from './invariants.js'
+import { policy } from './policy.js'
 import { failures, tables } from './schema.js'
 import { seedIot } from './seed.js'
 import { applianceTools } from './tools/appliances.js'
@@ -48,5 +49,6 @@ export const iotDevices = defineServer({
   ],
   invariants: iotInvariants,
   callWords,
+  policy,
   seed: seedIot,
 })

@@ -1,6 +1,7 @@
 import { defineServer } from '../kernel/define-server.js'
 import { callWords } from './call-words.js'
 import { invariants } from './invariants.js'
+import { policy } from './policy.js'
 import { failures, tables } from './schema.js'
 import { seed } from './seed.js'
 import { collaboration } from './tools/collaboration.js'
@@ -24,5 +25,6 @@ export const issueTracker = defineServer({
   tools: [...queries, ...workflow, ...collaboration, ...planning],
   invariants,
   callWords,
+  policy,
   seed,
 })

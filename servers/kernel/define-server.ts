@@ -3,6 +3,7 @@ import { type AnswerPart, parseAnswer, unknownFields } from './answer-template.j
 import { WorldDefect } from './errors.js'
 import type { City } from './gazetteer.js'
 import { type ListSizes, paged } from './pages.js'
+import { type Policy, policyDefect } from './policy.js'
 import type { SeededRandom } from './random.js'
 import { withSources } from './reference-sources.js'
 import type { Table, TableView } from './table.js'
@@ -196,6 +197,8 @@ export interface ServerSpec<T extends Tables> {
   readonly invariants: readonly Invariant<T>[]
   /** By tool. A tool without has an answer made of its fields, and a goal made of its description. */
   readonly callWords?: Readonly<Record<string, CallWords>>
+  /** What an assistant must keep to in tasks that have policies. */
+  readonly policy?: Policy<DbView<T>>
   /** The rows a world of this seed starts with: large and varied enough to ask about, the same for the same seed on every machine. */
   seed(context: SeedContext): SeedRows<T>
 }
@@ -213,6 +216,7 @@ export interface ServerDefinition {
   readonly toolsByName: ReadonlyMap<string, ToolDefinition>
   readonly invariants: readonly Invariant<Tables>[]
   readonly callWords?: Readonly<Record<string, CallWords>>
+  readonly policy?: Policy
   /** SHA-256 of the code of a world from outside this package. Those within are as old as the program. */
   readonly codeSha256?: string
   seed(context: SeedContext): Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
@@ -235,7 +239,8 @@ export const SNAKE_CASE = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
  * Declares a world.
  * @throws WorldDefect if the declaration contradicts itself: badly named or duplicate tools; tables whose rows lack the key,
  *   or whose `missing` is no failure; a lockout by codes that are none; entities without a table; clauses that leave a required field out, name an unknown
- *   one, or have an optional one outside brackets; answers that do not parse, or name an unknown field or tool
+ *   one, or have an optional one outside brackets; answers that do not parse, or name an unknown field or tool; rules of a policy about an unknown
+ *   tool or argument
  */
 export function defineServer<T extends Tables>(spec: ServerSpec<T>): ServerDefinition {
   checkDeclaration(spec as unknown as ServerSpec<Tables>)
@@ -245,11 +250,12 @@ export function defineServer<T extends Tables>(spec: ServerSpec<T>): ServerDefin
 }
 
 function checkDeclaration(spec: ServerSpec<Tables>): void {
-  const { name, tables, entities, failures, lockout, tools, callWords = {} } = spec
+  const { name, tables, entities, failures, lockout, tools, callWords = {}, policy } = spec
   const defect = (message: string): never => {
     throw new WorldDefect(name, message)
   }
-  for (const word of [name, ...tools.map((tool) => tool.name), ...Object.keys(failures)]) {
+  const rules = policy?.rules.map((rule) => rule.name) ?? []
+  for (const word of [name, ...tools.map((tool) => tool.name), ...Object.keys(failures), ...rules]) {
     if (!SNAKE_CASE.test(word)) defect(`"${word}" is not snake_case`)
   }
   for (const [table, { row, key, missing }] of Object.entries(tables)) {
@@ -267,6 +273,8 @@ function checkDeclaration(spec: ServerSpec<Tables>): void {
   if (new Set(tools.map((tool) => tool.name)).size !== tools.length) defect('two tools have the same name')
   for (const tool of tools) checkClauses(tool, defect)
   checkAnswers(tools, callWords, defect)
+  const broken = policy && policyDefect(policy, tools)
+  if (broken) defect(broken)
 }
 
 function checkAnswers(

@@ -1,6 +1,7 @@
 import { defineServer } from '../kernel/define-server.js'
 import { callWords } from './call-words.js'
 import { mapsInvariants } from './invariants.js'
+import { policy } from './policy.js'
 import { failures, tables } from './schema.js'
 import { seedMaps } from './seed.js'
 import { addressTools } from './tools/addresses.js'
@@ -25,5 +26,6 @@ export const maps = defineServer({
   tools: [...addressTools, ...placeTools, ...travelTools, ...savedPlaceTools, ...roadTools],
   invariants: mapsInvariants,
   callWords,
+  policy,
   seed: seedMaps,
 })

@@ -1,6 +1,7 @@
 import { defineServer } from '../kernel/define-server.js'
 import { callWords } from './call-words.js'
 import { marketInvariants } from './invariants.js'
+import { policy } from './policy.js'
 import { failures, tables } from './schema.js'
 import { seedMarketplace } from './seed.js'
 import { buyingTools } from './tools/buying.js'
@@ -24,5 +25,6 @@ export const marketplace = defineServer({
   tools: [...lookingTools, ...buyingTools, ...sellingTools, ...settlingTools],
   invariants: marketInvariants,
   callWords,
+  policy,
   seed: seedMarketplace,
 })

@@ -1,6 +1,7 @@
 import { defineServer } from '../kernel/define-server.js'
 import { callWords } from './call-words.js'
 import { paymentsInvariants } from './invariants.js'
+import { policy } from './policy.js'
 import { failures, tables } from './schema.js'
 import { seedPayments } from './seed.js'
 import { customerTools } from './tools/customers.js'
@@ -25,5 +26,6 @@ export const payments = defineServer({
   tools: [...customerTools, ...invoiceTools, ...moneyTools, ...webhookTools],
   invariants: paymentsInvariants,
   callWords,
+  policy,
   seed: seedPayments,
 })

@@ -1,6 +1,7 @@
 import { defineServer } from '../kernel/define-server.js'
 import { callWords } from './call-words.js'
 import { retailInvariants } from './invariants.js'
+import { policy } from './policy.js'
 import { failures, tables } from './schema.js'
 import { seedRetailChain } from './seed.js'
 import { counterTools } from './tools/counter.js'
@@ -24,5 +25,6 @@ export const retailChain = defineServer({
   tools: [...findingTools, ...movementTools, ...counterTools, ...shelfTools],
   invariants: retailInvariants,
   callWords,
+  policy,
   seed: seedRetailChain,
 })

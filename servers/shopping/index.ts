@@ -1,6 +1,7 @@
 import { defineServer } from '../kernel/define-server.js'
 import { callWords } from './call-words.js'
 import { shoppingInvariants } from './invariants.js'
+import { policy } from './policy.js'
 import { failures, tables } from './schema.js'
 import { seedShopping } from './seed.js'
 import { afterSalesTools } from './tools/after-sales.js'
@@ -43,5 +44,6 @@ export const shopping = defineServer({
   ],
   invariants: shoppingInvariants,
   callWords,
+  policy,
   seed: seedShopping,
 })

@@ -1,6 +1,7 @@
 import { defineServer } from '../kernel/define-server.js'
 import { callWords } from './call-words.js'
 import { socialInvariants } from './invariants.js'
+import { policy } from './policy.js'
 import { failures, tables } from './schema.js'
 import { seedSocialMedia } from './seed.js'
 import { discoveryTools } from './tools/discovery.js'
@@ -24,5 +25,6 @@ export const socialMedia = defineServer({
   tools: [...discoveryTools, ...postTools, ...reactionTools, ...profileTools, ...messageTools],
   invariants: socialInvariants,
   callWords,
+  policy,
   seed: seedSocialMedia,
 })

@@ -1,6 +1,7 @@
 import { defineServer } from '../kernel/define-server.js'
 import { callWords } from './call-words.js'
 import { chatInvariants } from './invariants.js'
+import { policy } from './policy.js'
 import { failures, tables } from './schema.js'
 import { seedTeamChat } from './seed.js'
 import { channelTools } from './tools/channels.js'
@@ -23,5 +24,6 @@ export const teamChat = defineServer({
   tools: [...readingTools, ...channelTools, ...messageTools, ...markTools],
   invariants: chatInvariants,
   callWords,
+  policy,
   seed: seedTeamChat,
 })

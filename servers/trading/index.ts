@@ -1,6 +1,7 @@
 import { defineServer } from '../kernel/define-server.js'
 import { callWords } from './call-words.js'
 import { tradingInvariants } from './invariants.js'
+import { policy } from './policy.js'
 import { failures, tables } from './schema.js'
 import { seedTrading } from './seed.js'
 import { marketTools } from './tools/market.js'
@@ -24,5 +25,6 @@ export const trading = defineServer({
   tools: [...marketTools, ...orderTools, ...openOrderTools, ...portfolioTools, ...watchlistTools],
   invariants: tradingInvariants,
   callWords,
+  policy,
   seed: seedTrading,
 })

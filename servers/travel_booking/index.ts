@@ -1,6 +1,7 @@
 import { defineServer } from '../kernel/define-server.js'
 import { callWords } from './call-words.js'
 import { travelInvariants } from './invariants.js'
+import { policy } from './policy.js'
 import { failures, tables } from './schema.js'
 import { seedTravel } from './seed.js'
 import { bookingTools } from './tools/booking.js'
@@ -38,5 +39,6 @@ export const travelBooking = defineServer({
   ],
   invariants: travelInvariants,
   callWords,
+  policy,
   seed: seedTravel,
 })

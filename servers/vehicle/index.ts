@@ -1,6 +1,7 @@
 import { defineServer } from '../kernel/define-server.js'
 import { callWords } from './call-words.js'
 import { vehicleInvariants } from './invariants.js'
+import { policy } from './policy.js'
 import { failures, tables } from './schema.js'
 import { seedVehicle } from './seed.js'
 import { bodyTools } from './tools/body.js'
@@ -26,5 +27,6 @@ export const vehicle = defineServer({
   tools: [...drivingTools, ...bodyTools, ...cabinTools, ...journeyTools, ...upkeepTools],
   invariants: vehicleInvariants,
   callWords,
+  policy,
   seed: seedVehicle,
 })

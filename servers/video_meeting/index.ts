@@ -1,6 +1,7 @@
 import { defineServer } from '../kernel/define-server.js'
 import { callWords } from './call-words.js'
 import { videoInvariants } from './invariants.js'
+import { policy } from './policy.js'
 import { failures, tables } from './schema.js'
 import { seedVideo } from './seed.js'
 import { meetingTools } from './tools/meetings.js'
@@ -22,5 +23,6 @@ export const videoMeeting = defineServer({
   tools: [...meetingTools, ...participantTools, ...recordingTools],
   invariants: videoInvariants,
   callWords,
+  policy,
   seed: seedVideo,
 })

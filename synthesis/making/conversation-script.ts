@@ -5,6 +5,7 @@ import { meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
 import { hasDetails, type Shape } from './conversation-shape.js'
 import { ACT, type FailedCall, failingVariant, playUpTo } from './failed-call.js'
 import { isKnownInTime } from './known-in-time.js'
+import type { RuledStep } from './policy-case.js'
 import type { Taken } from './take-steps.js'
 import { canBeTold, type Parts, type ToldStep, tellReferences } from './tell-references.js'
 import type { Undoing } from './undoing.js'
@@ -15,7 +16,12 @@ export type Turn = {
   readonly steps: readonly number[]
   readonly failed?: FailedCall
 } & (
-  | { readonly says: 'request'; readonly asks: readonly number[]; readonly withheld?: Withheld }
+  | {
+      readonly says: 'request'
+      readonly asks: readonly number[]
+      readonly withheld?: Withheld
+      readonly ruled?: RuledStep
+    }
   | {
       readonly says: 'vague'
       readonly ask: number
@@ -24,6 +30,8 @@ export type Turn = {
     }
   | { readonly says: 'supply'; readonly ask: number; readonly field: string }
   | { readonly says: 'correct'; readonly ask: number; readonly field: string }
+  /** After the assistant declined, or asked whether to go on with, what a rule is about. */
+  | { readonly says: 'agreed' | 'withdrawn' | 'insisted'; readonly about: RuledStep }
 )
 
 export interface Withheld {

@@ -78,10 +78,10 @@ const isMisjudged = (value: Json, schema: z.ZodType): boolean =>
 const TOO_MUCH = [1.25, 1.5, 2, 3, 4, 5] as const
 
 /** What a person might say instead: more than can be had, another day, another of the choices. */
-function* wrongValues(
+export function* wrongValues(
   value: Json,
   session: Session,
-  step: ToldStep,
+  step: Pick<ToldStep, 'tool'>,
   field: string,
   random: SeededRandom,
 ): Generator<Json> {
@@ -96,7 +96,11 @@ function* wrongValues(
 }
 
 /** The sessions of the task after the first `count` steps. */
-export function playUpTo(steps: readonly ToldStep[], count: number, open: Open): Open {
+export function playUpTo(
+  steps: readonly Pick<ToldStep, 'server' | 'tool' | 'args'>[],
+  count: number,
+  open: Open,
+): Open {
   const sessions = new Map<ServerDefinition, Session>()
   const sessionOf: Open = (server) => {
     const session = sessions.get(server) ?? open(server)

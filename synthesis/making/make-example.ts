@@ -1,10 +1,12 @@
 import type { Drops, Example } from '../../dataset/example.js'
+import { policiesOf, policyProblem } from '../../dataset/policy-kept.js'
 import { wordsHeard } from '../../dataset/words-heard.js'
-import { type Task, toolsetOf } from '../../episode/index.js'
-import { deriveSeed, seededRandom } from '../../servers/kernel/index.js'
+import { nameTask, type Task, toolsetOf } from '../../episode/index.js'
+import { deriveSeed, hasRules, seededRandom } from '../../servers/kernel/index.js'
 import { makeAbstention } from './abstention.js'
 import { makeClarification } from './clarification.js'
 import { makeMultiTurn } from './multi-turn.js'
+import { type WantedRole, wantedRole } from './policy-case.js'
 import type { Assignment, Made, Maker, SynthesisContext } from './synthesis-context.js'
 
 /** Draws of chain, world and words before an assignment is given up for this round. */
@@ -15,13 +17,15 @@ const ATTEMPTS_PER_WORLD = 10
 /** Makes one example, or finds that this round yields none. The same assignment and context give the same bytes. */
 export function makeExample(assignment: Assignment, context: SynthesisContext): Made {
   const drops: Drops = {}
+  const role = wantedRole(assignment, context)
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const random = seededRandom(
       deriveSeed('prove/example/1', context.seed, assignment.index, assignment.round, attempt),
     )
     const world = assignment.round * (ATTEMPTS / ATTEMPTS_PER_WORLD) + Math.floor(attempt / ATTEMPTS_PER_WORLD)
     const worldSeed = worldSeedOf(assignment, world, context)
-    const candidate = MAKERS[assignment.kind](assignment, worldSeed, context, random)
+    const drawn = MAKERS[assignment.kind](assignment, worldSeed, context, random)
+    const candidate = typeof drawn === 'string' || role === undefined ? drawn : governed(drawn, role, context)
     const made = typeof candidate === 'string' || tellsTheTruth(candidate, context) ? candidate : 'words'
     if (typeof made !== 'string') return { example: made, drops }
     if (made !== 'other_split') drops[made] = (drops[made] ?? 0) + 1
@@ -32,6 +36,23 @@ export function makeExample(assignment: Assignment, context: SynthesisContext): 
 }
 
 const lastInWorld = (attempt: number): number => attempt - (attempt % ATTEMPTS_PER_WORLD) + ATTEMPTS_PER_WORLD - 1
+
+/**
+ * The example with the policies of the worlds on offer, if its assistant keeps to them. Where no rule applies, one could: otherwise a policy
+ * would give away that something is to be declined or asked.
+ */
+function governed(example: Example, role: WantedRole, { catalogue, worlds }: SynthesisContext): Example | 'policy' {
+  const { id: _, ...body } = example.task
+  const text = policiesOf(body, catalogue)
+  if (text === undefined) return example
+  const task = nameTask({ ...body, system: [...(body.system === undefined ? [] : [body.system]), text].join('\n\n') })
+  const made: Example = { ...example, task, policy: example.policy ?? { role: 'abiding' } }
+  const isBare =
+    role === 'abiding' &&
+    task.kind === 'multi-turn' &&
+    !example.exchanges.some(({ calls }) => calls.some(({ server, name }) => hasRules(catalogue.get(server)!, name)))
+  return isBare || policyProblem(made, catalogue, worlds) !== undefined ? 'policy' : made
+}
 
 /** The assistant tells what was asked for, and nothing that neither user nor world gave. */
 function tellsTheTruth(example: Example, { catalogue }: SynthesisContext): boolean {

@@ -1,4 +1,4 @@
-import type { Recovery } from '../../dataset/example.js'
+import type { Example, Recovery } from '../../dataset/example.js'
 import { deriveSeed, type SeededRandom, seededRandom } from '../../servers/kernel/index.js'
 import type { Link, ToolGraph } from '../../servers/kernel/tool-graph.js'
 import { assemble, buildTask } from './assemble.js'
@@ -8,8 +8,10 @@ import { chooseToolset, rivals } from './draw-toolset.js'
 import { firstObjection } from './filters.js'
 import { groundTruthOf, toTell } from './ground-truth.js'
 import { isInPair } from './pairs.js'
+import { drawRuled, ruledCore, wantedRole } from './policy-case.js'
 import { goesOn } from './purpose.js'
 import { questionsDue } from './questions-due.js'
+import { isUnderstoodUndone, roleOf, withRule } from './ruled-script.js'
 import { type Chain, chainName } from './split.js'
 import { type Assignment, type Maker, type SynthesisContext, TODAY } from './synthesis-context.js'
 import { coreAround, homeOf, shapeRandom, takeSteps } from './take-steps.js'
@@ -20,27 +22,43 @@ export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => 
   const { profile, speech, catalogue, denotes } = context
   const drawn = shapeRandom(assignment, context)
   const length = drawLength(assignment, context)
-  const plain = drawShape(profile, length, recoveryOf(assignment, context), drawn)
+  const role = wantedRole(assignment, context)
+  const isRuled = role === 'declined' || role === 'confirmed'
+  const drawnShape = drawShape(profile, length, isRuled ? null : recoveryOf(assignment, context), drawn)
+  const plain: Shape = isRuled ? { ...drawnShape, information: 'complete' } : drawnShape
   // What one world tells is taken to another after it was told.
-  const shape = goesElsewhere(assignment, context) ? { ...plain, requests: Math.max(2, plain.requests) } : plain
-  const core = coreOf(assignment, shape, context, random)
+  const shape =
+    role === undefined && goesElsewhere(assignment, context)
+      ? { ...plain, requests: Math.max(2, plain.requests) }
+      : plain
+  const core =
+    role === undefined ? coreOf(assignment, shape, context, random) : ruledCore(role, assignment, context, random)
   const fits = (chain: Chain): boolean => canCarry(chain, shape)
   const wanted = { fits, atOnce: shape.requests === 1 }
   const taken = takeSteps(assignment, core, length, worldSeed, context, random, wanted)
   if (typeof taken === 'string') return taken
   const { chain, open } = taken
-  const script = scriptIn(SCRIPTS_PER_WALK, () => scriptConversation(taken, shape, profile, random))
-  if (!script) return 'no_script'
-  const { steps } = script
+  const ruled = isRuled ? drawRuled(taken, role, random) : undefined
+  if (ruled === null) return 'policy'
+  const plan = scriptIn(SCRIPTS_PER_WALK, () => {
+    const plain = scriptConversation(taken, shape, profile, random)
+    return plain && (ruled ? withRule(plain, ruled) : { whole: plain, made: plain.steps.length, turn: 0 })
+  })
+  if (!plan) return 'no_script'
+  const { whole, made } = plan
   const persona = context.inWorlds(
     context.drawPersona(random),
     homeOf(chain).map(({ name }) => name),
   )
-  const worded = putIntoWords(script, speech, { persona, today: TODAY, dated: profile.context, random })
-  const questions = worded && questionsDue(script, worded)
+  const said = putIntoWords(whole, speech, { persona, today: TODAY, dated: profile.context, random })
+  if (said && ruled && !isUnderstoodUndone(plan, said, context)) return 'reference'
+  const steps = whole.steps.slice(0, made)
+  const script: Script = { ...whole, steps }
+  const worded = said && { ...said, origins: said.origins.slice(0, made) }
+  const questions = worded && questionsDue(whole, worded)
   if (!worded || !questions) return 'no_words'
   const toolset = chooseToolset(
-    { home: homeOf(chain), needed: chain, hidden: rivals(steps, script.silent), distractors: true },
+    { home: homeOf(chain), needed: chain, hidden: rivals(whole.steps, script.silent), distractors: true },
     context.servers,
     profile,
     random,
@@ -57,14 +75,17 @@ export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => 
     },
     { worldSeed, persona, profile, random },
   )
-  const example = assemble(assignment, task, script, persona, worded, context)
+  const example: Example = {
+    ...assemble(assignment, task, script, persona, worded, context),
+    ...(ruled ? { policy: roleOf(ruled, plan) } : {}),
+  }
   return firstObjection({ example, steps, script, open, catalogue, denotes, today: TODAY }) ?? example
 }
 
 /** Walks cost more than scripts: one that was found is given several chances. */
 const SCRIPTS_PER_WALK = 10
 
-function scriptIn(tries: number, draw: () => Script | null): Script | null {
+function scriptIn<T>(tries: number, draw: () => T | null): T | null {
   for (let left = tries; left > 0; left--) {
     const script = draw()
     if (script) return script

@@ -1,5 +1,5 @@
 import { asksFor, type TaskBody } from '../../episode/index.js'
-import { wordsFor, wordsForAll } from '../wording/asking.js'
+import { CONFIRMING, wordsFor, wordsForAll } from '../wording/asking.js'
 import type { Script } from './conversation-script.js'
 import type { Worded } from './word-conversation.js'
 
@@ -13,6 +13,7 @@ export function questionsDue({ turns, steps }: Script, { exchanges }: Worded): P
       const { server, tool } = steps[turn.ask]!
       return [{ turn: i, words: wordsForAll(server, tool) }]
     }
+    if (turn.says === 'request' && turn.ruled?.rule.demand === 'confirm') return [{ turn: i, words: [...CONFIRMING] }]
     if (turn.says !== 'request' || !turn.withheld) return []
     const { server, tool } = steps[turn.withheld.step]!
     return [{ turn: i, words: wordsFor(server, tool, turn.withheld.field) }]

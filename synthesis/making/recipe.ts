@@ -17,6 +17,8 @@ export interface Recipe {
   readonly heldOutWorlds: readonly string[]
   readonly profile: string
   readonly seed: number
+  /** Share of the tasks with policies; left out where none has. */
+  readonly policies?: number
   /** Worlds from outside the project among them: where workers find them, and the code that they must find there. */
   readonly outside?: { readonly folders: readonly string[]; readonly codeSha256: readonly string[] }
 }
@@ -27,6 +29,7 @@ export type SynthesisErrorCode =
   | 'no_yield'
   | 'other_plan'
   | 'no_teacher'
+  | 'no_policies'
   | 'stopped'
 
 /** Synthesis cannot go on with what it was given. */
@@ -49,7 +52,7 @@ export function contextOf(recipe: Recipe, worlds: WorldCache = createWorldCache(
     if (!recipe.worlds.includes(name))
       throw new SynthesisError('unknown_world', `${name} is to be held out but not used`)
   }
-  return contextFor(servers, profile, recipe.seed, worlds, recipe.heldOutWorlds)
+  return contextFor(servers, profile, recipe.seed, worlds, recipe.heldOutWorlds, recipe.policies)
 }
 
 /** A context over worlds that need not be in the catalogue. */
@@ -59,6 +62,7 @@ export function contextFor(
   seed: number,
   worlds: WorldCache,
   heldOutWorlds: readonly string[] = [],
+  policies = 0,
 ): SynthesisContext {
   return {
     servers,
@@ -69,6 +73,7 @@ export function contextFor(
     speech: profile.speech === 'plain' ? plainSpeech : naturalSpeech,
     seed,
     heldOutWorlds: new Set(heldOutWorlds),
+    policies,
     drawPersona,
     inWorlds: profile.speech === 'plain' ? (persona) => persona : inWorlds,
     smallTalk,

@@ -16,6 +16,8 @@ export interface SynthesisContext {
   readonly speech: Speech
   readonly seed: number
   readonly heldOutWorlds: ReadonlySet<string>
+  /** Share of the tasks whose system message holds the policies of the worlds on offer. */
+  readonly policies: number
   drawPersona(random: SeededRandom): Persona
   /** The same person, with an occupation that brings them to these worlds. */
   inWorlds(persona: Persona, worlds: readonly string[]): Persona

@@ -1,5 +1,7 @@
 import type { Exchange, Origin, TeacherCall } from '../../dataset/example.js'
 import type { JsonObject } from '../../reward/index.js'
+import type { DeclineRule } from '../../servers/kernel/index.js'
+import { agree, answerToRuled, declineAgain, insistOnRuled, leave, withdraw } from '../wording/policy-words.js'
 import type { Ask, Mentioned, Moment, Said, Speech } from '../wording/speech.js'
 import type { Script, Turn } from './conversation-script.js'
 import type { Way } from './references.js'
@@ -100,6 +102,12 @@ function speak(turn: Turn, steps: readonly ToldStep[], script: Script, speech: S
       const text = speech.vague(askOf(steps, turn.ask, script), at, turn.refused)
       return text === undefined ? undefined : { text, evidence: [] }
     }
+    case 'agreed':
+      return { text: agree(at), evidence: [] }
+    case 'withdrawn':
+      return { text: withdraw(at), evidence: [] }
+    case 'insisted':
+      return { text: insistOnRuled(at), evidence: [] }
     case 'supply':
     case 'correct': {
       const ask = askOf(steps, turn.ask, script)
@@ -110,13 +118,16 @@ function speak(turn: Turn, steps: readonly ToldStep[], script: Script, speech: S
       const asks = turn.asks.map((index) => {
         const ask = askOf(steps, index, script)
         if (turn.withheld?.step === index) return { ...ask, withheld: turn.withheld.field }
-        return turn.failed?.step === index ? { ...ask, args: turn.failed.args } : ask
+        const other = turn.failed ?? turn.ruled
+        return other?.step === index ? { ...ask, args: other.args } : ask
       })
       const said = speech.request(asks, at)
       // What is asked for in vain at the end is no part of the ground truth.
       return (
         said &&
-        (isHopeless(turn, script) ? { text: said.text, evidence: [] } : evidenceOf(turn.asks, said, turn.failed))
+        (isHopeless(turn, script)
+          ? { text: said.text, evidence: [] }
+          : evidenceOf(turn.asks, said, turn.failed ?? turn.ruled))
       )
     }
   }
@@ -150,6 +161,8 @@ function callsOf({ steps: taken, failed }: Turn, steps: readonly ToldStep[]): Te
 /** What was found and done comes first, then what the assistant needs to know or could not do. */
 function answer(turn: Turn, steps: readonly ToldStep[], script: Script, speech: Speech, at: Moment): string {
   if (turn.says === 'vague') return speech.question(askOf(steps, turn.ask, script), undefined, at)
+  if (turn.says === 'withdrawn') return leave(at)
+  if (turn.says === 'insisted') return declineAgain(turn.about.rule as DeclineRule, at)
   const done = turn.steps.map((index) => ({
     ask: askOf(steps, index, script),
     output: steps[index]!.output as JsonObject,
@@ -164,6 +177,7 @@ function answer(turn: Turn, steps: readonly ToldStep[], script: Script, speech: 
     const ask = { ...askOf(steps, turn.failed.step, script), args: turn.failed.args }
     return first + speech.failure(ask, turn.failed.message, at)
   }
+  if (turn.says === 'request' && turn.ruled) return first + answerToRuled(turn.ruled, { ...at, goesOn: isTold })
   return speech.report(done, at)
 }
 

@@ -110,11 +110,11 @@ function neededIn(example: Example, today: string): { needs: Need[][]; frozen: S
     }
   }
   for (const [turn, { user, calls }] of exchanges.entries()) {
-    for (const failed of calls.filter(({ truth }) => truth === null)) {
-      for (const [field, value] of Object.entries(failed.arguments)) {
+    for (const vain of [...calls.filter(({ truth }) => truth === null), ...ruledAt(example, turn)]) {
+      for (const [field, value] of Object.entries(vain.arguments)) {
         const phrase = phraseFor(user, value, today)
         if (phrase !== undefined) add(turn, phrase, null)
-        else if (!isAccountedFor(example, turn, failed, field)) frozen.add(turn)
+        else if (!isAccountedFor(example, turn, vain, field)) frozen.add(turn)
       }
     }
   }
@@ -127,6 +127,10 @@ function neededIn(example: Example, today: string): { needs: Need[][]; frozen: S
   return { needs, frozen }
 }
 
+/** A call that is asked for in a turn and that a policy keeps from being made in it. */
+const ruledAt = ({ policy }: Example, turn: number): Pick<TeacherCall, 'name' | 'arguments'>[] =>
+  policy === undefined || policy.role === 'abiding' || policy.turn !== turn ? [] : [policy.call]
+
 /** Each phrase once, without those that stand in a longer one or in `given`. */
 function apartFrom(phrases: readonly string[], given: readonly string[] = []): string[] {
   const distinct = [...new Set(phrases)]
@@ -137,13 +141,18 @@ function apartFrom(phrases: readonly string[], given: readonly string[] = []): s
   )
 }
 
-/** Whether a failed call's argument is that of the call that makes it good, whose origin is known. */
-function isAccountedFor({ task, origins }: Example, turn: number, failed: TeacherCall, field: string): boolean {
+/** Whether the argument of a call that was not made, or failed, is that of the call that makes it good, whose origin is known. */
+function isAccountedFor(
+  { task, origins }: Example,
+  turn: number,
+  vain: Pick<TeacherCall, 'name' | 'arguments'>,
+  field: string,
+): boolean {
   return task.groundTruth.some(
     (call, i) =>
       call.turn >= turn &&
-      call.name === failed.name &&
-      isDeepStrictEqual(call.arguments[field], failed.arguments[field]) &&
+      call.name === vain.name &&
+      isDeepStrictEqual(call.arguments[field], vain.arguments[field]) &&
       origins[i]?.[field] !== undefined,
   )
 }

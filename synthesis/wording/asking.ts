@@ -41,6 +41,30 @@ const OPEN = [
   'what kind',
 ] as const
 
+/** The words in which an assistant can ask whether to go on. */
+export const CONFIRMING = [
+  'go ahead',
+  'proceed',
+  'confirm',
+  'continue',
+  'shall i',
+  'should i',
+  'may i',
+  'want me to',
+  'like me to',
+  'are you sure',
+  'you really',
+  'do you want',
+  'is that right',
+  'is this right',
+  'is that correct',
+  'is this correct',
+  'agree',
+  'approve',
+  'okay',
+  'ok',
+] as const
+
 /** The words in which an assistant can ask for a field, the plainest first. */
 export function wordsFor(server: ServerDefinition, tool: ToolDefinition, field: string): string[] {
   const schema = tool.input.shape[field]!

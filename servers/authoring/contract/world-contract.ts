@@ -2,6 +2,7 @@ import type { ServerDefinition } from '../../kernel/index.js'
 import type { WorldCheck } from './breach.js'
 import { type DeclarationFloor, declarationChecks } from './declaration-checks.js'
 import { failureChecks, type Provocations } from './failure-checks.js'
+import { policyChecks } from './policy-checks.js'
 import { type SampleBounds, sampleChecks } from './sample-checks.js'
 import { sealed } from './sealed.js'
 import { secretChecks } from './secret-checks.js'
@@ -28,5 +29,6 @@ export function worldContract(server: ServerDefinition, options: ContractOptions
     ...stateChecks(apart),
     ...failureChecks(apart, provoke, provokeSeed),
     ...secretChecks(apart),
+    ...policyChecks(apart),
   ]
 }
