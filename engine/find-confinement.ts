@@ -11,6 +11,11 @@ import { type Confinement, type ConfinementLevel, confined, type Needs } from '.
 const PROBE_TIMEOUT_MS = 30_000
 /** Device files of GPUs on Linux: NVIDIA, Intel and AMD, AMD's compute, WSL. */
 const GPU_DEVICES = ['/dev/nvidiactl', '/dev/dri', '/dev/kfd', '/dev/dxg']
+/** By which a user names drivers to Vulkan's loader: a device may then be there without a file of its own. */
+const DRIVER_VARIABLES = ['VK_DRIVER_FILES', 'VK_ICD_FILENAMES']
+
+const hasGpu = (): boolean =>
+  GPU_DEVICES.some((path) => existsSync(path)) || DRIVER_VARIABLES.some((name) => process.env[name])
 
 /** Run from source, which needs the loader that runs this file too. */
 export const fromSource = import.meta.url.endsWith('.ts')
@@ -51,9 +56,9 @@ const tried = new Map<ConfinementLevel, Promise<string | null>>()
 export async function findConfinement(gpu: 'auto' | false): Promise<Confinement> {
   if (process.platform !== 'linux') return { level: 'none', lacks: [`${process.platform} has no namespaces`] }
   const lacks: string[] = []
-  const hasGpu = gpu !== false && GPU_DEVICES.some((path) => existsSync(path))
-  if (hasGpu) lacks.push('files: the drivers of a GPU look in many places')
-  for (const level of hasGpu ? (['network'] as const) : (['files', 'network'] as const)) {
+  const usesGpu = gpu !== false && hasGpu()
+  if (usesGpu) lacks.push('files: the drivers of a GPU look in many places')
+  for (const level of usesGpu ? (['network'] as const) : (['files', 'network'] as const)) {
     const trial = tried.get(level) ?? whyNot(level)
     tried.set(level, trial)
     const why = await trial

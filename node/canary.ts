@@ -7,8 +7,8 @@ import { NodeError } from './errors.js'
  * float32, the engine with a float16 cache: up to 0.012 per token was measured on f16 weights; an adapter that is not
  * applied is off by whole nats.
  */
-const MEAN_TOLERANCE = 0.02
-const MAX_TOLERANCE = 0.3
+export const MEAN_TOLERANCE = 0.02
+export const MAX_TOLERANCE = 0.3
 /** Mean difference (nats) up to which other roundings are the likelier reason; other weights are further off. */
 const ROUNDING_TOLERANCE = 0.3
 
@@ -56,7 +56,8 @@ function reason(off: number, offFromBase: number): string {
   return 'the engine answers like another model: other base weights, or another adapter'
 }
 
-function distance(a: readonly number[], b: readonly number[]): { mean: number; max: number } {
+/** Mean and largest absolute difference; of two lists of equal length, at least one number each. */
+export function distance(a: readonly number[], b: readonly number[]): { mean: number; max: number } {
   const gaps = a.map((value, i) => Math.abs(value - b[i]!))
   return { mean: gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length, max: Math.max(...gaps) }
 }

@@ -29,4 +29,21 @@ test('what is found is the strongest level that holds, and what is stronger lack
   assert.is((await probe('network')).reachesNetwork, false)
 })
 
+test('drivers that a user has named may lie anywhere: an engine that may use them sees all files', async () => {
+  const named = process.env.VK_DRIVER_FILES
+  process.env.VK_DRIVER_FILES = '/home/driver.json'
+  try {
+    const { level, lacks } = await findConfinement('auto')
+    assert.is.not(level, 'files')
+    if (process.platform === 'linux') assert.match(lacks[0]!, /^files: the drivers/)
+    assert.equal(
+      (await findConfinement(false)).lacks.filter((lack) => lack.includes('drivers')),
+      [],
+    )
+  } finally {
+    if (named === undefined) delete process.env.VK_DRIVER_FILES
+    else process.env.VK_DRIVER_FILES = named
+  }
+})
+
 test.run()

@@ -1,6 +1,8 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { nodesText } from '../../coordinator/commands/nodes.js'
+import { NodesTally } from '../../coordinator/report/node-report.js'
 import { type Lease, LIMITS } from '../../proto/index.js'
 import { offerGroup, requestLeases } from '../../swarm/index.js'
 import { connect, eventually, soon } from '../support/swarm-nodes.js'
@@ -134,6 +136,32 @@ test('a group of a renewed lease is judged after the first deadline, and after a
   await offerGroup(ann.host, run.swarm.runId, group.sealed, soon())
   await eventually('the verdict', () => run.coordinator.recorder.state.judged.has(lease!.leaseId))
   assert.ok(run.coordinator.recorder.state.judged.get(lease!.leaseId)!.accepted)
+})
+
+test('how fast a node has delivered is in the operator’s table, and makes its next lease as long as it needs', async ({
+  open,
+}) => {
+  const run = await open({ leases: { durationMs: 1000, perNode: 1 } })
+  const [ann, ben] = [await run.admitted(2), await run.admitted(3)]
+  const [lease] = (await ann.ask()).leases
+  run.clock.nowMs += 900
+  const group = await ann.finish(lease!)
+  await offerGroup(ann.host, run.swarm.runId, group.sealed, soon())
+  await eventually('the verdict', () => run.coordinator.recorder.state.judged.has(lease!.leaseId))
+  const [judged] = run.eventsOf('judged')
+  const tally = new NodesTally()
+  for (const event of run.events) tally.add(event)
+  const reports = tally.report(run.clock.nowMs)
+  const pace = judged!.sampledTokens / 0.9
+  assert.ok(pace > 0)
+  assert.equal(
+    reports.map((report) => report.pace),
+    [pace, null],
+  )
+  assert.ok(nodesText(reports, run.clock.nowMs).includes(` ${pace.toFixed(1)} `), nodesText(reports, run.clock.nowMs))
+  const termOf = async (node: Volunteer) => (await node.ask()).leases[0]!.deadlineMs - run.clock.nowMs
+  assert.is(await termOf(ann), 1350, 'half as long again as a usual group takes it')
+  assert.is(await termOf(ben), 1000, 'who has shown nothing yet')
 })
 
 test('keys that hold leases without delivering leave half of the room to those that deliver', async ({ open }) => {
