@@ -22,7 +22,7 @@ export function engineFindings(cpu: EngineReport, gpu: EngineReport): readonly F
     figure('device', `${placement.device}: ${placement.deviceNames.join(', ')}`),
     figure('backend as leased', `${build.backend}@${build.nodeLlamaCpp}`),
     figure('layers on it', `${placement.layers} of ${placement.allLayers}`),
-    figure('attention and cache', `${placement.flashAttention ? 'flash' : 'plain'}, f16`),
+    figure('attention and cache', `${placement.flashAttention ? 'flash' : 'plain'}, ${placement.cacheType}`),
     {
       what: `log-probabilities beside the CPU's, ${logprobs.length} tokens`,
       found: `${off.mean.toExponential(1)} nats on average, at most ${off.max.toExponential(1)}`,

@@ -7,7 +7,7 @@ import { lavapipeEnvironment } from '../../gpu-check/lavapipe.js'
 const report = (changed: Partial<EngineReport> = {}): EngineReport => ({
   build: { nodeLlamaCpp: '3.22.1', backend: 'vulkan-part-flash' },
   placement: {
-    ...{ device: 'vulkan', deviceNames: ['Radeon'], layers: 5, allLayers: 7, flashAttention: true },
+    ...{ device: 'vulkan', deviceNames: ['Radeon'], layers: 5, allLayers: 7, flashAttention: true, cacheType: 'f16' },
     ...{ lanes: 8, contextSize: 640, mainBytes: 1, gpuBytes: 1 },
   },
   logprobs: [-1, -2, -3, -4],
