@@ -69,7 +69,7 @@ interface Foreign {
   /** What it asks for, when that is one thing. */
   readonly ask?: Ask
   /** What it was made of, where it belongs to no world. */
-  readonly template?: string
+  readonly templates?: readonly string[]
 }
 
 function askNobody({ assignment: { split }, context, moment: { random } }: VainSetting): Foreign | 'other_split' {
@@ -88,11 +88,11 @@ function askOutside(
   earlier: readonly Foreign[],
   { assignment: { split }, moment }: VainSetting,
 ): Foreign | DropReason | 'other_split' {
-  const before = new Set(earlier.flatMap(({ template }) => template ?? []))
+  const before = new Set(earlier.flatMap(({ templates }) => templates ?? []))
   const request = outsideRequest(topic, before, { ...moment, turn })
   if (!request) return 'no_words'
   const made = ofNobody(topic.name, request.text, split)
-  return typeof made === 'string' ? made : { ...made, template: request.template }
+  return typeof made === 'string' ? made : { ...made, templates: request.templates }
 }
 
 function askElsewhere(core: Chain, wish: VainWish, setting: VainSetting): Foreign | DropReason {

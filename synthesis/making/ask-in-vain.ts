@@ -92,7 +92,7 @@ export function triedOften<T>(attempt: () => T | DropReason | 'other_split'): T 
 }
 
 /** Of the later turns of a user who is told that there is no tool, those that only insist. */
-const INSISTS = 0.25
+const INSISTS = 0.15
 
 /** What is said in a turn, and the request that it is unless it only insists. */
 export interface VainTurn<R> {

@@ -27,7 +27,7 @@ const BROUGHT = 0.3
 const VAGUE = 2.4
 
 /** A value that can be left out is harder to find than a tool to hide, so which of the two it is, is not drawn anew for every round. */
-const ROUNDS_PER_KIND = 6
+const ROUNDS_PER_KIND = 16
 
 /** The right answer is a question or a refusal: needed tools are hidden, or a required value is missing. */
 export const makeClarification: Maker = (assignment, worldSeed, context, random) => {

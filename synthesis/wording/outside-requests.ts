@@ -14,24 +14,29 @@ export const drawOutsideTopic = (worlds: ReadonlySet<string>, random: SeededRand
 const CITIES = ['Lisbon', 'Nairobi', 'Osaka', 'Kraków', 'Valparaíso', 'Toronto', 'Accra', 'Seville', 'Tallinn'] as const
 const PLACES = ['Ghent', 'Basel', 'Gdansk', 'York', 'Malmo', 'Bilbao', 'Graz', 'Verona', 'Aarhus', 'Leipzig'] as const
 
+/** Of the turns that ask for what no tool serves, those that ask for two such things, as turns with calls do. */
+const TWO_AT_ONCE = 0.5
+
 /**
- * Something on the topic that no tool serves, in this person's manner. The city is theirs for the whole conversation.
+ * One thing or two on the topic that no tool serves, in this person's manner. The city is theirs for the whole conversation.
  * @param earlier  templates that were asked for before, none of which comes again
- * @returns `undefined` when all of them did
+ * @returns the words and the templates that they were made of; `undefined` when all came before
  */
 export function outsideRequest(
   { requests, world }: OutsideTopic,
   earlier: ReadonlySet<string>,
   moment: Moment,
-): { readonly template: string; readonly text: string } | undefined {
+): { readonly templates: readonly string[]; readonly text: string } | undefined {
   const { persona, random, turn } = moment
   const left = requests.filter((request) => !earlier.has(request))
   if (left.length === 0) return undefined
-  const template = random.pick(left)
-  const request = template
-    .replaceAll(/\(([^)]*\|[^)]*)\)/g, (_, choices: string) => random.pick(choices.split('|')))
-    .replace('<city>', () => (random.chance(0.4) ? 'here' : `in ${CITIES[persona.name.length % CITIES.length]!}`))
-    .replace('<place>', () => PLACES[persona.name.length % PLACES.length]!)
+  const templates = random.sample(left, random.chance(TWO_AT_ONCE) ? Math.min(2, left.length) : 1)
+  const [request, another] = templates.map((template) =>
+    template
+      .replaceAll(/\(([^)]*\|[^)]*)\)/g, (_, choices: string) => random.pick(choices.split('|')))
+      .replace('<city>', () => (random.chance(0.4) ? 'here' : `in ${CITIES[persona.name.length % CITIES.length]!}`))
+      .replace('<place>', () => PLACES[persona.name.length % PLACES.length]!),
+  ) as [string, string?]
   const manner = mannerOf(persona)
   const isOrder = /\.$/.test(request) && !/^I need/.test(request)
   const frame = isOrder
@@ -45,8 +50,9 @@ export function outsideRequest(
     turn === 0 ? greeting(persona.register, random) : random.chance(0.6) ? movingOn(persona.register, random) : ''
   const reason = turn === 0 && opening === '' && world !== undefined ? lead(world, persona.register, random) : ''
   const start = opening.endsWith(', ') ? opening + lowered(sentence) : `${opening}${capital(sentence)}`
-  const said = textOf(typed(joined([word(reason === '' ? start : `${reason} ${start}`)]), manner))
-  return { template, text: manner.unstopped ? said.replace(/[.]$/, '') : said }
+  const asked = reason === '' ? start : `${reason} ${start}`
+  const said = textOf(typed(joined([word(another ? `${asked} And ${lowered(another)}` : asked)]), manner))
+  return { templates, text: manner.unstopped ? said.replace(/[.]$/, '') : said }
 }
 
 const lowered = (text: string): string => (/^I\b/.test(text) ? text : text[0]!.toLowerCase() + text.slice(1))
