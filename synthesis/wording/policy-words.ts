@@ -30,7 +30,7 @@ const DECLINED_AGAIN = [
   'There is nothing I can do about it, I am afraid. #',
 ] as const
 const ASKED = [
-  'Before I do that: #',
+  'Before I do that, a question. #',
   'One moment before I do it. #',
   'I have to ask first. #',
   'Let me ask you first. #',
@@ -38,7 +38,7 @@ const ASKED = [
   '#',
 ] as const
 const REST_ASKED = [
-  'Before I do the last part: #',
+  'Before I do the last part, a question. #',
   'One question before the last thing you asked for. #',
   'As for the last part, I have to ask first. #',
 ] as const
