@@ -212,6 +212,7 @@ const ofYours = (goal: string): string =>
     .replaceAll(/\bmine\b/g, 'yours')
     .replaceAll(/\bmy\b/g, 'your')
     .replaceAll(/\bme\b/g, 'you')
+    .replaceAll(/\bI am\b/g, 'you are')
     .replaceAll(/\bI\b/g, 'you')
     .replaceAll(/\bour\b/g, 'your')
     .replaceAll(/\bwe\b/g, 'you')

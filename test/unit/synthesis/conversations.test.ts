@@ -139,6 +139,13 @@ test('say of what cannot be done what it is, in other words each time', () => {
   for (const text of opened(1)) assert.not.ok(opened(0).has(text), text)
 })
 
+test('say what cannot be done of the user in the second person, for whatever tool it is', () => {
+  for (const sample of SAMPLES) {
+    const answers = Array.from({ length: 20 }, (_, i) => naturalSpeech.decline(momentOf(i), spelledOut(sample)))
+    for (const text of answers) assert.not.match(text, /\byou (am|was)\b/, text)
+  }
+})
+
 test('tell of others only where the list goes on', () => {
   const server = CATALOGUE.get('retail_chain')!
   const tool = server.toolsByName.get('show_store')!
