@@ -271,8 +271,8 @@ export function createLockstep(sequences: readonly LockstepSequence[], options: 
       // Not before all of this pass are known: who comes in where must not depend on whose word came first.
       if (awaited.length === 0 && ((await admit()) || (await copyPrompts()))) continue
       if (busy.length > 0 && awaited.length === 0) return busy
-      // Nobody is held up while nothing is done, so the clock runs only while there is a lane that could go on: one that ran on
-      // made lanes late for whom nobody waited, and this loop then turned without letting their word through.
+      // Nobody is held up while nothing is done, so the clock runs only while there is a lane that could go on. Past a deadline for
+      // which nobody waits this loop would make lanes late and turn without letting their word through.
       deadline = busy.length > 0 ? (deadline ?? time.nowMs + options.laneWaitMs) : null
       if (deadline !== null && time.nowMs >= deadline) for (const lane of awaited) lane.late = true
       else await change(deadline)
