@@ -8,6 +8,7 @@ import type { PendingGroup } from '../../node/store.js'
 import { workLoop } from '../../node/work-loop.js'
 import { type Lease, type LeaseAsk, type LeaseResponse, type PolicyManifest, sha256 } from '../../proto/index.js'
 import { type Clock, serveLeases } from '../../swarm/index.js'
+import { patience } from '../support/patience.js'
 import { flightManifest } from '../support/proto-samples.js'
 import { AMPLE, lendingTask, scriptedSource, stageOf } from '../support/scripted.js'
 import { connect, type TestSwarm } from '../support/swarm-nodes.js'
@@ -108,7 +109,9 @@ export async function work(
     worked.order.push(ms)
     return waitingBy.sleep(setting.clock ? ms : pace(ms), signal)
   }
-  const clock = { ...waitingBy, sleep }
+  // What a node gives back it says with little patience, and a busy machine takes longer than that.
+  const timeout = (ms: number): AbortSignal => (setting.clock ? setting.clock.timeout(ms) : patience())
+  const clock = { ...waitingBy, sleep, timeout }
   const worked = {
     asked: [] as LeaseAsk[],
     progress: [] as NodeProgress[],

@@ -236,7 +236,10 @@ test('what fails beside another group ends the work when that one is finished', 
   const policy = policyOf(1)
   const wrong = { ...leaseOf(3), groupSize: 3 }
   const answers = [leaseOf(1), leaseOf(2), wrong].map((one) => ({ leases: [one], manifestId: policy.manifestId }))
-  const worked = await hurried(answers, { engine: slow, update: async () => policy, room: async () => undefined })
+  // While it gives the wrong one back it may ask once more.
+  const worked = await hurried([...answers, { manifestId: policy.manifestId }], {
+    ...{ engine: slow, update: async () => policy, room: async () => undefined },
+  })
   await eventually('the first', () => held.length === 1)
   held[0]!()
   await eventually('the wrong one is back', () => worked.returned.length === 1)
