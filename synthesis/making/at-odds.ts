@@ -1,5 +1,6 @@
 import type { Json } from '../../reward/index.js'
 import { type EntityOccurrence, entitiesIn } from '../../servers/kernel/index.js'
+import { choicesOf } from '../wording/field-words.js'
 import { isMoment } from './said-before.js'
 import type { Step } from './walk.js'
 
@@ -12,12 +13,27 @@ const SEEKING = /^(find|search)_/
 
 /**
  * Whether two calls give different days, times or numbers under one name, though they are about one thing or the later is for what the earlier
- * found: nobody looks for a room for two nights and books three, or drives at 130 and has the car hold 60.
+ * found: nobody looks for a room for two nights and books three, or drives at 130 and has the car hold 60. Nor does anybody look for brands of
+ * sports and then for what one of them has for the kitchen.
  */
 export function areAtOdds(steps: readonly Step[]): boolean {
-  return steps.some(
-    (later, j) => !later.tool.annotations.readOnly && steps.slice(0, j).some((earlier, i) => differ(earlier, i, later)),
+  return steps.some((later, j) =>
+    steps
+      .slice(0, j)
+      .some((earlier, i) =>
+        later.tool.annotations.readOnly ? turnsAside(earlier, i, later) : differ(earlier, i, later),
+      ),
   )
+}
+
+/** Whether a look-up takes what another found among one choice, and looks at it among another. */
+function turnsAside(earlier: Step, at: number, later: Step): boolean {
+  if (!earlier.tool.annotations.readOnly || earlier.server !== later.server) return false
+  if (!later.bindings.some(({ source }) => source === at)) return false
+  return Object.entries(later.args).some(([field, value]) => {
+    const other = earlier.args[field]
+    return other !== undefined && other !== value && choicesOf(later.tool, field).length > 0
+  })
 }
 
 function differ(earlier: Step, at: number, later: Step): boolean {

@@ -70,7 +70,8 @@ export function waysToRefer(result: Result, entity: string, key: string, trueLab
       !COMPARED.test(field) ||
       !isOrdered(value) ||
       field === label ||
-      found.some(({ within }) => typeof within[field] !== typeof value)
+      found.some(({ within }) => typeof within[field] !== typeof value) ||
+      (isTimeOfDay(value) && areOfSeveralDays(found))
     )
       continue
     const others = found.filter((_, i) => i !== at).map(({ within }) => within[field] as number | string)
@@ -95,6 +96,17 @@ function isOneList({ output }: Result, found: readonly EntityOccurrence[]): bool
 
 const isOrdered = (value: unknown): value is number | string =>
   typeof value === 'number' || (typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$|^\d{2}:\d{2}$/.test(value))
+
+const isTimeOfDay = (value: unknown): boolean => typeof value === 'string' && /^\d{2}:\d{2}$/.test(value)
+
+/** Of things on several days the one with the earliest time of day is not the earliest. */
+const areOfSeveralDays = (found: readonly EntityOccurrence[]): boolean =>
+  found.some(({ within }) =>
+    Object.entries(within).some(
+      ([field, value]) =>
+        typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) && value !== found[0]!.within[field],
+    ),
+  )
 
 /** Cities, addresses and dates that a result states at its top, or of the only entry of a list. */
 export function commonValuesIn({ tool, output }: Pick<Result, 'tool' | 'output'>, kind: string): string[] {

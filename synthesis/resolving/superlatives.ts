@@ -81,9 +81,14 @@ export function compared(words: string, noun: string): Measure | undefined {
 /** Rows that lead in every field that can be meant. Where fields disagree, no row does. */
 function extremes(rows: readonly JsonObject[], isMeant: (field: string) => boolean, low: boolean): number[] {
   const meant = Object.keys(rows[0] ?? {}).filter((field) => isMeant(field) && isOrdered(rows, field))
-  // Of days and times of day, the days decide.
-  const days = meant.filter((field) => /^\d{4}-/.test(String(rows[0]![field])))
-  const fields = days.length > 0 ? days : meant
+  // Of days and times of day, the days decide, whether they are what is compared or stand beside it.
+  const isDay = (field: string): boolean => rows.every((row) => /^\d{4}-/.test(String(row[field])))
+  const isTime = (field: string): boolean => /^\d{2}:/.test(String(rows[0]![field]))
+  const differ = Object.keys(rows[0] ?? {}).some(
+    (field) => isDay(field) && rows.some((row) => row[field] !== rows[0]![field]),
+  )
+  const days = meant.filter(isDay)
+  const fields = days.length > 0 ? days : meant.filter((field) => !(differ && isTime(field)))
   if (fields.length === 0) return []
   const leading = fields.map((field) => {
     const values = rows.map((row) => row[field] as number | string)

@@ -158,6 +158,26 @@ test('has one speed, and one number of nights', () => {
   assert.not.ok(areAtOdds(stay(2)))
 })
 
+test('does not find a brand of sports and look at what it has for the kitchen', () => {
+  const shop = CATALOGUE.get('shopping')!
+  const browse = (args: JsonObject): Step[] => [
+    {
+      ...{ server: shop, tool: shop.toolsByName.get('list_brands')! },
+      args: { category: 'sports' },
+      output: {},
+      bindings: [],
+    },
+    {
+      ...{ server: shop, tool: shop.toolsByName.get('browse_products')!, output: {} },
+      args: { brand: 'velour', ...args },
+      bindings: [{ field: 'brand', value: 'velour', source: 0, entity: 'brand', ways: [] }],
+    },
+  ]
+  assert.ok(areAtOdds(browse({ category: 'kitchen' })))
+  assert.not.ok(areAtOdds(browse({ category: 'sports' })))
+  assert.not.ok(areAtOdds(browse({})))
+})
+
 test('does not look for what a thing has to do something else with it', () => {
   const travel = CATALOGUE.get('travel_booking')!
   const booking = 'booking-55'

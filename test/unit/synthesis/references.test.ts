@@ -2,6 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import { banking } from '../../../servers/banking/index.js'
+import { calendar } from '../../../servers/calendar/index.js'
 import { ref } from '../../../servers/kernel/index.js'
 import { waysToRefer } from '../../../synthesis/making/references.js'
 
@@ -30,6 +31,23 @@ test('compare it with others only where all of them are shown', () => {
   assert.equal(waysIn({}, { next_page: 2 }), ['place', 'label'])
   assert.equal(waysIn({ page: 2 }, {}), ['place', 'label'])
   assert.equal(waysIn({}, { found: 4 }), ['place', 'label'])
+})
+
+test('compare times of day only within one day', () => {
+  const events = (date: string) => [
+    { title: 'Retro', event: 'event-1', date: '2026-03-10', start: '13:00' },
+    { title: 'Retro', event: 'event-2', date, start: '10:30' },
+  ]
+  const find = calendar.toolsByName.get('find_events')!
+  const ways = (date: string) =>
+    waysToRefer(
+      { server: calendar, tool: find, args: {}, output: { found: 2, events: events(date) } },
+      'event',
+      'event-2',
+      '',
+    ).flatMap((way) => (way.how === 'extreme' ? [`${way.most} ${way.field}`] : []))
+  assert.equal(ways('2026-03-10'), ['lowest start'])
+  assert.equal(ways('2026-03-20'), ['highest date'])
 })
 
 test('count from the end only where the end is shown', () => {

@@ -62,6 +62,31 @@ test('counts places and compares in a list that the user was told of', () => {
   assert.is(card([list, asking('Freeze the fourth card.')], 'the fourth card'), undefined)
 })
 
+test('takes nothing at 10:30 for earlier than what is ten days before', () => {
+  const found = (date: string): Told => ({
+    user: 'When is the retro?',
+    calls: [
+      [
+        'find_events',
+        { title: 'Retro' },
+        {
+          found: 2,
+          events: [
+            { title: 'Retro', event: 'event-1', date: '2026-03-10', start: '13:00' },
+            { title: 'Retro', event: 'event-2', date, start: '10:30' },
+          ],
+        },
+      ],
+    ],
+    assistant: `I found 2 events: Retro on 10 March at 13:00 and Retro on ${date} at 10:30.`,
+  })
+  const earliest = 'the one with the earliest start'
+  const open: Told = { user: `Open ${earliest}.`, calls: [['get_event', { event: '?' }, {}]], assistant: '' }
+  const meant = (date: string) => understood([found(date), open], 'calendar', 'event', 'event', earliest)
+  assert.is(meant('2026-03-10'), 'event-2')
+  assert.is(meant('2026-03-20'), undefined)
+})
+
 test('knows neither the last nor the farthest of a list that goes on', () => {
   for (const more of [{ next_page: 2 }, { found: 9 }]) {
     const part: Told = { ...list, calls: [['list_cards', {}, { ...CARDS, ...more }]] }
