@@ -27,7 +27,7 @@ export const filesystem = defineServer({
     file: { noun: 'file', table: 'nodes', label: 'name', sayable: true },
     directory: { noun: 'directory', table: 'nodes', label: 'name', sayable: true },
     link: { noun: 'symbolic link', table: 'nodes', label: 'name', sayable: true },
-    trash_item: { noun: 'trash item', table: 'trash', label: 'name' },
+    trash_item: { noun: 'item', table: 'trash', label: 'name' },
   },
   failures,
   tools: [

@@ -21,7 +21,7 @@ export const foodDelivery = defineServer({
     dish: { noun: 'dish', table: 'dishes', label: 'name' },
     promo: { noun: 'promo', table: 'promos', sayable: true },
     dropoff: { noun: 'drop-off', table: 'dropoffs', label: 'name' },
-    food_order: { noun: 'food order', table: 'food_orders', label: 'name' },
+    food_order: { noun: 'order', table: 'food_orders', label: 'name' },
   },
   failures,
   tools: [...menuTools, ...basketTools, ...checkoutTools, ...orderTools, ...afterDeliveryTools],

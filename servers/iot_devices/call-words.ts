@@ -35,7 +35,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     checks: ['get_sensor_history'],
   },
   replace_battery: {
-    goal: 'replace the battery of a device',
+    goal: 'log a battery change',
     answer:
       '{name} has a fresh battery at {battery} percent; {spare_batteries:spare battery} {spare_batteries=is|are} left.',
     next: ['reconnect_device', 'update_firmware', 'lock_door'],
@@ -113,11 +113,11 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     checks: ['list_devices'],
   },
   list_automations: {
-    goal: 'see what the home does by itself',
+    goal: 'see which automations there are',
     answer: 'There {found=is|are} {found:automation}[: {automations*{name} ({status})}].',
   },
   create_automation: {
-    goal: 'make a scene run by itself',
+    goal: 'automate a scene',
     answer: 'The automation {name} is {status}.',
     checks: ['list_automations'],
   },

@@ -9,7 +9,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   create_invoice: {
     goal: 'write an invoice for a customer',
-    answer: 'The invoice "{title}" over {amount} euros is saved as a {status}, due on {due}.',
+    answer: 'The invoice "{title}" of {amount} euros is saved as a {status}, due on {due}.',
     next: ['send_invoice'],
     checks: [],
   },

@@ -52,7 +52,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   follow_profile: {
     goal: 'follow somebody',
-    answer: 'Your follow went to {name}, who has {followers:follower} now.',
+    answer: 'I sent your follow to {name}, who has {followers:follower} now.',
     next: ['send_direct_message'],
     checks: ['view_story', 'open_feed'],
   },

@@ -74,7 +74,8 @@ export function isForNothing(steps: readonly Step[], at: number): boolean {
 }
 
 /** The things that a call is given. */
-export const takenBy = ({ tool, args }: Step): string[] => entitiesIn(tool.input, args).map(nameOf)
+export const takenBy = ({ tool, args }: Pick<Step, 'tool' | 'args'>): string[] =>
+  entitiesIn(tool.input, args).map(nameOf)
 
 /** The first key of a result is what it is about; others tell where that belongs. */
 export function aboutIn(tool: Step['tool'], output: Step['output']): EntityOccurrence[] {

@@ -232,8 +232,7 @@ const makeMissingValue: Maker = (assignment, worldSeed, context, random) => {
   const persona = context.inWorlds(drawn, namesOf(core))
   const moment = { persona, today: TODAY, dated: profile.context, random }
   const setting = { assignment, worldSeed, context, moment }
-  const withhold = (steps: readonly Step[]): Withheld | undefined => withheldIn(steps, random)
-  const first = askInVain(core, { turn: 0, withhold }, setting)
+  const first = askInVain(core, { turn: 0, withhold: (steps) => withheldIn(steps, [], random) }, setting)
   if (typeof first === 'string') return first
   const home = homeOf(first.taken.chain)
   const nearby = graph.nodes.filter(({ server }) => home.includes(server))
@@ -241,6 +240,8 @@ const makeMissingValue: Maker = (assignment, worldSeed, context, random) => {
   while (requests.length < turnsInVain(assignment, context)) {
     const turn = requests.length
     const earlier = requests.map(({ taken }) => taken)
+    const before = earlier.flatMap(({ steps }) => steps)
+    const withhold = (steps: readonly Step[]): Withheld | undefined => withheldIn(steps, before, random)
     const next = triedOften(() => askInVain([random.pick(nearby)], { turn, earlier, withhold }, setting))
     if (typeof next === 'string') return next
     requests.push(next)
@@ -271,17 +272,28 @@ function uniqueNodes(nodes: readonly Node[]): Node[] | null {
   return new Set([...byId.values()].map(({ tool }) => tool.name)).size === byId.size ? [...byId.values()] : null
 }
 
-/** A value that the first call cannot do without, and that is said nowhere else. */
-function withheldIn(steps: readonly Step[], random: SeededRandom): Withheld | undefined {
+/**
+ * A value that the first call cannot do without, and that is said nowhere else.
+ * @param before  steps of earlier turns: of a thing that was spoken of there nobody asks which is meant
+ */
+function withheldIn(steps: readonly Step[], before: readonly Step[], random: SeededRandom): Withheld | undefined {
   const { tool, args } = steps[0]!
   const isTakenUp = steps.some(({ bindings }) => bindings.some(({ source }) => source === 0))
   const fields = Object.entries(tool.input.shape).filter(([field, schema]) => {
     const value = args[field]
     if (schema.isOptional() || (typeof value !== 'string' && typeof value !== 'number')) return false
-    if (isWhole(steps[0]!, field)) return false
+    if (isWhole(steps[0]!, field) || ORDER.test(field)) return false
+    const { entity } = meaningOf(schema)
+    if (entity !== undefined && before.some((step) => speaksOf(step, entity))) return false
     // Nobody goes on about a thing before having said which it is.
-    if (steps.length > 1 && (meaningOf(schema).entity !== undefined || isTakenUp)) return false
+    if (steps.length > 1 && (entity !== undefined || isTakenUp)) return false
     return steps.every((other, i) => i === 0 || !Object.values(other.args).includes(value))
   })
   return fields.length === 0 ? undefined : { step: 0, field: random.pick(fields)[0] }
 }
+
+/** In which order something is listed, which nobody has to look up first. */
+const ORDER = /^(sort|sort_by|order|order_by)$/
+
+const speaksOf = ({ tool, args }: Step, kind: string): boolean =>
+  Object.keys(args).some((field) => meaningOf(tool.input.shape[field]!).entity === kind)

@@ -4,7 +4,7 @@ import type { Json } from '../../reward/index.js'
 import { meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
 import { hasDetails, type Shape } from './conversation-shape.js'
 import { ACT, type FailedCall, failingVariant, playUpTo } from './failed-call.js'
-import { isKnownInTime } from './known-in-time.js'
+import { isHasty, isKnownInTime } from './known-in-time.js'
 import type { RuledStep } from './policy-case.js'
 import type { Taken } from './take-steps.js'
 import { canBeTold, type Parts, type ToldStep, tellReferences } from './tell-references.js'
@@ -68,6 +68,7 @@ export function scriptConversation(
     const isAtOnce = ({ earlier, later }: Undoing): boolean =>
       parts.some((part) => part.includes(earlier) && part.includes(later))
     const isToBeAsked = information !== 'minimal' || hasDetails(walked[parts[0]!.at(-1)!]!)
+    if (isNatural && parts.some((part) => isHasty(walked, part))) return false
     return isToBeAsked && !undoings.some(isAtOnce) && (!isNatural || canBeTold(walked, parts, hearing))
   }
   const parts = isNatural

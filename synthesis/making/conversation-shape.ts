@@ -3,7 +3,7 @@ import type { Information, Recovery } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
 import { meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
 import { kindsGiven, lookedUp, type Node } from '../../servers/kernel/tool-graph.js'
-import { ACT } from './failed-call.js'
+import { ACT, ADDS } from './failed-call.js'
 import type { Chain } from './split.js'
 
 /** Share of the conversations with a failure in which it is made good by other arguments, or by another tool. */
@@ -76,7 +76,8 @@ export function canCarry(chain: Chain, { requests, information, recovery }: Shap
   const open = requests === 1 ? chain.filter((_, i) => !isTakenUp(chain, i)) : chain
   if (information === 'missing' && !open.some((node) => hasValueToSay(node, chain))) return false
   if (recovery === 'corrected') return ends.some((node) => valuesOf(node).some((value) => value !== 'other'))
-  return recovery !== 'gave-up' || valuesOf(chain.at(-1)!).includes('number')
+  const last = chain.at(-1)!
+  return recovery !== 'gave-up' || (!ADDS.test(last.tool.name) && valuesOf(last).includes('number'))
 }
 
 /** Whether the first request may be for one thing: its last call needs details, and the others only look things up for it. */

@@ -43,11 +43,12 @@ const isNamedBy = (name: string, asked: unknown): boolean =>
   asked.length >= TELLING_SHARE * name.length &&
   name.toLowerCase().includes(asked.toLowerCase())
 
-/** Whether the name of a thing that a call shows stands in the call, or in calls and results of earlier turns. What is made has the name that it was given. */
-export function isKnownBefore(label: string, steps: readonly Call[], source: number, begun: number): boolean {
-  const { tool, args } = steps[source]!
-  return !tool.annotations.readOnly || isIn([args, toldBefore(steps, begun)], label)
-}
+/**
+ * Whether the name of a thing that a call shows stands in the call, or in calls and results of earlier turns. What is made out of something else, as
+ * a deal out of a lead, has a name that nobody knows before.
+ */
+export const isKnownBefore = (label: string, steps: readonly Call[], source: number, begun: number): boolean =>
+  isIn([steps.slice(begun, source + 1).map(({ args }) => args), toldBefore(steps, begun)], label)
 
 export const toldBefore = (steps: readonly Call[], begun: number): unknown =>
   steps.slice(0, begun).map(({ args, output }) => [args, output])

@@ -1,17 +1,37 @@
 import type { Json } from '../../reward/index.js'
 import { isChoice } from '../wording/values.js'
+import { takenBy } from './at-odds.js'
 import { type Call, isKnownBefore, toldBefore } from './known-at-once.js'
 import type { Way } from './references.js'
 import type { Parts, ToldStep } from './tell-references.js'
+import type { Step } from './walk.js'
 
 /**
  * Whether everything that a turn says is known when it is said: nobody has a list read out and says in the same breath which name in it is meant, or
  * looks for free seats and takes seat 4B. What is looked up by that name, or unasked, is known before.
  */
 export const isKnownInTime = (steps: readonly ToldStep[], parts: Parts, silent: ReadonlySet<number>): boolean =>
-  parts.every((part) =>
-    part.every((at) => isNamedInTime(steps, part, at, silent) && !isTakenOff(steps, part, at, silent)),
+  parts.every(
+    (part) =>
+      part.every((at) => isNamedInTime(steps, part, at, silent) && !isTakenOff(steps, part, at, silent)) &&
+      !isHasty(
+        steps,
+        part.filter((at) => !silent.has(at)),
+      ),
   )
+
+/** Whether somebody asks how a thing is and in the same breath has it changed, before the answer can matter: the terms of a booking, and its end. */
+export const isHasty = (steps: readonly Pick<Step, 'tool' | 'args'>[], part: readonly number[]): boolean =>
+  part.some((at) => {
+    const look = steps[at]!
+    if (!look.tool.annotations.readOnly) return false
+    const about = takenBy(look)
+    return part.some(
+      (later) => later > at && !isLook(steps[later]!) && takenBy(steps[later]!).some((thing) => about.includes(thing)),
+    )
+  })
+
+const isLook = ({ tool }: Pick<Step, 'tool'>): boolean => tool.annotations.readOnly === true
 
 /** Look-ups of a turn of which nothing is used but things under names that nobody can know before. */
 export function namedAhead(steps: readonly ToldStep[], part: readonly number[], silent: ReadonlySet<number>): number[] {

@@ -145,7 +145,7 @@ const REFUSALS = [
   'I do not have a way to do that with the tools at hand.',
   'Sorry, none of the tools I have covers that.',
   'I would like to help, but there is no tool for that here.',
-  'That is not something I can do in this place; I lack the tool for it.',
+  'That is not something I can do here; I lack the tool for it.',
   'No tool of mine can do that, I am afraid.',
   'My tools do not reach that far, sorry.',
   'For that I would need a tool that I do not have.',

@@ -2,31 +2,31 @@ import type { Moment, Persona } from './speech.js'
 
 const BRINGING: Readonly<Record<Persona['register'], readonly string[]>> = {
   terse: [
-    'try now, more tools',
-    'added a tool. again please',
-    'new tool there now, go on',
+    'try now',
+    'should work now, again please',
     'you should have it now',
-    'ok gave you one more, do it',
+    'ok you can do it now, go on',
+    'works now, try again',
   ],
   plain: [
-    'You have another tool now. Please try again.',
-    'I have added what was missing. What about now?',
-    'There is a tool for it now. Can you finish it?',
-    'I asked for the missing tool to be added. Does it work now?',
-    'You can use more tools now. Please do the rest.',
+    'You should be able to do it now. Please try again.',
+    'I asked for access, and you have it now. How about now?',
+    'It should work now. Can you try again?',
+    'I have had that switched on for you. Does it work now?',
     'It should be possible now, please go on.',
+    'You can do that now. Please go ahead.',
   ],
   polite: [
-    'Thank you for telling me. I have had the missing tool added; would you please try once more?',
-    'I see. You should be able to do it now, with what has been added. Would you mind?',
-    'You now have one more tool at hand. Could you kindly do what was left?',
-    'I have arranged for what you were missing. May I ask you to try again?',
+    'Thank you for telling me. You should be able to do it now; would you please try once more?',
+    'I see. It should be possible now. Would you mind trying again?',
+    'I have had that enabled for you. Could you kindly try again?',
+    'I have arranged access for you. May I ask you to try again?',
   ],
   chatty: [
-    'Good news, I got you another tool! Can you give it another go?',
+    'Good news, you should be able to do that now! Can you give it another go?',
     'Okay, they switched something on for you. How about now?',
-    'Ah, that was it. You have got it now, so please go ahead!',
-    "Right, I've added a tool for that. Let's try again!",
+    'Okay, you can do that now, so please go ahead!',
+    "Right, I've got you access to that. Let's try again!",
   ],
 }
 

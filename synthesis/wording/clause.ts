@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Json } from '../../reward/index.js'
 import { entityKinds, meaningOf } from '../../servers/kernel/index.js'
 import type { Way } from '../making/references.js'
 import { singular } from './field-words.js'
@@ -114,7 +115,13 @@ function withoutApposition(before: string): string {
 }
 
 /** Looks for the result that a reference points into among the calls asked for in the same turn. */
-function contextOf({ server, tool }: Ask, field: string, earlier: readonly Ask[], { turn }: Moment, way: Way): Context {
+function contextOf(
+  { server, tool, args }: Ask,
+  field: string,
+  earlier: readonly Ask[],
+  { turn }: Moment,
+  way: Way,
+): Context {
   const { entity } = meaningOf(tool.input.shape[field]!)
   const gives = (ask: Ask): boolean =>
     ask.server === server && entity !== undefined && entityKinds(ask.tool.output).has(entity)
@@ -130,8 +137,12 @@ function contextOf({ server, tool }: Ask, field: string, earlier: readonly Ask[]
     adjacent,
     named: last !== undefined && !isList(last) && speaksOnlyOf(last, entity),
     ahead: sources.length > 0 && sources.every((ask) => ask.tool.annotations.readOnly) && turn === 0,
+    searched: sources.every(({ tool: { name } }) => /^(find|search|look)_/.test(name)),
     made: last !== undefined && sources.length === 1 && gives(last) && makes(last, entity!),
-    repeated: last !== undefined && !last.silent && last.server === server && isOnlyMentionOf(last, way),
+    repeated:
+      last === undefined || last.silent || last.server !== server
+        ? undefined
+        : repeatedFrom(last, way, entity, args[field]),
     labelField: entity === undefined ? undefined : server.entities[entity]?.label,
   }
 }
@@ -150,9 +161,16 @@ const speaksOnlyOf = ({ tool, args }: Ask, entity: string | undefined): boolean 
 const makes = ({ tool }: Ask, entity: string): boolean =>
   /^(create|add|write|schedule|save|plan|book)_/.test(tool.name) && tool.name.includes(entity)
 
-/** Whether the ask means by its label what `way` means, and nothing else of that kind. */
-function isOnlyMentionOf({ references }: Ask, way: Way): boolean {
-  const alike = [...references.values()].filter(({ noun }) => noun === way.noun)
-  const [only] = alike
-  return alike.length === 1 && only!.how === 'label' && way.how === 'label' && only!.label === way.label
+/** How the ask means what `way` means, if it does, and nothing else of that kind. */
+function repeatedFrom(last: Ask, way: Way, entity: string | undefined, key: Json | undefined): Context['repeated'] {
+  if (entity === undefined) return undefined
+  const alike = Object.keys(last.args).filter((field) => meaningOf(last.tool.input.shape[field]!).entity === entity)
+  const [field, ...others] = alike
+  if (field !== undefined) {
+    const meant = last.references.get(field)
+    if (others.length > 0 || last.args[field] !== key || !meant) return undefined
+    return meant.how === 'label' ? 'label' : 'otherwise'
+  }
+  const looksFor = last.tool.annotations.readOnly && way.how === 'label' && Object.values(last.args).includes(way.label)
+  return looksFor && entityKinds(last.tool.output).has(entity) ? 'sought' : undefined
 }

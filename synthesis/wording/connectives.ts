@@ -83,8 +83,21 @@ const TAKEN_UP: Readonly<Record<Register, Readonly<Record<Before | 'both', reado
   },
   plain: {
     both: ['Thanks', 'OK', 'Good', 'Alright', 'Okay, thanks', 'Great, thanks', 'Okay'],
-    found: ['Good to know', 'I see', 'Right', 'Got it', 'Okay, I see', 'That helps', 'Thanks, got it'],
-    changed: ['Great', 'Perfect', 'Very good', 'Good, that is done', 'That was quick', 'Fine', 'Perfect, thanks'],
+    found: [
+      ...['Good to know', 'I see', 'Right', 'Got it', 'Okay, I see', 'That helps', 'Thanks, got it'],
+      ...['Just what I was after', 'Noted', 'Interesting', 'All clear'],
+    ],
+    changed: [
+      'Great',
+      'Perfect',
+      'Very good',
+      'Good, that is done',
+      'That was quick',
+      'Fine',
+      'Perfect, thanks',
+      'Well done',
+      'Nicely done',
+    ],
   },
   polite: {
     both: ['Thank you', 'Many thanks', 'Very good', 'Thanks a lot', 'Very good, thank you', 'All right, thank you'],
@@ -96,6 +109,8 @@ const TAKEN_UP: Readonly<Record<Register, Readonly<Record<Before | 'both', reado
       'Thank you for looking it up',
       'That is what I needed',
       'Understood',
+      'Very informative, thank you',
+      'Thank you for the details',
     ],
     changed: [
       'Perfect, thank you',
@@ -104,6 +119,8 @@ const TAKEN_UP: Readonly<Record<Register, Readonly<Record<Before | 'both', reado
       'Excellent',
       'I am glad that is done',
       'Thank you for doing that',
+      'I appreciate it',
+      'Splendid',
     ],
   },
   chatty: {
@@ -116,6 +133,8 @@ const TAKEN_UP: Readonly<Record<Register, Readonly<Record<Before | 'both', reado
       'Right, that makes sense',
       'Oh nice, thanks',
       'Okay, got it',
+      'Ooh, interesting',
+      'Cheers, that clears it up',
     ],
     changed: [
       'Perfect',
@@ -125,6 +144,8 @@ const TAKEN_UP: Readonly<Record<Register, Readonly<Record<Before | 'both', reado
       'Ha, great',
       'Yay, thanks',
       'One less to worry about',
+      'Sweet, cheers',
+      'What would I do without you',
     ],
   },
 }

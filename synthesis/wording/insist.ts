@@ -28,7 +28,7 @@ const DOUBTS: Readonly<Record<Persona['register'], readonly string[]>> = {
   chatty: [
     "Oh come on, there must be some way, isn't there?",
     'Hmm, my neighbour swears it works. Can you give it another go?',
-    'Really? I was so sure you could. Any other idea?',
+    'Really? I was so sure you could. Can you check again?',
     'Ah, bummer. Nothing at all that gets me there?',
     "That's odd, I thought that was the whole point. Sure about it?",
   ],

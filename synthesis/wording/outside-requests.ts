@@ -11,8 +11,13 @@ import { mannerOf, typed } from './typing-manner.js'
 export const drawOutsideTopic = (worlds: ReadonlySet<string>, random: SeededRandom): OutsideTopic =>
   random.pick(OUTSIDE_TOPICS.filter(({ world }) => world === undefined || worlds.has(world)))
 
-const CITIES = ['Lisbon', 'Nairobi', 'Osaka', 'Kraków', 'Valparaíso', 'Toronto', 'Accra', 'Seville', 'Tallinn'] as const
 const PLACES = ['Ghent', 'Basel', 'Gdansk', 'York', 'Malmo', 'Bilbao', 'Graz', 'Verona', 'Aarhus', 'Leipzig'] as const
+
+/** People ask about the city that they live in. */
+const inTheirCity = ({ role }: Moment['persona']): string => {
+  const city = / from (\p{Lu}[\p{L} -]*)$/u.exec(role)?.[1]
+  return city === undefined ? 'here' : `in ${city}`
+}
 
 /** Of the turns that ask for what no tool serves, those that ask for two such things, as turns with calls do. */
 const TWO_AT_ONCE = 0.5
@@ -34,7 +39,7 @@ export function outsideRequest(
   const [request, another] = templates.map((template) =>
     template
       .replaceAll(/\(([^)]*\|[^)]*)\)/g, (_, choices: string) => random.pick(choices.split('|')))
-      .replace('<city>', () => (random.chance(0.4) ? 'here' : `in ${CITIES[persona.name.length % CITIES.length]!}`))
+      .replace('<city>', () => (random.chance(0.6) ? 'here' : inTheirCity(persona)))
       .replace('<place>', () => PLACES[persona.name.length % PLACES.length]!),
   ) as [string, string?]
   const manner = mannerOf(persona)

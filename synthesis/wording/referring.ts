@@ -12,10 +12,12 @@ export interface Context {
   readonly named: boolean
   /** The result is still to come: it is asked for earlier in the same turn. */
   readonly ahead: boolean
+  /** That result is what a search finds, and not what belongs to a thing that was named. */
+  readonly searched: boolean
   /** The call of that result makes something new. */
   readonly made: boolean
-  /** The clause just before means the same thing by its label. */
-  readonly repeated: boolean
+  /** How the clause just before means the same thing, if it does, and nothing else of its kind: by its label, otherwise, or as what is looked for. */
+  readonly repeated: 'label' | 'otherwise' | 'sought' | undefined
   /** The row's field that serves as label, such as `title`. */
   readonly labelField: string | undefined
 }
@@ -49,14 +51,13 @@ export function refer(
     case 'only':
       return [word(theOnly(way.noun, context, slot, random))]
     case 'label':
-      if (context.repeated && random.chance(0.7))
-        return [
-          word(theOnly(way.noun, { ...context, adjacent: true, named: true, ahead: false, made: false }, slot, random)),
-        ]
+      if (context.repeated && random.chance(AGAIN[context.repeated])) return again(way.noun, context, slot, random)
       return labelled(way.noun, way.label, context, random)
     case 'place':
+      if (context.repeated === 'otherwise') return again(way.noun, context, slot, random)
       return [word(placed(way, context, manner, random))]
     case 'extreme': {
+      if (context.repeated === 'otherwise') return again(way.noun, context, slot, random)
       const words = extreme(way, context, random)
       return words === undefined ? undefined : [word(words)]
     }
@@ -65,9 +66,16 @@ export function refer(
   }
 }
 
+/** How often somebody says "it" instead of a name, by how the thing was meant just before. Who says "the last one" and then a name seems to speak of two. */
+const AGAIN = { label: 0.7, otherwise: 1, sought: 0.7 } as const
+
+const again = (noun: string, context: Context, slot: Slot, random: SeededRandom): TextSpan[] => [
+  word(theOnly(noun, { ...context, adjacent: true, named: true, ahead: false, made: false }, slot, random)),
+]
+
 function theOnly(
   noun: string,
-  { adjacent, named, ahead, made }: Context,
+  { adjacent, named, ahead, searched, made }: Context,
   { before, after }: Slot,
   random: SeededRandom,
 ): string {
@@ -78,7 +86,7 @@ function theOnly(
   if (before.endsWith('that ')) return `this ${noun}`
   if (adjacent && !PEOPLE.has(noun) && random.chance(0.15)) return 'that one'
   if (made) return random.pick([`that ${noun}`, `the new ${noun}`, `the new ${noun}`])
-  if (ahead) return random.pick([`that ${noun}`, `that ${noun}`, `the ${noun} you find`])
+  if (ahead) return random.pick([`that ${noun}`, `that ${noun}`, searched ? `the ${noun} you find` : `that ${noun}`])
   return random.pick([
     `that ${noun}`,
     `that ${noun}`,
@@ -98,6 +106,10 @@ const NAMED_BY = new Set(['name', 'title'])
 /** Things that bear the name of another: the order of a stock, the sale of a lamp. Without the word the other would be meant. */
 const NAMED_AFTER_ANOTHER = /\b(request|order|sale|reservation|shipment|recording|offer|appointment)$/
 
+/** What things are called that have names of their own: nobody says "the Copper Lion Pharmacy place". */
+const SAYS_NOTHING =
+  /^(place|location|article|product|device|destination|company|restaurant|dish|store|stock|deal|itinerary)$/
+
 function labelled(noun: string, label: string, { labelField, ahead }: Context, random: SeededRandom): TextSpan[] {
   const name: TextSpan = { text: label, fixed: true, label: true }
   const proper = PROPER.test(label)
@@ -116,12 +128,16 @@ function labelled(noun: string, label: string, { labelField, ahead }: Context, r
   // The name of a file or a person needs no word for what it is, nor does a title that was just spoken of.
   if (/\.[a-z0-9]{2,4}$/.test(label) && !label.includes(' ')) return [name]
   const ownName = NAMED_BY.has(labelField ?? '') && !NAMED_AFTER_ANOTHER.test(noun)
+  if (proper && ownName && SAYS_NOTHING.test(noun)) return [name]
   if (proper && ownName && random.chance(ahead ? 0.5 : 0.75)) return [name]
   const bare = PHRASE.test(label) || STANDS_OUT.test(label) ? [name] : quoted
+  // "The Board Travel budget", not "the Board Travel travel budget".
+  const [first, ...rest] = noun.split(' ')
+  const kind = rest.length > 0 && label.toLowerCase().endsWith(` ${first}`) ? rest.join(' ') : noun
   return random.pick([
-    [word('the '), ...bare, word(` ${noun}`)],
-    [word('the '), ...bare, word(` ${noun}`)],
-    bare.length > 1 ? [word(`the ${noun} `), ...bare] : [word('the '), ...bare, word(` ${noun}`)],
+    [word('the '), ...bare, word(` ${kind}`)],
+    [word('the '), ...bare, word(` ${kind}`)],
+    bare.length > 1 ? [word(`the ${noun} `), ...bare] : [word('the '), ...bare, word(` ${kind}`)],
   ])
 }
 

@@ -16,7 +16,7 @@ export interface Manner {
 }
 
 const LOWER = { terse: 0.5, plain: 0.1, polite: 0, chatty: 0.2 } as const
-const CLIPPED = { terse: 0.5, plain: 0, polite: 0, chatty: 0 } as const
+const CLIPPED = { terse: 0.3, plain: 0, polite: 0, chatty: 0 } as const
 const UNSTOPPED = { terse: 0.7, plain: 0.1, polite: 0, chatty: 0.1 } as const
 
 export function mannerOf({ name, role, register }: Persona): Manner {
@@ -48,15 +48,16 @@ const CONTRACTIONS: readonly [RegExp, string][] = [
 /** The words as this person types them; values and names stay as they are. */
 export function typed(spans: readonly TextSpan[], manner: Manner): TextSpan[] {
   return spans.map((span, i) =>
-    span.fixed ? span : { ...span, text: retyped(span.text, manner, /\s$/.test(spans[i - 1]?.text ?? '')) },
+    span.fixed ? span : { ...span, text: retyped(span, manner, /\s$/.test(spans[i - 1]?.text ?? '')) },
   )
 }
 
 /** @param spaced  a space stands before the text */
-function retyped(text: string, { register, lower, clipped }: Manner, spaced: boolean): string {
+function retyped({ text, refers }: TextSpan, { register, lower, clipped }: Manner, spaced: boolean): string {
   let out = text
   if (register !== 'polite') for (const [long, short] of CONTRACTIONS) out = out.replaceAll(long, short)
-  if (clipped) {
+  // Without its article a reference may mean another thing: "duplicate file in the tickets directory".
+  if (clipped && !refers) {
     const article = /(?<= )the (?=[a-z"])(?!one\b|other\b|same\b|rest\b)/g
     out = spaced ? ` ${out}`.replaceAll(article, '').slice(1) : out.replaceAll(article, '')
   }

@@ -35,6 +35,7 @@ const searchExpenses = tool({
   annotations: { readOnly: true },
   needs: ['expense_recorded'],
   ask: [
+    'see how much went on "{text}"[ in {month}]',
     'search the expenses for "{text}"[ in {month}]',
     'look for expenses that mention "{text}"[ in {month}]',
     'find out what we spent on "{text}"[ in {month}]',

@@ -30,6 +30,7 @@ const listSavingsGoals = tool({
   annotations: { readOnly: true },
   needs: ['savings_changed'],
   ask: [
+    'see how our savings goals are coming along',
     'list the savings goals',
     'show what the household is saving for',
     'tell me how far we are with our savings goals',

@@ -23,6 +23,7 @@ const planActivity = tool({
   annotations: { readOnly: false },
   establishes: ['activity_planned'],
   ask: [
+    'book a {kind} with {crm_contact} for {date}',
     'plan a {kind} with {crm_contact} on {date}',
     'schedule a {kind} with {crm_contact} for {date}',
     'put a {kind} with {crm_contact} on my sales agenda for {date}',
@@ -77,6 +78,7 @@ const listActivities = tool({
   pages: { activities: 'long' },
   annotations: { readOnly: true },
   ask: [
+    'see which customers I deal with on {date}',
     'list my sales activities on {date}',
     'show which calls, meetings, demos and visits I have on {date}',
     'look up my sales agenda for {date}',

@@ -24,6 +24,7 @@ const findCompanies = tool({
   pages: { companies: 'long' },
   annotations: { readOnly: true },
   ask: [
+    'pull up the company "{query}"',
     'find the company "{query}"',
     'look up "{query}" among the companies',
     'search our companies for "{query}"',
@@ -74,6 +75,7 @@ const listReps = tool({
   pages: { reps: 'short' },
   annotations: { readOnly: true },
   ask: [
+    'see which reps cover the {territory} territory',
     'list the sales reps of the {territory} territory',
     'show who sells in the {territory} territory and how they stand against their quota',
     'look up the reps of the {territory} territory',
@@ -114,6 +116,7 @@ const handOverCompany = tool({
   }),
   annotations: { readOnly: false },
   ask: [
+    'put {rep} in charge of {company}',
     'hand {company} over to {rep}',
     'make {rep} the owner of {company}',
     'give {company} with its open deals to {rep}',

@@ -84,6 +84,7 @@ const addCrmContact = tool({
   output: z.object({ name: z.string(), crm_contact: ref('crm_contact'), company: ref('company') }),
   annotations: { readOnly: false },
   ask: [
+    'put {name} ({email}) down as a contact at {company}',
     'add {name} with the email {email} to the contacts of {company}',
     'create the contact {name} ({email}) at {company}',
     'save {name}, reachable at {email}, as a contact of {company}',
@@ -133,7 +134,7 @@ const mergeCrmContacts = tool({
     'merge {from_contact} into {into_contact}',
     'merge {from_contact} into {into_contact}, it is a duplicate',
     'remove the duplicate {from_contact} by merging it into {into_contact}',
-    'merge {from_contact} into {into_contact} and keep the latter',
+    'merge the duplicate {from_contact} with {into_contact}',
   ],
   sample({ db, random, bound }) {
     const fits = (from: CrmContact, into: CrmContact) =>

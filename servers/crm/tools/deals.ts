@@ -210,7 +210,7 @@ const approveDiscount = tool({
   annotations: { readOnly: false },
   ask: [
     'approve {discount_request}',
-    'agree to {discount_request}',
+    'give the go-ahead for {discount_request}',
     'sign off {discount_request}',
     'accept {discount_request}',
   ],

@@ -123,12 +123,7 @@ const convertLead = tool({
   }),
   annotations: { readOnly: false },
   needs: ['lead_qualified'],
-  ask: [
-    'convert {lead} into a deal',
-    'turn {lead} into a deal',
-    'make a deal out of {lead}',
-    'open a deal with {lead}',
-  ],
+  ask: ['start a deal with {lead}', 'create a deal for {lead}', 'open a deal for {lead}', 'open a deal with {lead}'],
   sample({ db, random, bound }) {
     const lead = choose(db.leads, random, bound.lead, (row) => conversionObstacle(db, row) === undefined)
     return lead ? { lead: lead.lead } : null

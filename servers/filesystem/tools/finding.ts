@@ -55,6 +55,7 @@ const findFiles = tool({
   annotations: { readOnly: true },
   needs: ['working_directory_chosen'],
   ask: [
+    'see where there are files called {pattern}[ in {directory}]',
     'find files called {pattern}[ in {directory}]',
     'look for files named {pattern}[ somewhere under {directory}]',
     'search[ {directory}] for files with the name {pattern}',

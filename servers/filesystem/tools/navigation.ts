@@ -107,9 +107,9 @@ const listDirectory = tool({
   pages: { directories: 'short', files: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'list {directory}[ ordered by {order}][, page {page}]',
+    'list {directory}[ sorted by {order}][, page {page}]',
     'show what is in {directory}[, sorted by {order}][, page {page} of it]',
-    'list the files and directories in {directory}[ by {order}]',
+    'list the files and directories in {directory}[, sorted by {order}]',
     'look at the contents of {directory}[, page {page}]',
   ],
   sample(context) {

@@ -18,6 +18,7 @@ const readFile = tool({
   output: z.object({ name: z.string(), file: fileKey(), lines: z.int(), text: z.string() }),
   annotations: { readOnly: true },
   ask: [
+    'let me see what {file} says',
     'read {file}',
     'show me what is written in {file}',
     'print the content of {file}',
@@ -76,6 +77,7 @@ const countLines = tool({
   output: z.object({ name: z.string(), lines: z.int(), words: z.int(), bytes: z.int() }),
   annotations: { readOnly: true },
   ask: [
+    'see how long {file} is',
     'count the lines in {file}',
     'tell me how many lines and words {file} has',
     'count lines, words and bytes of {file}',
@@ -113,7 +115,7 @@ const showFileInfo = tool({
   ask: [
     'show the file details of {file}',
     'tell me the size, owner and permissions of {file}',
-    'look up when {file} was last modified and who owns it',
+    'look up who owns {file} and what its permissions are',
     'check the permissions and the checksum of {file}',
   ],
   sample(context) {

@@ -64,6 +64,7 @@ const rateFoodOrder = tool({
   }),
   annotations: { readOnly: false },
   ask: [
+    'leave {stars} stars for {food_order}',
     'rate {food_order} with {stars} stars',
     'give {food_order} {stars} stars',
     'leave a rating of {stars} stars for {food_order}',

@@ -120,6 +120,7 @@ const showDish = tool({
   }),
   annotations: { readOnly: true },
   ask: [
+    'see what goes into {dish}',
     'show me the details of {dish}',
     'check which allergens and options {dish} has',
     'tell me what is in {dish} and what it costs',

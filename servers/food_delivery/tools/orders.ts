@@ -76,6 +76,7 @@ const trackFoodOrder = tool({
   }),
   annotations: { readOnly: true },
   ask: [
+    'see how far {food_order} is',
     'track {food_order}',
     'check where {food_order} is',
     'tell me the status of {food_order} and what is in it',
@@ -165,7 +166,7 @@ const instructCourier = tool({
   needs: ['food_ordered'],
   ask: [
     'tell the courier of {food_order}: "{instruction}"',
-    'leave the courier of {food_order} the instruction "{instruction}"',
+    'let the courier of {food_order} know: "{instruction}"',
     'add the delivery note "{instruction}" to {food_order}',
     'leave a note for the courier of {food_order}: "{instruction}"',
   ],

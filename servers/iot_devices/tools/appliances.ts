@@ -74,7 +74,7 @@ const stopAppliance = tool({
   annotations: { readOnly: false },
   establishes: ['appliance_stopped'],
   needs: ['appliance_running'],
-  ask: ['stop {appliance}', 'turn off {appliance}', 'end the program of {appliance}', 'shut down {appliance}'],
+  ask: ['stop {appliance}', 'turn off {appliance}', 'switch {appliance} off', 'shut down {appliance}'],
   sample(draw) {
     const appliance = chooseReady(draw, 'appliance', draw.bound.appliance, ({ state }) => state === 'on')
     return appliance ? { appliance: appliance.device } : null

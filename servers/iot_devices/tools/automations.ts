@@ -38,8 +38,8 @@ const listAutomations = tool({
   ask: [
     'list the automations at {trigger}',
     'show which automations run at {trigger}',
-    'look up what the home does by itself at {trigger}',
-    'tell me what is automated at {trigger}',
+    'look up my {trigger} automations',
+    'tell me which automations go off at {trigger}',
   ],
   sample({ db, random, bound }) {
     const automation = choose(db.automations, random, undefined)

@@ -66,10 +66,10 @@ const replaceBattery = tool({
   annotations: { readOnly: false },
   establishes: ['battery_replaced'],
   ask: [
-    'replace the battery of {device}',
-    'put a fresh battery into {device}',
-    'swap the battery in {device} for a new one',
-    'use a spare battery for {device}',
+    'record that {device} has a new battery',
+    'note the new battery in {device}',
+    'log the battery change of {device}',
+    'enter a battery change for {device}',
   ],
   sample({ db, random, bound }) {
     const device = choose(db.devices, random, bound.device, (row) => !batteryObstacle(db, row))

@@ -16,6 +16,7 @@ const setLightTool = tool({
   annotations: { readOnly: false, idempotent: true },
   establishes: ['room_arranged'],
   ask: [
+    'bring {light} to {brightness} percent',
     'set {light} to {brightness} percent',
     'put {light} at {brightness} percent',
     'adjust {light} to {brightness} percent brightness',
@@ -55,6 +56,7 @@ const setThermostat = tool({
   establishes: ['room_arranged'],
   needs: ['windows_moved'],
   ask: [
+    'make it {degrees} degrees on {thermostat}',
     'set {thermostat} to {degrees} degrees',
     'turn {thermostat} to {degrees} degrees',
     'set the temperature on {thermostat} to {degrees} degrees',

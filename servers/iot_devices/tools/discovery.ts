@@ -32,6 +32,7 @@ const listRooms = tool({
   pages: { rooms: 'short' },
   annotations: { readOnly: true },
   ask: [
+    'see what rooms we have on the {floor} level',
     'list the {floor} rooms of the home',
     'show me which rooms there are on the {floor} level',
     'tell me what rooms the {floor} area of the home has',
@@ -53,8 +54,8 @@ const listDevices = tool({
   pages: { devices: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'list the[ {kind}] devices in {room}',
-    'show me what[ {kind}] devices are installed in {room}',
+    'list the devices in {room}[, only the {kind} ones]',
+    'show me what[ {kind}] devices there are in {room}',
     'look up the[ {kind}] devices of {room}',
     'tell me which[ {kind}] devices {room} has',
   ],
@@ -106,7 +107,7 @@ const findDevice = tool({
     'find the device called {name}',
     'look up {name} among the devices',
     'search the home for a device named {name}',
-    'see how {name} is doing',
+    'check on {name}',
   ],
   sample({ db, random, bound }) {
     const { name } = random.pick(db.devices.list())

@@ -15,7 +15,13 @@ const lockDoor = tool({
   annotations: { readOnly: false, idempotent: true },
   establishes: ['doors_locked'],
   needs: ['door_unlocked'],
-  ask: ['lock {lock}', 'make sure that {lock} is locked', 'lock up {lock}', 'lock {lock} for me'],
+  ask: [
+    'see to it that {lock} is locked',
+    'lock {lock}',
+    'make sure that {lock} is locked',
+    'lock up {lock}',
+    'lock {lock} for me',
+  ],
   sample(draw) {
     const { random, bound } = draw
     const fits = (state: string) =>

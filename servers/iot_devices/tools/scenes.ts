@@ -25,6 +25,7 @@ const listScenes = tool({
   pages: { scenes: 'short' },
   annotations: { readOnly: true },
   ask: [
+    'see which scenes there are for {room}',
     'list the scenes of {room}',
     'show me which scenes {room} has',
     'look up the scenes for {room}',
@@ -106,7 +107,7 @@ const runScene = tool({
   }),
   annotations: { readOnly: false, idempotent: true },
   needs: ['device_online', 'windows_moved'],
-  ask: ['run {scene}', 'activate {scene}', 'set the mood with {scene}', 'switch to {scene}'],
+  ask: ['put {scene} on', 'run {scene}', 'activate {scene}', 'set the mood with {scene}', 'switch to {scene}'],
   sample(draw) {
     const scene = choose(draw.db.scenes, draw.random, draw.bound.scene, (row) => !sceneObstacle(draw, row))
     return scene ? { scene: scene.scene } : null

@@ -22,6 +22,7 @@ const getSensorHistory = tool({
   }),
   annotations: { readOnly: true },
   ask: [
+    'see what {sensor} recorded on {date}',
     'show what {sensor} measured on {date}',
     'get the history of {sensor} for {date}',
     'look up the readings of {sensor} from {date}',
@@ -103,7 +104,7 @@ const playOnSpeaker = tool({
     'play {station} on {speaker}[ at a volume of {volume} percent]',
     'put on {station} on {speaker}[ at {volume} percent]',
     'start the {station} station on {speaker}[ with the volume at {volume}]',
-    'let {speaker} play {station}[ at volume {volume}]',
+    'have {speaker} play {station}[ at volume {volume}]',
   ],
   sample(draw) {
     const { db, random, bound } = draw

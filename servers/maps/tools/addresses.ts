@@ -20,7 +20,7 @@ const geocodeAddress = tool({
   annotations: { readOnly: true },
   ask: [
     'look up the coordinates of {address}',
-    'geocode {address}',
+    'find the coordinates of {address}',
     'tell me the latitude and longitude of {address}',
     'find out where exactly {address} is and how high it lies',
   ],
@@ -44,7 +44,7 @@ const reverseGeocode = tool({
   ask: [
     'find the address at latitude {latitude} and longitude {longitude}',
     'tell me which address is at {latitude}, {longitude}',
-    'reverse geocode the point {latitude}, {longitude}',
+    'tell me what address belongs to {latitude}, {longitude}',
     'look up which address is at {latitude}, {longitude}',
   ],
   sample(sampling) {

@@ -48,6 +48,7 @@ const reportClosedRoad = tool({
   annotations: { readOnly: false },
   establishes: ['roads_changed'],
   ask: [
+    'note that {street} in {city} is closed to cars',
     'report that {street} in {city} is closed',
     'mark {street} in {city} as closed to cars',
     'report a road closure on {street} in {city}',

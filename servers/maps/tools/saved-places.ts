@@ -23,6 +23,7 @@ const savePlace = tool({
   }),
   annotations: { readOnly: false, destructive: true, idempotent: true },
   ask: [
+    'keep {address} on the map as "{name}"',
     'save {address} as "{name}"',
     'add {address} to my saved places under the name "{name}"',
     'remember {address} as "{name}" on the map',

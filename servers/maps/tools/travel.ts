@@ -24,9 +24,10 @@ const measureDistance = tool({
   output: z.object({ straight_metres: z.int(), road_metres: z.int().optional() }),
   annotations: { readOnly: true },
   ask: [
+    'see how far it is from {from_address} to {to_address}',
     'measure the distance from {from_address} to {to_address}',
     'tell me how many metres it is from {from_address} to {to_address}',
-    'work out how far {from_address} and {to_address} are apart',
+    'work out how far apart {from_address} and {to_address} are',
     'get the straight-line and road distance between {from_address} and {to_address}',
   ],
   sample(sampling) {
@@ -83,6 +84,7 @@ const planRoute = tool({
   annotations: { readOnly: true },
   needs: ['roads_changed'],
   ask: [
+    'map out a {mode} route from {from_address} to {to_address}',
     'plan a {mode} route from {from_address} to {to_address}',
     'give me {mode} directions from {from_address} to {to_address}',
     'show me the {mode} route from {from_address} to {to_address} step by step',

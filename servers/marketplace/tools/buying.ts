@@ -29,6 +29,7 @@ const placeBid = tool({
   }),
   annotations: { readOnly: false },
   ask: [
+    'put in a bid of {amount} on {listing}',
     'bid {amount} on {listing}',
     'place a bid of {amount} on {listing}',
     'enter a bid on {listing} for {amount}',

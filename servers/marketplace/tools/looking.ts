@@ -91,6 +91,7 @@ const getListing = tool({
   }),
   annotations: { readOnly: true },
   ask: [
+    'see what {listing} is like',
     'show me the details of {listing}',
     'open {listing} on the marketplace',
     'tell me who sells {listing} and when it ends',

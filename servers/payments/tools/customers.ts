@@ -24,6 +24,7 @@ const findCustomer = tool({
   pages: { customers: 'long' },
   annotations: { readOnly: true },
   ask: [
+    'pull up the customer {name}',
     'find the customer {name}',
     'look up {name} among the customers',
     'search my customers for {name}',

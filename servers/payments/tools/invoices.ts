@@ -26,7 +26,7 @@ const createInvoice = tool({
   annotations: { readOnly: false },
   ask: [
     'draft an invoice of {amount} for {customer} titled "{title}"[, due on {due}]',
-    'create an invoice titled "{title}" over {amount} for {customer}[ that is due on {due}]',
+    'create an invoice of {amount} titled "{title}" for {customer}[ that is due on {due}]',
     'write {customer} an invoice titled "{title}" for {amount}[ with the due date {due}]',
     'prepare the invoice "{title}" of {amount} for {customer}[, due {due}]',
   ],
@@ -69,6 +69,7 @@ const sendInvoice = tool({
   annotations: { readOnly: false },
   establishes: ['notice_sent'],
   ask: [
+    'get {invoice} out to the customer',
     'send {invoice} to its customer',
     'send {invoice} out',
     'issue {invoice} to its customer',

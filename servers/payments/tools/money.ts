@@ -174,6 +174,7 @@ const requestPayout = tool({
   needs: ['money_captured'],
   establishes: ['notice_sent'],
   ask: [
+    'transfer {amount} of our balance to the bank',
     'pay out {amount} to my bank',
     'request a payout of {amount}',
     'send {amount} of the balance to our bank account',

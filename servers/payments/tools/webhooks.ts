@@ -56,7 +56,7 @@ const retryWebhook = tool({
   ask: [
     'retry {webhook}',
     'try {webhook} once more',
-    'redeliver the pending notices of {webhook}',
+    'retry the failed notices of {webhook}',
     'send the pending notices of {webhook} again',
   ],
   sample({ db, random, bound, today }) {

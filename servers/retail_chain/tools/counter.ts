@@ -25,6 +25,7 @@ const reserveArticle = tool({
   }),
   annotations: { readOnly: false },
   ask: [
+    'set {quantity} of {article} aside at {store} for {customer_name}',
     'reserve {quantity} of {article} at {store} for {customer_name}',
     'keep {quantity} of {article} in {store} for {customer_name} to pick up',
     'put {quantity} of {article} aside at {store} under the name {customer_name}',

@@ -29,6 +29,7 @@ const findStores = tool({
   pages: { stores: 'short' },
   annotations: { readOnly: true },
   ask: [
+    'see which branches we have in {city}',
     'find our stores in {city}',
     'list the stores of the chain in {city}',
     'show me which stores we have in {city}',
@@ -113,6 +114,7 @@ const checkStock = tool({
   pages: { stores: 'short' },
   annotations: { readOnly: true },
   ask: [
+    'find out which stores still have {article}[ in {city}]',
     'check where {article} is in stock[ in {city}]',
     'show me which stores have {article}[ in {city}]',
     'look up the stock of {article}[ in our {city} stores]',

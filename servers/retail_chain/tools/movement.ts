@@ -42,6 +42,7 @@ const transferStock = tool({
   output: shipmentSent,
   annotations: { readOnly: false },
   ask: [
+    'have {from_store} send {quantity} of {article} to {to_store}',
     'transfer {quantity} of {article} from {from_store} to {to_store}',
     'send {quantity} pieces of {article} over from {from_store} to {to_store}',
     'move {quantity} of {article} from {from_store} to {to_store}',
@@ -119,7 +120,7 @@ const reorderStock = tool({
   ask: [
     'reorder {packs} packs of {article} for {store}',
     'order {packs} packs of {article} from the warehouse for {store}',
-    'have the warehouse send {store} {packs} packs of {article}',
+    'have the warehouse send {packs} packs of {article} to {store}',
     'restock {article} at {store} with {packs} packs from the warehouse',
   ],
   sample({ db, random, bound }) {

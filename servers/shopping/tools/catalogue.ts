@@ -54,9 +54,10 @@ const browseProducts = tool({
   pages: { products: 'short' },
   annotations: { readOnly: true },
   ask: [
+    'look through what {brand} has[ in {category}][ for up to {max_price}]',
     'browse the products of {brand}[ in {category}][ for up to {max_price}]',
     'show me what {brand} offers[ in the category {category}][ for at most {max_price}]',
-    'list what the shop has from {brand}[, only {category}][, for {max_price} or less]',
+    'list what the shop has from {brand}[ in {category}][, for {max_price} or less]',
     'see which products there are from {brand}[ in {category}][ for {max_price} or less]',
   ],
   sample({ db, random, bound }) {
@@ -142,7 +143,7 @@ const showProduct = tool({
   annotations: { readOnly: true },
   ask: [
     'show me {product} with its variants',
-    'open the page of {product} in the shop',
+    'open the page of {product}',
     'tell me which variants of {product} are in stock',
     'look at the details and prices of {product}',
   ],

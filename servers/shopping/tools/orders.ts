@@ -107,6 +107,7 @@ const listOrders = tool({
   pages: { orders: 'short' },
   annotations: { readOnly: true },
   ask: [
+    'see which orders of mine are {status}',
     'list my {status} orders',
     'show me the orders that are {status}',
     'go through my {status} orders',
@@ -148,7 +149,7 @@ const showOrder = tool({
   annotations: { readOnly: true },
   ask: [
     'show me {order} with its items',
-    'check the status of {order}',
+    'check what is in {order}',
     'tell me what is in {order} and when it arrives',
     'look up the details of {order}',
   ],

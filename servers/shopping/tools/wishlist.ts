@@ -11,6 +11,7 @@ const addToWishlist = tool({
   output: z.object({ name: z.string(), variant: ref('variant'), on_wishlist: z.int() }),
   annotations: { readOnly: false },
   ask: [
+    'note {variant} on my wishlist',
     'add {variant} to my wishlist',
     'put {variant} on the wishlist',
     'save {variant} for later on my wishlist',

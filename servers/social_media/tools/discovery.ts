@@ -62,6 +62,7 @@ const searchPosts = tool({
   pages: { posts: 'long' },
   annotations: { readOnly: true },
   ask: [
+    'see who has posted about "{words}"',
     'search the posts for "{words}"',
     'find the posts that mention "{words}"',
     'look for "{words}" in the posts',

@@ -41,6 +41,7 @@ const publishPost = tool({
   output: z.object({ text: z.string(), post: ref('post'), hashtag: ref('hashtag'), left_today: z.int() }),
   annotations: { readOnly: false },
   ask: [
+    'say "{text}" in a post under {hashtag}',
     'publish "{text}" under {hashtag}',
     'post "{text}", tagged with {hashtag}',
     'write a post that says "{text}" and tag it with {hashtag}',

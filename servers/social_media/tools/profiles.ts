@@ -12,7 +12,7 @@ const followProfile = tool({
   input: z.strictObject({ profile: ref('profile') }),
   output: z.object({ ...person, relation: z.string(), followers: z.int() }),
   annotations: { readOnly: false },
-  ask: ['follow {profile}', 'start following {profile}', 'have me follow {profile}', 'follow {profile} from now on'],
+  ask: ['follow {profile}', 'start following {profile}', 'follow {profile} for me', 'follow {profile} from now on'],
   sample({ db, random, bound, today }) {
     const day = today()
     const profile = choose(db.profiles, random, bound.profile, (row) => followObstacle(db, day, row) === undefined)

@@ -10,7 +10,7 @@ const likePost = tool({
   input: z.strictObject({ post: ref('post') }),
   output: z.object({ text: z.string(), post: ref('post'), profile: ref('profile'), likes: z.int() }),
   annotations: { readOnly: false },
-  ask: ['like {post}', 'leave a like on {post}', 'give {post} a like', 'put a like on {post}'],
+  ask: ['hit like on {post}', 'like {post}', 'leave a like on {post}', 'give {post} a like', 'put a like on {post}'],
   sample({ db, random, bound }) {
     const own = me(db)
     const post = choose(

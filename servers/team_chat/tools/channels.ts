@@ -45,6 +45,7 @@ const inviteToChannel = tool({
   output: z.object({ name: z.string(), channel: ref('channel'), person: ref('person'), members: z.int() }),
   annotations: { readOnly: false },
   ask: [
+    'get {person} into {channel}',
     'invite {person} to {channel}',
     'add {person} to {channel}',
     'bring {person} into {channel}',

@@ -42,10 +42,10 @@ const findChannel = tool({
   pages: { channels: 'long' },
   annotations: { readOnly: true },
   ask: [
-    'look for a channel named {name}',
+    'look for channels that match {name}',
     'look {name} up among the channels',
     'search the channels for {name}',
-    'see whether there is a channel called {name}',
+    'see which channels match {name}',
   ],
   sample({ db, random, bound }) {
     const { name } = random.pick(db.channels.list((row) => readingObstacle(db, row) === undefined))
@@ -85,6 +85,7 @@ const findTeammate = tool({
   pages: { teammates: 'long' },
   annotations: { readOnly: true },
   ask: [
+    'see who {name} is in the team',
     'find the teammate {name}',
     'look up {name} among my teammates',
     'search the team for {name}',
@@ -122,6 +123,7 @@ const readChannel = tool({
   pages: { messages: 'longest' },
   annotations: { readOnly: true },
   ask: [
+    'see what is going on in {channel}',
     'read {channel}',
     'show me the latest messages in {channel}',
     'catch me up on {channel}',

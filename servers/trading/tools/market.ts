@@ -70,7 +70,8 @@ const getQuote = tool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'get the quote of {instrument}',
+    'see where {instrument} stands',
+    'get me a quote for {instrument}',
     'look up what {instrument} is trading at',
     'tell me the bid and ask for {instrument}',
     'check the current price of {instrument}',

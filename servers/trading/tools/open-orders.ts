@@ -22,6 +22,7 @@ const cancelTradeOrder = tool({
   annotations: { readOnly: false, destructive: true },
   establishes: ['money_moved'],
   ask: [
+    'pull {trade_order} from the market',
     'cancel {trade_order}',
     'withdraw {trade_order} before it trades',
     'take {trade_order} out of the market',

@@ -99,9 +99,9 @@ const listTrades = tool({
   annotations: { readOnly: true },
   needs: ['money_moved'],
   ask: [
-    'list my past trades in {instrument}[, just the {kind} entries]',
+    'list my entries for {instrument}[, just the {kind} ones]',
     'show the trade history of {instrument}[ with only the {kind} entries]',
-    'look up when and at what price I traded {instrument}[, just {kind} entries]',
+    'go through my entries for {instrument}[, only the {kind} ones]',
     'tell me what I did with {instrument} so far[, {kind} entries only]',
   ],
   sample({ db, random, bound }) {

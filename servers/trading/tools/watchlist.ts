@@ -23,6 +23,7 @@ const addToWatchlist = tool({
   annotations: { readOnly: false },
   establishes: ['watching'],
   ask: [
+    'keep an eye on {instrument} and alert me at {alert_price}',
     'put {instrument} on my watchlist with an alert at {alert_price}',
     'watch {instrument} and alert me at {alert_price}',
     'add {instrument} to the watchlist with the alert price {alert_price}',

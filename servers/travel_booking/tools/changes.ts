@@ -22,6 +22,7 @@ const addBaggage = tool({
   output: z.object({ title: z.string(), booking: ref('booking'), extra_bags: z.int(), price: z.int() }),
   annotations: { readOnly: false },
   ask: [
+    'check in {bags} more bags for {booking}',
     'add {bags} bags to {booking}',
     'add {bags} bags of checked luggage to {booking}',
     'put {bags} bags of checked luggage on {booking}',

@@ -87,6 +87,7 @@ const searchFlights = tool({
   }),
   annotations: { readOnly: true },
   ask: [
+    'see what flies from {from_city} to {to_city} on {date}',
     'search flights from {from_city} to {to_city} on {date}',
     'find a direct flight from {from_city} to {to_city} for {date}',
     'look up which flights leave {from_city} for {to_city} on {date}',

@@ -18,6 +18,7 @@ const listItineraries = tool({
   }),
   annotations: { readOnly: true },
   ask: [
+    'see what trips {traveller} has coming up',
     'list the itineraries of {traveller}',
     'show me which trips {traveller} has planned',
     'look up the itineraries that belong to {traveller}',

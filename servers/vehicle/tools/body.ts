@@ -137,7 +137,7 @@ const setHeadlights = tool({
   ask: [
     'set the headlights to {beam}',
     'switch the headlights to {beam}',
-    'change the headlights of the car to {beam}',
+    'put the headlights on {beam}',
     'turn the headlights to {beam}',
   ],
   sample({ db, random, bound }) {

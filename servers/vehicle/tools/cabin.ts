@@ -95,10 +95,10 @@ const checkVehicle = tool({
   pages: { faults: 'longest' },
   annotations: { readOnly: true },
   ask: [
-    'check the {system} of the car',
-    'run a check on the {system} of the car',
-    'tell me the state of the {system} and any faults',
-    'show me the readings and faults of the {system} of the car',
+    'check the {system} system of the car',
+    'check whether the car has any {system} faults',
+    'pull up the {system} status of the car',
+    'show me the {system} readings and any faults',
   ],
   sample: ({ random, bound }) => ({ system: random.pick(SYSTEMS), ...bound }),
   run: ({ system }, { db, now }) => ({
@@ -146,8 +146,8 @@ const setCabinClimate = tool({
   ask: [
     'set the {zone} zone of the car to {temperature} degrees',
     'set the climate in the {zone} zone to {temperature} degrees',
-    'heat or cool the {zone} zone of the car to {temperature} degrees',
-    'make it {temperature} degrees in the {zone} zone of the car',
+    'set the temperature in the {zone} zone to {temperature} degrees',
+    'make it {temperature} degrees in the {zone} zone',
   ],
   sample({ db, random, bound }) {
     // Nobody heats or cools beside an open window.

@@ -36,7 +36,7 @@ const startEngine = tool({
     'start the engine for {driver}',
     'start the car with {driver} as the driver',
     'turn the engine on for {driver}',
-    'let {driver} start the engine',
+    'start the car for {driver}',
   ],
   sample({ db, random, bound, today }) {
     const row = chooseByDraws(db.drivers, random, bound.driver, ({ driver }) => !startObstacle(db, today(), driver))
@@ -75,7 +75,7 @@ const stopEngine = tool({
     'stop the engine[ and log the trip as {purpose}]',
     'turn the engine off[ and log the drive as {purpose}]',
     'shut the engine down[, the trip was {purpose}]',
-    'switch off the engine of the car[ and record a {purpose} trip]',
+    'switch the engine off[ and record a {purpose} trip]',
   ],
   sample({ db, random, bound, now }) {
     const car = theCar(db)
@@ -158,7 +158,7 @@ const shiftGear = tool({
   annotations: { readOnly: false, idempotent: true },
   establishes: ['gear_set'],
   needs: ['engine_running', 'brake_set'],
-  ask: ['shift into {gear}', 'put the car in {gear}', 'change the gear to {gear}', 'select the gear {gear}'],
+  ask: ['shift into {gear}', 'put the car in {gear}', 'change the gear to {gear}', 'go into {gear}'],
   sample({ db, random, bound }) {
     const car = theCar(db)
     // Who has started the engine drives off; nobody stops in neutral.

@@ -12,8 +12,8 @@ import { OWN_PLACES } from '../words.js'
 const fromHere = (db: VehicleView, place: Destination): number =>
   roadKm(db.destinations.get(theCar(db).location)!, place)
 
-const offerOf = ({ kind, kilowatts, connector, tariff, repairs, free_from }: Destination): string | undefined => {
-  if (kind === 'garage') return `garage for ${repairs.join(', ')}, from ${free_from}`
+const offerOf = ({ kind, kilowatts, connector, tariff, repairs }: Destination): string | undefined => {
+  if (kind === 'garage') return `garage for ${repairs.join(', ')}`
   return kilowatts === null ? undefined : `charger, ${kilowatts} kW ${connector}, ${tariff} cents`
 }
 
@@ -38,16 +38,17 @@ const findDestination = tool({
         city: common('city', z.string()),
         km: z.int(),
         offer: z.string().optional(),
+        free_from: z.string().describe('First day on which a garage has time.').optional(),
       }),
     ),
   }),
   pages: { destinations: 'longest' },
   annotations: { readOnly: true },
   ask: [
-    'find {text} in the navigation system[, only among the {kind} destinations]',
-    'search the navigation system for {text}[, {kind} destinations only]',
+    'find {text} in the navigation[ among the {kind} destinations]',
+    'search the navigation for {text}[ among my {kind} destinations]',
     'look up {text} in the navigation system[ among the {kind} destinations]',
-    'check whether the car has {text} as a destination[ among the {kind} ones]',
+    'check whether the car has {text} as a [{kind} ]destination',
   ],
   sample({ db, random, bound }) {
     const hidden = hides(db)
@@ -75,7 +76,7 @@ const findDestination = tool({
       .sort(ascending('km'))
       .map(({ row, km }) => {
         const offer = offerOf(row)
-        const { name, destination, city, kind } = row
+        const { name, destination, city, kind, free_from } = row
         return {
           name,
           destination,
@@ -83,6 +84,7 @@ const findDestination = tool({
           city,
           km,
           ...(offer === undefined ? {} : { offer }),
+          ...(kind === 'garage' && free_from !== null ? { free_from } : {}),
         }
       })
     return { found: known.length, destinations: nearest }
@@ -181,6 +183,7 @@ const startNavigation = tool({
   annotations: { readOnly: false },
   needs: ['engine_running'],
   ask: [
+    'take me to {destination}[ and avoid {avoid}]',
     'navigate to {destination}[ and avoid {avoid}]',
     'start the navigation to {destination}[, avoiding {avoid}]',
     'guide me to {destination}[ without {avoid}]',
@@ -234,6 +237,7 @@ const searchTrips = tool({
   pages: { trips: 'short' },
   annotations: { readOnly: true },
   ask: [
+    'see which trips {driver} made in {month}[ for {purpose} purposes]',
     'list the trips of {driver} in {month}[ that were {purpose}]',
     'show me where {driver} drove in {month}[, only {purpose} trips]',
     'search the trip log for {driver} in {month}[ and the purpose {purpose}]',

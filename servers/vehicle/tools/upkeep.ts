@@ -24,9 +24,9 @@ const switchCharging = tool({
   needs: ['engine_stopped'],
   ask: [
     'switch charging {charging}',
-    'turn the charging of the car {charging}',
-    'have the charging of the car switched {charging}',
-    'make sure that the charging of the car is {charging}',
+    'turn charging {charging}',
+    'have charging switched {charging}',
+    'make sure that charging is {charging}',
   ],
   sample({ db, random, bound }) {
     const charging = theCar(db).charging_since === null ? ('on' as const) : ('off' as const)
@@ -77,6 +77,7 @@ const bookService = tool({
   annotations: { readOnly: false },
   establishes: ['hold_lifted'],
   ask: [
+    'arrange for {garage} to fix {fault} on {date}',
     'book the repair of {fault} at {garage} on {date}',
     'make an appointment at {garage} for {fault} on {date}',
     'have {fault} repaired by {garage} on {date}',

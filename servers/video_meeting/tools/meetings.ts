@@ -95,6 +95,7 @@ const scheduleMeeting = tool({
   output: z.object({ title: z.string(), meeting: ref('meeting'), date, start: z.string(), status: z.string() }),
   annotations: { readOnly: false },
   ask: [
+    'put a video meeting called "{title}" on {date} at {start}, for {minutes} minutes',
     'schedule the video meeting "{title}" on {date} at {start} for {minutes} minutes',
     'set up a video call titled "{title}" for {date} at {start}, {minutes} minutes long',
     'plan a {minutes} minute video meeting called "{title}" on {date} at {start}',
@@ -146,7 +147,7 @@ const startMeeting = tool({
   annotations: { readOnly: false },
   establishes: ['meeting_live'],
   needs: ['hosting_over'],
-  ask: ['start {meeting}', 'go live with {meeting}', 'open {meeting} now', 'begin {meeting} as its host'],
+  ask: ['start {meeting}', 'go live with {meeting}', 'open {meeting} now', 'get {meeting} going'],
   sample(draw) {
     const { db, random, bound } = draw
     const meeting = choose(db.meetings, random, bound.meeting, (row) => !startObstacle(draw, row))

@@ -15,6 +15,7 @@ const inviteParticipant = tool({
   output: z.object({ name: z.string(), participant: ref('participant'), meeting: ref('meeting'), place: z.string() }),
   annotations: { readOnly: false },
   ask: [
+    'get {name} into {meeting}',
     'invite {name} to {meeting}',
     'add {name} to the participants of {meeting}',
     'ask {name} to join {meeting}',
@@ -73,8 +74,8 @@ const listParticipants = tool({
   annotations: { readOnly: true },
   ask: [
     'list the participants of {meeting}[ who are {place}]',
-    'show who takes part in {meeting}[ and is {place}]',
-    'tell me who belongs to {meeting}[ and is {place}]',
+    'show me the people in {meeting}[ who are {place}]',
+    'tell me who is listed for {meeting}[ as {place}]',
     'check the list of people in {meeting}[ who are {place}]',
   ],
   sample({ db, random, bound }) {
@@ -137,9 +138,9 @@ const manageParticipant = tool({
   needs: ['meeting_live'],
   ask: [
     'go ahead and {action} {participant} in the video meeting',
-    'use my rights in the video meeting to {action} {participant}',
+    'help me {action} {participant} in the video meeting',
     'go into the video meeting and {action} {participant}',
-    'use my host rights to {action} {participant} in the call',
+    'help me {action} {participant} in the call',
   ],
   sample({ db, random, bound }) {
     const actions = bound.action === undefined ? ACTIONS : [bound.action]

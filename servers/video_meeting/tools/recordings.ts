@@ -48,7 +48,7 @@ const stopRecording = tool({
   ask: [
     'stop recording {meeting}',
     'end the recording of {meeting} and save it',
-    'finish the recording that runs in {meeting}',
+    'end the recording in {meeting}',
     'stop the recording in {meeting}',
   ],
   sample({ db, random, bound }) {

@@ -5,7 +5,7 @@ import { CATALOGUE } from '../../../servers/catalogue.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
 import { askForAll } from '../../../synthesis/making/ask-for-all.js'
 import { isSoughtAsOne } from '../../../synthesis/making/known-at-once.js'
-import { isKnownInTime } from '../../../synthesis/making/known-in-time.js'
+import { isHasty, isKnownInTime } from '../../../synthesis/making/known-in-time.js'
 import type { Way } from '../../../synthesis/making/references.js'
 import { type ToldStep, tellReferences } from '../../../synthesis/making/tell-references.js'
 import type { Step } from '../../../synthesis/making/walk.js'
@@ -86,8 +86,18 @@ const seated = (seat: string): ToldStep[] => [
 test('are not the only thing that has to be known: who has to look for free seats does not say which in the same breath', () => {
   assert.not.ok(isKnownInTime(seated('4B'), [[0, 1]], new Set()))
   assert.ok(isKnownInTime(seated('4B'), [[0], [1]], new Set()), 'it has been told')
-  assert.ok(isKnownInTime(seated('20F'), [[0, 1]], new Set()), 'it is not from there')
+  assert.not.ok(isKnownInTime(seated('20F'), [[0, 1]], new Set()), 'nobody asks what is free and takes something else')
   assert.ok(isKnownInTime(seated('4B'), [[0, 1]], new Set([0])), 'nobody asked which are free')
+})
+
+test('nobody asks how a thing is and has it changed in the same breath', () => {
+  const booking = { booking: 'booking-55' }
+  const ended = (look: string): ToldStep[] => [onTrip(look, booking, {}), onTrip('cancel_booking', booking, {})]
+  assert.ok(isHasty(ended('get_booking'), [0, 1]))
+  assert.not.ok(isHasty(ended('get_booking'), [1]), 'it was told in the turn before')
+  assert.not.ok(isHasty(ended('get_booking').toReversed(), [0, 1]), 'who has changed it looks at it')
+  const other = [onTrip('get_booking', { booking: 'booking-7' }, {}), onTrip('cancel_booking', booking, {})]
+  assert.not.ok(isHasty(other, [0, 1]), 'it is about another')
 })
 
 test('are what makes one thing out of a list that nobody has heard: by a part of its name it is meant, by what many have it is not', () => {
