@@ -4,8 +4,11 @@ import { z } from 'zod'
 import type { Json } from '../../../reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
+import type { Way } from '../../../synthesis/making/references.js'
 import { askedFor } from '../../../synthesis/wording/field-words.js'
 import { denotes, drawPersona, naturalSpeech, smallTalk } from '../../../synthesis/wording/natural-speech.js'
+import { outsideRequest } from '../../../synthesis/wording/outside-requests.js'
+import type { OutsideTopic } from '../../../synthesis/wording/outside-topics.js'
 import type { Ask, Said } from '../../../synthesis/wording/speech.js'
 import { momentOf, referring, samples, spelledOut, TODAY } from '../../support/speech-samples.js'
 
@@ -214,6 +217,38 @@ test('draws personas and small talk in hundreds, the same for the same seed', ()
   assert.ok(new Set(talk.map(({ topic }) => topic)).size >= 15)
   for (const { text } of talk) assert.not.match(text, /[<>]|undefined| {2}/, text)
   assert.equal(smallTalk(seededRandom(9)), smallTalk(seededRandom(9)))
+})
+
+const crm = CATALOGUE.get('crm')!
+const onDeal = (tool: string, args: Ask['args'], way: Way): Ask => ({
+  server: crm,
+  tool: crm.toolsByName.get(tool)!,
+  args: { deal: 'deal-93', ...args },
+  references: new Map([['deal', way]]),
+})
+
+test('means a thing in one way: who moves the last deal discounts it, and no other by its name', () => {
+  const last: Way = { how: 'place', noun: 'deal', place: 3, of: 3 }
+  const name: Way = { how: 'label', noun: 'deal', label: 'Delta Software Starter Plan' }
+  const words = (first: Way): string[] =>
+    Array.from({ length: 60 }, (_, i) => {
+      const asks = [onDeal('move_deal', { stage: 'proposal' }, first), onDeal('discount_deal', { percent: 20 }, name)]
+      return naturalSpeech.request(asks, momentOf(i, 1))!.text
+    })
+  for (const text of words(last)) assert.not.match(text, /Delta Software/i, text)
+  // Who has called it by its name may do so again, and mostly does not.
+  const twice = words(name).filter((text) => /Delta Software.*Delta Software/i.test(text))
+  assert.ok(twice.length > 0 && twice.length < 40, String(twice.length))
+})
+
+test('asks about no city but the one where the person lives', () => {
+  const topic: OutsideTopic = { name: 'weather', requests: ['Will it rain <city> tomorrow?'] }
+  const texts = Array.from({ length: 60 }, (_, i) => {
+    const moment = { ...momentOf(i), persona: { ...momentOf(i).persona, role: 'a nurse from Porto' } }
+    return outsideRequest(topic, new Set(), moment)!.text
+  })
+  for (const text of texts) assert.match(text, /rain (here|in porto) tomorrow/i)
+  assert.ok(texts.some((text) => /porto/i.test(text)))
 })
 
 test.run()

@@ -1,0 +1,47 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { JsonObject } from '../../../reward/index.js'
+import { CATALOGUE } from '../../../servers/catalogue.js'
+import { generateWorld, Session, seededRandom } from '../../../servers/kernel/index.js'
+import { ADDS, failingVariant } from '../../../synthesis/making/failed-call.js'
+import type { ToldStep } from '../../../synthesis/making/tell-references.js'
+import type { Open } from '../../../synthesis/making/walk.js'
+
+const test = suite('a call that fails at first')
+
+const open: Open = (server) => Session.open(generateWorld(server, 4))
+const step = (world: string, name: string, args: JsonObject): ToldStep => {
+  const server = CATALOGUE.get(world)!
+  const result = open(server).call(name, args)
+  assert.ok(result.ok, JSON.stringify(result))
+  return { server, tool: server.toolsByName.get(name)!, args, output: {}, bindings: [] }
+}
+const sales = CATALOGUE.get('crm')!
+/** One of the deals that the user may give a discount. */
+const deal = open(sales)
+  .db.deals!.list()
+  .map(({ deal: key }) => key as string)
+  .find((key) => open(sales).call('discount_deal', { deal: key, percent: 20 }).ok)!
+const discounted = (percent: number) => [step('crm', 'discount_deal', { deal, percent })]
+
+test('asks for too much, and is made good with more than half of what there is', () => {
+  const failed = failingVariant({ steps: discounted(20), open, random: seededRandom(1) }, 0)
+  assert.equal([failed?.args.percent, failed?.message], [40, 'No discount is above 30 percent.'])
+  assert.is(failingVariant({ steps: discounted(10), open, random: seededRandom(1) }, 0), null)
+})
+
+test('is no second one of a kind that comes on top of the first', () => {
+  const after = (steps: ToldStep[]) => failingVariant({ steps, open, random: seededRandom(1) }, 0, true)
+  assert.is(after(discounted(20))?.args.percent, 40, 'a discount is there once')
+  const server = CATALOGUE.get('banking')!
+  const tool = server.toolsByName.get('transfer_money')!
+  const args = open(server).sampleArguments(tool, seededRandom(2), {}) as JsonObject
+  const more = { ...args, amount: 5 * Number(args.amount) }
+  const twice = open(server)
+  assert.ok(twice.call(tool.name, args).ok && !twice.call(tool.name, more).ok, 'the second fails')
+  assert.is(after([step('banking', tool.name, args)]), null)
+  assert.ok(['charge_invoice', 'issue_refund', 'place_trade_order'].every((name) => ADDS.test(name)))
+  assert.not.ok(['set_light', 'estimate_issue', 'discount_deal'].some((name) => ADDS.test(name)))
+})
+
+test.run()
