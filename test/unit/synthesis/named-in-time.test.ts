@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
 import { askForAll } from '../../../synthesis/making/ask-for-all.js'
-import { isSoughtAsOne } from '../../../synthesis/making/known-at-once.js'
+import { isKnownBefore, isSoughtAsOne } from '../../../synthesis/making/known-at-once.js'
 import { isHasty, isKnownInTime } from '../../../synthesis/making/known-in-time.js'
 import type { Way } from '../../../synthesis/making/references.js'
 import { type ToldStep, tellReferences } from '../../../synthesis/making/tell-references.js'
@@ -57,6 +57,23 @@ test('give way to what else means the thing, and to nothing where nothing does',
     'of what nobody does no name is too early',
   )
   assert.ok(tellReferences(paid('Lake'), [[0], [1]], HEARING, random))
+})
+
+test('are known of what is made by who gives them, and by nobody where they follow from something else', () => {
+  const made = step('add_payee', { name: NAME, bank: 'Goldleaf' }, { name: NAME, payee: 'lake-music-club' })
+  assert.ok(isKnownBefore(NAME, [made], 0, 0))
+  const crm = CATALOGUE.get('crm')!
+  const title = 'Redwood Retail Yearly Plan'
+  const output = { title, deal: 'deal-655' }
+  const converted = {
+    ...made,
+    server: crm,
+    tool: crm.toolsByName.get('convert_lead')!,
+    args: { lead: 'lead-16' },
+    output,
+  }
+  assert.not.ok(isKnownBefore(title, [converted, converted], 0, 0))
+  assert.ok(isKnownBefore(title, [converted, converted], 1, 1), 'it was told in the turn before')
 })
 
 test('that are sentences are not said where the thing can be meant otherwise', () => {
