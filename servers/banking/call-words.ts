@@ -48,7 +48,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     checks: [],
   },
   list_cards: {
-    goal: 'see which cards an account has',
+    goal: 'see the cards of an account',
     answer: 'The account has {found:card}[: {cards*{name} ({status}, daily limit {limit})}].',
   },
   freeze_card: {

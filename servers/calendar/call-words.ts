@@ -75,7 +75,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     checks: [],
   },
   set_reminder: {
-    goal: 'get a reminder of an event',
+    goal: 'set a reminder for an event',
     answer: 'I will remind you of {title} {minutes} minutes before, on {remind_at}.',
     checks: [],
   },

@@ -13,7 +13,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   show_dish: {
     goal: 'check what is in a dish',
     answer:
-      '{name} from {restaurant} costs {price}. Allergens: {allergens}.[ Options: {options*{option} (+{extra})}.] {left:portion} {left=is|are} left.',
+      '{name} from {restaurant} costs {price}. Allergens: {allergens}.[ Options: {options*{option} (+{extra})}.]{options?| There are no options to choose.} {left:portion} {left=is|are} left.',
   },
   add_dish_to_basket: {
     goal: 'put a dish in my basket',

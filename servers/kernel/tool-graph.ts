@@ -84,9 +84,9 @@ function commonTold({ shape }: z.ZodObject): Set<CommonValue> {
 }
 
 /** What the entries of a list hold, where they hold several fields. */
-export function elementOf(field: z.ZodType): z.ZodObject | undefined {
-  if (field instanceof z.ZodOptional) return elementOf(field.unwrap() as z.ZodType)
-  return field instanceof z.ZodArray && field.element instanceof z.ZodObject ? field.element : undefined
+export function elementOf(schema: unknown): z.ZodObject | undefined {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return elementOf(schema.unwrap())
+  return schema instanceof z.ZodArray && schema.element instanceof z.ZodObject ? schema.element : undefined
 }
 
 function commonOf(shape: Readonly<Record<string, z.ZodType>>): Set<CommonValue> {

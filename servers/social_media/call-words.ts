@@ -52,7 +52,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   follow_profile: {
     goal: 'follow somebody',
-    answer: 'I sent your follow to {name}, who has {followers:follower} now.',
+    answer: 'It now says "{relation}" for {name}, who has {followers:follower}.',
     next: ['send_direct_message'],
     checks: ['view_story', 'open_feed'],
   },

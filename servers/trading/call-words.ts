@@ -7,7 +7,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer: 'I found {found:stock}[: {instruments*{name} ({sector}) at {last} euros}].',
   },
   get_quote: {
-    goal: 'check the price of a stock',
+    goal: 'get a quote for a stock',
     answer: '{name} last traded at {last} euros[, with a bid of {bid}][ and an ask of {ask}]; trading is {market}.',
   },
   view_order_book: {

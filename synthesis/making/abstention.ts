@@ -55,7 +55,7 @@ export const makeAbstention: Maker = (assignment, worldSeed, context, random) =>
   const exchanges = turns.map(({ user, request }, turn) => ({
     user,
     calls: [],
-    assistant: speech.decline({ ...moment, turn }, request?.ask),
+    assistant: request ? speech.decline({ ...moment, turn }, request.ask) : speech.declineOnceMore({ ...moment, turn }),
   }))
   const course = { information: 'complete', recovery: null } as const
   return assemble(assignment, task, course, persona, { exchanges, origins: [], turnOf: [] }, context)

@@ -81,7 +81,7 @@ const makeHidden: Maker = (assignment, worldSeed, context, random) => {
   const exchanges = turns.map(({ user, request }, turn) => ({
     user,
     calls: [],
-    assistant: speech.decline({ ...moment, turn }, request?.ask),
+    assistant: request ? speech.decline({ ...moment, turn }, request.ask) : speech.declineOnceMore({ ...moment, turn }),
   }))
   const users = turns.map(({ user }) => user)
   const task = buildTask(

@@ -175,7 +175,7 @@ function answer(turn: Turn, steps: readonly ToldStep[], script: Script, speech: 
     )
   if (turn.failed) {
     const ask = { ...askOf(steps, turn.failed.step, script), args: turn.failed.args }
-    return first + speech.failure(ask, turn.failed.message, at)
+    return first + speech.failure(ask, turn.failed.message, { ...at, goesOn: isTold })
   }
   if (turn.says === 'request' && turn.ruled) return first + answerToRuled(turn.ruled, { ...at, goesOn: isTold })
   return speech.report(done, at)

@@ -117,6 +117,13 @@ const FAILURES = [
   'That did not go through. #',
   'There is a problem: #',
 ] as const
+/** After what was done of the same request. */
+const LAST_FAILURES = [
+  'The last part did not work: #',
+  'The rest was refused: #',
+  'But one thing failed: #',
+  'Only the last part was not possible. #',
+] as const
 const OFFERS = [
   'Would you like to try something else?',
   'How would you like to proceed?',
@@ -130,11 +137,11 @@ const OFFERS = [
 ] as const
 
 /** Says that a call failed, in the world's own words but for keys that are names, and leaves the decision to the user. */
-export function failure({ args }: Ask, message: string, { random }: Moment): string {
+export function failure({ args }: Ask, message: string, { random, goesOn }: Moment): string {
   const keys = Object.values(args).filter((value): value is string => typeof value === 'string' && isNameAsKey(value))
   const told = keys.reduce((text, key) => text.replaceAll(key, nameOf(key)), message)
   const stopped = /[.!?]$/.test(told) ? told : `${told}.`
-  return `${random.pick(FAILURES).replace('#', () => stopped)} ${random.pick(OFFERS)}`
+  return `${random.pick(goesOn ? LAST_FAILURES : FAILURES).replace('#', () => stopped)} ${random.pick(OFFERS)}`
 }
 
 const REFUSALS = [
@@ -218,4 +225,17 @@ const ofYours = (goal: string): string =>
     .replaceAll(/\bwe\b/g, 'you')
 
 export const declineRest = (moment: Moment, ask?: Ask): string => refusal(RESTS, RESTS_OF, moment, ask)
+
+const ONCE_MORE = [
+  'I have looked again, and no tool of mine can do it.',
+  'I am sorry, but there is no way with the tools that I have.',
+  'No, I am afraid not: the tool for it is missing here.',
+  'I checked once more, and it is still beyond my tools.',
+  'Unfortunately not. None of my tools gets you there.',
+  'I wish I could, but there really is no tool for it here.',
+] as const
+
+/** Says no to somebody who insists. */
+export const declineOnceMore = ({ random }: Moment): string => random.pick(ONCE_MORE)
+
 export const decline = (moment: Moment, ask?: Ask): string => refusal(REFUSALS, REFUSALS_OF, moment, ask)

@@ -24,7 +24,7 @@ const BRINGING: Readonly<Record<Persona['register'], readonly string[]>> = {
   ],
   chatty: [
     'Good news, you should be able to do that now! Can you give it another go?',
-    'Okay, they switched something on for you. How about now?',
+    'Okay, it should work by now. How about another try?',
     'Okay, you can do that now, so please go ahead!',
     "Right, I've got you access to that. Let's try again!",
   ],

@@ -137,7 +137,6 @@ function contextOf(
     adjacent,
     named: last !== undefined && !isList(last) && speaksOnlyOf(last, entity),
     ahead: sources.length > 0 && sources.every((ask) => ask.tool.annotations.readOnly) && turn === 0,
-    searched: sources.every(({ tool: { name } }) => /^(find|search|look)_/.test(name)),
     made: last !== undefined && sources.length === 1 && gives(last) && makes(last, entity!),
     repeated:
       last === undefined || last.silent || last.server !== server

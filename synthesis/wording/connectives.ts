@@ -32,11 +32,7 @@ const LATER: readonly (readonly [string, number])[] = [
   ['', 4],
 ]
 const LATER_BY: Readonly<Record<Before, readonly (readonly [string, number])[]>> = {
-  found: [
-    ['once you have that, ', 2],
-    ['with that at hand, ', 1],
-    ['when you have found that, ', 1],
-  ],
+  found: [['once you have that, ', 2]],
   changed: [
     ["once that's done, ", 2],
     ["when that's done, ", 2],
@@ -85,7 +81,7 @@ const TAKEN_UP: Readonly<Record<Register, Readonly<Record<Before | 'both', reado
     both: ['Thanks', 'OK', 'Good', 'Alright', 'Okay, thanks', 'Great, thanks', 'Okay'],
     found: [
       ...['Good to know', 'I see', 'Right', 'Got it', 'Okay, I see', 'That helps', 'Thanks, got it'],
-      ...['Just what I was after', 'Noted', 'Interesting', 'All clear'],
+      ...['Just what I was after', 'Noted', 'Interesting'],
     ],
     changed: [
       'Great',
@@ -202,6 +198,16 @@ const AFTER_FAILURE: Readonly<Record<Register, readonly string[]>> = {
   polite: ['I see, thank you. ', 'Never mind, thank you. ', 'That is a pity. ', 'I understand. '],
   chatty: ['Oh well. ', 'Ah, shame. ', 'Hm, okay, forget it. ', 'Argh, fine. ', 'No worries. '],
 }
+
+const REFUSED: Readonly<Record<Register, readonly string[]>> = {
+  terse: ['ok. ', 'hm. ', 'too bad. '],
+  plain: ['Too bad. ', 'All right. ', 'OK. ', 'I see. '],
+  polite: ['I see, thank you. ', 'That is a pity. ', 'I understand. ', 'Thank you all the same. '],
+  chatty: ['Oh well. ', 'Ah, shame. ', 'Hm, okay. ', 'No worries. '],
+}
+
+/** Begins a turn that goes on to the next thing of the same kind after a refusal. */
+export const goingOn = (register: Register, random: SeededRandom): string => random.pick(REFUSED[register])
 
 const UNANSWERED: Readonly<Record<Register, readonly string[]>> = {
   terse: [

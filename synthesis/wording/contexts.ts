@@ -8,7 +8,6 @@ import type { Persona } from './speech.js'
 const LEADS: Readonly<Record<string, readonly string[]>> = {
   banking: [
     "It's that time of the month.",
-    'I want to keep an eye on my money.',
     'A bit of banking before lunch.',
     "I'm sorting out my finances~.",
     "I'm going through my accounts~.",
@@ -17,7 +16,6 @@ const LEADS: Readonly<Record<string, readonly string[]>> = {
   ],
   budget: [
     "We're trying to save a little.",
-    'The household budget again.',
     "I'm doing the household accounts~.",
     "I'm going over our spending~.",
     "I'm at the kitchen table with our budget~.",
@@ -43,13 +41,11 @@ const LEADS: Readonly<Record<string, readonly string[]>> = {
     "I'm tidying up my accounts~.",
     "I'm updating the CRM~.",
     "I'm going through my customers~.",
-    'My manager wants the CRM up to date.',
     "I've just come off the phone with a customer.",
     "I'm working on the pipeline~.",
   ],
   email: [
     'Too many mails lately.',
-    "Mail again, I'm afraid.",
     "I'm going through my inbox~.",
     "I'm catching up on email~.",
     "I'm clearing my mail~.",
@@ -100,7 +96,7 @@ const LEADS: Readonly<Record<string, readonly string[]>> = {
     "My phone's map is confusing me.",
     "I'm new in town.",
     "I'm planning a few errands~.",
-    "I'm working out my way~.",
+    "I'm planning my route~.",
     "I'm helping my parents find their way.",
     'I know the place far too little.',
     "I'm on my feet a lot today.",
@@ -201,7 +197,7 @@ const LEADS: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-const TIMES = ['', '', '', ' this morning', ' today', ' right now'] as const
+const TIMES = ['', '', '', ' this morning', ' today'] as const
 
 /** Reasons that fit everything. */
 const ANYWHERE: Readonly<Record<Persona['register'], readonly string[]>> = {

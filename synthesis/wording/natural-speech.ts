@@ -1,5 +1,5 @@
 import { correct, supply } from './answers.js'
-import { decline, declineRest, failure, question } from './assistant.js'
+import { decline, declineOnceMore, declineRest, failure, question } from './assistant.js'
 import { bring } from './bringing.js'
 import { insist } from './insist.js'
 import { report } from './report.js'
@@ -17,6 +17,7 @@ export const naturalSpeech: Speech = {
   report,
   failure,
   decline,
+  declineOnceMore,
   declineRest,
   insist,
   bring,

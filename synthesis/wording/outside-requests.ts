@@ -1,5 +1,5 @@
 import type { SeededRandom } from '../../servers/kernel/index.js'
-import { greeting, movingOn } from './connectives.js'
+import { goingOn, greeting } from './connectives.js'
 import { lead } from './contexts.js'
 import { drawFrame } from './frames.js'
 import { OUTSIDE_TOPICS, type OutsideTopic } from './outside-topics.js'
@@ -52,7 +52,7 @@ export function outsideRequest(
     ? `${frame.before}${frame.before === '' ? bare : lowered(bare)}${frame.after ?? ''}${frame.asks ? '?' : '.'}`
     : request
   const opening =
-    turn === 0 ? greeting(persona.register, random) : random.chance(0.6) ? movingOn(persona.register, random) : ''
+    turn === 0 ? greeting(persona.register, random) : random.chance(0.6) ? goingOn(persona.register, random) : ''
   const reason = turn === 0 && opening === '' && world !== undefined ? lead(world, persona.register, random) : ''
   const start = opening.endsWith(', ') ? opening + lowered(sentence) : `${opening}${capital(sentence)}`
   const asked = reason === '' ? start : `${reason} ${start}`

@@ -292,7 +292,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
       'How much income tax do I have to set aside?',
       'Change the tax rate on my invoices to (7|10|19) percent.',
       'Send last year’s accounts to the tax office.',
-      'Write my depreciation of the (van|oven|camera) off.',
+      'Book the depreciation of my (van|oven|camera).',
     ],
   },
   {

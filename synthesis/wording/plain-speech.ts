@@ -48,6 +48,7 @@ export const plainSpeech: Speech = {
   report: () => CLOSING,
   failure: (_ask, message) => `That did not work: ${message}`,
   decline: (_moment: Moment) => 'I cannot do that.',
+  declineOnceMore: () => 'I cannot do that.',
   declineRest: () => 'I cannot do the rest.',
   insist: () => 'Are you sure?',
   bring: () => 'You have another tool now. Please try again.',

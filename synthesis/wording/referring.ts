@@ -12,8 +12,6 @@ export interface Context {
   readonly named: boolean
   /** The result is still to come: it is asked for earlier in the same turn. */
   readonly ahead: boolean
-  /** That result is what a search finds, and not what belongs to a thing that was named. */
-  readonly searched: boolean
   /** The call of that result makes something new. */
   readonly made: boolean
   /** How the clause just before means the same thing, if it does, and nothing else of its kind: by its label, otherwise, or as what is looked for. */
@@ -75,7 +73,7 @@ const again = (noun: string, context: Context, slot: Slot, random: SeededRandom)
 
 function theOnly(
   noun: string,
-  { adjacent, named, ahead, searched, made }: Context,
+  { adjacent, named, ahead, made }: Context,
   { before, after }: Slot,
   random: SeededRandom,
 ): string {
@@ -86,12 +84,12 @@ function theOnly(
   if (before.endsWith('that ')) return `this ${noun}`
   if (adjacent && !PEOPLE.has(noun) && random.chance(0.15)) return 'that one'
   if (made) return random.pick([`that ${noun}`, `the new ${noun}`, `the new ${noun}`])
-  if (ahead) return random.pick([`that ${noun}`, `that ${noun}`, searched ? `the ${noun} you find` : `that ${noun}`])
+  if (ahead) return `that ${noun}`
   return random.pick([
     `that ${noun}`,
     `that ${noun}`,
     `this ${noun}`,
-    PEOPLE.has(noun) ? `that ${noun}` : `the ${noun}`,
+    PEOPLE.has(noun) || !adjacent ? `that ${noun}` : `the ${noun}`,
   ])
 }
 
@@ -104,11 +102,11 @@ const STANDS_OUT = /^(?=.*[a-z])[\w~/-]+(\.[a-z0-9]+)?$/
 /** Labels that are the name of a thing and of nothing else. */
 const NAMED_BY = new Set(['name', 'title'])
 /** Things that bear the name of another: the order of a stock, the sale of a lamp. Without the word the other would be meant. */
-const NAMED_AFTER_ANOTHER = /\b(request|order|sale|reservation|shipment|recording|offer|appointment)$/
+const NAMED_AFTER_ANOTHER = /\b(request|order|sale|reservation|shipment|recording|offer|appointment|transaction)$/
 
 /** What things are called that have names of their own: nobody says "the Copper Lion Pharmacy place". */
 const SAYS_NOTHING =
-  /^(place|location|article|product|device|destination|company|restaurant|dish|store|stock|deal|itinerary)$/
+  /^(place|location|article|product|device|appliance|light|thermostat|cover|speaker|sensor|camera|lock|destination|company|restaurant|dish|store|stock|deal|itinerary)$/
 
 function labelled(noun: string, label: string, { labelField, ahead }: Context, random: SeededRandom): TextSpan[] {
   const name: TextSpan = { text: label, fixed: true, label: true }
@@ -123,6 +121,8 @@ function labelled(noun: string, label: string, { labelField, ahead }: Context, r
     const bare = proper || random.chance(0.3) ? [name] : quoted
     return random.chance(0.4) ? [word('the '), ...bare, word(` ${noun}`)] : [word(`the ${noun} about `), ...bare]
   }
+  // "Ceramic Pan, medium" says what it is of.
+  if (noun === 'variant' && label.includes(', ')) return [name]
   const endsWithNoun = label.toLowerCase().endsWith(noun.split(' ').at(-1)!)
   if (proper && endsWithNoun) return random.chance(0.5) ? [word('the '), name] : [name]
   // The name of a file or a person needs no word for what it is, nor does a title that was just spoken of.

@@ -1,6 +1,7 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { Json, JsonObject } from '../../reward/index.js'
 import { meaningOf, type SeededRandom, type ServerDefinition } from '../../servers/kernel/index.js'
+import { elementOf } from '../../servers/kernel/tool-graph.js'
 import { listed, plural, singular } from './field-words.js'
 import type { Ask, Moment } from './speech.js'
 import { told } from './told.js'
@@ -32,7 +33,8 @@ export function report(done: readonly Done[], { random, today, goesOn }: Moment)
     .map((call, i) => {
       const answer = told(call.ask, call.output, today)
       if (answer === undefined) return { text: summary(call, i === firstWrite, random).join(' '), isNew: false }
-      const isConfirmed = i === firstWrite && asked.length === 1 && !goesOn && random.chance(CONFIRMED)
+      const isConfirmed =
+        i === firstWrite && asked.length === 1 && !goesOn && random.chance(CONFIRMED) && !isHeldUp(answer)
       return isConfirmed
         ? { text: confirmed(random.pick(CONFIRMATIONS), answer), isNew: false }
         : { text: answer, isNew: i > 0 && !call.ask.tool.annotations.readOnly }
@@ -49,6 +51,10 @@ export function report(done: readonly Done[], { random, today, goesOn }: Moment)
     return `${before} ${linked(text, link, random)}`
   }, answers[0]!.text)
 }
+
+/** Whether what was asked for has not come about, or not yet. */
+const isHeldUp = (answer: string): boolean =>
+  /\b(declined|refused|rejected|failed|waiting for|pending|still to be|still open)\b/.test(answer)
 
 const NOW = ['Now ', 'Now ', 'And now '] as const
 
@@ -203,11 +209,6 @@ function textual(value: Json | undefined): string | undefined {
   )
     return listed(value.map(String))
   return undefined
-}
-
-function elementOf(schema: unknown): z.ZodObject | undefined {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return elementOf(schema.unwrap())
-  return schema instanceof z.ZodArray && schema.element instanceof z.ZodObject ? schema.element : undefined
 }
 
 /** What all entries of a list are: lists of devices also carry the keys of the lights among them. */

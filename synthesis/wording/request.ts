@@ -80,7 +80,9 @@ function arranged(clauses: readonly Clause[], world: string, manner: Manner, mom
       nth === 0
         ? start + (listed ? 'first, ' : opener.now)
         : listed
-          ? random.pick(isLast ? ['finally, ', 'third, ', 'and last, '] : ['second, ', 'then, '])
+          ? isLast
+            ? random.pick(['finally, ', 'and last, '])
+            : 'then, '
           : freshOpener({ isLast, nth, before }, used, register, random)
     const isFirst = nth === 0 && turn === 0
     sentences.push(sentence(group, { linking, isFirst }, used, manner, random))

@@ -72,6 +72,8 @@ export interface Speech {
   failure(ask: Ask, message: string, moment: Moment): string
   /** The assistant says that it has no tool for what was asked, of which `ask` is the last thing. */
   decline(moment: Moment, ask?: Ask): string
+  /** To somebody who insists. */
+  declineOnceMore(moment: Moment): string
   /** The same of what is left after a part was done. */
   declineRest(moment: Moment, ask?: Ask): string
   /** The user asks again for what was declined. */

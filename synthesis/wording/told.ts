@@ -1,6 +1,7 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { Json, JsonObject } from '../../reward/index.js'
 import { type AnswerPart, meaningOf, PAGE, parseAnswer } from '../../servers/kernel/index.js'
+import { elementOf } from '../../servers/kernel/tool-graph.js'
 import { isDate, isMonth, MONTHS } from './dates.js'
 import { isNameAsKey, listed, nameOf, plural } from './field-words.js'
 import type { Ask } from './speech.js'
@@ -156,11 +157,6 @@ function goesOn(field: string, filling: Filling): boolean {
 function pageOf(field: string, { ask }: Filling): number {
   const size = ask.tool.pages?.[field]
   return size === undefined ? Infinity : PAGE[size]
-}
-
-function elementOf(schema: unknown): z.ZodObject | undefined {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return elementOf(schema.unwrap())
-  return schema instanceof z.ZodArray && schema.element instanceof z.ZodObject ? schema.element : undefined
 }
 
 const isObject = (value: Json | undefined): value is JsonObject =>

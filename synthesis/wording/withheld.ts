@@ -31,8 +31,9 @@ const WAITING =
   /\b(a|an|the|my|is|are|was|and|or|at most|no more than|than|up|be|stops|expires|ends|lasts|costs|begins|differs?|compares?|nearest|closest|next|above|below|over|spent|paid|charged|tagged|packed|zipped|written|installed|booked|counts|counted|points|runs|belongs?|missing|valid|close|away|trip|come|takes part|people|good|reachable|automated|and ask|and pay|it|us|add me|alert me|should it fall|, delivered)$/
 /** A verb with one thing alone, which is not what the request was about: `append "..."`, `ask Ana`. */
 const BARE = /^(?:[a-z]+ "\{[a-z_]+\}"|(?:add|ask|give) \{[a-z_]+\}(?: with .*)?)$/
-/** What is looked for, once its name is gone. */
-const NAMELESS = /^show the lines\b|\b(?:there is|we have) an? [a-z]+$/
+/** What is looked for or counted, once its name is gone. */
+const NAMELESS =
+  /^(?:show|count) (?:the )?lines\b|^(?:search|look around) the map\b|^find out how many lines\b|\b(?:there is|we have) an? [a-z]+$/
 /** What cannot follow a gap: the other half of a pair, or words about what is missing. */
 const HALF = /^(?: and (?:the |its )?[a-z]+ "?\{| of | as | so far\b)/
 /** Verbs that are about the new value: `set that light` alone would be no sentence. */
@@ -73,7 +74,6 @@ const STANDS_FOR_CHANGE: Readonly<Record<string, string>> = {
   speed: 'a different speed',
   folder: 'another folder',
   date: 'another day',
-  gear: 'another gear',
   beam: 'another setting',
   limit: 'a new limit',
   limit_price: 'a new limit price',

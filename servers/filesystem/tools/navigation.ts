@@ -61,9 +61,9 @@ const showSession = tool({
   needs: ['working_directory_chosen', 'trash_emptied'],
   ask: [
     'tell me which directory I am in and how much of my quota is left',
-    'show who I am here and what the working directory is',
-    'print the working directory, my groups and my quota',
-    'check where I am working and how much space I have left',
+    'tell me how much space I have left and where I am',
+    'show me how much of my quota is left',
+    'check how much of my quota I have used',
   ],
   sample: () => ({}),
   run(_, { db }) {

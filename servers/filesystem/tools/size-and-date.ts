@@ -8,7 +8,7 @@ import { chooseDirectory } from '../sampling.js'
 import { directoryKey, type FilesystemView, fileKey, type Node, tool } from '../schema.js'
 
 /** Sizes as people name them. Bytes. */
-const SIZES = [300, 400, 500, 1000, 5000, 100_000, 1_000_000, 1_500_000, 2_000_000, 2_500_000, 3_000_000] as const
+const SIZES = [1000, 2000, 5000, 100_000, 1_000_000, 1_500_000, 2_000_000, 2_500_000, 3_000_000] as const
 
 /** The sizes that one to three files beneath the directory are above. */
 function tellingSizes(db: FilesystemView, directory: Node): number[] {

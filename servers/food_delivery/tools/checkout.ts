@@ -150,7 +150,7 @@ const placeFoodOrder = tool({
     'order what is in my basket to {dropoff}[ for {time}][ with a tip of {tip}]',
     'have the basket delivered to {dropoff}[ at {time}][, tipping {tip}]',
     'send the food in my basket to {dropoff}[ at {time}][ and tip the courier {tip}]',
-    'place my food order to {dropoff}[ for {time}][, plus a tip of {tip}]',
+    'place my food order for delivery to {dropoff}[ for {time}][, plus a tip of {tip}]',
   ],
   sample({ db, random, bound, now }) {
     const lines = db.basket.list()

@@ -104,7 +104,7 @@ const searchInvoices = tool({
   annotations: { readOnly: true },
   ask: [
     'search the invoices[ for {words}][, only the {status} ones]',
-    'find the invoices[ about {words}][ that are {status}]',
+    'find the invoices[ for {words}][ that are {status}]',
     'look through the invoices[ for {words}][, just the {status} ones]',
     'show me the invoices[ that mention {words}][, only the {status} ones]',
   ],

@@ -68,7 +68,7 @@ const searchArticles = tool({
   annotations: { readOnly: true },
   ask: [
     'search our articles for "{text}"[ in {department}]',
-    'find the article "{text}"[ in the {department} department]',
+    'find the articles that match "{text}"[ in the {department} department]',
     'look up "{text}" among the articles of the chain[ under {department}]',
     'check whether the chain carries "{text}"[ in {department}]',
   ],

@@ -70,7 +70,7 @@ const getQuote = tool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'see where {instrument} stands',
+    'see what {instrument} costs right now',
     'get me a quote for {instrument}',
     'look up what {instrument} is trading at',
     'tell me the bid and ask for {instrument}',
@@ -115,7 +115,7 @@ const viewOrderBook = tool({
   ask: [
     'show the {side} side of the order book of {instrument}',
     'show me the {side} orders for {instrument} in the order book',
-    'view the order book for {instrument} on the {side} side',
+    'open the {side} side of the order book for {instrument}',
     'tell me how deep the {side} side of the book is for {instrument}',
   ],
   sample({ db, random, bound }) {

@@ -65,7 +65,7 @@ const checkBuyingPower = tool({
   ask: [
     'check my buying power',
     'tell me how much money I have left to invest',
-    'show my cash and the risk limits of the sectors',
+    'show my cash and how much I may still put into each sector',
     'look up what is left of my trading cash',
   ],
   sample: () => ({}),
@@ -99,9 +99,9 @@ const listTrades = tool({
   annotations: { readOnly: true },
   needs: ['money_moved'],
   ask: [
-    'list my entries for {instrument}[, just the {kind} ones]',
+    'list my trades and dividends in {instrument}[, just the {kind} entries]',
     'show the trade history of {instrument}[ with only the {kind} entries]',
-    'go through my entries for {instrument}[, only the {kind} ones]',
+    'go through my trades and dividends in {instrument}[, only the {kind} entries]',
     'tell me what I did with {instrument} so far[, {kind} entries only]',
   ],
   sample({ db, random, bound }) {

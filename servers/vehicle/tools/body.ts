@@ -94,7 +94,7 @@ const moveWindow = tool({
   needs: ['guard_set', 'engine_running'],
   ask: [
     'set the {window} window to {opening} percent open',
-    'have the {window} window {opening} percent open',
+    'bring the {window} window to {opening} percent open',
     'move the {window} window until it is {opening} percent open',
     'put the {window} window at {opening} percent open',
   ],

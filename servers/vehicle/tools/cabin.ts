@@ -145,7 +145,7 @@ const setCabinClimate = tool({
   needs: ['engine_running'],
   ask: [
     'set the {zone} zone of the car to {temperature} degrees',
-    'set the climate in the {zone} zone to {temperature} degrees',
+    'set the {zone} temperature in the car to {temperature} degrees',
     'set the temperature in the {zone} zone to {temperature} degrees',
     'make it {temperature} degrees in the {zone} zone',
   ],

@@ -147,7 +147,7 @@ const startMeeting = tool({
   annotations: { readOnly: false },
   establishes: ['meeting_live'],
   needs: ['hosting_over'],
-  ask: ['start {meeting}', 'go live with {meeting}', 'open {meeting} now', 'get {meeting} going'],
+  ask: ['start {meeting}', 'kick off {meeting}', 'open {meeting} now', 'get {meeting} going'],
   sample(draw) {
     const { db, random, bound } = draw
     const meeting = choose(db.meetings, random, bound.meeting, (row) => !startObstacle(draw, row))

@@ -138,9 +138,9 @@ const manageParticipant = tool({
   needs: ['meeting_live'],
   ask: [
     'go ahead and {action} {participant} in the video meeting',
-    'help me {action} {participant} in the video meeting',
+    'use the host controls to {action} {participant}',
     'go into the video meeting and {action} {participant}',
-    'help me {action} {participant} in the call',
+    'go ahead and {action} {participant} for me',
   ],
   sample({ db, random, bound }) {
     const actions = bound.action === undefined ? ACTIONS : [bound.action]
