@@ -9,7 +9,6 @@ export * from './production/worker-pool.js'
 export {
   createTeacher,
   rephraseAll,
-  type Source,
   type Teacher,
   TeacherError,
   type TeacherReport,

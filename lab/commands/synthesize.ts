@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { createLogUpdate } from 'log-update'
+import type { Source } from '../../chat/index.js'
 import {
   createBaselineCheck,
   DatasetError,
@@ -29,7 +30,6 @@ import {
   programHash,
   type Recipe,
   rephraseAll,
-  type Source,
   SPLIT_SHARES,
   SynthesisError,
   type Teacher,

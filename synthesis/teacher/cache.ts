@@ -3,7 +3,7 @@ import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { TeacherError } from './errors.js'
-import { PROMPT_VERSION, READ_LIMITS } from './limits.js'
+import { CACHE_LINE_BYTES, PROMPT_VERSION } from './limits.js'
 
 const lineShape = z.object({
   task: z.string().regex(/^[0-9a-f]{64}$/),
@@ -98,7 +98,7 @@ async function readLines(path: string, take: (line: Line) => void): Promise<{ da
     const parts = (rest + chunk).split('\n')
     rest = parts.pop()!
     for (const part of parts) use(part)
-    if (rest.length > READ_LIMITS.cacheLineBytes) {
+    if (rest.length > CACHE_LINE_BYTES) {
       skipping = true
       rest = ''
     }

@@ -1,6 +1,4 @@
-export type { Budget } from './budget.js'
 export {
-  FAILURES,
   OBJECTIONS,
   type Problem,
   type ProblemKind,
@@ -13,7 +11,6 @@ export {
   createTeacher,
   type RephraseContext,
   type Rephrased,
-  type Source,
   type Teacher,
   type TeacherOptions,
   type TeacherReport,

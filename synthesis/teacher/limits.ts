@@ -29,19 +29,8 @@ export const TEACHER_LIMITS: TeacherLimits = {
   replyTokens: 4_096,
 }
 
-/** What is read of anything that comes from a teacher or from the cache. */
-export const READ_LIMITS = {
-  /** Bytes of an HTTP response; the largest honest ones hold a reasoning model's thoughts. */
-  responseBytes: 1 << 20,
-  /** Characters of a reply in which JSON is looked for. */
-  replyChars: 128 << 10,
-  /** Characters of the reply's JSON; the longest example of the paper's profile needs a tenth. */
-  jsonChars: 64 << 10,
-  /** Bytes of a line of the cache. */
-  cacheLineBytes: 256 << 10,
-  /** Models that a server lists. */
-  models: 10_000,
-} as const
+/** Bytes of a line of the cache. */
+export const CACHE_LINE_BYTES = 256 << 10
 
 /** How long words may be, in characters: `draft * factor + extra`. */
 export const LENGTH = { factor: 3, userExtra: 160, assistantExtra: 240, most: 4000 } as const

@@ -1,31 +1,33 @@
 import { z } from 'zod'
+import { type ChatReply, type ChatRequest, jsonIn } from '../../chat/index.js'
 import type { Brief } from './brief.js'
-import type { ChatReply } from './chat.js'
 import type { TurnWords } from './check.js'
 import type { Objection, Problem } from './errors.js'
-import { READ_LIMITS } from './limits.js'
 
 const replyShape = z.object({
   turns: z.array(z.object({ user: z.string(), assistant: z.string() })).max(64),
 })
 
 /** How the reply has to look, for servers that can force it. */
-export const REPLY_SCHEMA = {
-  type: 'object',
-  properties: {
-    turns: {
-      type: 'array',
-      items: {
-        type: 'object',
-        properties: { user: { type: 'string' }, assistant: { type: 'string' } },
-        required: ['user', 'assistant'],
-        additionalProperties: false,
+export const REPLY_FORM: NonNullable<ChatRequest['form']> = {
+  name: 'conversation',
+  schema: {
+    type: 'object',
+    properties: {
+      turns: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: { user: { type: 'string' }, assistant: { type: 'string' } },
+          required: ['user', 'assistant'],
+          additionalProperties: false,
+        },
       },
     },
+    required: ['turns'],
+    additionalProperties: false,
   },
-  required: ['turns'],
-  additionalProperties: false,
-} as const
+}
 
 const REFUSAL = /\b(?:I'?m sorry|I am sorry|I apologi[sz]e|I can(?:'|no)t|I cannot|I am unable|I'm unable|as an ai)\b/i
 
@@ -48,19 +50,6 @@ export function wordsOf({ text, stop }: ChatReply, brief: Brief): TurnWords[] | 
     user: brief.turns[i]?.frozen ? brief.turns[i].user : tidy(user, typographic),
     assistant: tidy(assistant, typographic),
   }))
-}
-
-/** Models think aloud, put JSON into fences, or talk around it; what stands between the outermost braces counts. */
-function jsonIn(text: string): unknown {
-  if (text.length > READ_LIMITS.replyChars) return undefined
-  const answer = text.split('</think>').at(-1)!
-  const [from, to] = [answer.indexOf('{'), answer.lastIndexOf('}')]
-  if (from < 0 || to - from > READ_LIMITS.jsonChars) return undefined
-  try {
-    return JSON.parse(answer.slice(from, to + 1))
-  } catch {
-    return undefined
-  }
 }
 
 /** Spaces and quotes as the drafts have them, so that phrases can be found again; tokenizers compose characters too. */

@@ -1,29 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import {
+  type Budget,
+  budgetedChat,
+  ChatFailure,
+  type ChatModel,
+  isPassing,
+  openChat,
+  type Source,
+  type Spending,
+} from '../../chat/index.js'
 import type { Example } from '../../dataset/example.js'
 import { deriveSeed, type ServerDefinition } from '../../servers/kernel/index.js'
 import { type Brief, briefOf } from './brief.js'
-import { type Budget, createAccount, type Spending } from './budget.js'
 import { type Cache, type Finished, openCache } from './cache.js'
-import type { ChatModel, ChatReply } from './chat.js'
 import { problemsIn } from './check.js'
-import { openEngineChat } from './engine-chat.js'
-import { ChatFailure, type Problem, type ProblemKind, TeacherError } from './errors.js'
+import { type Problem, type ProblemKind, TeacherError } from './errors.js'
 import { TEACHER_LIMITS, type TeacherLimits } from './limits.js'
-import { openOpenAiChat } from './openai-chat.js'
 import { promptFor, type Voice } from './prompt.js'
-import { wordsOf } from './reply.js'
+import { REPLY_FORM, wordsOf } from './reply.js'
 import { retell } from './retell.js'
-
-/** Where the language model is. */
-export type Source =
-  | { readonly kind: 'server'; readonly url: string; readonly model?: string; readonly apiKey?: string | undefined }
-  | {
-      readonly kind: 'file'
-      readonly modelPath: string
-      readonly threads: number
-      readonly gpu: 'auto' | false
-      readonly contextSize: number
-    }
 
 export interface TeacherOptions {
   readonly source: Source
@@ -77,12 +72,12 @@ export interface Teacher {
 
 /**
  * Opens the teacher: asks a server for its models unless one is named, or loads a model file.
- * @throws TeacherError every code but `closed`; the signal's reason when it aborts
+ * @throws TeacherError `bad_options`, `cache_failed`; ChatError; the signal's reason when it aborts
  */
 export async function createTeacher(options: TeacherOptions, signal: AbortSignal): Promise<Teacher> {
   const limits: TeacherLimits = { ...TEACHER_LIMITS, ...options.limits }
   checkNumbers({ ...options.budget, ...limits })
-  const model = await openModel(options.source, limits, signal)
+  const model = await openChat(options.source, limits.timeoutMs, signal)
   try {
     return teacherOf(model, await openCache(options.cacheFolder, model.name), options, limits)
   } catch (error) {
@@ -96,16 +91,8 @@ function checkNumbers(numbers: Readonly<Record<string, number>>): void {
     if (!(value >= 1)) throw new TeacherError('bad_options', `${name} must be at least 1`)
 }
 
-function openModel(source: Source, { timeoutMs }: TeacherLimits, signal: AbortSignal): Promise<ChatModel> {
-  if (source.kind === 'file') return openEngineChat({ ...source, timeoutMs }, signal)
-  const { url, model, apiKey } = source
-  return openOpenAiChat({ url, ...(model === undefined ? {} : { model }), apiKey, timeoutMs }, signal)
-}
-
-/** A failed request of these kinds may have been worked on all the same. */
-const COSTLY: readonly ProblemKind[] = ['timeout', 'connection', 'bad_protocol']
-/** A failed request of these kinds is sent again. */
-const PASSING: readonly ProblemKind[] = ['connection', 'timeout', 'rate_limited', 'server_error', 'bad_protocol']
+/** Of those who put words; other words are wanted where the first were refused. */
+const TEMPERATURE = 0.8
 
 function teacherOf(
   model: ChatModel,
@@ -113,11 +100,9 @@ function teacherOf(
   { catalogue, budget }: TeacherOptions,
   limits: TeacherLimits,
 ): Teacher {
-  const account = createAccount(budget)
+  const chat = budgetedChat(model, budget, limits.failuresInARow)
   const counts: Partial<Record<ProblemKind, number>> = {}
   const done = { examples: 0, rephrased: 0, kept: 0, fromCache: 0 }
-  let inARow = 0
-  let isDown = false
   const stopped = new AbortController()
   let closing: Promise<void> | undefined
 
@@ -125,34 +110,6 @@ function teacherOf(
     for (const problem of found) {
       problems.push(problem)
       counts[problem.kind] = (counts[problem.kind] ?? 0) + 1
-    }
-  }
-
-  /** One request. @returns the problem that left it without a reply */
-  const request = async (
-    example: Example,
-    brief: Brief,
-    voice: Voice,
-    last: readonly Problem[],
-    nth: number,
-    signal: AbortSignal,
-  ): Promise<ChatReply | Problem | ChatFailure> => {
-    const prompt = promptFor(example, brief, voice, last)
-    const share = account.reserve(prompt.system + prompt.user, limits.replyTokens)
-    if (!share) return { kind: 'budget', detail: 'the budget of this run is used up' }
-    const seed = deriveSeed('prove/teacher/1', Number.parseInt(example.task.id.slice(0, 8), 16), nth) % 2 ** 31
-    try {
-      const reply = await model.complete({ ...prompt, maxTokens: limits.replyTokens, seed }, signal)
-      share.settle(reply)
-      inARow = 0
-      return reply
-    } catch (error) {
-      const failure = error instanceof ChatFailure ? error : undefined
-      share.fail(!failure || COSTLY.includes(failure.kind))
-      if (!failure) throw error
-      inARow = failure.kind === 'rejected' ? 0 : inARow + 1
-      if (failure.kind === 'forbidden' || inARow >= limits.failuresInARow) isDown = true
-      return failure
     }
   }
 
@@ -168,17 +125,16 @@ function teacherOf(
     const kept = (finished: boolean) => ({ example, attempts, outcome: 'kept' as const, problems, finished })
     while (replies < limits.replies && failures < limits.failures) {
       signal.throwIfAborted()
-      if (isDown) {
-        note(problems, [{ kind: 'down', detail: 'the teacher does not answer any more' }])
-        return kept(false)
-      }
-      const reply = await request(example, brief, voice, last, replies, signal)
+      const prompt = promptFor(example, brief, voice, last)
+      const seed = deriveSeed('prove/teacher/1', Number.parseInt(example.task.id.slice(0, 8), 16), replies) % 2 ** 31
+      const asking = { ...prompt, maxTokens: limits.replyTokens, seed, temperature: TEMPERATURE, form: REPLY_FORM }
+      const reply = await chat.ask(asking, signal)
       if (reply instanceof ChatFailure) {
         attempts++
         failures++
         note(problems, [{ kind: reply.kind, detail: reply.message }])
-        if (!PASSING.includes(reply.kind)) return kept(reply.kind === 'rejected')
-        if (failures < limits.failures && !isDown) {
+        if (!isPassing(reply)) return kept(reply.kind === 'rejected')
+        if (failures < limits.failures && !chat.isDown) {
           const wanted = reply.retryAfterMs ?? limits.backoffMs * 2 ** (failures - 1)
           await pause(Math.min(wanted, limits.longestPauseMs), undefined, { signal })
         }
@@ -221,7 +177,7 @@ function teacherOf(
     report: () => ({
       teacher: model.name,
       ...done,
-      ...account.spent(),
+      ...chat.spent(),
       damagedCacheLines: cache.damaged,
       problems: { ...counts },
     }),

@@ -80,7 +80,7 @@ test('killed in the middle it leaves no data set, and goes on to the same bytes'
 test('a teacher that is not there, or not wanted, is said in one line', async () => {
   const away = await lab('synthesize', '--examples', '2', '--out', 'third', '--teacher', 'http://127.0.0.1:9/v1')
   assert.is(away.exitCode, 1)
-  assert.match(away.stderr.split('\n').at(-1)!, /^prove-lab: the teacher's models cannot be listed/)
+  assert.match(away.stderr.split('\n').at(-1)!, /^prove-lab: the language model's server does not list its models/)
   assert.not(existsSync(join(folder, 'third')))
   const plain = await synthesize('fourth', '--teacher', 'http://127.0.0.1:9/v1')
   assert.match(plain.stderr, /no_teacher/)

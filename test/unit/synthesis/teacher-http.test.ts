@@ -5,13 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Example } from '../../../dataset/example.js'
+import { CodedError } from '../../../errors/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import {
   createTeacher,
   type RephraseContext,
   rephraseAll,
   type Teacher,
-  TeacherError,
+  type TeacherError,
 } from '../../../synthesis/teacher/index.js'
 import {
   type Behaviour,
@@ -319,8 +320,8 @@ async function codeOf(opening: Promise<unknown>): Promise<string> {
     await opening
     return 'opened'
   } catch (error) {
-    assert.instance(error, TeacherError)
-    return (error as TeacherError).code
+    assert.instance(error, CodedError)
+    return (error as CodedError).code
   }
 }
 

@@ -1,8 +1,8 @@
 import { basename } from 'node:path'
 import { Template } from '@huggingface/jinja'
-import { EngineError, hashFile, openEngine, openTokenizer, type Token, type Tokenizer } from '../../engine/index.js'
+import { EngineError, hashFile, openEngine, openTokenizer, type Token, type Tokenizer } from '../engine/index.js'
 import type { ChatModel, ChatReply, ChatRequest } from './chat.js'
-import { ChatFailure, TeacherError } from './errors.js'
+import { ChatError, ChatFailure } from './errors.js'
 
 export interface EngineChatOptions {
   /** Path of the GGUF, which must hold a chat template. */
@@ -18,12 +18,12 @@ export interface EngineChatOptions {
 /**
  * A model that runs here, in the engine's child process. It samples from the full distribution at temperature 1, and
  * answers one request at a time.
- * @throws TeacherError `bad_model_file`
+ * @throws ChatError `bad_model_file`
  */
 export async function openEngineChat(options: EngineChatOptions, signal: AbortSignal): Promise<ChatModel> {
   const { modelPath, threads, gpu, contextSize, timeoutMs } = options
-  const refuse = (cause: unknown): TeacherError =>
-    new TeacherError('bad_model_file', `${basename(modelPath)}: ${(cause as Error).message}`, { cause })
+  const refuse = (cause: unknown): ChatError =>
+    new ChatError('bad_model_file', `${basename(modelPath)}: ${(cause as Error).message}`, { cause })
   let name: string
   let tokenizer: Tokenizer
   let template: Template

@@ -1,9 +1,8 @@
 import OpenAI, { APIConnectionTimeoutError, APIError } from 'openai'
 import { z } from 'zod'
 import type { ChatModel, ChatReply, ChatRequest } from './chat.js'
-import { ChatFailure, type Failure, TeacherError, type TeacherErrorCode } from './errors.js'
+import { ChatError, type ChatErrorCode, ChatFailure, type Failure } from './errors.js'
 import { READ_LIMITS } from './limits.js'
-import { REPLY_SCHEMA } from './reply.js'
 
 export interface OpenAiOptions {
   /** `http://127.0.0.1:8080/v1`: what comes before `/chat/completions`. */
@@ -38,7 +37,7 @@ type Optional = (typeof OPTIONAL)[number]
 
 /**
  * Speaks to a server with the protocol of OpenAI's chat completions.
- * @throws TeacherError `bad_options`, `unreachable`, `unauthorised`, `no_model`
+ * @throws ChatError `bad_options`, `unreachable`, `unauthorised`, `no_model`
  */
 export async function openOpenAiChat(options: OpenAiOptions, signal: AbortSignal): Promise<ChatModel> {
   const { timeoutMs, apiKey } = options
@@ -99,9 +98,9 @@ const UNSAID = Object.fromEntries(
 function checkedUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol))
-    throw new TeacherError('bad_options', 'the teacher needs an address such as http://127.0.0.1:8080/v1')
+    throw new ChatError('bad_options', 'a language model’s address is such as http://127.0.0.1:8080/v1')
   if (url.username || url.password || url.search || url.hash)
-    throw new TeacherError('bad_options', 'the teacher’s address must hold no password, query or fragment')
+    throw new ChatError('bad_options', 'a language model’s address must hold no password, query or fragment')
   return url.href.replace(/\/+$/, '')
 }
 
@@ -122,14 +121,11 @@ async function boundedFetch(input: string | URL | Request, init?: RequestInit): 
 }
 
 function bodyFor(model: string, request: ChatRequest, unwanted: ReadonlySet<Optional>) {
-  const { system, user, maxTokens, seed } = request
+  const { system, user, maxTokens, seed, temperature, form } = request
   const optional = {
-    response_format: {
-      type: 'json_schema' as const,
-      json_schema: { name: 'conversation', strict: true, schema: REPLY_SCHEMA },
-    },
+    ...(form && { response_format: { type: 'json_schema' as const, json_schema: { ...form, strict: true } } }),
     seed,
-    temperature: 0.8,
+    ...(temperature === undefined ? {} : { temperature }),
     max_tokens: maxTokens,
   }
   const given = Object.fromEntries(Object.entries(optional).filter(([name]) => !unwanted.has(name as Optional)))
@@ -222,12 +218,14 @@ async function firstModel(list: (signal: AbortSignal) => Promise<unknown>, withi
   } catch (error) {
     if (!(error instanceof ChatFailure)) throw error
     const { status } = (error.cause ?? {}) as { status?: unknown }
-    const code: TeacherErrorCode = status === 401 || status === 403 ? 'unauthorised' : 'unreachable'
-    throw new TeacherError(code, `the teacher's models cannot be listed: ${error.message}`, { cause: error })
+    const code: ChatErrorCode = status === 401 || status === 403 ? 'unauthorised' : 'unreachable'
+    throw new ChatError(code, `the language model's server does not list its models: ${error.message}`, {
+      cause: error,
+    })
   }
   const parsed = modelsShape.safeParse(page)
-  if (!parsed.success) throw new TeacherError('unreachable', 'the server does not list models as the protocol says')
+  if (!parsed.success) throw new ChatError('unreachable', 'the server does not list models as the protocol says')
   const [first] = parsed.data.data
-  if (!first) throw new TeacherError('no_model', 'the server has no model')
+  if (!first) throw new ChatError('no_model', 'the server has no model')
   return first.id
 }

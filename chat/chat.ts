@@ -5,6 +5,10 @@ export interface ChatRequest {
   readonly maxTokens: number
   /** For samplers that take one: the same request with the same seed should give the same reply. 0 .. 2^31 - 1. */
   readonly seed: number
+  /** For samplers that take one; otherwise their own. */
+  readonly temperature?: number
+  /** How the reply has to look, as a JSON schema with a name, for servers that can force it. */
+  readonly form?: { readonly name: string; readonly schema: Readonly<Record<string, unknown>> }
 }
 
 export interface ChatReply {

@@ -1,0 +1,6 @@
+export type { Budget, Spending } from './budget.js'
+export * from './budgeted-chat.js'
+export * from './chat.js'
+export * from './errors.js'
+export { jsonIn } from './json-in.js'
+export { openChat, type Source } from './source.js'

@@ -1,0 +1,25 @@
+import type { ChatModel } from './chat.js'
+import { openEngineChat } from './engine-chat.js'
+import { openOpenAiChat } from './openai-chat.js'
+
+/** Where a language model is. */
+export type Source =
+  | { readonly kind: 'server'; readonly url: string; readonly model?: string; readonly apiKey?: string | undefined }
+  | {
+      readonly kind: 'file'
+      readonly modelPath: string
+      readonly threads: number
+      readonly gpu: 'auto' | false
+      readonly contextSize: number
+    }
+
+/**
+ * Asks a server for its models unless one is named, or loads a model file.
+ * @param timeoutMs  for one request, from sending it to the last byte of the reply
+ * @throws ChatError; the signal's reason when it aborts
+ */
+export function openChat(source: Source, timeoutMs: number, signal: AbortSignal): Promise<ChatModel> {
+  if (source.kind === 'file') return openEngineChat({ ...source, timeoutMs }, signal)
+  const { url, model, apiKey } = source
+  return openOpenAiChat({ url, ...(model === undefined ? {} : { model }), apiKey, timeoutMs }, signal)
+}
