@@ -12,7 +12,7 @@ export const QUESTION_LIMITS = {
 } as const
 
 const ASKING =
-  /\?|\b(?:tell me|let me know|give me|provide|specify|clarify|name the|i (?:still |just |only |also |would |will )*need|is missing|are missing|not clear|unclear|(?:i need|want) to know|please (?:say|state|choose|pick|share|enter))\b/
+  /\?|\b(?:tell me|let me know|give me|provide|specify|clarify|name the|i(?:['’]ll)? (?:still |just |only |also |would |will )*need|is missing|are missing|not clear|unclear|(?:i need|want) to know|please (?:say|state|choose|pick|share|enter|confirm|select|indicate|reply|answer))\b/
 const CLOSING_QUESTION = /\b(?:anything|something|what|who) else\b|\bfurther (?:help|questions)\b/
 
 /**
