@@ -11,7 +11,7 @@ const MAY_IMPORT = {
   episode: ['servers', 'reward', 'engine'],
   judging: ['proto', 'servers', 'engine', 'reward', 'episode'],
   dataset: ['servers', 'reward', 'episode'],
-  environment: ['proto', 'cli', 'http', 'servers', 'reward', 'episode', 'judging', 'dataset'],
+  environment: ['proto', 'cli', 'http', 'servers', 'chat', 'reward', 'episode', 'judging', 'dataset'],
   synthesis: ['servers', 'reward', 'chat', 'episode', 'dataset'],
   inference: ['http', 'engine', 'reward', 'episode', 'servers'],
   swarm: ['proto'],

@@ -1,4 +1,6 @@
 export { describePrograms } from './describe-program.js'
+export { integerOption } from './integer-option.js'
 export { packageRoot } from './package-root.js'
+export { type Price, priceOption, saidTokens } from './price.js'
 export { createProgram, type Program, parseOrExplain, runProgram, withCommands } from './run-program.js'
 export { isBefore, PACKAGE_VERSION, packageVersion } from './version.js'

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { heardSchema } from '../episode/index.js'
 import type { JsonObject } from '../reward/index.js'
 import { EnvironmentError } from './errors.js'
 import { ENVIRONMENT_LIMITS } from './limits.js'
@@ -19,21 +20,35 @@ export const callArguments = z.union([
 
 const call = z.object({ name: z.string(), arguments: callArguments.default({}) })
 
-const action: z.ZodType<Action> = z.union(
-  [
-    call.transform(({ name, arguments: args }) => ({ type: 'call' as const, name, arguments: args as JsonObject })),
-    z
-      .object({ unreadable: z.string().max(ENVIRONMENT_LIMITS.sayingChars) })
-      .transform(({ unreadable }) => ({ type: 'unreadable' as const, raw: unreadable })),
-    z
-      .object({ say: z.string().max(ENVIRONMENT_LIMITS.sayingChars) })
-      .transform(({ say }) => ({ type: 'say' as const, text: say })),
-  ],
-  { error: 'an action is {"name", "arguments"}, {"unreadable"} or {"say"}' },
-)
+const unreadable = z.object({ unreadable: z.string().max(ENVIRONMENT_LIMITS.sayingChars) })
+const say = z.object({ say: z.string().max(ENVIRONMENT_LIMITS.sayingChars) })
+
+const anyOf = (saying: z.ZodType<Extract<Action, { type: 'say' }>>): z.ZodType<Action> =>
+  z.union(
+    [
+      call.transform(({ name, arguments: args }) => ({ type: 'call' as const, name, arguments: args as JsonObject })),
+      unreadable.transform(({ unreadable: raw }) => ({ type: 'unreadable' as const, raw })),
+      saying,
+    ],
+    { error: 'an action is {"name", "arguments"}, {"unreadable"} or {"say"}' },
+  )
 
 /** Actions as they are sent: `{"name","arguments"}`, `{"unreadable"}` or `{"say"}`. */
-export const actionSchema = action
+export const actionSchema = anyOf(say.transform(({ say: text }) => ({ type: 'say', text })))
+
+/** Actions that were taken before: `{"say", "heard": {"asked", "by", "problems"}}` among them, where a listener heard what was said. */
+export const recordedActionSchema = anyOf(
+  say
+    .extend({ heard: heardSchema.exactOptional() })
+    .transform(({ say: text, ...rest }) => ({ type: 'say', text, ...rest })),
+)
+
+/** An action in the form that `recordedActionSchema` reads. */
+export function recordedAction(action: Action): object {
+  if (action.type === 'call') return { name: action.name, arguments: action.arguments }
+  if (action.type === 'unreadable') return { unreadable: action.raw }
+  return { say: action.text, ...(action.heard ? { heard: action.heard } : {}) }
+}
 
 /** @throws EnvironmentError `bad_request` that says what does not fit, and where */
 export function parseAs<T>(schema: z.ZodType<T>, value: unknown): T {

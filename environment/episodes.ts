@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Listener } from '../episode/index.js'
 import { createSessionTable } from '../http/index.js'
 import type { RewardPreset } from '../reward/index.js'
 import { EnvironmentError } from './errors.js'
@@ -43,6 +44,8 @@ export interface EpisodesOptions {
   readonly maxEpisodes?: number
   readonly maxPerClient?: number
   readonly idleMs?: number
+  /** Hears what users are asked, in place of the rules. */
+  readonly listener?: Listener
   /** Milliseconds on a clock that never goes back. */
   readonly now?: () => number
 }
@@ -64,6 +67,7 @@ export function createEpisodes(stage: TaskStage, options: EpisodesOptions = {}):
     },
     async () => undefined,
   )
+  const { listener } = options
   const unknown = (id: string): EnvironmentError =>
     new EnvironmentError(
       'unknown_episode',
@@ -103,7 +107,8 @@ export function createEpisodes(stage: TaskStage, options: EpisodesOptions = {}):
     get size() {
       return table.size
     },
-    open: (client, request) => add(client, request, () => openEpisode(request.task, { stage, ...request })),
+    open: (client, request) =>
+      add(client, request, () => openEpisode(request.task, { stage, ...request, ...(listener ? { listener } : {}) })),
     fork: (client, id) => use(id, (open) => add(client, open, () => open.episode.fork())),
     use,
     has: (id) => table.has(id),

@@ -11,6 +11,8 @@ export type EnvironmentErrorCode =
   | 'episode_over'
   /** What was asked does not have the form that is needed. */
   | 'bad_request'
+  /** The server ends, and what was asked of a language model with it. */
+  | 'closed'
 
 /** What a trainer asked for and cannot have. */
 export class EnvironmentError extends CodedError<EnvironmentErrorCode> {}

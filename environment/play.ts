@@ -1,11 +1,15 @@
 import {
+  askingMessage,
   callOf,
   DEFAULT_LIMITS,
   digestsOf,
   exampleOf,
   executeCall,
   FIRST_WORDS,
+  type Heard,
   hashesOf,
+  heardByRules,
+  type Listener,
   offeredAt,
   openSessions,
   type RoutedTool,
@@ -33,8 +37,11 @@ export type Action =
   | { readonly type: 'call'; readonly name: string; readonly arguments: JsonObject }
   /** A call that the trainer could not read; it counts, as it does in training. */
   | { readonly type: 'unreadable'; readonly raw: string }
-  /** A message to the user that makes no call: what the user says next follows, or the end. */
-  | { readonly type: 'say'; readonly text: string }
+  /**
+   * A message to the user that makes no call: what the user says next follows, or the end.
+   * `heard`: what a listener made of it where it had to ask for something, so that it need not be asked again.
+   */
+  | { readonly type: 'say'; readonly text: string; readonly heard?: Heard }
 
 /** What a call or a message came to. */
 export type Outcome =
@@ -69,8 +76,12 @@ export interface Episode {
   readonly sessions: ReadonlyMap<string, Session>
   /** The user has nothing more to say, or the most calls are made. */
   readonly isOver: boolean
-  /** @throws EnvironmentError `episode_over`; WorldDefect when the world itself is broken */
-  act(action: Action): Promise<Outcome>
+  /**
+   * One after another.
+   * @param signal  ends the wait for a listener, before which nothing has changed
+   * @throws EnvironmentError `episode_over`, `bad_request`; WorldDefect when the world itself is broken; the signal's reason
+   */
+  act(action: Action, signal?: AbortSignal): Promise<Outcome>
   /** Of everything so far, by the reward that the episode was opened with, or by another. */
   score(reward?: RewardPreset): Scored
   /** An independent copy in the same state. */
@@ -92,19 +103,28 @@ interface Played {
   readonly user: UserState
 }
 
+export interface EpisodeParts {
+  readonly stage: TaskStage
+  readonly reward: RewardPreset
+  /** Taken again first, so that an episode can go on in another process; what was heard in them stays as it is. */
+  readonly actions?: readonly Action[]
+  /** Hears what the user is asked, in place of the rules. */
+  readonly listener?: Listener
+}
+
 /**
- * Opens a task and takes actions again that were taken before, so that an episode can go on in another process.
- * @throws EpisodeError `bad_task`; EnvironmentError `episode_over` when there are more actions than it has room for
+ * Opens a task.
+ * @throws EpisodeError `bad_task`; EnvironmentError `episode_over` when there are more actions than it has room for, `bad_request`
  */
 export async function openEpisode(
   task: Task,
-  { stage, reward, actions = [] }: { stage: TaskStage; reward: RewardPreset; actions?: readonly Action[] },
+  { stage, reward, actions = [], listener }: EpisodeParts,
 ): Promise<Episode> {
   const offered = toolsetOf(task, stage.catalogue)
   if (reward.needsFacts) stage.statesAtEnd(task)
   const sessions = openSessions(task, stage.catalogue, stage.worlds)
   const episode = episodeOf(
-    { task, offered, reward, stage },
+    { task, offered, reward, stage, listener },
     { sessions, actions: [], calls: [], madeIn: [], results: [], said: [], user: FIRST_WORDS },
   )
   for (const action of actions) await episode.act(action)
@@ -116,10 +136,11 @@ interface Frame {
   readonly offered: readonly RoutedTool[]
   readonly reward: RewardPreset
   readonly stage: TaskStage
+  readonly listener: Listener | undefined
 }
 
 function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
-  const { task, offered, stage } = frame
+  const { task, offered, stage, listener } = frame
   const [actions, calls, madeIn] = [[...played.actions], [...played.calls], [...played.madeIn]]
   const [results, said] = [[...played.results], [...played.said]]
   let { user } = played
@@ -141,6 +162,15 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
     return { type: 'result', ok: entry.malformed !== true && entry.ok, text: payload }
   }
 
+  const hear = async (said: Extract<Action, { type: 'say' }>, signal: AbortSignal): Promise<Heard | null> => {
+    const message = askingMessage(told, user.turn, () => said.text)
+    if (!message) {
+      if (!said.heard) return null
+      throw new EnvironmentError('bad_request', 'nothing had to be asked for there, so nothing was heard')
+    }
+    return said.heard ?? (listener ? listener.hear(message, signal) : heardByRules(message))
+  }
+
   return {
     task,
     get offered() {
@@ -153,11 +183,16 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
     get isOver() {
       return isOver()
     },
-    async act(action) {
+    async act(action, signal = new AbortController().signal) {
       if (isOver()) throw new EnvironmentError('episode_over', whyOver(task, user.turn))
-      actions.push(action)
-      if (action.type !== 'say') return call(action)
-      const { state, isAnswer, says } = replyOf(told, user, () => action.text)
+      if (action.type !== 'say') {
+        actions.push(action)
+        return call(action)
+      }
+      const heard = await hear(action, signal)
+      // By whom is said where it cannot be found out again.
+      actions.push({ type: 'say', text: action.text, ...(heard && (listener || action.heard) ? { heard } : {}) })
+      const { state, isAnswer, says } = replyOf(told, user, heard)
       said.push({ turn: user.turn, calls: calls.length, isAnswer, text: action.text })
       const before = user.turn
       user = state

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { exampleOf, parseTask, type Task, toolsetOf } from '../episode/index.js'
 import { type JsonObject, type LoggedCall, type RewardPreset, solvedExactly } from '../reward/index.js'
-import { actionSchema, callArguments, parseAs } from './action.js'
+import { callArguments, parseAs, recordedActionSchema } from './action.js'
 import { EnvironmentError } from './errors.js'
 import { openEpisode, type Scored } from './play.js'
 import type { TaskStage } from './stage.js'
@@ -12,7 +12,7 @@ import type { TaskStage } from './stage.js'
  */
 const line = z.union(
   [
-    z.object({ task: z.unknown(), actions: z.array(actionSchema).max(256) }),
+    z.object({ task: z.unknown(), actions: z.array(recordedActionSchema).max(256) }),
     z.object({
       task: z.unknown(),
       calls: z

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { AdapterFile, Engine } from '../engine/types.js'
 import { REWARD_PRESETS } from '../reward/index.js'
+import type { Heard, Listener } from './hearing.js'
 import type { EpisodeLimits } from './limits.js'
 import { playEpisode, promptOf } from './run-episode.js'
 import { runAll, turnSeeds } from './run-group.js'
@@ -17,6 +18,8 @@ export interface TaskResult {
   /** Share of the samples that solved the task exactly. */
   readonly solved: number
   readonly calls: number
+  /** What a listener made of messages that had to ask for something, in all samples. Absent where the rules alone did. */
+  readonly heard?: readonly Heard[]
 }
 
 export interface EvaluationSettings {
@@ -25,6 +28,8 @@ export interface EvaluationSettings {
   /** Sampler seeds depend on this, the task and the sample alone: two policies meet the same draws. */
   readonly seed: number
   readonly limits: EpisodeLimits
+  /** Hears what users are asked, in place of the rules. */
+  readonly listener?: Listener
 }
 
 /** Rollouts of one policy that were sampled together. `policy` and `from`: their places. */
@@ -51,7 +56,7 @@ interface Attempt {
 export type PlayingEngine = Pick<Engine, 'usePolicy' | 'openLanes'>
 
 /** What is kept of a rollout. */
-export type Played = Pick<TaskResult, 'reward' | 'rewards' | 'solved' | 'calls'>
+export type Played = Pick<TaskResult, 'reward' | 'rewards' | 'solved' | 'calls' | 'heard'>
 
 /**
  * Plays every task `samplesPerTask` times at temperature 1 under each policy. Engines share the work, `lanes` rollouts at a
@@ -70,7 +75,7 @@ export async function evaluatePolicies(
   signal: AbortSignal,
   record?: EvaluationRecord,
 ): Promise<TaskResult[][]> {
-  const { samplesPerTask, lanes, limits, seed } = settings
+  const { samplesPerTask, lanes, limits, seed, listener } = settings
   const attempts = tasks.flatMap((task) =>
     Array.from({ length: samplesPerTask }, (_, sample): Attempt => {
       return { task, seeds: turnSeeds(attemptSeed(seed, task, sample), sample, limits) }
@@ -94,7 +99,7 @@ export async function evaluatePolicies(
       const policy = (own + k) % policies.length
       if (open[policy]!.length > 0) await engine.usePolicy(policies[policy]!, inner)
       for (let from = open[policy]!.shift(); from !== undefined; from = open[policy]!.shift()) {
-        const found = await playTogether(attempts.slice(from, from + lanes), engine, stage, limits, inner)
+        const found = await playTogether(attempts.slice(from, from + lanes), engine, stage, limits, inner, listener)
         const together = { policy, from, played: found }
         await record?.add([together])
         keep(together)
@@ -116,6 +121,7 @@ async function playTogether(
   stage: Stage,
   limits: EpisodeLimits,
   signal: AbortSignal,
+  listener?: Listener,
 ): Promise<Played[]> {
   const requests = attempts.map(({ task, seeds }) => ({ prompt: promptOf(task, stage, limits), seeds }))
   const sources = await engine.openLanes(requests, signal)
@@ -123,13 +129,14 @@ async function playTogether(
     attempts.map(
       ({ task }, i) =>
         (inner) =>
-          playEpisode(task, sources[i]!, stage, limits, inner),
+          playEpisode(task, sources[i]!, stage, limits, inner, listener),
     ),
     signal,
   )
-  return rollouts.map(({ rollout: { solved, calls }, score }) => {
+  return rollouts.map(({ rollout: { solved, calls }, heard, score }) => {
     const rewards = Object.fromEntries([...REWARD_PRESETS].map(([name, preset]) => [name, score(preset).total]))
-    return { reward: rewards[stage.reward.name]!, rewards, solved: Number(solved), calls: calls.length }
+    const played = { reward: rewards[stage.reward.name]!, rewards, solved: Number(solved), calls: calls.length }
+    return listener ? { ...played, heard } : played
   })
 }
 
@@ -142,6 +149,7 @@ function meanOf(taskId: string, samples: readonly Played[]): TaskResult {
     rewards: Object.fromEntries([...REWARD_PRESETS.keys()].map((name) => [name, mean((one) => one.rewards[name]!)])),
     solved: mean((one) => one.solved),
     calls: mean((one) => one.calls),
+    ...(samples.some(({ heard }) => heard) ? { heard: samples.flatMap(({ heard = [] }) => heard) } : {}),
   }
 }
 

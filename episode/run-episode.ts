@@ -10,9 +10,10 @@ import {
 import type { McpConnection } from '../servers/kernel/index.js'
 import { EpisodeError } from './errors.js'
 import { executeCall } from './execute-call.js'
+import { type AskingMessage, askingMessage, type Heard, heardByRules, type Listener } from './hearing.js'
 import type { EpisodeLimits } from './limits.js'
 import type { EpisodeEnd, Rollout } from './rollout.js'
-import { FIRST_WORDS, replyOf } from './scripted-user.js'
+import { FIRST_WORDS, replyOf, type UserReply } from './scripted-user.js'
 import type { PreparedTask, Stage } from './stage.js'
 import type { Task } from './task.js'
 import { exampleOf, type RoutedTool } from './toolset.js'
@@ -46,6 +47,8 @@ export function hasRoom(task: Task, stage: Stage, limits: EpisodeLimits): boolea
 /** A rollout that was played and not scored, and what it earns under any reward. */
 export interface PlayedEpisode {
   readonly rollout: Omit<Rollout, 'reward'>
+  /** What was made of the messages that had to ask for something, in order. */
+  readonly heard: readonly Heard[]
   /** @throws EpisodeError `bad_task` when the ground truth cannot be carried out and the reward asks where it leads */
   score(reward: RewardPreset): RewardBreakdown
 }
@@ -66,6 +69,7 @@ export async function runEpisode(
  * Plays one conversation between a policy and its worlds. The policy's tokens come from `source`: the
  * live engine on a node, the recorded body at the coordinator. So judging replays a rollout through the very code that
  * made it. The source is closed when the episode ends, however it ends.
+ * @param listener  hears what the user is asked, in place of the rules; a swarm's rollouts and their judges have none
  * @throws EpisodeError for a bad task; whatever the source or the MCP connection throws. The rollout is then void.
  */
 export async function playEpisode(
@@ -74,6 +78,7 @@ export async function playEpisode(
   stage: Stage,
   limits: EpisodeLimits,
   signal: AbortSignal,
+  listener?: Listener,
 ): Promise<PlayedEpisode> {
   const connections = new Map<string, McpConnection>()
   try {
@@ -85,8 +90,10 @@ export async function playEpisode(
     const turns: number[] = []
     const responses: string[] = []
     const said: SaidTokens[] = []
-    const progress = { offered, connections, transcript, calls, turns, responses, said }
-    const end = await converse({ ...task, turns: told }, source, stage, limits, progress, signal)
+    const heard: Heard[] = []
+    const progress = { offered, connections, transcript, calls, turns, responses, said, heard }
+    const hear: Hear = async (message) => (listener ? listener.hear(message, signal) : heardByRules(message))
+    const end = await converse({ ...task, turns: told }, source, stage, limits, progress, hear, signal)
     const states = hashesOf(sessions)
     const facts = (): RolloutFacts => ({
       states: digestsOf(expected(), states),
@@ -104,6 +111,7 @@ export async function playEpisode(
     }
     return {
       rollout,
+      heard,
       score: (reward) => reward.score(exampleOf(task, offered), calls, ...(reward.needsFacts ? [facts()] : [])),
     }
   } finally {
@@ -120,7 +128,10 @@ interface Progress {
   readonly turns: number[]
   readonly responses: string[]
   readonly said: SaidTokens[]
+  readonly heard: Heard[]
 }
+
+type Hear = (message: AskingMessage) => Promise<Heard>
 
 /** A message of the assistant, before anybody reads what it says to the user. */
 interface SaidTokens extends Omit<Saying, 'text'> {
@@ -141,11 +152,12 @@ function proseOf(
 }
 
 async function converse(
-  task: Pick<Task, 'turns' | 'questions'>,
+  task: Pick<Task, 'id' | 'turns' | 'questions'>,
   source: TokenSource,
   { tokenizer, dialect, renderer }: Stage,
   limits: EpisodeLimits,
-  { offered, connections, transcript, calls, turns, responses, said }: Progress,
+  { offered, connections, transcript, calls, turns, responses, said, heard }: Progress,
+  hear: Hear,
   signal: AbortSignal,
 ): Promise<EpisodeEnd> {
   let feed: Token[] = []
@@ -156,8 +168,13 @@ async function converse(
     const sampled = await source.next(feed, Math.min(limits.maxTurnTokens, room), signal)
     transcript.append(feed, sampled)
     const parsed = dialect.parseCalls(tokenizer.detokenize(sampled.tokens))
-    const reply =
-      parsed.length === 0 ? replyOf(task, user, () => proseOf(sampled.tokens, [], { tokenizer, dialect })) : undefined
+    let reply: UserReply | undefined
+    if (parsed.length === 0) {
+      const message = askingMessage(task, user.turn, () => proseOf(sampled.tokens, [], { tokenizer, dialect }))
+      const made = message && (await hear(message))
+      if (made) heard.push(made)
+      reply = replyOf(task, user, made)
+    }
     said.push({
       turn: user.turn,
       calls: calls.length,

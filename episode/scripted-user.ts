@@ -1,4 +1,5 @@
-import { asksFor, QUESTION_LIMITS } from './questions.js'
+import type { Heard } from './hearing.js'
+import { QUESTION_LIMITS } from './questions.js'
 import type { Task } from './task.js'
 
 /** Where a scripted user is in a task. */
@@ -23,19 +24,15 @@ export interface UserReply {
 }
 
 /**
- * What the user of a task makes of a message without calls. A scripted turn comes whatever was said, unless the message had to ask for
- * something: then it comes when that was asked for, and a user who was asked for nothing of the kind asks back, and at last leaves. It follows
- * from the task and the words alone, so judging hears the same user.
- * @param text  the message as a person reads it, asked for only where it matters
+ * What the user of a task says to a message without calls. A scripted turn comes whatever was said, unless the message had to ask for
+ * something: then it comes when that was asked for, and a user who was asked for nothing of the kind asks back, and at last leaves.
+ * @param heard  what was made of the message; null where it had to ask for nothing
  */
-export function replyOf(task: Pick<Task, 'turns' | 'questions'>, state: UserState, text: () => string): UserReply {
-  const { turn, pleas } = state
-  const due = task.questions?.find((question) => question.turn === turn)
-  if (due && !asksFor(text(), due.words)) {
+export function replyOf({ turns }: Pick<Task, 'turns'>, { turn, pleas }: UserState, heard: Heard | null): UserReply {
+  if (heard && !heard.asked) {
     if (pleas >= QUESTION_LIMITS.pleas)
-      return { state: { turn: task.turns.length, pleas: 0 }, isAnswer: false, says: undefined }
+      return { state: { turn: turns.length, pleas: 0 }, isAnswer: false, says: undefined }
     return { state: { turn, pleas: pleas + 1 }, isAnswer: false, says: PLEAS[pleas] }
   }
-  const says = task.turns[turn + 1]
-  return { state: { turn: turn + 1, pleas: 0 }, isAnswer: true, says }
+  return { state: { turn: turn + 1, pleas: 0 }, isAnswer: true, says: turns[turn + 1] }
 }

@@ -1,28 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { integerOption } from '../cli/index.js'
 import { CACHE_TYPES } from '../engine/index.js'
 import { DEFAULT_LIMITS, DEFAULT_RULES, DIALECTS } from '../episode/index.js'
 import { LIMITS } from '../proto/index.js'
 import { REWARD_PRESETS } from '../reward/index.js'
 import { CATALOGUE, isWorldFolder } from '../servers/catalogue.js'
-
-/** Parses a command-line integer within bounds. */
-export function integerOption(low: number, high: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text)
-    if (!Number.isInteger(value) || value < low || value > high)
-      throw new InvalidArgumentError(`Give an integer from ${low} to ${high}.`)
-    return value
-  }
-}
-
-/** Parses two prices: `0.15,0.6`. */
-export function priceOption(text: string): readonly [prompt: number, reply: number] {
-  const prices = text.split(',').map(Number)
-  const [prompt, reply] = prices
-  if (prices.length !== 2 || !(prompt! >= 0) || !(reply! >= 0))
-    throw new InvalidArgumentError('Give two numbers, such as 0.15,0.6.')
-  return [prompt!, reply!]
-}
 
 /** Parses a share: a number from 0 to 1. */
 export function shareOption(text: string): number {

@@ -10,9 +10,10 @@ import { REWARD_SIGNALS, type RewardSignal } from '../reward-signal.js'
 import { serveEpisodes } from '../serve.js'
 import { createTaskStage } from '../stage.js'
 import { readTasks } from '../tasks.js'
+import { saidUser, type UserOptions, userModelFor, withUserOptions } from '../user/options.js'
 import { countOption, originOption, portOption, rewardOption, stdinEnded, stopSignal } from './options.js'
 
-interface EnvOptions {
+interface EnvOptions extends UserOptions {
   readonly dataset: string
   readonly http: number
   readonly host: string
@@ -27,7 +28,7 @@ interface EnvOptions {
 }
 
 export function addEnvCommand(program: Command): void {
-  withWorldFolders(program.command('env'))
+  withUserOptions(withWorldFolders(program.command('env')))
     .description('serve the tasks of a data set as episodes: worlds, tools, user turns and rewards, for any trainer')
     .requiredOption('--dataset <folder>', 'a data set, as prove-lab synthesize makes it')
     .option('--http <port>', 'port to listen on; 0 takes a free one', portOption, 8080)
@@ -63,24 +64,34 @@ async function serve(options: EnvOptions): Promise<void> {
 }
 
 async function serveUntil(stopped: AbortSignal, options: EnvOptions): Promise<void> {
-  const { dataset, host, http: port, maxEpisodes, maxEpisodesPerClient: maxPerClient } = options
-  const tasks = await readTasks(dataset, CATALOGUE, stopped).catch((error: unknown) => {
+  const say = (line: string): void => void process.stderr.write(`prove-server: ${line}\n`)
+  const unlessStopped = (error: unknown): null => {
     if (stopped.aborted) return null
     throw error
-  })
-  if (!tasks) return
+  }
+  const tasks = await readTasks(options.dataset, CATALOGUE, stopped).catch(unlessStopped)
+  const listener = await userModelFor(options, say, stopped).catch(unlessStopped)
+  if (!tasks || listener === null) return
+  const { host, http: port, maxEpisodes, maxEpisodesPerClient: maxPerClient } = options
   const service = {
     tasks,
-    episodes: createEpisodes(createTaskStage(CATALOGUE), { maxEpisodes, maxPerClient }),
+    episodes: createEpisodes(createTaskStage(CATALOGUE), {
+      ...{ maxEpisodes, maxPerClient },
+      ...(listener ? { listener } : {}),
+    }),
     defaults: { reward: options.reward, signal: options.rewardSignal, split: options.split },
   }
   const { allowHost: allowedHosts, allowOrigin: allowedOrigins } = options
   const served = await serveEpisodes(service, { host, port, allowedHosts, allowedOrigins }).catch((error: Error) => {
-    process.stderr.write(`prove-server: cannot listen on ${host}, port ${port}: ${error.message}\n`)
+    say(`cannot listen on ${host}, port ${port}: ${error.message}`)
     process.exit(1)
   })
   const counts = tasks.splits.map((name) => `${tasks.count(name)} ${name}`).join(', ')
-  process.stderr.write(`prove-server: ${tasks.title}: tasks ${counts}; episodes at ${served.origin}\n`)
+  say(`${tasks.title}: tasks ${counts}; episodes at ${served.origin}`)
   if (!stopped.aborted) await once(stopped, 'abort')
+  if (listener) {
+    await listener.close()
+    say(saidUser(listener, options.userPrice))
+  }
   await served.close()
 }

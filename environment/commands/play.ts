@@ -12,9 +12,10 @@ import { shippedTasks } from '../playground/shipped-tasks.js'
 import { playInTerminal } from '../playground/terminal.js'
 import { createTaskStage } from '../stage.js'
 import { readTasks } from '../tasks.js'
+import { saidUser, type UserOptions, userModelFor, withUserOptions } from '../user/options.js'
 import { portOption, rewardOption, stopSignal, WRONG_USAGE } from './options.js'
 
-interface PlayOptions {
+interface PlayOptions extends UserOptions {
   readonly dataset?: string
   readonly http?: number
   readonly host: string
@@ -22,7 +23,7 @@ interface PlayOptions {
 }
 
 export function addPlayCommand(program: Command): void {
-  withWorldFolders(program.command('play'))
+  withUserOptions(withWorldFolders(program.command('play')))
     .description('play tasks yourself, in the terminal or in a page: calls, what they change, and the reward')
     .argument('[worlds...]', 'only tasks with one of these; default: all')
     .option('--dataset <folder>', 'tasks of a data set; default: those that come with the program')
@@ -33,7 +34,9 @@ export function addPlayCommand(program: Command): void {
 }
 
 async function play(names: string[], options: PlayOptions): Promise<void> {
-  const { dataset, http: port, host, reward } = options
+  const { dataset, http: port, host, reward, user, userModel } = options
+  if (port !== undefined && (user ?? userModel) !== undefined)
+    return refuse('the page has the embedded rules alone: leave --http out to play with a language model that hears')
   const unknown = names.find((name) => !isWorldFolder(name) && !CATALOGUE.has(name))
   if (unknown !== undefined) return refuse(`there is no world "${unknown}"; prove-server list has them all`)
   const worlds = new Set((await worldsNamed(names)).map(({ name }) => name))
@@ -43,12 +46,24 @@ async function play(names: string[], options: PlayOptions): Promise<void> {
   if (tasks.length === 0)
     return refuse('there is no task with these worlds; prove-lab synthesize makes some for --dataset')
   if (port === undefined) {
-    const lines = createInterface({ input: process.stdin, signal: stopped })
-    await playInTerminal({
-      ...{ tasks, reward, lines, stage: createTaskStage(CATALOGUE) },
-      write: (text) => process.stdout.write(text),
+    const say = (line: string): void => void process.stderr.write(`prove-server: ${line}\n`)
+    const listener = await userModelFor(options, say, stopped).catch((error: unknown) => {
+      if (stopped.aborted) return null
+      throw error
     })
-    return lines.close()
+    if (listener === null) return
+    const lines = createInterface({ input: process.stdin, signal: stopped })
+    try {
+      await playInTerminal({
+        ...{ tasks, reward, lines, stage: createTaskStage(CATALOGUE), ...(listener ? { listener } : {}) },
+        write: (text) => process.stdout.write(text),
+      })
+    } finally {
+      lines.close()
+      await listener?.close()
+    }
+    if (listener) say(saidUser(listener, options.userPrice))
+    return
   }
   const outside = tasks.flatMap(({ worlds: of }) => of).find(({ server }) => CATALOGUE.get(server)?.codeSha256)
   if (outside)

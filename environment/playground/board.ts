@@ -1,4 +1,4 @@
-import type { Task } from '../../episode/index.js'
+import type { Listener, Task } from '../../episode/index.js'
 import type { RewardPreset } from '../../reward/index.js'
 import { type RowChange, rowChanges } from '../../servers/kernel/index.js'
 import { type Action, type Episode, type Outcome, openEpisode, type Scored } from '../play.js'
@@ -54,13 +54,17 @@ export interface Board {
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
 /** @throws EpisodeError `bad_task` */
-export async function openBoard(task: Task, stage: TaskStage, reward: RewardPreset): Promise<Board> {
+export async function openBoard(
+  task: Task,
+  stage: TaskStage,
+  reward: RewardPreset,
+  listener?: Listener,
+): Promise<Board> {
   interface Played extends Branch {
     readonly steps: Step[]
   }
-  const branches: Played[] = [
-    { name: LETTERS[0]!, from: null, episode: await openEpisode(task, { stage, reward }), steps: [] },
-  ]
+  const episode = await openEpisode(task, { stage, reward, ...(listener ? { listener } : {}) })
+  const branches: Played[] = [{ name: LETTERS[0]!, from: null, episode, steps: [] }]
   const named = (name: string): Played => {
     const found = branches.find((branch) => branch.name === name)
     if (!found) throw new RangeError(`there is no branch ${name}`)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { parseTask, type Task } from '../../episode/index.js'
 import { GROUP_FORMAT, publishedGroup } from '../../judging/index.js'
 import { REWARD_PRESETS, type RewardPreset } from '../../reward/index.js'
-import { actionSchema, parseAs } from '../action.js'
+import { parseAs, recordedAction, recordedActionSchema } from '../action.js'
 import { EnvironmentError } from '../errors.js'
 import type { Action } from '../play.js'
 import type { Branch } from './board.js'
@@ -44,7 +44,7 @@ const rollout = z.object({
   title: z.string().max(200).default(''),
   about: z.string().max(2000).default(''),
   task: z.unknown(),
-  actions: z.array(actionSchema).max(256),
+  actions: z.array(recordedActionSchema).max(256),
   preset: z.string().default('paper'),
   total: z.number().optional(),
   components: z.record(z.string(), z.number().nullable()).optional(),
@@ -100,10 +100,7 @@ function rewardNamed(name: string): RewardPreset {
 /** What somebody played, in the form in which it can be judged again, here or by `prove-server score`. */
 export function publishable({ episode, steps }: Branch): object {
   const { preset, total, components, solved, stateHashes } = episode.score()
-  const actions = episode.actions.map((action) => {
-    if (action.type === 'say') return { say: action.text }
-    return action.type === 'call' ? { name: action.name, arguments: action.arguments } : { unreadable: action.raw }
-  })
+  const actions = episode.actions.map(recordedAction)
   const results = steps.flatMap(({ outcome }) =>
     outcome.type === 'result' ? [{ ok: outcome.ok, text: outcome.text }] : [],
   )

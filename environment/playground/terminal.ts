@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import type { Task } from '../../episode/index.js'
+import type { Listener, Task } from '../../episode/index.js'
 import { CodedError, countOf } from '../../errors/index.js'
 import type { RewardPreset } from '../../reward/index.js'
 import type { RowChange } from '../../servers/kernel/index.js'
@@ -14,6 +14,8 @@ export interface TerminalParts {
   readonly tasks: readonly Task[]
   readonly stage: TaskStage
   readonly reward: RewardPreset
+  /** Hears what the user of a task is asked, in place of the rules. */
+  readonly listener?: Listener
   /** What somebody types, line by line. */
   readonly lines: AsyncIterable<string>
   write(text: string): void
@@ -54,10 +56,10 @@ const ORDERS: Readonly<Record<string, Order>> = {
   open: {
     form: 'open <number>',
     about: 'open a task',
-    async run(number, table, { tasks, stage, reward }) {
+    async run(number, table, { tasks, stage, reward, listener }) {
       const task = tasks[Number(number) - 1]
       if (!task) throw wrong(`there are tasks 1 to ${tasks.length}`)
-      table.board = await openBoard(task, stage, reward)
+      table.board = await openBoard(task, stage, reward, listener)
       table.branch = 'A'
       const { opening, offered } = current(table).episode
       return [

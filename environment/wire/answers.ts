@@ -11,6 +11,7 @@ const STATUS = {
   too_many_episodes: 503,
   episode_over: 409,
   bad_request: 400,
+  closed: 503,
 } as const satisfies Record<EnvironmentErrorCode, number>
 
 export interface ErrorAnswer {

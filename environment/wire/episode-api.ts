@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { SPLITS } from '../../dataset/index.js'
 import { bringsTools, parseTask, type Task } from '../../episode/index.js'
 import { rewardPreset } from '../../reward/index.js'
-import { actionSchema, parseAs } from '../action.js'
+import { actionSchema, parseAs, recordedAction, recordedActionSchema } from '../action.js'
 import type { OpenEpisode } from '../episodes.js'
 import { ENVIRONMENT_LIMITS } from '../limits.js'
 import { type Outcome, openingOf } from '../play.js'
@@ -32,7 +32,7 @@ const openRequest = z.intersection(
     reward: z.string().optional(),
     reward_signal: z.enum(REWARD_SIGNALS).optional(),
     /** What was done in the episode before, here or elsewhere: it is done again first. */
-    actions: z.array(actionSchema).max(256).default([]),
+    actions: z.array(recordedActionSchema).max(256).default([]),
   }),
 )
 
@@ -135,10 +135,7 @@ function describe({ id, episode, reward, signal }: OpenEpisode, status = 200): R
       reward_signal: signal,
       messages: opening,
       tools: offered.map(toolSchemaOf),
-      actions: actions.map((action) => {
-        if (action.type === 'call') return { name: action.name, arguments: action.arguments }
-        return action.type === 'say' ? { say: action.text } : { unreadable: action.raw }
-      }),
+      actions: actions.map(recordedAction),
       over: isOver,
       score: episode.score(),
     },

@@ -10,7 +10,7 @@ import {
   type ToolResponse,
   type ToolsAtAddress,
 } from '../../servers/kernel/index.js'
-import { actionSchema, parseAs } from '../action.js'
+import { parseAs, recordedActionSchema } from '../action.js'
 import type { OpenEpisode } from '../episodes.js'
 import { EnvironmentError } from '../errors.js'
 import { actionOf, REPLY_TOOL, textOf } from '../reply-tool.js'
@@ -112,7 +112,7 @@ function servedTo(client: string, tools: readonly OfferedTool[], service: Enviro
           task,
           reward: reward === undefined ? defaults.reward : rewardPreset(reward),
           signal: defaults.signal,
-          actions: parseAs(z.array(actionSchema), actions),
+          actions: parseAs(z.array(recordedActionSchema), actions),
         }),
       )
     },

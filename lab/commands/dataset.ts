@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Command } from 'commander'
+import { integerOption } from '../../cli/index.js'
 import type { Example } from '../../dataset/example.js'
 import {
   baselineTable,
@@ -21,7 +22,6 @@ import { countOf } from '../../errors/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import { createWorldCache } from '../../servers/kernel/index.js'
 import { withWorldFolders } from '../../servers/world-option.js'
-import { integerOption } from '../options.js'
 
 /** Exit codes for scripts, beside 0: everything is as it should be. */
 const DOES_NOT_REPRODUCE = 1

@@ -3,6 +3,7 @@ import { createWriteStream, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Command, Option } from 'commander'
 import writeFileAtomic from 'write-file-atomic'
+import { integerOption } from '../../cli/index.js'
 import { encodeSafetensors } from '../../coordinator/spool/safetensors.js'
 import { DEMO_PROFILE, SPLITS, type Split } from '../../dataset/index.js'
 import { openTokenizer } from '../../engine/tokenizer.js'
@@ -11,7 +12,7 @@ import { worldsNamed } from '../../servers/catalogue.js'
 import { createWorldCache, type ServerDefinition } from '../../servers/kernel/index.js'
 import { contextFor, streamExamples } from '../../synthesis/index.js'
 import { codePointTokenizer, type Demonstrators, demonstrations } from '../demonstrations.js'
-import { dialectOption, integerOption, shareOption, worldsOption } from '../options.js'
+import { dialectOption, shareOption, worldsOption } from '../options.js'
 
 interface DemonstrationsOptions {
   count: number

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { z } from 'zod'
+import { integerOption } from '../../cli/index.js'
 import { readTaskSet } from '../../coordinator/settings/task-set.js'
 import {
   type AdapterFile,
@@ -12,24 +13,29 @@ import {
   openEngine,
   openTokenizer,
 } from '../../engine/index.js'
+import { saidUser, type UserOptions, userModelFor, withUserOptions } from '../../environment/user/options.js'
+import type { UserModel } from '../../environment/user/user-model.js'
 import {
   areAlike,
   createStage,
   type Estimate,
   type EvaluationSettings,
   evaluatePolicies,
+  type Heard,
+  heardSchema,
   type PlayedTogether,
   rulesNamed,
   type Task,
+  type TaskResult,
 } from '../../episode/index.js'
 import { withWorldFolders } from '../../servers/world-option.js'
 import { type Comparison, comparePolicies } from '../compare-policies.js'
 import { cacheTypeFor, fittingTasks, type LimitOptions, limitsOf } from '../fitting-tasks.js'
 import { type Journal, openJournal } from '../journal.js'
-import { cacheTypeOption, dialectOption, integerOption, rewardOption, withLimitOptions } from '../options.js'
+import { cacheTypeOption, dialectOption, rewardOption, withLimitOptions } from '../options.js'
 import { createProgress } from '../progress.js'
 
-interface EvalOptions extends LimitOptions {
+interface EvalOptions extends LimitOptions, UserOptions {
   model: string
   adapter: string
   tasks: number
@@ -49,10 +55,12 @@ interface EvalOptions extends LimitOptions {
 /** Worlds answer in this process, so no lane stays away; one left behind on a busy machine would change the numbers. */
 const LANE_WAIT_MS = 60_000
 
+/** Lanes of users that are asked something stay away until a model has heard it: at a file, 32 of them one after another with two requests of 30 s each take half an hour. */
+const HEARD_LANE_WAIT_MS = 60 * 60_000
+
 export function addEvalCommand(program: Command): void {
-  withWorldFolders(
-    withLimitOptions(program.command('eval'), 'a run.yaml, for the limits and the cache of its rollouts'),
-  )
+  const limited = withLimitOptions(program.command('eval'), 'a run.yaml, for the limits and the cache of its rollouts')
+  withUserOptions(withWorldFolders(limited))
     .description('Compare a base model with and without an adapter on held-out tasks')
     .requiredOption('--model <gguf>', 'base model')
     .requiredOption('--adapter <gguf>', 'LoRA adapter')
@@ -84,20 +92,27 @@ async function evaluate(options: EvalOptions): Promise<void> {
   const contextSize = limits.maxRolloutTokens
   const engine = { modelPath, threads, contextSize, lanes, gpu: 'auto', cacheType } as const
   const engines: EngineProcess[] = []
+  const { signal } = new AbortController()
+  const say = (line: string): void => void process.stderr.write(`${line}\n`)
+  let listener: UserModel | undefined
   try {
+    listener = await userModelFor(options, say, signal)
     const { tasks, tooLong } = fittingTasks(drawn, stage, limits)
-    const journal = await recordOf(options, { modelPath, adapter, cacheType, tasks, settings })
-    for (let i = 0; i < workers; i++) engines.push(await openEngine(engine, { laneWaitMs: LANE_WAIT_MS }))
-    const { signal } = new AbortController()
-    const [before, after] = await evaluatePolicies(tasks, [null, adapter], engines, stage, settings, signal, {
+    const journal = await recordOf(options, { modelPath, adapter, cacheType, tasks, settings, listener })
+    const laneWaitMs = listener ? HEARD_LANE_WAIT_MS : LANE_WAIT_MS
+    for (let i = 0; i < workers; i++) engines.push(await openEngine(engine, { laneWaitMs }))
+    const played = { ...settings, ...(listener ? { listener } : {}) }
+    const [before, after] = await evaluatePolicies(tasks, [null, adapter], engines, stage, played, signal, {
       ...journal,
       onProgress: createProgress('rollouts'),
     })
     const measured = { reward: stage.reward.name, callsTeacher: meanCalls(tasks), tooLong }
-    const comparison = { ...comparePolicies(before!, after!), ...measured }
+    const heard = listener ? { heard: { by: listener.name, ...heardIn([...before!, ...after!]) } } : {}
+    const comparison = { ...comparePolicies(before!, after!), ...measured, ...heard }
+    if (listener) say(saidUser(listener, options.userPrice))
     process.stdout.write(`${options.json ? JSON.stringify(comparison) : table(comparison)}\n`)
   } finally {
-    await Promise.all(engines.map((one) => one.close()))
+    await Promise.all([...engines.map((one) => one.close()), listener?.close()])
     await tokenizer.close()
   }
 }
@@ -107,6 +122,7 @@ const played = z.strictObject({
   rewards: z.record(z.string(), z.number()),
   solved: z.number(),
   calls: z.number(),
+  heard: z.array(heardSchema).exactOptional(),
 })
 const playedTogether = z.strictObject({ policy: z.int().min(0).max(1), from: z.int().min(0), played: z.array(played) })
 
@@ -116,12 +132,13 @@ interface EvaluatedWork {
   readonly cacheType: CacheType
   readonly tasks: readonly Task[]
   readonly settings: EvaluationSettings
+  readonly listener: UserModel | undefined
 }
 
 /** @throws JournalError */
 async function recordOf(
   { results, dialect, reward }: EvalOptions,
-  { modelPath, adapter, cacheType, tasks, settings }: EvaluatedWork,
+  { modelPath, adapter, cacheType, tasks, settings, listener }: EvaluatedWork,
 ): Promise<Journal<PlayedTogether>> {
   if (results === undefined) return { earlier: [], add: async () => undefined }
   const taskIds = createHash('sha256')
@@ -130,7 +147,17 @@ async function recordOf(
   const [baseSha256, adapterSha256] = [await hashFile(modelPath), adapter.sha256]
   return openJournal(
     resolve(results),
-    { schema: 3, baseSha256, adapterSha256, dialect, reward, cacheType, settings, taskIds },
+    {
+      schema: 3,
+      baseSha256,
+      adapterSha256,
+      dialect,
+      reward,
+      cacheType,
+      settings,
+      taskIds,
+      ...(listener ? { user: listener.name } : {}),
+    },
     playedTogether,
   )
 }
@@ -142,7 +169,33 @@ function adapterFile(path: string): AdapterFile {
   return { path: resolve(path), sha256: createHash('sha256').update(readFileSync(path)).digest('hex') }
 }
 
-function table(comparison: Comparison & { readonly callsTeacher: number; readonly tooLong: number }): string {
+/** Messages that had to ask for something, under both policies. */
+interface HeardCounts {
+  readonly messages: number
+  /** Those that were heard to ask for it. */
+  readonly asked: number
+  /** Those that the rules heard in the model's place. */
+  readonly byRules: number
+}
+
+function heardIn(results: readonly TaskResult[]): HeardCounts {
+  const heard = results.flatMap((result) => result.heard ?? [])
+  const count = (fits: (one: Heard) => boolean): number => heard.filter(fits).length
+  return {
+    messages: heard.length,
+    asked: count(({ asked }) => asked),
+    byRules: count(({ problems }) => problems !== undefined),
+  }
+}
+
+interface Evaluated extends Comparison {
+  readonly callsTeacher: number
+  readonly tooLong: number
+  readonly heard?: HeardCounts & { readonly by: string }
+}
+
+function table(comparison: Evaluated): string {
+  const { heard } = comparison
   // No spread was seen, which is not the same as none: an error of 0 would say that.
   const number = ({ mean, stderr }: Estimate): string =>
     `${mean.toFixed(3)} ${areAlike({ stderr }) ? `(all ${comparison.n} tasks alike)` : `± ${stderr.toFixed(3)}`}`
@@ -157,5 +210,10 @@ function table(comparison: Comparison & { readonly callsTeacher: number; readonl
       ? [`${comparison.tooLong} more were left out: their prompts leave no room for an answer`]
       : []),
     `calls per rollout before ${comparison.callsBefore.toFixed(2)}   after ${comparison.callsAfter.toFixed(2)}   (the teacher makes ${comparison.callsTeacher.toFixed(2)})`,
+    ...(heard
+      ? [
+          `users with the ears of ${heard.by}: ${heard.asked} of ${heard.messages} messages asked what was due; the rules heard ${heard.byRules} of them in its place`,
+        ]
+      : []),
   ].join('\n')
 }

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { createLogUpdate } from 'log-update'
 import type { Source } from '../../chat/index.js'
+import { integerOption, type Price, priceOption, saidTokens } from '../../cli/index.js'
 import {
   createBaselineCheck,
   DatasetError,
@@ -35,7 +36,7 @@ import {
   type Teacher,
   type TeacherReport,
 } from '../../synthesis/index.js'
-import { integerOption, priceOption, shareOption, worldsOption } from '../options.js'
+import { shareOption, worldsOption } from '../options.js'
 import { probe } from '../probe.js'
 import { tables } from './probe.js'
 
@@ -55,7 +56,7 @@ interface SynthesizeOptions {
   teacherModel?: string
   teacherRequests: number
   teacherTokens: number
-  teacherPrice?: readonly [prompt: number, reply: number]
+  teacherPrice?: Price
 }
 
 /** The size of the paper's data set (section 3.2). */
@@ -366,11 +367,7 @@ function createProgress() {
       draw(line, kept / wanted)
     },
     /** How far a teacher is, what it has taken and, where its price is known, cost, and when it will be done. */
-    showWords(
-      report: TeacherReport,
-      wanted: number,
-      price: readonly [prompt: number, reply: number] | undefined,
-    ): void {
+    showWords(report: TeacherReport, wanted: number, price: Price | undefined): void {
       if (since === undefined) [since, tenths] = [performance.now(), -1]
       draw(saidWords(report, wanted, price, (performance.now() - since) / 1000), report.examples / wanted)
     },
@@ -384,17 +381,16 @@ function createProgress() {
 
 /** `######## 120 of 500 examples in the teacher's words (96 put, 24 kept), 310 requests, 402,000 + 61,000 tokens, 0.24, 12 min left`. */
 export function saidWords(
-  { examples, rephrased, kept, fromCache, requests, promptTokens, completionTokens }: TeacherReport,
+  { examples, rephrased, kept, fromCache, requests, ...tokens }: TeacherReport,
   wanted: number,
-  price: readonly [prompt: number, reply: number] | undefined,
+  price: Price | undefined,
   seconds: number,
 ): string {
   const count = (value: number): string => value.toLocaleString('en-US')
-  const spent = price && `, cost ${((promptTokens * price[0] + completionTokens * price[1]) / 1e6).toFixed(2)}`
   // What is taken from the cache takes no time, so it says nothing of what is to come.
   const asked = examples - fromCache
   const left = asked === 0 ? '' : `, ${count(Math.ceil(((seconds / asked) * (wanted - examples)) / 60))} min left`
-  return `${bar(examples / wanted)} ${examples} of ${wanted} examples at the teacher (${rephrased} reworded, ${kept} kept), ${count(requests)} requests, ${count(promptTokens)} + ${count(completionTokens)} tokens${spent ?? ''}${left}`
+  return `${bar(examples / wanted)} ${examples} of ${wanted} examples at the teacher (${rephrased} reworded, ${kept} kept), ${count(requests)} requests, ${saidTokens(tokens, price)}${left}`
 }
 
 const WIDTH = 24

@@ -15,7 +15,7 @@ export interface Asked {
   readonly body: Readonly<Record<string, unknown>>
   /** The user message. */
   readonly prompt: string
-  /** The turns of the draft in it. */
+  /** The turns of the draft in it, if it is a teacher's. */
   readonly drafts: readonly { readonly user: string; readonly assistant: string }[]
 }
 
@@ -40,7 +40,12 @@ export async function startServer(behaviour: Behaviour): Promise<TestServer> {
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const body = JSON.parse(Buffer.concat(chunks).toString()) as Asked['body']
     const prompt = (body.messages as { content: string }[])[1]!.content
-    const next = { headers: request.headers, body, prompt, drafts: draftsIn(prompt) }
+    const next = {
+      ...{ headers: request.headers, body, prompt },
+      get drafts() {
+        return draftsIn(prompt)
+      },
+    }
     asked.push(next)
     await current(response, next, asked.length - 1)
   })

@@ -4,6 +4,7 @@ import { openEpisode } from '../../../environment/play.js'
 import { createTaskStage } from '../../../environment/stage.js'
 import { asksFor, nameTask, parseTask, QUESTION_LIMITS, rulesNamed } from '../../../episode/index.js'
 import { rewardPreset } from '../../../reward/index.js'
+import { asking, READER } from '../../support/asking-task.js'
 import { library } from '../../support/library-world.js'
 import {
   AMPLE,
@@ -14,8 +15,6 @@ import {
   stageOf,
   writeCall,
 } from '../../support/scripted.js'
-
-const READER = ['reader', 'who', 'name']
 
 const HEARD: readonly (readonly [text: string, asks: boolean])[] = [
   ['Who is the reader?', true],
@@ -39,11 +38,6 @@ for (const [text, asks] of HEARD) {
   })
 }
 
-const asking = lendingTask({
-  turns: ['Please lend emma to somebody.', 'To Ada.'],
-  groundTruth: [{ ...lendingTask().groundTruth[0]!, turn: 1 }],
-  questions: [{ turn: 0, words: READER }],
-})
 const lend = writeCall('lend_book', { book: 'emma', reader: 'Ada' })
 const tokenizer = scriptTokenizer()
 const stage = stageOf([library], tokenizer, rulesNamed({ dialect: 'hermes', reward: 'outcome' }))

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { priceOption } from '../../../cli/index.js'
 import { saidWords } from '../../../lab/commands/synthesize.js'
-import { priceOption } from '../../../lab/options.js'
 
 const report = {
   teacher: 'a model',
