@@ -166,7 +166,7 @@ def our_step(
     policy = make_policy(base.on(torch.device("cpu"), precision))
     trainer = GrpoTrainer(policy, OPTIMIZER, Ranks(0, 1, torch.device("cpu")))
     gradients: Gradients = {}
-    trainer.optimizer.register_step_pre_hook(
+    trainer.backend.optimizer.register_step_pre_hook(
         lambda *_: gradients.update({name: p.grad.clone() for name, p in trainer.named})
     )
     kept = Kept(policy)

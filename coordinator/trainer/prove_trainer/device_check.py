@@ -13,6 +13,7 @@ from time import perf_counter
 import numpy as np
 import torch
 
+from .backend import LocalBackend
 from .batch import Batch, Rollout
 from .config import LoraSettings, LossSettings, OptimizerSettings
 from .distributed import Ranks
@@ -75,14 +76,16 @@ def random_batch(policy: Policy, vocab_size: int) -> Batch:
 
 def step(policy: Policy, batch: Batch, device: torch.device) -> Step:
     """The second of two equal steps without a learning rate: the first one compiles and warms up."""
-    trainer = GrpoTrainer(policy, OptimizerSettings(lr=0.0, max_grad_norm=1e6), Ranks(0, 1, device))
+    settings, ranks = OptimizerSettings(lr=0.0, max_grad_norm=1e6), Ranks(0, 1, device)
+    backend = LocalBackend(policy, settings, ranks)
+    trainer = GrpoTrainer(policy, settings, ranks, backend=backend)
     seen: list[torch.Tensor] = []
 
     def see(*_: object) -> None:
-        gradients = [p.grad.detach().double().cpu().flatten() for p in trainer.parameters if p.grad is not None]
+        gradients = [p.grad.detach().double().cpu().flatten() for p in backend.parameters if p.grad is not None]
         seen.append(torch.cat(gradients))
 
-    trainer.optimizer.register_step_pre_hook(see)
+    backend.optimizer.register_step_pre_hook(see)
     seconds = 0.0
     for _ in range(2):
         started = perf_counter()

@@ -2,28 +2,30 @@
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from time import perf_counter
 
 import torch
-from torch import nn
 
-from .batch import Batch, Rollout
+from .backend import Backend, LocalBackend, Update
+from .batch import Batch
 from .config import LossSettings, OptimizerSettings
 from .distributed import Ranks
 from .errors import TrainerError
 from .evidence import Evidence, Witness, all_finite
 from .examination import Examination
 from .loss import clipped, token_terms
+from .masks import sequence_masks, typical_distance
 from .packing import Pack, make_packs, share_out
 from .policy import Policy
 from .prompts import KeptPrompt, SharedPrompts
 from .room import UNPLANNED, Room
-from .selection import MASKED, Selection, select
+from .schedule import share_of_rate
+from .selection import Selection, select
 from .sharding import is_sharded
-from .shards import part_like, put, whole
+from .shards import put, whole
 from .stats import StepSums, summarise
 
 
@@ -66,77 +68,6 @@ class _Attempt:
         self.clip_sums: list[float] = []  # clipped tokens of each later pass; in the first one pi equals pi_old
 
 
-@dataclass(frozen=True)
-class Masks:
-    """What the sampler's log-probabilities let through of a pack."""
-
-    keep: torch.Tensor  # [T] bool: loss tokens of rollouts that are kept
-    distances: list[float]  # per rollout |mean log(pi_old / mu)| in nats, infinite where it is not a number
-    reasons: list[str | None]  # per rollout why it is masked, of `selection.MASKED`
-
-
-def sequence_masks(pack: Pack, old: torch.Tensor, loss: LossSettings) -> Masks:
-    """
-    Masks whole rollouts whose sampler was too far from pi_old: by `guard` on |mean log(pi_old / mu)| (prime-rl's bounds
-    on the geometric mean of the ratios), by bounds on the product of the ratios (TRL's `sequence_mask`), and, where
-    the advantage is negative, by a bound on mean log(mu / pi_old) (off-policy sequence masking of DeepSeek-V3.2, arXiv
-    2512.02556; TRL's `off_policy_mask_threshold`).
-
-    Tokens with a missing sampler logprob are left out.
-    """
-    known = torch.isfinite(pack.sampler_logp)
-    gap = torch.where(known, old - pack.sampler_logp, torch.zeros_like(old)).double()
-    count = len(pack.rollouts)
-
-    def per_rollout(values: torch.Tensor) -> torch.Tensor:
-        return torch.zeros(count, dtype=torch.float64, device=gap.device).index_add_(0, pack.owner, values)
-
-    total, number = per_rollout(gap), per_rollout(known.double())
-    mean = total / number
-    distance = mean.abs().nan_to_num(nan=math.inf, posinf=math.inf)
-    outside = torch.zeros_like(distance, dtype=torch.bool)
-    if loss.sequence_ratio_max > 0:
-        outside |= total > math.log(loss.sequence_ratio_max)
-    if loss.sequence_ratio_min > 0:
-        outside |= total < math.log(loss.sequence_ratio_min)
-    negative = per_rollout(pack.advantage.double()) < 0
-    stale = negative & (-mean > loss.off_policy_max) if loss.off_policy_max > 0 else torch.zeros_like(outside)
-    failed = zip((distance > loss.guard).tolist(), outside.tolist(), stale.tolist(), strict=True)
-    reasons = [next((name for name, fails in zip(MASKED, one, strict=True) if fails), None) for one in failed]
-    passed = torch.tensor([reason is None for reason in reasons], dtype=torch.bool, device=gap.device)
-    return Masks(known & passed[pack.owner], distance.tolist(), reasons)
-
-
-def share_of_rate(settings: OptimizerSettings, updates: int) -> float:
-    """
-    The share of the learning rate that the next update has, after `updates` of them: linear up to 1 over
-    `warmup_steps`, then by `schedule` (linear and cosine as transformers' schedulers of these names have them).
-    """
-    warmup, decay = settings.warmup_steps, settings.decay_steps
-    if updates < warmup:
-        return (updates + 1) / warmup
-    if settings.schedule == "constant" or decay <= warmup:
-        return 1.0
-    progress = min(1.0, (updates - warmup) / (decay - warmup))
-    left = 1 - progress if settings.schedule == "linear" else (1 + math.cos(math.pi * progress)) / 2
-    return settings.final_share + (1 - settings.final_share) * left
-
-
-def typical_distance(distances: dict[int, float], rollouts: Sequence[Rollout]) -> float:
-    """
-    The median rollout's distance, without the supplier whose rollouts raise it most: a single one of several decides
-    nothing, however much of the batch is its own. `distances` by rollout index, at least one.
-    """
-    supplier_of = {rollout.index: rollout.supplier for rollout in rollouts}
-    suppliers = {supplier_of[i] for i in distances}
-    if len(suppliers) == 1:
-        return statistics.median(distances.values())
-    return min(
-        statistics.median(distance for i, distance in distances.items() if supplier_of[i] != left_out)
-        for left_out in suppliers
-    )
-
-
 @dataclass
 class _Verdict:
     """What an examination has found by now; it holds for all attempts at a step."""
@@ -156,8 +87,9 @@ class RanOut(Exception):
 
 class GrpoTrainer:
     """
-    Policy and optimizer between steps. A step that runs out of memory begins again with less `room`, which is told to
-    `on_less_room` with the tokens of the forward that was too much.
+    Policy and optimizer between steps, the latter and all gradients in the hands of a `backend`. A step that runs out
+    of memory begins again with less `room`, which is told to `on_less_room` with the tokens of the forward that was too
+    much.
 
     Gradients are accumulated as sums and divided by the number N of kept tokens of all ranks once N is known: the
     guard needs log pi_old, so N is only known after the forward passes, and a pass just to count would cost a third
@@ -171,6 +103,7 @@ class GrpoTrainer:
         ranks: Ranks,
         room: Room = UNPLANNED,
         on_less_room: Callable[[Room, int], None] = lambda *_: None,
+        backend: Backend | None = None,
     ) -> None:
         self.room = room
         self.on_less_room = on_less_room
@@ -179,16 +112,8 @@ class GrpoTrainer:
         self.settings = settings
         self.ranks = ranks
         self.named = policy.adapter_parameters()
-        self.parameters = [parameter for _, parameter in self.named]
+        self.backend = backend or LocalBackend(policy, settings, ranks)
         self.updates = 0  # optimizer steps taken so far: the position in the warm-up
-        self.optimizer = torch.optim.AdamW(
-            self.parameters,
-            lr=settings.lr,
-            betas=(settings.beta1, settings.beta2),
-            eps=settings.eps,
-            weight_decay=settings.weight_decay,
-            foreach=False,
-        )
 
     def learning_rate(self) -> float:
         return self.settings.lr * share_of_rate(self.settings, self.updates)
@@ -221,10 +146,12 @@ class GrpoTrainer:
             self.policy.checkpointing = room.checkpointing
             try:
                 attempt, finite = self._first_pass(batch, step, packing, room.budget, should_stop, examination, verdict)
-                skipped, norms = self._finish(attempt, finite, before, should_stop)
+                skipped, updates = self._finish(attempt, finite, before, should_stop)
                 break
             except RanOut as ran_out:
                 tokens, alone = ran_out.tokens, ran_out.alone
+            finally:
+                self.backend.end()
             # Not in the handler: while an error is handled, what the failed forward had in hand stays in memory.
             self.room = room.less(tokens, alone)
             if self.in_shards:
@@ -240,9 +167,10 @@ class GrpoTrainer:
         apart = statistics.median(distances.values()) if distances else None
         stats |= {
             "mismatchMedian": apart if apart is None or math.isfinite(apart) else None,
-            "gradNorm": norms[0] if norms else None,
+            "gradNorm": updates[0].norm if updates else None,
             "updates": self.updates,
-            "learningRate": self.learning_rate() if norms else None,
+            "learningRate": self.learning_rate() if updates else None,
+            **{name: max(update.stats[name] for update in updates) for name in (updates[0].stats if updates else ())},
         }
         seconds = perf_counter() - started - verdict.waited
         timing = {
@@ -263,7 +191,7 @@ class GrpoTrainer:
         examination: Examination | None,
         verdict: _Verdict,
     ) -> tuple[_Attempt, bool]:
-        """Leaves the gradients of the first pass in the parameters; whether all numbers were finite."""
+        """Leaves the gradients of the first pass with the backend; whether all numbers were finite."""
         if verdict.left_out is not None:
             batch = batch.without(verdict.left_out)
         attempt = self._begin(batch, step, packing, budget)
@@ -325,12 +253,12 @@ class GrpoTrainer:
 
     def _finish(
         self, attempt: _Attempt, finite: bool, before: dict[str, torch.Tensor], should_stop: Callable[[], None]
-    ) -> tuple[str | None, list[float]]:
-        """From the gradients of the first pass to the updates. Returns why there is none, and the gradient norms."""
+    ) -> tuple[str | None, list[Update]]:
+        """From the gradients of the first pass to the updates. Returns why there is none, and the updates."""
         sums, distances, loss = attempt.sums, attempt.distances, attempt.loss
         kept = attempt.selection.kept
         skipped = None if kept else "no_signal"
-        norms: list[float] = []
+        updates: list[Update] = []
         for number in range(self.settings.passes if kept else 0):
             if number == 0:
                 sums.load(self.ranks.sum(sums.flat()))
@@ -345,23 +273,23 @@ class GrpoTrainer:
             if sums.sums["tokens"] == 0 and self.ranks.all_agree(finite):
                 skipped = "no_signal"
                 break
-            norm = self._apply(sums.sums["tokens"], finite)
-            if norm is None:
+            update = self.backend.apply(sums.sums["tokens"], finite, self.learning_rate(), should_stop)
+            if update is None:
                 skipped = "nonfinite"
                 self.restore(before)
                 break
-            norms.append(norm)
-        if len(norms) > 1:
-            sums.sums["clipped"] = self.ranks.sum([sum(attempt.clip_sums)])[0] / (len(norms) - 1)
-        self.optimizer.zero_grad(set_to_none=True)
-        return skipped, norms
+            self.updates += 1
+            updates.append(update)
+        if len(updates) > 1:
+            sums.sums["clipped"] = self.ranks.sum([sum(attempt.clip_sums)])[0] / (len(updates) - 1)
+        return skipped, updates
 
     def _accumulate(self, attempt: _Attempt, should_stop: Callable[[], None], witness: Witness | None = None) -> bool:
         """
-        One pass over this rank's packs: gradients of the loss sum are left in the parameters. False when a number was
+        One pass over this rank's packs: gradients of the loss sum are left with the backend. False when a number was
         not finite. `witness` takes down what the forward shows and changes nothing.
         """
-        self.optimizer.zero_grad(set_to_none=True)
+        self.backend.begin()
         first = not attempt.remembered
         finite = True
         too_much: Pack | None = None
@@ -370,7 +298,7 @@ class GrpoTrainer:
         for i, pack in enumerate(attempt.packs):
             should_stop()
             try:
-                kept = prompts.of(pack, learns=True)
+                kept = prompts.of(pack, learns=self.backend.keeps_graph)
                 # On the device one at a time.
                 finite = self._learn(attempt, i, pack.to(device), first, witness, kept, reference) and finite
                 if i + 1 == len(attempt.packs):
@@ -379,8 +307,7 @@ class GrpoTrainer:
                 too_much = prompts.piece or reference.piece or pack
                 break
         self._agree_on_memory(too_much)
-        if not self.in_shards:  # whose gradients are summed as they come
-            self.ranks.add_gradients(self.parameters)
+        self.backend.gather()
         return finite
 
     def _learn(
@@ -395,7 +322,9 @@ class GrpoTrainer:
     ) -> bool:
         """Adds the gradients of one pack; False when a number was not finite."""
         loss = attempt.loss
-        logp, entropy = self.policy(pack, loss.temperature, witness.see if witness else None, kept)
+        with torch.set_grad_enabled(self.backend.keeps_graph):
+            logp, entropy = self.policy(pack, loss.temperature, witness.see if witness else None, kept)
+        logp.requires_grad_()
         if first:
             attempt.remembered.append(self._remember(attempt, pack, logp.detach(), entropy, reference))
         now = attempt.remembered[number]
@@ -414,7 +343,7 @@ class GrpoTrainer:
         )
         total = terms.sum()
         value = float(total.detach())
-        total.backward()
+        self.backend.learn(pack, logp, total)
         if first:
             attempt.sums.add(loss=value)
         else:
@@ -458,48 +387,20 @@ class GrpoTrainer:
         reference = self.policy.reference(pack, loss.temperature, prompts) if loss.kl_coefficient > 0 else None
         return _Remembered(old, keep, reference)
 
-    def _apply(self, tokens: float, finite: bool) -> float | None:
-        """
-        Divides by N, clips and steps. Returns the gradient norm before clipping, or None (and no change) when a
-        number is not finite.
-        """
-        for parameter in self.parameters:
-            if parameter.grad is not None:
-                parameter.grad /= max(tokens, 1.0)
-        norm = float(whole(nn.utils.clip_grad_norm_(self.parameters, self.settings.max_grad_norm)))
-        if not self.ranks.all_agree(finite and math.isfinite(norm)):
-            return None
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.learning_rate()
-        self.optimizer.step()
-        self.updates += 1
-        return norm
-
     def snapshot(self) -> dict[str, torch.Tensor]:
         """
-        Adapter and optimizer state as named tensors, copied and whole: `adapter/<name>`, `exp_avg/<name>`,
-        `exp_avg_sq/<name>`, `step/<name>`, `updates`. Of a policy in shards on all ranks together.
+        Adapter and optimizer state as named tensors, copied and whole: `adapter/<name>`, `updates`, and those of the
+        backend. Of a policy in shards on all ranks together.
         """
         tensors = {"updates": torch.tensor([self.updates], dtype=torch.int64)}
-        for name, parameter in self.named:
-            tensors[f"adapter/{name}"] = whole(parameter).cpu().clone()
-            for key, value in self.optimizer.state.get(parameter, {}).items():
-                tensors[f"{key}/{name}"] = whole(value).cpu().clone()
-        return tensors
+        tensors |= {f"adapter/{name}": whole(parameter).cpu().clone() for name, parameter in self.named}
+        return tensors | self.backend.state()
 
     def restore(self, tensors: dict[str, torch.Tensor]) -> None:
         """
         Inverse of `snapshot`, on however many ranks that was taken. Raises KeyError when an adapter tensor is absent,
-        RuntimeError when a shape differs.
+        RuntimeError when a shape differs, TrainerError `resume_mismatch` when the optimizer was of another kind.
         """
-        self.optimizer.zero_grad(set_to_none=True)
-        self.optimizer.state.clear()
+        self.backend.restore(tensors)
         self.updates = int(tensors["updates"].item())
         put(self.named, {name: tensors[f"adapter/{name}"] for name, _ in self.named})
-        for name, parameter in self.named:
-            if f"exp_avg/{name}" in tensors:
-                self.optimizer.state[parameter] = {
-                    "step": tensors[f"step/{name}"].clone(),
-                    "exp_avg": part_like(parameter, tensors[f"exp_avg/{name}"]),
-                    "exp_avg_sq": part_like(parameter, tensors[f"exp_avg_sq/{name}"]),
-                }

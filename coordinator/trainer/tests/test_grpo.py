@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 import torch
 from prove_trainer.config import LossSettings, OptimizerSettings
-from prove_trainer.grpo import GrpoTrainer, sequence_masks, share_of_rate, typical_distance
+from prove_trainer.grpo import GrpoTrainer
+from prove_trainer.masks import sequence_masks, typical_distance
 from prove_trainer.packing import make_packs
+from prove_trainer.schedule import share_of_rate
 from transformers import get_cosine_schedule_with_warmup, get_linear_schedule_with_warmup
 
 
@@ -44,7 +46,9 @@ def test_the_gradient_is_that_of_the_token_mean_written_out(base, rollouts, pack
     batch = fixtures.as_batch(rollouts)
     one = trainer(base, lr=0.0, max_grad_norm=1e6)
     seen = {}
-    one.optimizer.register_step_pre_hook(lambda *_: seen.update({name: p.grad.clone() for name, p in one.named}))
+    one.backend.optimizer.register_step_pre_hook(
+        lambda *_: seen.update({name: p.grad.clone() for name, p in one.named})
+    )
     one.run(batch, 0, packing, 60)
 
     direct = fixtures.with_random_adapter(base)
@@ -64,7 +68,7 @@ def test_a_gradient_that_is_not_a_number_leaves_everything_as_it_was(base, rollo
     one = trainer(base)
     one.run(fixtures.as_batch(rollouts), 0, "shared", 4096)
     before = one.snapshot()
-    handle = one.parameters[3].register_hook(lambda gradient: gradient * float("nan"))
+    handle = one.backend.parameters[3].register_hook(lambda gradient: gradient * float("nan"))
     outcome = one.run(fixtures.as_batch(rollouts), 0, "shared", 4096)
     handle.remove()
     assert outcome.skipped == "nonfinite"
@@ -75,7 +79,7 @@ def test_a_gradient_that_is_not_a_number_leaves_everything_as_it_was(base, rollo
 def test_an_adapter_that_is_not_a_number_is_noticed_although_the_guard_drops_every_token(base, rollouts):
     one = trainer(base)
     with torch.no_grad():
-        one.parameters[0][0, 0] = float("nan")
+        one.backend.parameters[0][0, 0] = float("nan")
     assert one.run(fixtures.as_batch(rollouts), 0, "shared", 4096).skipped == "nonfinite"
 
 
@@ -88,7 +92,7 @@ def test_a_later_pass_that_fails_undoes_the_passes_before_it(base, rollouts):
         calls.append(1)
         return gradient * float("nan") if len(calls) == 2 else gradient
 
-    one.parameters[3].register_hook(poison)
+    one.backend.parameters[3].register_hook(poison)
     assert one.run(fixtures.as_batch(rollouts), 0, "shared", 4096).skipped == "nonfinite"
     assert equal(before, one.snapshot())
 

@@ -30,7 +30,9 @@ def step(base, rollouts, packing: str, budget: int, checkpointing: bool = False,
     one = GrpoTrainer(policy, OptimizerSettings(lr=0.0, max_grad_norm=1e6), fixtures.alone())
     one.room = fixtures.replace(one.room, checkpointing=checkpointing)
     seen: dict[str, torch.Tensor] = {}
-    one.optimizer.register_step_pre_hook(lambda *_: seen.update({name: p.grad.clone() for name, p in one.named}))
+    one.backend.optimizer.register_step_pre_hook(
+        lambda *_: seen.update({name: p.grad.clone() for name, p in one.named})
+    )
     return seen, one.run(fixtures.as_batch(rollouts, **loss), 0, packing, budget)
 
 

@@ -30,7 +30,7 @@ def run(ranks, base, sharded=False) -> dict:
     ]
     trainer = GrpoTrainer(policy, OptimizerSettings(lr=1e-3), ranks)
     losses, gradients = [], {}
-    handle = trainer.optimizer.register_step_pre_hook(
+    handle = trainer.backend.optimizer.register_step_pre_hook(
         lambda *_: gradients.update({name: whole(p.grad).tolist() for name, p in trainer.named})
     )
     first = None
