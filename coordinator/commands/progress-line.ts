@@ -154,6 +154,8 @@ function trainerLine(news: TrainerEvent): string | null {
         : reason === 'rollback'
           ? `trainer: step ${step} has the adapter of step ${rest.adapterStep} again`
           : `trainer: step ${step} skipped: ${reason}`
+    case 'waiting':
+      return `trainer: waits for its service: ${message}`
     case 'error':
       return `trainer: ended with ${code}: ${message}${batchId == null ? '' : ` (batch ${batchId})`}`
     default:

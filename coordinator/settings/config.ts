@@ -167,6 +167,10 @@ export const configSchema = z.strictObject({
       /** Further settings of `trainer.json`, see docs/trainer.md. */
       settings: trainerSettings.default({}),
     })
+    .refine(
+      ({ processes, launch, settings }) => !settings.tinker?.model || (processes === 1 && !launch),
+      'settings.tinker is for one rank, which has no gradients to share: processes: 1, and no launch',
+    )
     .prefault({}),
   /** What browsers are shown of the run, see docs/operating.md. */
   dashboard: z

@@ -77,6 +77,8 @@ const CLOSE_TIMEOUT_MS = 20_000
 const GOOD_START_MS = 60_000
 /** Codes of `error` events that starting again cannot cure. */
 const HOPELESS = /^(config|base|resume|device|step)_/
+/** Of a service that the trainer depends on, whenever it is said: no batch is to blame, and the operator has to see to it. */
+const UNSERVED = /^service_/
 /** Of machines that have trained: one that is back before its devices are will have them. */
 const HOPELESS_FOR_ALL = /^(config|base|resume|step)_/
 /** Codes of ranks to which nothing happened but that another one is gone, or has been taken for gone. */
@@ -154,6 +156,7 @@ export function createTrainerProcess(options: TrainerProcessOptions, log: Logger
     const { error } = said
     const why = error ? `${error.code}: ${error.message}` : lastWords
     log.warn({ code, batchId, why }, 'the trainer ended; starting it again')
+    if (UNSERVED.test(error?.code ?? '')) throw new TrainerError('trainer_failed', `${why} (see ${logFile})`)
     if (batchId === null) {
       badStarts = lastedMs > GOOD_START_MS ? 1 : badStarts + 1
       // A machine that does not come back is waited for, once it is known that all of it has worked.

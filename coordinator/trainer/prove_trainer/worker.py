@@ -5,7 +5,7 @@ import logging
 import os
 import sys
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -32,6 +32,7 @@ from .room import Room, find_room, remember_room, remembered_room
 from .sharding import shard
 from .spool import Spool
 from .step_folder import StepRecord, load_state, portray, read_step, write_step
+from .tinker_backend import join_service
 
 log = logging.getLogger("prove_trainer")
 
@@ -59,12 +60,17 @@ class Worker:
         torch.manual_seed(config.seed)
         policy = new_policy(base, config.lora, config.seed, config.base_name, config.base_revision)
         shards = ranks.world if config.sharding == "layers" else 1
-        room = find_room(config, base, ranks.device, shards, lambda **found: events.emit("memory", **found))
+        # Passes without gradients take no more than those that keep the inputs of layers.
+        planned = replace(config, checkpointing="layer") if config.tinker else config
+        room = find_room(planned, base, ranks.device, shards, lambda **found: events.emit("memory", **found))
         if shards > 1:
             shard(policy, ranks)
             self.base = base.without_weights()
             room = remembered_room(spool.rooms, room)
-        self.trainer = GrpoTrainer(policy, config.optimizer, ranks, room, self._tell_less_room)
+        backend = None
+        if config.tinker:
+            backend = join_service(policy, config, config.tinker, ranks, lifetime.pause, self._tell_of_waiting)
+        self.trainer = GrpoTrainer(policy, config.optimizer, ranks, room, self._tell_less_room, backend)
         self.record = self._resume()
         self.busy_with: str | None = (
             None  # the batch in hand, named in an error event so that the coordinator can count its failures
@@ -84,6 +90,9 @@ class Worker:
             checkpointing=room.checkpointing,
         )
 
+    def _tell_of_waiting(self, why: str) -> None:
+        self.events.emit("waiting", message=why)
+
     def _resume(self) -> StepRecord:
         """
         The newest complete step, made now if there is none. Rank 0 touches the disk first; the others then find what
@@ -94,6 +103,7 @@ class Worker:
             if drafts:
                 self.events.emit("cleaned", drafts=drafts)
         if self.ranks.from_first(lambda: not self.spool.step_numbers()):
+            self.trainer.backend.start()
             portrait = portray(self.trainer, self.base, self.config)
             if self.ranks.rank == 0:
                 write_step(self.spool, 0, self.trainer, portrait, self.base, self.config, None, None, None, 0)

@@ -5,6 +5,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import { FLAT } from '../../../coordinator/intake/outcome.js'
+import { trainingOf } from '../../../coordinator/ledger/agree-terms.js'
 import { configSchema } from '../../../coordinator/settings/config.js'
 import { trainerSettings } from '../../../coordinator/settings/trainer-settings.js'
 import { writeAudit } from '../../../coordinator/spool/audit-folder.js'
@@ -113,6 +114,18 @@ test('a setting out of range, of the wrong type or misspelt is refused with its 
   assert.equal(complaintsAbout({ lora: { targetModules: ['q_proj', 'q_proj'] } }), [
     'trainer.settings.lora.targetModules: a module is named twice',
   ])
+})
+
+test('a service that makes the gradients is named to the trainer, and refused for several ranks', () => {
+  const tinker = { model: 'Qwen/Qwen3-8B' }
+  assert.equal(trainingOf({ trainer: { processes: 1, settings: { tinker } }, maxStaleness: 4 }, 1e9).tinker, tinker)
+  const about = (trainer: object): string[] => {
+    const base = { dataDir: 'data', base: { path: 'base.gguf', name: 'base' }, tasks: { dataset: 'tasks' } }
+    const read = configSchema.safeParse({ ...base, trainer: { ...trainer, settings: { tinker } } })
+    return read.success ? [] : read.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
+  }
+  assert.equal(about({}), [])
+  assert.match(about({ processes: 2 })[0]!, /^trainer: settings\.tinker is for one rank/)
 })
 
 test('limits that both sides have are the same', () => {
