@@ -13,11 +13,14 @@ import {
   type Plan,
   produce,
   SPLIT_SHARES,
+  wordSpread,
 } from '../synthesis/index.js'
 import type { BenchResult } from './result.js'
 
 /** The size of the paper's data set. */
 const EXAMPLES = 13_517
+/** Words of the user turns that BFCL's multi-turn tasks have, so that shares of different words compare. */
+const WORDS = 23_000
 
 /** The paper's data set, made, written and played again, on all cores. */
 export async function run(): Promise<{ results: BenchResult[] }> {
@@ -54,8 +57,15 @@ export async function run(): Promise<{ results: BenchResult[] }> {
         settings: {},
         provenance: [],
         diversity: (texts) => {
-          spread = { ...diversity(texts) }
-          return spread
+          const spoken = diversity(texts)
+          const { distinct2, distinct3, selfBleu4 } = wordSpread(texts, WORDS)
+          spread = {
+            ...spoken,
+            'distinct2 at 23,000': distinct2,
+            'distinct3 at 23,000': distinct3,
+            'self-BLEU-4 at 23,000': selfBleu4,
+          }
+          return { ...spoken }
         },
         outcome: () => ({ drops, sanity: sanity.finish() }),
       },

@@ -41,6 +41,11 @@ export interface Profile {
   readonly keys: 'spoken' | 'looked-up'
   /** Neighbouring examples that are made in the same worlds: generating those costs more than all else, and a small split has few neighbours. */
   readonly perWorld: Readonly<Record<Split, number>>
+  /**
+   * Rounds in which an example keeps the tool that it is about; where it gets another, tools that fewer than `least` examples call come before all
+   * others.
+   */
+  readonly target: { readonly rounds: number; readonly least: number }
 }
 
 /** The paper's pipeline. Where the paper is silent (docs/synthesis.md lists it), the numbers are ours. */
@@ -59,6 +64,7 @@ export const PAPER_PROFILE: Profile = {
   speech: 'natural',
   keys: 'looked-up',
   perWorld: { train: 50, validation: 500, 'held-out': 500 },
+  target: { rounds: 1, least: 2 },
 }
 
 /** Short tasks in the few words that the demo's five-million-parameter model knows. */
@@ -77,6 +83,7 @@ export const DEMO_PROFILE: Profile = {
   speech: 'plain',
   keys: 'spoken',
   perWorld: { train: 50, validation: 50, 'held-out': 50 },
+  target: { rounds: 3, least: 0 },
 }
 
 export const PROFILES: ReadonlyMap<string, Profile> = new Map(

@@ -14,3 +14,4 @@ export {
   type TeacherReport,
 } from './teacher/index.js'
 export { diversity } from './wording/diversity.js'
+export { type WordSpread, wordSpread } from './wording/word-spread.js'

@@ -37,7 +37,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   find_leads: {
     goal: 'see my leads',
     answer: 'There {found=is|are} {found:@status lead}[: {leads*{name} of {firm} in {city}}].',
-    elsewhere: ['travel_booking:search_hotels'],
+    elsewhere: ['travel_booking:search_hotels', 'maps:list_place_categories'],
   },
   advance_lead: {
     goal: 'update the status of a lead',

@@ -75,7 +75,8 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   cancel_food_order: {
     goal: 'cancel a food order',
     answer: 'Your order from {name} is {status}; {refund} was refunded, so your credit is {credit}.',
-    checks: [],
+    // Who calls one order off may want something else of the restaurant.
+    checks: ['show_menu'],
   },
   instruct_courier: {
     goal: 'leave a note for the courier',

@@ -79,7 +79,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   find_destination: {
     goal: 'find a destination',
     answer: 'I found {found:destination}[: {destinations*{name} in {city}, {km} km away[ ({offer})]}].',
-    elsewhere: ['travel_booking:search_hotels'],
+    elsewhere: ['travel_booking:search_hotels', 'maps:list_place_categories'],
   },
   save_destination: {
     goal: 'save a destination in the car',

@@ -2,9 +2,9 @@ import type { SeededRandom } from '../../servers/kernel/index.js'
 import { unresolvedIn } from '../resolving/unresolved.js'
 import { type Script, silentSteps, type Withheld } from './conversation-script.js'
 import { isKnownInTime, namedAhead } from './known-in-time.js'
+import type { Step } from './step.js'
 import type { SynthesisContext } from './synthesis-context.js'
 import { tellReferences } from './tell-references.js'
-import type { Step } from './walk.js'
 import { callOf, type Worded } from './word-conversation.js'
 
 /** How many things a request that no call answers is about: such that it has as many words as first turns that calls answer, for shorter ones are found more easily. */

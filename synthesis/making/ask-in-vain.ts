@@ -4,11 +4,12 @@ import { deriveSeed, seededRandom } from '../../servers/kernel/index.js'
 import type { Ask, Moment } from '../wording/speech.js'
 import { askForAll, isUnderstood, NUMBERS_ASKED } from './ask-for-all.js'
 import type { Script, Withheld } from './conversation-script.js'
+import { canBeAskedWithout } from './conversation-shape.js'
 import { questionsDue } from './questions-due.js'
 import type { Chain } from './split.js'
+import type { Step } from './step.js'
 import type { Assignment, SynthesisContext } from './synthesis-context.js'
 import { type Taken, takeSteps } from './take-steps.js'
-import type { Step } from './walk.js'
 import { askOf, putIntoWords } from './word-conversation.js'
 
 /** One user turn with a request that no call answers. */
@@ -48,10 +49,13 @@ export function askInVain(
   { assignment, worldSeed, context, moment }: VainSetting,
 ): VainRequest | DropReason {
   const { random } = moment
-  const taken = takeSteps(assignment, core, length ?? random.pick(NUMBERS_ASKED), worldSeed, context, random)
+  const fits = (chain: Chain): boolean =>
+    !earlier.some((before) => before.chain.some((node) => chain.includes(node))) &&
+    (!withhold || canBeAskedWithout(chain))
+  const drawn = length ?? random.pick(NUMBERS_ASKED)
+  const taken = takeSteps(assignment, core, drawn, worldSeed, context, random, { fits })
   if (typeof taken === 'string') return taken
   if (taken.undoings.length > 0) return 'undone'
-  if (earlier.some(({ chain }) => chain.some((node) => taken.chain.includes(node)))) return 'no_script'
   const withheld = withhold?.(taken.steps)
   if (withhold && !withheld) return 'no_script'
   const inTime = context.profile.speech === 'natural'

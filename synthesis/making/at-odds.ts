@@ -2,7 +2,7 @@ import type { Json } from '../../reward/index.js'
 import { type EntityOccurrence, entitiesIn } from '../../servers/kernel/index.js'
 import { choicesOf } from '../wording/field-words.js'
 import { isMoment } from './said-before.js'
-import type { Step } from './walk.js'
+import type { Step } from './step.js'
 
 /** What is paid, taken or added by one call says nothing of what the next one does: who sells 35 shares may protect 60. */
 const GIVEN_OUT = /^(amount|quantity|packs|counted|bags|points|price|page)$/

@@ -1,5 +1,5 @@
 import { entitiesIn, type ServerDefinition, type Session } from '../../servers/kernel/index.js'
-import type { Open, Step } from './walk.js'
+import type { Open, Step } from './step.js'
 
 /**
  * Whether what each call joins belongs together: who is looked for among the people of one project is given no work of another. It is read

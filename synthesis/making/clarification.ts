@@ -2,18 +2,20 @@ import type { DropReason, Example } from '../../dataset/example.js'
 import { offeredAt, type Task } from '../../episode/index.js'
 import { deriveSeed, meaningOf, type SeededRandom, seededRandom } from '../../servers/kernel/index.js'
 import { type Node, nodeName } from '../../servers/kernel/tool-graph.js'
+import { canLeaveOut } from '../wording/clause.js'
 import { askForAll, isUnderstood } from './ask-for-all.js'
 import { askInVain, goOnInVain, triedOften, turnsInVain, type VainSetting } from './ask-in-vain.js'
 import { assemble, buildTask } from './assemble.js'
 import { isWhole, type Script, type Withheld } from './conversation-script.js'
+import { fieldsToLeaveOut } from './conversation-shape.js'
 import { chooseToolset, rivals } from './draw-toolset.js'
 import { firstObjection } from './filters.js'
 import { groundTruthOf, toTell } from './ground-truth.js'
 import { isSolvable, nodesIn } from './solvable.js'
 import { type Chain, chainName } from './split.js'
+import type { Step } from './step.js'
 import { type Maker, TODAY } from './synthesis-context.js'
-import { coreAround, homeOf, type Taken, takeSteps } from './take-steps.js'
-import type { Step } from './walk.js'
+import { coreAround, homeOf, type Taken, takeSteps, type Wanted } from './take-steps.js'
 import { askOf, callOf, putIntoWords, type Worded } from './word-conversation.js'
 
 /** Of the tasks whose tools are hidden, those in which it is the last one alone: what comes before it is done. */
@@ -25,6 +27,9 @@ const BROUGHT = 0.3
  * do, so that all of them together do as often.
  */
 const VAGUE = 2.4
+
+/** All that is asked for is asked for in one turn. */
+const AT_ONCE: Wanted = { partsOf: (chain) => [[[...chain.keys()]]] }
 
 /** A value that can be left out is harder to find than a tool to hide, so which of the two it is, is not drawn anew for every round. */
 const ROUNDS_PER_KIND = 16
@@ -96,7 +101,7 @@ const makeHidden: Maker = (assignment, worldSeed, context, random) => {
 const makePartlyHidden: Maker = (assignment, worldSeed, context, random) => {
   const { profile, speech, catalogue } = context
   const core = coreAround(assignment, context, random)
-  const taken = takeSteps(assignment, core, random.pick(PARTS), worldSeed, context, random, { atOnce: true })
+  const taken = takeSteps(assignment, core, random.pick(PARTS), worldSeed, context, random, AT_ONCE)
   if (typeof taken === 'string') return taken
   if (taken.undoings.length > 0) return 'undone'
   const { chain, open } = taken
@@ -144,7 +149,7 @@ const PARTS = [2, 2, 2, 3] as const
 const makeBrought: Maker = (assignment, worldSeed, context, random) => {
   const { profile, speech, catalogue } = context
   const core = coreAround(assignment, context, random)
-  const taken = takeSteps(assignment, core, random.pick(BROUGHT_PARTS), worldSeed, context, random, { atOnce: true })
+  const taken = takeSteps(assignment, core, random.pick(BROUGHT_PARTS), worldSeed, context, random, AT_ONCE)
   if (typeof taken === 'string') return taken
   if (taken.undoings.length > 0) return 'undone'
   const { chain, open } = taken
@@ -228,14 +233,17 @@ function inPart(
 const makeMissingValue: Maker = (assignment, worldSeed, context, random) => {
   const { profile, graph } = context
   const drawn = context.drawPersona(random)
-  const core = coreAround(assignment, context, random)
+  const able = graph.nodes.filter((node) => fieldsToLeaveOut(node).length > 0)
+  if (able.length === 0) return 'no_script'
+  const around = coreAround(assignment, context, random)
+  const core = able.includes(around[0]!) ? around : [random.pick(able)]
   const persona = context.inWorlds(drawn, namesOf(core))
   const moment = { persona, today: TODAY, dated: profile.context, random }
   const setting = { assignment, worldSeed, context, moment }
   const first = askInVain(core, { turn: 0, withhold: (steps) => withheldIn(steps, [], random) }, setting)
   if (typeof first === 'string') return first
   const home = homeOf(first.taken.chain)
-  const nearby = graph.nodes.filter(({ server }) => home.includes(server))
+  const nearby = able.filter(({ server }) => home.includes(server))
   const requests = [first]
   while (requests.length < turnsInVain(assignment, context)) {
     const turn = requests.length
@@ -282,7 +290,7 @@ function withheldIn(steps: readonly Step[], before: readonly Step[], random: See
   const fields = Object.entries(tool.input.shape).filter(([field, schema]) => {
     const value = args[field]
     if (schema.isOptional() || (typeof value !== 'string' && typeof value !== 'number')) return false
-    if (isWhole(steps[0]!, field) || ORDER.test(field)) return false
+    if (isWhole(steps[0]!, field) || ORDER.test(field) || !canLeaveOut(tool, Object.keys(args), field)) return false
     const { entity } = meaningOf(schema)
     if (entity !== undefined && before.some((step) => speaksOf(step, entity))) return false
     // Nobody goes on about a thing before having said which it is.

@@ -2,14 +2,15 @@ import type { Information, Recovery } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
 import type { Json } from '../../reward/index.js'
 import { meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
-import { hasDetails, type Shape } from './conversation-shape.js'
+import { canLeaveOut } from '../wording/clause.js'
+import { hasDetails, partsOf, type Shape } from './conversation-shape.js'
 import { ACT, type FailedCall, failingVariant, playUpTo } from './failed-call.js'
 import { isHasty, isKnownInTime } from './known-in-time.js'
 import type { RuledStep } from './policy-case.js'
+import type { Open, Step } from './step.js'
 import type { Taken } from './take-steps.js'
 import { canBeTold, type Parts, type ToldStep, tellReferences } from './tell-references.js'
 import type { Undoing } from './undoing.js'
-import type { Open, Step } from './walk.js'
 
 /** What one user turn is for, and which steps of the ground truth the assistant takes in it. */
 export type Turn = {
@@ -67,12 +68,11 @@ export function scriptConversation(
   const fits = (parts: Parts): boolean => {
     const isAtOnce = ({ earlier, later }: Undoing): boolean =>
       parts.some((part) => part.includes(earlier) && part.includes(later))
-    const isToBeAsked = information !== 'minimal' || hasDetails(walked[parts[0]!.at(-1)!]!)
     if (isNatural && parts.some((part) => isHasty(walked, part))) return false
-    return isToBeAsked && !undoings.some(isAtOnce) && (!isNatural || canBeTold(walked, parts, hearing))
+    return !undoings.some(isAtOnce) && (!isNatural || canBeTold(walked, parts, hearing))
   }
   const parts = isNatural
-    ? partitionOf(walked.length, requests, fits, random)
+    ? partitionOf(partsOf(walked, { requests, information }).filter(fits), random)
     : partition(walked.length, requests, random)
   if (!parts || !fits(parts)) return null
   const steps = tellReferences(walked, parts, hearing, random)
@@ -95,13 +95,7 @@ function partition(length: number, parts: number, random: SeededRandom): Parts {
 }
 
 /** The same of the partitions that fit: there are six at most. */
-function partitionOf(
-  length: number,
-  parts: number,
-  fits: (parts: Parts) => boolean,
-  random: SeededRandom,
-): Parts | undefined {
-  const fitting = cutsOf(length, parts).filter(fits)
+function partitionOf(fitting: readonly Parts[], random: SeededRandom): Parts | undefined {
   if (fitting.length === 0) return undefined
   return leastAtOnce(Array.from({ length: PARTITIONS }, () => random.pick(fitting)))
 }
@@ -109,14 +103,6 @@ function partitionOf(
 const leastAtOnce = (drawn: readonly Parts[]): Parts => {
   const longest = (parts: Parts): number => Math.max(...parts.map((steps) => steps.length))
   return drawn.reduce((best, other) => (longest(other) < longest(best) ? other : best))
-}
-
-/** Every way to cut `from .. length - 1` into `parts` runs, none empty. */
-function cutsOf(length: number, parts: number, from = 0): Parts[] {
-  const run = (to: number): number[] => Array.from({ length: to - from }, (_, i) => from + i)
-  if (parts === 1) return [[run(length)]]
-  const ends = run(length - parts + 2).slice(1)
-  return ends.flatMap((to) => cutsOf(length, parts - 1, to).map((rest) => [run(to), ...rest]))
 }
 
 /** Cuts `0 .. length - 1` into `parts` runs, none empty. */
@@ -261,6 +247,7 @@ function drawWithheld(
         key ||
         bound ||
         isWhole(steps[index]!, field) ||
+        !canLeaveOut(tool, Object.keys(args), field) ||
         (typeof value === 'number' && !Number.isInteger(value)) ||
         (typeof value !== 'string' && typeof value !== 'number')
       )

@@ -3,8 +3,10 @@ import type { Information, Recovery } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
 import { meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
 import { kindsGiven, lookedUp, type Node } from '../../servers/kernel/tool-graph.js'
+import { canLeaveOut } from '../wording/clause.js'
 import { ACT, ADDS } from './failed-call.js'
 import type { Chain } from './split.js'
+import type { Parts } from './tell-references.js'
 
 /** Share of the conversations with a failure in which it is made good by other arguments, or by another tool. */
 const RECOVERY_KINDS: readonly [Recovery, number][] = [
@@ -29,30 +31,46 @@ export function drawShape(profile: Profile, length: number, recovery: Recovery |
   // Who learns what is wrong or missing has said everything before: both would be more turns than there are.
   const information = recovery === 'corrected' || recovery === 'other-tool' ? 'complete' : drawn
   const others = (information === 'complete' ? 0 : 1) + (recovery ? 1 : 0)
-  const [rather, less] = thirdTurns(profile)
-  const hasThird = several && length + others > 2 && random.chance(third === 0 ? 0 : others > 0 ? rather : less)
+  const chance = third === 0 ? 0 : others > 0 ? thirdBesides(length, third) : thirdAlone(length, profile)
+  const hasThird = several && length + others > 2 && random.chance(chance)
   const turns = several ? (hasThird ? 3 : 2) : 1
   return { requests: Math.max(1, turns - others), information, recovery }
 }
 
 /** How much rather a conversation has a third turn in which one is for a question or a failure: in the two that are left what is looked up can be told before it is used. */
 const RATHER = 1.6
+/** The same by the number of steps, from two: who wants more takes more turns. */
+const RATHER_BY_LENGTH = [0.75, 1, 1.25, 1.25] as const
+/** How much more often than three steps four and five take a third turn in which nothing is for a question; two do not fill three requests. */
+const ALONE_BY_LENGTH = [0, 1, 2, 4] as const
 
-/** Chances of a third turn with and without such a turn, where there can be one: two steps do not fill three requests. */
-function thirdTurns({ lengths, information, recovery, nextTurn: [, third] }: Profile): [rather: number, less: number] {
-  const pairs = lengths[0] / lengths.reduce((sum, weight) => sum + weight, 0)
-  const straight = (1 - information.missing - information.minimal) * (1 - recovery)
-  const rather = Math.min(1, RATHER * third)
-  const left = third - rather * (1 - straight)
-  return [rather, Math.min(1, Math.max(0, left / (straight * (1 - pairs))))]
+const byLength = (weights: readonly number[], length: number): number =>
+  weights[Math.min(Math.max(length, 2), weights.length + 1) - 2]!
+
+const thirdBesides = (length: number, third: number): number =>
+  Math.min(1, RATHER * third * byLength(RATHER_BY_LENGTH, length))
+
+/** What of the third turns is left for conversations without a question or a failure. */
+function thirdAlone(length: number, { lengths, information, recovery, nextTurn: [, third] }: Profile): number {
+  const whole = lengths.reduce((sum, weight) => sum + weight, 0)
+  const mean = (weightOf: (length: number) => number): number =>
+    lengths.reduce((sum, weight, i) => sum + (weight / whole) * weightOf(i + 2), 0)
+  const straight = 1 - information.missing - information.minimal - recovery
+  const left = third - (1 - straight) * mean((steps) => thirdBesides(steps, third))
+  const share = left / (straight * mean((steps) => byLength(ALONE_BY_LENGTH, steps)))
+  return Math.min(1, Math.max(0, share * byLength(ALONE_BY_LENGTH, length)))
 }
 
-function drawInformation(turns: number, { information }: Profile, random: SeededRandom): Information {
+function drawInformation(turns: number, { information, recovery }: Profile, random: SeededRandom): Information {
   if (turns < 2) return 'complete'
-  const draw = random.int(0, 999_999) / 1_000_000
+  // Conversations in which something is to be corrected leave their share to the others.
+  const draw = (random.int(0, 999_999) / 1_000_000) * (1 - recovery * CORRECTED)
   if (draw < information.missing) return 'missing'
   return draw < information.missing + information.minimal ? 'minimal' : 'complete'
 }
+
+/** Of the failures, those before which everything was said. */
+const CORRECTED = RECOVERY_KINDS.reduce((sum, [kind, share]) => sum + (kind === 'gave-up' ? 0 : share), 0)
 
 /** What goes wrong, where something does. */
 export function drawRecovery(random: SeededRandom): Recovery {
@@ -70,7 +88,7 @@ export function drawRecovery(random: SeededRandom): Recovery {
  */
 export function canCarry(chain: Chain, { requests, information, recovery }: Shape): boolean {
   if (requests > chain.length) return false
-  if (information === 'minimal' && !canBeVagueAtFirst(chain, requests)) return false
+  if (partsOf(chain, { requests, information }).length === 0) return false
   // One request ends with the last call.
   const ends = requests === 1 ? chain.slice(-1) : chain
   const open = requests === 1 ? chain.filter((_, i) => !isTakenUp(chain, i)) : chain
@@ -80,12 +98,23 @@ export function canCarry(chain: Chain, { requests, information, recovery }: Shap
   return recovery !== 'gave-up' || (!ADDS.test(last.tool.name) && valuesOf(last).includes('number'))
 }
 
-/** Whether the first request may be for one thing: its last call needs details, and the others only look things up for it. */
-function canBeVagueAtFirst(chain: Chain, requests: number): boolean {
-  const [shortest, longest] = [requests === 1 ? chain.length : 1, chain.length - requests + 1]
-  const acting = chain.findIndex(({ tool }) => !tool.annotations.readOnly)
-  const last = acting < 0 ? longest : Math.min(longest, acting + 1)
-  return chain.slice(shortest - 1, last).some(hasDetails)
+/**
+ * The ways to ask for the tools of a chain in so many turns. Where only a goal is named at first, that turn is for one thing: its last call needs
+ * details, and the others look things up for it.
+ */
+export function partsOf(chain: Chain, { requests, information }: Pick<Shape, 'requests' | 'information'>): Parts[] {
+  const isOneGoal = (part: readonly number[]): boolean =>
+    hasDetails(chain[part.at(-1)!]!) && part.slice(0, -1).every((at) => chain[at]!.tool.annotations.readOnly)
+  const all = requests > chain.length ? [] : cutsOf(chain.length, requests)
+  return information === 'minimal' ? all.filter(([first]) => isOneGoal(first!)) : all
+}
+
+/** Every way to cut `from .. length - 1` into `parts` runs, none empty. */
+function cutsOf(length: number, parts: number, from = 0): Parts[] {
+  const run = (to: number): number[] => Array.from({ length: to - from }, (_, i) => from + i)
+  if (parts === 1) return [[run(length)]]
+  const ends = run(length - parts + 2).slice(1)
+  return ends.flatMap((to) => cutsOf(length, parts - 1, to).map((rest) => [run(to), ...rest]))
 }
 
 /** Whether there is anything to ask for: what needs no argument is simply done. */
@@ -107,15 +136,47 @@ function isTakenUp(chain: Chain, at: number): boolean {
 
 /** Whether a call needs a value that can be left out, as `isWhole` has it, and that no call before it may have shown. */
 function hasValueToSay({ server, tool }: Node, chain: Chain): boolean {
-  const fields = Object.entries(tool.input.shape)
-  return fields.some(([field, schema]) => {
-    if (schema.isOptional() || ACT.test(field)) return false
-    const { entity } = meaningOf(schema)
-    if (entity === undefined) return !tool.annotations.readOnly || fields.length > 1
+  return fieldsToLeaveOut({ tool }).some((field) => {
+    const { entity } = meaningOf(tool.input.shape[field]!)
+    if (entity === undefined) return true
     const at = chain.findIndex((node) => node.tool === tool)
     const isShown = chain.slice(0, at).some((node) => node.server === server && kindsGiven(node).has(entity))
     return !isShown && server.entities[entity]?.sayable === true
   })
+}
+
+/**
+ * Whether the first call of a chain needs a value that a request for all of it can leave out, as far as the tools tell. Nobody goes on about a thing
+ * before having said which it is.
+ */
+export function canBeAskedWithout(chain: Chain): boolean {
+  const { tool } = chain[0]!
+  const isAlone = chain.length === 1
+  return (
+    (isAlone || !isTakenUp(chain, 0)) &&
+    fieldsToLeaveOut(chain[0]!).some((field) => isAlone || meaningOf(tool.input.shape[field]!).entity === undefined)
+  )
+}
+
+const leftOut = new WeakMap<Node['tool'], readonly string[]>()
+
+/** Arguments that a tool needs and that some clause of it leaves out such that the rest is still a request. */
+export function fieldsToLeaveOut({ tool }: Pick<Node, 'tool'>): readonly string[] {
+  let fields = leftOut.get(tool)
+  if (!fields) {
+    const all = Object.keys(tool.input.shape)
+    const needed = all.filter((field) => !tool.input.shape[field]!.isOptional())
+    const optional = all.filter((field) => !needed.includes(field))
+    fields = needed.filter((field) => {
+      const isAll =
+        tool.annotations.readOnly && all.length === 1 && meaningOf(tool.input.shape[field]!).entity === undefined
+      // Which of the others are given is drawn later.
+      const given = [needed, all, ...optional.map((other) => [...needed, other])]
+      return !ACT.test(field) && !isAll && given.some((some) => canLeaveOut(tool, some, field))
+    })
+    leftOut.set(tool, fields)
+  }
+  return fields
 }
 
 /** An argument that is a value and no thing, by what people get wrong in it: how much, when or which of several. Texts are not mistaken for others. */

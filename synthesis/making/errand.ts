@@ -2,7 +2,7 @@ import type { Json } from '../../reward/index.js'
 import { CITIES, entitiesIn } from '../../servers/kernel/index.js'
 import { aboutIn, areAtOdds, isForNothing, nameOf, takenBy } from './at-odds.js'
 import { goesOn } from './purpose.js'
-import type { Step } from './walk.js'
+import type { Step } from './step.js'
 
 /** Shortest text that counts as the same thing when it occurs in two calls, in characters. */
 const TELLING_LENGTH = 4

@@ -3,9 +3,9 @@ import type { Json, JsonObject } from '../../reward/index.js'
 import { meaningOf, type SeededRandom, type ServerDefinition, type Session } from '../../servers/kernel/index.js'
 import { isDate, isTime } from '../wording/dates.js'
 import { isChoice } from '../wording/values.js'
+import type { Open } from './step.js'
 import { TODAY } from './synthesis-context.js'
 import type { ToldStep } from './tell-references.js'
-import type { Open } from './walk.js'
 
 /** A call that fails in the conversation, before it is made good or given up. */
 export interface FailedCall {

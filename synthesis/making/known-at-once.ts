@@ -1,5 +1,5 @@
-import { entitiesIn, type ToolDefinition } from '../../servers/kernel/index.js'
-import type { Result, Way } from './references.js'
+import { entitiesShown } from './entities-shown.js'
+import type { Result } from './references.js'
 
 /** A call with its result. */
 export type Call = Pick<Result, 'tool' | 'args' | 'output'>
@@ -7,31 +7,12 @@ export type Call = Pick<Result, 'tool' | 'args' | 'output'>
 /** Share of a name that is enough to look for the thing that has it, and not for all that have something in common. */
 const TELLING_SHARE = 0.5
 
-/**
- * Whether somebody who asks for a look-up can say in the same breath, before its result is there, which thing of it they mean: one that they looked
- * for by its name, or the cheapest of them all, to look at it. Neither a place in a list nor a value that only the list shows, and not "that one" of however many there will be.
- * @param user  the tool that is called with it
- */
-export function canBeMeantAtOnce(way: Way, source: Result, entity: string | undefined, user: ToolDefinition): boolean {
-  switch (way.how) {
-    case 'value':
-      return isIn(source.args, way.value)
-    case 'label':
-      return !source.tool.annotations.readOnly || isIn(source.args, way.label) || Object.keys(source.args).length === 0
-    case 'only':
-      return entity !== undefined && isSoughtAsOne(source, entity)
-    case 'extreme':
-      return user.annotations.readOnly === true
-    case 'place':
-      return false
-  }
-}
-
 /** Whether the one thing of a kind that a result shows is one before anybody has seen it: it was made, belongs to what was asked about, or was looked for by its name. */
-export function isSoughtAsOne({ server, tool, args, output }: Result, entity: string): boolean {
+export function isSoughtAsOne(result: Result, entity: string): boolean {
+  const { server, tool, args, output } = result
   if (!tool.annotations.readOnly) return true
   const label = server.entities[entity]?.label
-  return entitiesIn(tool.output, output).every(({ entity: kind, key, within }) => {
+  return entitiesShown(result).every(({ entity: kind, key, within }) => {
     if (kind !== entity || within === output) return true
     const name = label === undefined ? undefined : within[label]
     return Object.values(args).some((asked) => asked === key || (typeof name === 'string' && isNamedBy(name, asked)))

@@ -3,8 +3,8 @@ import { isChoice } from '../wording/values.js'
 import { takenBy } from './at-odds.js'
 import { type Call, isKnownBefore, toldBefore } from './known-at-once.js'
 import type { Way } from './references.js'
+import type { Step } from './step.js'
 import type { Parts, ToldStep } from './tell-references.js'
-import type { Step } from './walk.js'
 
 /**
  * Whether everything that a turn says is known when it is said: nobody has a list read out and says in the same breath which name in it is meant, or

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../reward/index.js'
 import { entitiesIn } from '../../servers/kernel/index.js'
 import { changeBefore, checksOf } from './purpose.js'
-import type { Open, Step } from './walk.js'
+import type { Open, Step } from './step.js'
 
 /** Of what a look-up tells, the share that has to be new: somebody who has just been told does not ask again. */
 const NEWS = 0.25

@@ -3,7 +3,7 @@ import { deriveSeed, type SeededRandom, seededRandom } from '../../servers/kerne
 import type { Link, ToolGraph } from '../../servers/kernel/tool-graph.js'
 import { assemble, buildTask } from './assemble.js'
 import { type Script, scriptConversation } from './conversation-script.js'
-import { canCarry, drawRecovery, drawShape, type Shape } from './conversation-shape.js'
+import { canCarry, drawRecovery, drawShape, partsOf, type Shape } from './conversation-shape.js'
 import { chooseToolset, rivals } from './draw-toolset.js'
 import { firstObjection } from './filters.js'
 import { groundTruthOf, toTell } from './ground-truth.js'
@@ -14,7 +14,7 @@ import { questionsDue } from './questions-due.js'
 import { isUnderstoodUndone, roleOf, withRule } from './ruled-script.js'
 import { type Chain, chainName } from './split.js'
 import { type Assignment, type Maker, type SynthesisContext, TODAY } from './synthesis-context.js'
-import { coreAround, homeOf, shapeRandom, takeSteps } from './take-steps.js'
+import { coreAround, homeOf, settledRound, shapeRandom, takeSteps } from './take-steps.js'
 import { putIntoWords } from './word-conversation.js'
 
 /** A conversation that a chain of calls answers, over one or more user turns. */
@@ -33,8 +33,10 @@ export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => 
       : plain
   const core =
     role === undefined ? coreOf(assignment, shape, context, random) : ruledCore(role, assignment, context, random)
-  const fits = (chain: Chain): boolean => canCarry(chain, shape)
-  const wanted = { fits, atOnce: shape.requests === 1 }
+  const wanted = {
+    fits: (chain: Chain) => canCarry(chain, shape),
+    partsOf: (chain: Chain) => partsOf(chain, shape),
+  }
   const taken = takeSteps(assignment, core, length, worldSeed, context, random, wanted)
   if (typeof taken === 'string') return taken
   const { chain, open } = taken
@@ -114,7 +116,7 @@ function goesElsewhere({ index, round }: Assignment, { profile, seed }: Synthesi
   return seededRandom(deriveSeed('prove/crossing/1', seed, index)).chance(profile.crossWorld)
 }
 
-const ROUNDS_WITH_CROSSING = 6
+const ROUNDS_WITH_CROSSING = 18
 
 /** Links by which people go on in another world, if possible those of the tool that is wanted. */
 function crossingsOf(graph: ToolGraph, { target }: Assignment): readonly Link[] {
@@ -147,8 +149,11 @@ function coreOf(assignment: Assignment, { recovery }: Shape, context: SynthesisC
  * A length by the profile's weights. Some tools have no chains of two: the others take these over, so that their share is
  * as it should be. Longer ones are harder to find, so a length is not drawn anew for every round.
  */
-function drawLength({ target, index, round }: Assignment, { profile, graph, seed }: SynthesisContext): number {
-  const random = seededRandom(deriveSeed('prove/length/1', seed, index, Math.floor(round / ROUNDS_PER_LENGTH)))
+function drawLength(assignment: Assignment, context: SynthesisContext): number {
+  const { target, index } = assignment
+  const { profile, graph, seed } = context
+  const settled = settledRound(assignment, context, ROUNDS_PER_LENGTH)
+  const random = seededRandom(deriveSeed('prove/length/1', seed, index, settled))
   const [two, ...longer] = shareOf(profile.lengths)
   const spoken = profile.keys === 'spoken'
   const able = graph.nodes.filter((node) => isInPair(node, graph, spoken)).length
@@ -156,7 +161,7 @@ function drawLength({ target, index, round }: Assignment, { profile, graph, seed
   return random.chance(pairs) ? 2 : 3 + drawIndex(longer, random)
 }
 
-/** As many as an example keeps its tool for. */
+/** In plain speech, where examples keep their tools as long. */
 const ROUNDS_PER_LENGTH = 3
 
 const shareOf = (weights: readonly number[]): number[] => {

@@ -13,9 +13,9 @@ import {
 import type { Node } from '../../servers/kernel/tool-graph.js'
 import { ACT, playUpTo, wrongValues } from './failed-call.js'
 import type { Chain } from './split.js'
+import type { Open, Step } from './step.js'
 import type { Assignment, SynthesisContext } from './synthesis-context.js'
 import type { Taken } from './take-steps.js'
-import type { Open, Step } from './walk.js'
 
 /** What a conversation is to show of its policies. Drawn once for several rounds, so that what is harder to find keeps its share. */
 export type WantedRole = PolicyRole['role']

@@ -41,13 +41,7 @@ const WORLDS_KEPT = 256
 /** @throws SynthesisError `unknown_world`, `unknown_profile` */
 export function contextOf(recipe: Recipe, worlds: WorldCache = createWorldCache(WORLDS_KEPT)): SynthesisContext {
   const servers = recipe.worlds.map(worldNamed)
-  const profile = PROFILES.get(recipe.profile)
-  if (!profile) {
-    throw new SynthesisError(
-      'unknown_profile',
-      `there is no profile "${recipe.profile}"; choose from ${[...PROFILES.keys()].join(', ')}`,
-    )
-  }
+  const profile = profileNamed(recipe.profile)
   for (const name of recipe.heldOutWorlds) {
     if (!recipe.worlds.includes(name))
       throw new SynthesisError('unknown_world', `${name} is to be held out but not used`)
@@ -79,6 +73,16 @@ export function contextFor(
     smallTalk,
     denotes,
   }
+}
+
+/** @throws SynthesisError `unknown_profile` */
+export function profileNamed(name: string): Profile {
+  const profile = PROFILES.get(name)
+  if (profile) return profile
+  throw new SynthesisError(
+    'unknown_profile',
+    `there is no profile "${name}"; choose from ${[...PROFILES.keys()].join(', ')}`,
+  )
 }
 
 function worldNamed(name: string): ServerDefinition {

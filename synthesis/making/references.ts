@@ -1,12 +1,12 @@
 import {
   type EntityOccurrence,
-  entitiesIn,
   isExcerpt,
   meaningOf,
   type ServerDefinition,
   type ToolDefinition,
 } from '../../servers/kernel/index.js'
 import { elementOf } from '../../servers/kernel/tool-graph.js'
+import { entitiesShown } from './entities-shown.js'
 
 /** One earlier result, as references look at it. */
 export interface Result {
@@ -30,9 +30,9 @@ export type Way =
   | { readonly how: 'value'; readonly noun: string; readonly value: string }
 
 /** The entities of one kind in a result, in reading order, each once. */
-function ofKind({ tool, output }: Result, entity: string): EntityOccurrence[] {
+function ofKind(result: Result, entity: string): EntityOccurrence[] {
   const seen = new Set<string>()
-  return entitiesIn(tool.output, output).filter((found) => {
+  return entitiesShown(result).filter((found) => {
     if (found.entity !== entity || seen.has(found.key)) return false
     seen.add(found.key)
     return true

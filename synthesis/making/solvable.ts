@@ -2,8 +2,8 @@ import type { Task } from '../../episode/index.js'
 import type { Json, JsonObject } from '../../reward/index.js'
 import { meaningOf, type SeededRandom, type ServerDefinition, type Session } from '../../servers/kernel/index.js'
 import type { Node } from '../../servers/kernel/tool-graph.js'
+import type { Open, Step } from './step.js'
 import { changesBetween } from './undoing.js'
-import type { Open, Step } from './walk.js'
 
 /** Draws of arguments for one tool on offer. */
 const TRIES = 6

@@ -1,8 +1,9 @@
 import { entitiesIn, meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
 import { PEOPLE } from '../wording/referring.js'
+import { entitiesShown } from './entities-shown.js'
 import { isKnownBefore, isSoughtAsOne } from './known-at-once.js'
 import type { Way } from './references.js'
-import type { Binding, Step } from './walk.js'
+import type { Binding, Step } from './step.js'
 
 /** A step whose references are settled: one way for each. */
 export interface ToldStep extends Omit<Step, 'bindings'> {
@@ -52,11 +53,12 @@ export function tellReferences(
   return settled
 }
 
-/** Whether everything can be meant in some way when these steps are asked for in these turns. */
-export function canBeTold(steps: readonly Step[], parts: Parts, hearing: Hearing): boolean {
+/** Whether everything can be meant in some way when these steps are asked for in these turns. @param from  the first step that is looked at */
+export function canBeTold(steps: readonly Step[], parts: Parts, hearing: Hearing, from = 0): boolean {
   const course = courseOf(steps, parts, hearing)
-  return steps.every(({ bindings }, i) =>
-    bindings.every((binding) => binding.ways.some((way) => fits(way, binding, i, course))),
+  return steps.every(
+    ({ bindings }, i) =>
+      i < from || bindings.every((binding) => binding.ways.some((way) => fits(way, binding, i, course))),
   )
 }
 
@@ -125,15 +127,15 @@ function fits(
 }
 
 /** Keys of a kind that a call takes or shows. */
-function keysOf({ tool, args, output }: Step, entity: string): Set<string> {
-  const found = [...entitiesIn(tool.input, args), ...entitiesIn(tool.output, output)]
+function keysOf(step: Step, entity: string): Set<string> {
+  const found = [...entitiesIn(step.tool.input, step.args), ...entitiesShown(step)]
   return new Set(found.flatMap((occurrence) => (occurrence.entity === entity ? [occurrence.key] : [])))
 }
 
 /** Keys beside a label, in what a call shows. */
-function namesakes({ server, tool, output }: Step, entity: string, label: string): string[] {
-  const field = server.entities[entity]?.label
-  return entitiesIn(tool.output, output).flatMap((found) =>
+function namesakes(step: Step, entity: string, label: string): string[] {
+  const field = step.server.entities[entity]?.label
+  return entitiesShown(step).flatMap((found) =>
     found.entity === entity && field !== undefined && found.within[field] === label ? [found.key] : [],
   )
 }
@@ -152,14 +154,16 @@ const listsKind = ({ tool, output }: Step, entity: string): boolean =>
   )
 
 /** Whether a report of the result names things of this kind: the label in each row is theirs, or people say their keys. */
-function isTold({ server, tool, output }: Step, entity: string): boolean {
-  const { label, sayable } = server.entities[entity] ?? {}
-  const found = entitiesIn(tool.output, output)
+function isTold(step: Step, entity: string): boolean {
+  const { label, sayable } = step.server.entities[entity] ?? {}
+  const found = entitiesShown(step)
   return found
     .filter((occurrence) => occurrence.entity === entity)
     .every(({ within, key }) => {
       if (sayable) return true
-      const owner = found.find((other) => other.within === within && server.entities[other.entity]?.label === label)
+      const owner = found.find(
+        (other) => other.within === within && step.server.entities[other.entity]?.label === label,
+      )
       return label !== undefined && typeof within[label] === 'string' && owner?.key === key
     })
 }

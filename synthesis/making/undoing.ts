@@ -1,6 +1,6 @@
 import { entityKinds, requiredReferences, type ServerDefinition, type Session } from '../../servers/kernel/index.js'
 import type { Node, ToolGraph } from '../../servers/kernel/tool-graph.js'
-import type { Open, Step } from './walk.js'
+import type { Open, Step } from './step.js'
 
 /** A row of a world by table and key. */
 type RowName = string

@@ -1,155 +1,33 @@
 import type { Profile } from '../../dataset/profile.js'
 import type { Json, JsonObject } from '../../reward/index.js'
 import {
-  entitiesIn,
   meaningOf,
   requiredReferences,
   type SeededRandom,
   type ServerDefinition,
   type Session,
 } from '../../servers/kernel/index.js'
-import { kindsGiven, type Link, lookedUp, type Node, type ToolGraph } from '../../servers/kernel/tool-graph.js'
-import { canBeMeantAtOnce } from './known-at-once.js'
-import { endsWithCheck, isPurposeful } from './purpose.js'
-import { commonValuesIn, type Way, waysToRefer } from './references.js'
+import { kindsGiven, lookedUp, type Node } from '../../servers/kernel/tool-graph.js'
+import { entitiesShown } from './entities-shown.js'
+import { isHasty } from './known-in-time.js'
+import { commonValuesIn, waysToRefer } from './references.js'
 import { saidBefore } from './said-before.js'
 import type { Chain } from './split.js'
-import { kindsTold } from './told-kinds.js'
-
-/** Opens the sessions of a task anew, one per world. */
-export type Open = (server: ServerDefinition) => Session
-
-/** An argument that an earlier result supplies. */
-export interface Binding {
-  readonly field: string
-  readonly value: string
-  /** Index of the step whose result holds the value. */
-  readonly source: number
-  /** The entity's kind, or `undefined` for a common value. */
-  readonly entity: string | undefined
-  /** How it can be meant by that result, whatever is said in between. */
-  readonly ways: readonly Way[]
-}
-
-/** A call of the ground truth, as it was executed while the task was made. */
-export interface Step extends Node {
-  readonly args: JsonObject
-  readonly output: JsonObject
-  readonly bindings: readonly Binding[]
-}
+import type { Binding, Step } from './step.js'
+import { canBeTold, type Hearing, type Parts } from './tell-references.js'
 
 /** Chance that an entity of an older result is considered beside those of the newest. */
 const OLDER_RESULT = 0.2
+/** Draws that come to nothing, or to a call that was made in vain, before it is held that there are no others. */
+const REPEATS = 6
 /** Samples of arguments for one step before the walk is given up. */
 const TRIES_PER_STEP = 8
 /** The same for a look-up whose result is to show what a later call can be made with: most show one thing at random. */
-const TRIES_PER_LOOK_UP = 64
+const TRIES_PER_LOOK_UP = { plain: 64, natural: 24 } as const
 /** How often a call is for what an earlier look-up was for, where its sampler can do with that. */
 const CARRIES = 0.75
 /** Keys of a result that are tried for one argument. */
 const KEYS_PER_ARGUMENT = 12
-/** Share of the tools that come between two others: where a chain of the two is of another split, only so they occur in one. */
-const BETWEEN = 0.12
-/** The same where chains have to be parted. */
-const BETWEEN_PARTED = 0.6
-/** Draws of a chain around one tool before another length is drawn. */
-const TRIES_PER_CHAIN = 12
-/** Draws of a link before it is held that none leads to a tool that can be called. */
-const TRIES_PER_LINK = 6
-
-/** What a chain is drawn from. */
-export interface ChainSource {
-  readonly graph: ToolGraph
-  readonly profile: Profile
-  /** Whether a tool could be called after those of a chain, as far as that can be told without calling any. */
-  isReady(node: Node, earlier: Chain): boolean
-  /** Whether the chain is to be parted: some two of its tools may not follow one another. */
-  readonly parted?: boolean
-}
-
-/**
- * Draws a chain of `length` tools that runs through `core` along the links of the graph, in which look-ups come
- * before what needs them, and nothing is called that the state forbids from the start. @returns `null` if none was found
- */
-export function drawChain(source: ChainSource, core: Chain, length: number, random: SeededRandom): Chain | null {
-  const spoken = source.profile.keys === 'spoken'
-  const isPlain = source.profile.speech === 'plain'
-  for (let attempt = 0; attempt < TRIES_PER_CHAIN; attempt++) {
-    const chain = [...core]
-    while (chain.length < length && grow(chain, source, random));
-    if (
-      chain.length === length &&
-      !firstUncovered(chain, spoken) &&
-      (isPlain || (isPurposeful(chain) && endsWithCheck(chain)))
-    )
-      return chain
-  }
-  return null
-}
-
-/** Adds one tool: a look-up where one is missing, otherwise one before the first or after the last. @returns false if none fits */
-function grow(chain: Node[], { graph, profile, isReady, parted }: ChainSource, random: SeededRandom): boolean {
-  const spoken = profile.keys === 'spoken'
-  const missing = firstUncovered(chain, spoken)
-  if (missing) {
-    const sources = graph
-      .into(missing.node)
-      .filter(
-        ({ kind, through, from }) =>
-          kind === 'explicit' &&
-          through === missing.entity &&
-          !chain.includes(from) &&
-          kindsTold(from, spoken).has(missing.entity),
-      )
-    const link = pickLink(sources, random, ({ from }) => isReady(from, []))
-    if (link) chain.splice(random.int(0, chain.indexOf(missing.node)), 0, link.from)
-    return link !== undefined
-  }
-  if (!spoken && chain.length > 1 && random.chance(parted ? BETWEEN_PARTED : BETWEEN)) {
-    const at = random.int(1, chain.length - 1)
-    const inner = graph.from(chain[at - 1]!).filter(({ to, kind }) => kind !== 'cross-world' && !chain.includes(to))
-    const link = pickLink(inner, random, ({ to }) => isReady(to, chain.slice(0, at)))
-    if (link) {
-      chain.splice(at, 0, link.to)
-      return true
-    }
-  }
-  const before = graph.into(chain[0]!).filter(({ from }) => !chain.includes(from))
-  const after = graph.from(chain.at(-1)!).filter(({ to }) => !chain.includes(to))
-  const backwards = before.length > 0 && (after.length === 0 || random.chance(0.4))
-  const link = backwards
-    ? pickLink(before, random, ({ from }) => isReady(from, []))
-    : pickLink(after, random, ({ to }) => isReady(to, chain))
-  if (!link) return false
-  if (backwards) chain.unshift(link.from)
-  else chain.push(link.to)
-  return true
-}
-
-function firstUncovered(chain: Chain, spoken: boolean): { node: Node; entity: string } | undefined {
-  for (const [i, node] of chain.entries()) {
-    const entity = uncovered(chain.slice(0, i), node, spoken)
-    if (entity !== undefined) return { node, entity }
-  }
-  return undefined
-}
-
-/** A kind of key that `node` must be given and no result of `chain` holds. */
-function uncovered(chain: Chain, node: Node, spoken: boolean): string | undefined {
-  return [...lookedUp(node, spoken).values()].find(
-    (entity) => !chain.some((earlier) => earlier.server === node.server && kindsTold(earlier, spoken).has(entity)),
-  )
-}
-
-/** A link within the world: where a chain is to go on in another, it is built around the link that leads there. */
-function pickLink(links: readonly Link[], random: SeededRandom, fits: (link: Link) => boolean): Link | undefined {
-  const pool = links.filter(({ kind }) => kind !== 'cross-world')
-  for (let left = pool.length === 0 ? 0 : TRIES_PER_LINK; left > 0; left--) {
-    const link = random.pick(pool)
-    if (fits(link)) return link
-  }
-  return undefined
-}
 
 /**
  * Whether every call has to do with another: it takes over a value, gives one, or one makes a fact true that the other
@@ -170,7 +48,7 @@ function isConnected(steps: readonly Step[]): boolean {
 /**
  * Executes a chain in fresh sessions, with arguments from the live state: keys that are looked up come from earlier
  * results, everything else from the tool's sampler.
- * @param atOnce  all of it is asked for before any result is there
+ * @param partings  ways to ask for it in turns, if any: what a step takes over can be told in one of them
  * @returns `null` when this state has nothing that fits
  */
 export function walk(
@@ -178,16 +56,19 @@ export function walk(
   open: (server: ServerDefinition) => Session,
   profile: Profile,
   random: SeededRandom,
-  atOnce = false,
+  partings?: readonly Parts[],
 ): Step[] | null {
   const sessions = new Map<ServerDefinition, Session>()
   const steps: Step[] = []
+  let left = partings
   for (const [i, node] of chain.entries()) {
     const session = sessions.get(node.server) ?? open(node.server)
     sessions.set(node.server, session)
-    const step = take(node, usersOf(chain, i, profile), { steps, session, profile, random, atOnce })
+    const step = take(node, usersOf(chain, i, profile), { steps, session, profile, random, partings: left })
     if (!step) return null
     steps.push(step)
+    left = partingsFor(left, steps)?.filter((parts) => isUnhurried(steps, parts))
+    if (left?.length === 0) return null
   }
   return isConnected(steps) ? steps : null
 }
@@ -198,14 +79,29 @@ interface Course {
   readonly session: Session
   readonly profile: Profile
   readonly random: SeededRandom
-  readonly atOnce: boolean
+  readonly partings: readonly Parts[] | undefined
 }
+
+/** What users of executed chains hear. */
+const HEARING: Hearing = { told: true, inTime: true }
+
+/** Those of the ways to ask for a walk in which its last step can be told. */
+const partingsFor = (partings: readonly Parts[] | undefined, steps: readonly Step[]): readonly Parts[] | undefined =>
+  partings?.filter((parts) => canBeTold(steps, parts, HEARING, steps.length - 1))
+
+const isUnhurried = (steps: readonly Step[], parts: Parts): boolean =>
+  parts.every((part) => {
+    const taken = part.filter((at) => at < steps.length)
+    return !isHasty(steps, taken)
+  })
 
 /** A later call that is to be given a key of a look-up's result. */
 interface User {
   readonly node: Node
   /** Nobody could say the key. Otherwise it could be about another thing, but that would be another errand. */
   readonly must: boolean
+  /** Whether nothing comes between the two. */
+  readonly isNext: boolean
   /** Kinds of key that calls between the two may show yet. */
   readonly coming: ReadonlySet<string>
 }
@@ -222,7 +118,7 @@ function usersOf(chain: Chain, at: number, { keys }: Profile): User[] {
     const isGiven = (entity: string): boolean => given.has(entity)
     const must = [...lookedUp(node, keys === 'spoken').values()].some(isGiven)
     if (must || (keys === 'looked-up' && [...requiredReferences(node.tool.input).values()].some(isGiven)))
-      users.push({ node, must, coming: new Set(coming) })
+      users.push({ node, must, isNext: node === chain[at + 1], coming: new Set(coming) })
     if (!node.tool.annotations.readOnly) break
     for (const kind of kindsGiven(node)) coming.add(kind)
   }
@@ -232,19 +128,28 @@ function usersOf(chain: Chain, at: number, { keys }: Profile): User[] {
 function take(node: Node, users: readonly User[], course: Course): Step | null {
   const { session, profile, steps, random } = course
   const inVain = new Set<string>()
-  for (let left = users.length > 0 ? TRIES_PER_LOOK_UP : TRIES_PER_STEP; left > 0; left--) {
+  let repeats = 0
+  const givesUp = (): boolean => profile.speech === 'natural' && ++repeats === REPEATS
+  for (let tries = users.length > 0 ? TRIES_PER_LOOK_UP[profile.speech] : TRIES_PER_STEP; tries > 0; tries--) {
     const carried = profile.speech === 'natural' && random.chance(CARRIES) ? saidBefore(node, steps) : {}
     const bound = bind(node, course, { carried })
-    if (!bound) continue
+    if (!bound) {
+      if (givesUp()) return null
+      continue
+    }
     const args = withoutUnknownKeys(node, given(bound.args), bound.bindings, profile)
     const name = users.length > 0 ? JSON.stringify(args) : ''
-    if (inVain.has(name)) continue
+    if (inVain.has(name)) {
+      if (givesUp()) return null
+      continue
+    }
     const result = session.call(node.tool.name, args)
     if (!result.ok) continue
     const step = { ...node, args, output: result.output as JsonObject, bindings: bound.bindings }
-    const seen = { ...course, steps: [...steps, step] }
+    const seen = [...steps, step]
+    const left = partingsFor(course.partings, seen)
     const isUsed = (user: User): boolean => {
-      const found = bind(user.node, seen, user)
+      const found = bind(user.node, { ...course, steps: seen, partings: user.isNext ? left : undefined }, user)
       return found !== null && (user.must || found.bindings.some(({ source }) => source === steps.length))
     }
     if (users.every(isUsed)) return step
@@ -293,7 +198,7 @@ interface Known {
  */
 function bind(
   node: Node,
-  { steps, session, profile, random, atOnce }: Course,
+  { steps, session, profile, random, partings }: Course,
   { coming, carried = {} }: Known,
 ): Bound | null {
   const spoken = profile.keys === 'spoken'
@@ -303,6 +208,12 @@ function bind(
   const sampled = (): Readonly<Record<string, unknown>> | null => {
     const args = session.sampleArguments(node.tool, random, bound)
     return args && Object.entries(bound).every(([field, value]) => args[field] === value) ? args : null
+  }
+  const canBeMeant = (binding?: Binding): boolean => {
+    const taken = binding ? [...bindings, binding] : bindings
+    if (!partings || taken.length === 0) return partings?.length !== 0
+    const step = { ...node, args: {}, output: {}, bindings: taken }
+    return partingsFor(partings, [...steps, step])?.length !== 0
   }
   let args: Readonly<Record<string, unknown>> | null = null
   for (const [field, schema] of random.shuffle(Object.entries(node.tool.input.shape))) {
@@ -331,14 +242,14 @@ function bind(
       const binding = firstFitting(random.sample(candidates, KEYS_PER_ARGUMENT), ({ key, source }) => {
         bound[field] = key
         const trial = sampled()
-        const all = trial ? waysToRefer(steps[source]!, entity, key, labelIn(session, node, entity, key)) : []
-        const ways = atOnce ? all.filter((way) => canBeMeantAtOnce(way, steps[source]!, entity, node.tool)) : all
-        if (ways.length === 0) {
+        const ways = trial ? waysToRefer(steps[source]!, entity, key, labelIn(session, node, entity, key)) : []
+        const binding = { field, value: key, source, entity, ways }
+        if (ways.length === 0 || !canBeMeant(binding)) {
           delete bound[field]
           return undefined
         }
         args = trial
-        return { field, value: key, source, entity, ways }
+        return binding
       })
       if (binding) {
         bindings.push(binding)
@@ -347,6 +258,7 @@ function bind(
     }
     if (must.has(field) && !coming?.has(entity)) return null
   }
+  if (!canBeMeant()) return null
   args ??= sampled()
   return args && { bindings, args }
 }
@@ -374,7 +286,7 @@ function firstFitting<T, R>(candidates: readonly T[], fitting: (candidate: T) =>
 
 /** The entities of a kind that a result shows, each once. */
 function keysIn(step: Step, source: number, entity: string): { key: string; source: number }[] {
-  const found = entitiesIn(step.tool.output, step.output).filter((occurrence) => occurrence.entity === entity)
+  const found = entitiesShown(step).filter((occurrence) => occurrence.entity === entity)
   return [...new Set(found.map(({ key }) => key))].map((key) => ({ key, source }))
 }
 

@@ -1,5 +1,5 @@
 import type { Example } from '../../dataset/example.js'
-import { type Kind, SPLITS, type Split } from '../../dataset/profile.js'
+import { type Kind, type Profile, SPLITS, type Split } from '../../dataset/profile.js'
 import { deriveSeed, seededRandom } from '../../servers/kernel/index.js'
 import { type Node, nodeName, type ToolGraph } from '../../servers/kernel/tool-graph.js'
 import type { Assignment } from '../making/synthesis-context.js'
@@ -59,14 +59,15 @@ export interface Targets {
   nextRound(assignment: Assignment): Assignment
 }
 
-export function createTargets(graph: ToolGraph, seed: number): Targets {
+export function createTargets(graph: ToolGraph, seed: number, { rounds, least }: Profile['target']): Targets {
   const calls = new Map(graph.nodes.map((node) => [nodeName(node), 0]))
   let waiting: Node[] = []
   const shortest = (): Node => {
     const callsOf = (node: Node): number => calls.get(nodeName(node))!
     if (waiting.length === 0) {
       const ranked = [...graph.nodes].sort((a, b) => callsOf(a) - callsOf(b))
-      waiting = ranked.slice(0, Math.ceil(ranked.length * SHORT_SHARE))
+      const few = ranked.filter((node) => callsOf(node) < least)
+      waiting = few.length > 0 ? few : ranked.slice(0, Math.ceil(ranked.length * SHORT_SHARE))
     }
     return waiting.shift()!
   }
@@ -78,7 +79,7 @@ export function createTargets(graph: ToolGraph, seed: number): Targets {
     },
     nextRound(assignment) {
       const round = assignment.round + 1
-      if (round < ROUNDS_PER_TARGET) return { ...assignment, round }
+      if (round < rounds) return { ...assignment, round }
       if (round % 2 === 1) return { ...assignment, round, target: shortest() }
       const drawn = deriveSeed('prove/target/1', seed, assignment.index, round) % graph.nodes.length
       return { ...assignment, round, target: graph.nodes[drawn]! }
@@ -86,10 +87,8 @@ export function createTargets(graph: ToolGraph, seed: number): Targets {
   }
 }
 
-/** Of the tools, those that are held to have come short. */
+/** Of the tools, those that are held to have come short when all have as many examples as they should. */
 const SHORT_SHARE = 0.25
-/** Rounds in which an example keeps its tool. */
-const ROUNDS_PER_TARGET = 3
 /** Rounds after which an example that nothing came of is given up. */
 export const MAX_ROUNDS = 60
 /** Rounds in a row without a single new example after which the worlds are held to be exhausted. */

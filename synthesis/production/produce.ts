@@ -4,7 +4,7 @@ import { SPLITS, type Split } from '../../dataset/profile.js'
 import { KINDS } from '../../dataset/statistics.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import { nodeName, toolGraph } from '../../servers/kernel/tool-graph.js'
-import { type Recipe, SynthesisError } from '../making/recipe.js'
+import { profileNamed, type Recipe, SynthesisError } from '../making/recipe.js'
 import type { Assignment } from '../making/synthesis-context.js'
 import { assignmentsFor, type Composition, createTargets, IDLE_ROUNDS, MAX_ROUNDS } from './assignments.js'
 import { createDuplicateIndex } from './duplicates.js'
@@ -57,7 +57,7 @@ export async function produce(plan: Plan, options: ProduceOptions): Promise<Prod
   const graph = toolGraph(recipe.worlds.map((name) => CATALOGUE.get(name)!))
   const wanted = assignmentsFor(plan.composition, plan.shares, graph, recipe.seed)
   const duplicates = createDuplicateIndex()
-  const targets = createTargets(graph, recipe.seed)
+  const targets = createTargets(graph, recipe.seed, profileNamed(recipe.profile).target)
   const drops: Record<string, number> = {}
   /** Indices of the examples kept in the first pass, and the few that came later. */
   const early = new Set<number>()

@@ -15,7 +15,7 @@ export function* streamExamples(context: SynthesisContext, split: Split, count: 
   const { graph, seed } = context
   const composition = { 'multi-turn': count, clarification: 0, abstention: 0 }
   const duplicates = createDuplicateIndex()
-  const targets = createTargets(graph, seed)
+  const targets = createTargets(graph, seed, context.profile.target)
   for (const first of assignmentsFor(composition, split === 'train' ? {} : { [split]: 1 }, graph, seed)) {
     let assignment = first
     for (;;) {

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Json } from '../../reward/index.js'
-import { entityKinds, meaningOf } from '../../servers/kernel/index.js'
+import { entityKinds, meaningOf, type ToolDefinition } from '../../servers/kernel/index.js'
 import type { Way } from '../making/references.js'
 import { singular } from './field-words.js'
 import { type Context, refer } from './referring.js'
@@ -25,12 +25,24 @@ export function clauseOf(
   const { tool, args, withheld } = ask
   const given = new Set(Object.keys(args).filter((field) => field !== withheld))
   for (const template of moment.random.shuffle(tool.ask)) {
-    const resolved = withheld === undefined ? resolve(template, given) : reworded(template, given, withheld)
-    if (resolved === undefined || ![...given].every((field) => resolved.includes(`{${field}}`))) continue
+    const resolved = sayable(template, given, withheld)
+    if (resolved === undefined) continue
     const spans = filled(resolved, ask, index, earlier, manner, moment)
     if (spans) return spans
   }
   return undefined
+}
+
+/** Whether a tool has a clause that gives these arguments and leaves one of them out. */
+export function canLeaveOut({ ask }: ToolDefinition, fields: readonly string[], withheld: string): boolean {
+  const given = new Set(fields.filter((field) => field !== withheld))
+  return ask.some((template) => sayable(template, given, withheld) !== undefined)
+}
+
+/** The clause with these arguments and no others; `undefined` when it does not give them all. */
+function sayable(template: string, given: ReadonlySet<string>, withheld: string | undefined): string | undefined {
+  const resolved = withheld === undefined ? resolve(template, given) : reworded(template, given, withheld)
+  return resolved !== undefined && [...given].every((field) => resolved.includes(`{${field}}`)) ? resolved : undefined
 }
 
 /** Keeps the bracketed parts whose fields are all given. */

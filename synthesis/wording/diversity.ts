@@ -49,10 +49,10 @@ export function diversity(texts: readonly string[]): Diversity {
   }
 }
 
-const wordsOf = (text: string): string[] =>
+export const wordsOf = (text: string): string[] =>
   text.toLowerCase().match(/[\p{L}\p{N}]+(?:['’.:/@_-][\p{L}\p{N}]+)*/gu) ?? []
 
-const gramsOf = (words: readonly string[], n: number): string[] =>
+export const gramsOf = (words: readonly string[], n: number): string[] =>
   words.slice(n - 1).map((_, i) => words.slice(i, i + n).join(' '))
 
 function distinct(sample: readonly (readonly string[])[], n: number): number {

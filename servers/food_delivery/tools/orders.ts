@@ -116,6 +116,7 @@ const cancelFoodOrder = tool({
     name: z.string(),
     // Not a reference: a cancelled order can only be looked at.
     food_order: z.string(),
+    restaurant: ref('restaurant'),
     status: z.string(),
     refund: z.int(),
     credit: z.int(),
@@ -149,7 +150,7 @@ const cancelFoodOrder = tool({
     db.food_orders.update(food_order, { cancelled_at: now(), refunded: refund })
     for (const { dish, quantity } of order.items) db.dishes.update(dish, { left: db.dishes.get(dish)!.left + quantity })
     const { credit } = db.customers.update('me', { credit: db.customers.get('me')!.credit + refund })
-    return { name: order.name, food_order, status: 'cancelled', refund, credit }
+    return { name: order.name, food_order, restaurant: order.restaurant, status: 'cancelled', refund, credit }
   },
 })
 

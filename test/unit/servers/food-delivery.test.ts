@@ -259,6 +259,7 @@ test('cancelling is free until the restaurant accepts, costs a quarter of the fo
   assert.equal(succeed(later, ...call), {
     name: row.name,
     food_order: row.food_order,
+    restaurant: row.restaurant,
     status: 'cancelled',
     refund: row.paid - fee,
     credit: before - fee,

@@ -7,8 +7,8 @@ import { areAtOdds, isForNothing } from '../../../synthesis/making/at-odds.js'
 import { belongsTogether } from '../../../synthesis/making/belonging.js'
 import { isOneErrand } from '../../../synthesis/making/errand.js'
 import { isPurposeful } from '../../../synthesis/making/purpose.js'
+import type { Binding, Step } from '../../../synthesis/making/step.js'
 import { isIdle } from '../../../synthesis/making/undoing.js'
-import type { Binding, Step } from '../../../synthesis/making/walk.js'
 
 const test = suite('one errand')
 const worlds = createWorldCache(8)

@@ -4,8 +4,8 @@ import type { JsonObject } from '../../../reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { generateWorld, Session, seededRandom } from '../../../servers/kernel/index.js'
 import { ADDS, failingVariant } from '../../../synthesis/making/failed-call.js'
+import type { Open } from '../../../synthesis/making/step.js'
 import type { ToldStep } from '../../../synthesis/making/tell-references.js'
-import type { Open } from '../../../synthesis/making/walk.js'
 
 const test = suite('a call that fails at first')
 

@@ -5,7 +5,7 @@ import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createWorldCache, type ServerDefinition, type Session } from '../../../servers/kernel/index.js'
 import { lookUpsAreWorthIt } from '../../../synthesis/making/looks.js'
 import { endsWithCheck } from '../../../synthesis/making/purpose.js'
-import type { Step } from '../../../synthesis/making/walk.js'
+import type { Step } from '../../../synthesis/making/step.js'
 
 const test = suite('a look-up from which nothing is taken')
 const worlds = createWorldCache(8)

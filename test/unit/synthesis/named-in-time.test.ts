@@ -7,8 +7,8 @@ import { askForAll } from '../../../synthesis/making/ask-for-all.js'
 import { isKnownBefore, isSoughtAsOne } from '../../../synthesis/making/known-at-once.js'
 import { isHasty, isKnownInTime } from '../../../synthesis/making/known-in-time.js'
 import type { Way } from '../../../synthesis/making/references.js'
+import type { Step } from '../../../synthesis/making/step.js'
 import { type ToldStep, tellReferences } from '../../../synthesis/making/tell-references.js'
-import type { Step } from '../../../synthesis/making/walk.js'
 
 const test = suite('names of what is looked up')
 const server = CATALOGUE.get('banking')!

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createWorldCache, type ServerDefinition, type Session, seededRandom } from '../../../servers/kernel/index.js'
 import { isSolvable } from '../../../synthesis/making/solvable.js'
-import type { Step } from '../../../synthesis/making/walk.js'
+import type { Step } from '../../../synthesis/making/step.js'
 
 const test = suite('what can be done without a tool')
 const worlds = createWorldCache(8)

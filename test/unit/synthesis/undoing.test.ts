@@ -4,8 +4,8 @@ import type { JsonObject } from '../../../reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createWorldCache, type ServerDefinition, type Session } from '../../../servers/kernel/index.js'
 import { contextOf } from '../../../synthesis/making/recipe.js'
+import type { Step } from '../../../synthesis/making/step.js'
 import { hasNoOtherUse, leadsOnlyBack, type Undoing, undoingsIn } from '../../../synthesis/making/undoing.js'
-import type { Step } from '../../../synthesis/making/walk.js'
 
 const test = suite('what a chain takes back')
 const worlds = createWorldCache(8)
