@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { openEngine } from '../../engine/index.js'
+import { type EngineOptions, type EngineProcess, openEngine } from '../../engine/index.js'
 import type { Stage } from '../../episode/index.js'
 import { CodedError } from '../../errors/index.js'
 import type { Clock } from '../../swarm/index.js'
@@ -21,9 +21,10 @@ interface DryRunParts {
   readonly config: RunConfig
   readonly taskSet: TaskSet
   readonly stage: Stage
-  readonly recorder: Recorder
-  readonly clock: Clock
+  readonly recorder: Pick<Recorder, 'record'>
+  readonly clock: Pick<Clock, 'now'>
   readonly onProgress: (progress: DryRunProgress) => void
+  readonly open?: (options: EngineOptions) => Promise<Pick<EngineProcess, 'openLanes' | 'close'>>
 }
 
 /**
@@ -31,14 +32,14 @@ interface DryRunParts {
  * of it: alarms know it from there (`report/alarms.ts`). The engine is gone when it is over: training needs the room.
  */
 export async function dryRun(parts: DryRunParts, signal: AbortSignal): Promise<void> {
-  const { config, taskSet, stage, recorder, clock, onProgress } = parts
+  const { config, taskSet, stage, recorder, clock, onProgress, open = openEngine } = parts
   const { tasks } = taskSet
   const limits = episodeLimits(config)
   const groupSize = Math.min(REHEARSAL.groupSize, config.groupSize)
   const { milliseconds: mostMs } = REHEARSAL
   onProgress({ type: 'dry-run', groups: Math.min(REHEARSAL.groups, tasks.length), groupSize, mostMs })
   try {
-    const engine = await openEngine({
+    const engine = await open({
       modelPath: config.base.path,
       threads: Math.max(1, Math.min(MOST_THREADS, Math.floor(availableParallelism() / 2))),
       contextSize: limits.maxRolloutTokens,

@@ -8,6 +8,7 @@ import { readTaskSet } from '../../coordinator/settings/task-set.js'
 import {
   type AdapterFile,
   type CacheType,
+  calibratedName,
   type EngineProcess,
   hashFile,
   openEngine,
@@ -98,15 +99,16 @@ async function evaluate(options: EvalOptions): Promise<void> {
   try {
     listener = await userModelFor(options, say, signal)
     const { tasks, tooLong } = fittingTasks(drawn, stage, limits)
-    const journal = await recordOf(options, { modelPath, adapter, cacheType, tasks, settings, listener })
     const laneWaitMs = listener ? HEARD_LANE_WAIT_MS : LANE_WAIT_MS
     for (let i = 0; i < workers; i++) engines.push(await openEngine(engine, { laneWaitMs }))
+    const backend = [...new Set(engines.map(({ build }) => calibratedName(build)))].join(' and ')
+    const journal = await recordOf(options, { modelPath, adapter, cacheType, backend, tasks, settings, listener })
     const played = { ...settings, ...(listener ? { listener } : {}) }
     const [before, after] = await evaluatePolicies(tasks, [null, adapter], engines, stage, played, signal, {
       ...journal,
       onProgress: createProgress('rollouts'),
     })
-    const measured = { reward: stage.reward.name, callsTeacher: meanCalls(tasks), tooLong }
+    const measured = { reward: stage.reward.name, callsTeacher: meanCalls(tasks), tooLong, backend }
     const heard = listener ? { heard: { by: listener.name, ...heardIn([...before!, ...after!]) } } : {}
     const comparison = { ...comparePolicies(before!, after!), ...measured, ...heard }
     if (listener) say(saidUser(listener, options.userPrice))
@@ -130,6 +132,7 @@ interface EvaluatedWork {
   readonly modelPath: string
   readonly adapter: AdapterFile
   readonly cacheType: CacheType
+  readonly backend: string
   readonly tasks: readonly Task[]
   readonly settings: EvaluationSettings
   readonly listener: UserModel | undefined
@@ -138,7 +141,7 @@ interface EvaluatedWork {
 /** @throws JournalError */
 async function recordOf(
   { results, dialect, reward }: EvalOptions,
-  { modelPath, adapter, cacheType, tasks, settings, listener }: EvaluatedWork,
+  { modelPath, adapter, cacheType, backend, tasks, settings, listener }: EvaluatedWork,
 ): Promise<Journal<PlayedTogether>> {
   if (results === undefined) return { earlier: [], add: async () => undefined }
   const taskIds = createHash('sha256')
@@ -148,12 +151,13 @@ async function recordOf(
   return openJournal(
     resolve(results),
     {
-      schema: 3,
+      schema: 4,
       baseSha256,
       adapterSha256,
       dialect,
       reward,
       cacheType,
+      backend,
       settings,
       taskIds,
       ...(listener ? { user: listener.name } : {}),
@@ -191,6 +195,8 @@ function heardIn(results: readonly TaskResult[]): HeardCounts {
 interface Evaluated extends Comparison {
   readonly callsTeacher: number
   readonly tooLong: number
+  /** Of the engines, each with its build: the same seeds sample other tokens under another one. */
+  readonly backend: string
   readonly heard?: HeardCounts & { readonly by: string }
 }
 
@@ -200,7 +206,7 @@ function table(comparison: Evaluated): string {
   const number = ({ mean, stderr }: Estimate): string =>
     `${mean.toFixed(3)} ${areAlike({ stderr }) ? `(all ${comparison.n} tasks alike)` : `± ${stderr.toFixed(3)}`}`
   return [
-    `${comparison.n} held-out tasks, temperature 1 (± standard error over tasks)`,
+    `${comparison.n} held-out tasks, temperature 1, ${comparison.backend} (± standard error over tasks)`,
     ...Object.entries(comparison.rewards).map(
       ([name, { before, after, diff }]) =>
         `reward ${name.padEnd(7)} before ${number(before)}   after ${number(after)}   paired difference ${number(diff)}`,

@@ -1,19 +1,14 @@
 import '../../swarm/polyfill.js'
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { suite } from 'uvu'
 import { type CacheType, openEngine } from '../../engine/index.js'
-import { parseCalibration } from '../../judging/index.js'
 import { checkout } from '../support/checkout.js'
-import { writeDemoTasks } from '../support/demo-tasks.js'
 import { patience } from '../support/patience.js'
-import { createMachine, demoModel } from '../support/programs.js'
 import { told } from '../support/told.js'
-import { LENIENT } from './lenient-calibration.js'
-import { readLog, settled, startRun, stop } from './runs.js'
 
 /** Bases and caches of machines with little memory: what the engine says with them, beside the trainer over the same file. */
 
@@ -29,10 +24,11 @@ interface Scores {
 const python = join(checkout, '.venv', 'bin', 'python')
 const trainer = join(checkout, 'coordinator', 'trainer')
 const env = { PYTHONPATH: trainer, OMP_NUM_THREADS: '1' }
-const test = suite<{ folder: string; trained: Scores }>('quantised')
+const test = suite<{ folder: string; trained: Scores; said: Map<FileType, readonly number[]> }>('quantised')
 
 test.before(
   told(async (context) => {
+    context.said = new Map()
     context.folder = await mkdtemp(join(tmpdir(), 'prove-quantised-'))
     await execa(python, [join(trainer, 'tests', 'test_quantised.py'), context.folder], { env })
     context.trained = JSON.parse(await readFile(join(context.folder, 'scores.json'), 'utf8'))
@@ -52,6 +48,7 @@ for (const cacheType of ['f16', 'q8_0'] satisfies CacheType[])
   test(`with a cache of ${cacheType} the engine is nearer to the trainer over its own file than to that over any other`, async ({
     folder,
     trained,
+    said: before,
   }) => {
     for (const type of TYPES) {
       const engine = await openEngine({
@@ -61,6 +58,10 @@ for (const cacheType of ['f16', 'q8_0'] satisfies CacheType[])
       try {
         assert.equal(engine.build.backend, cacheType === 'f16' ? 'cpu' : 'cpu-flash-q8_0')
         const said = await engine.score(trained.tokens, trained.from, patience())
+        // The cache before this one, of the same weights.
+        const other = before.get(type)
+        assert.ok(other === undefined || meanGap(said, other) > 1e-4, `a cache of ${cacheType} says what another does`)
+        before.set(type, said)
         const gaps = TYPES.map((other) => meanGap(said, trained.scores[other]))
         const own = gaps[TYPES.indexOf(type)]!
         assert.ok(own < CLOSE_NATS, `${type}: ${own} nats from the trainer`)
@@ -73,55 +74,5 @@ for (const cacheType of ['f16', 'q8_0'] satisfies CacheType[])
       }
     }
   })
-
-/** Of too few groups to say how far the worst honest one is off, so its thresholds are made lenient; all else is as it comes. */
-async function calibrate(out: string, settings: Readonly<Record<string, string | number>>): Promise<void> {
-  const flags = Object.entries({ ...settings, out }).flatMap(([name, value]) => [`--${name}`, String(value)])
-  await execa(process.execPath, [join(checkout, 'dist', 'lab', 'main.js'), 'calibrate', ...flags])
-  const calibration = parseCalibration(await readFile(out, 'utf8'))
-  await writeFile(out, JSON.stringify({ ...calibration, ...LENIENT }))
-}
-
-test('a run of a q8_0 base with caches of q8_0: calibrated, leased, audited, trained, published, and loaded by its volunteer', async () => {
-  const on = await createMachine()
-  try {
-    const [model, dataset] = [join(on.folder, 'demo-q8_0.gguf'), join(on.folder, 'tasks')]
-    const calibration = join(on.folder, 'calibration.json')
-    await execa(python, [join(trainer, 'tests', 'engine_library.py'), demoModel(), model, 'q8_0'], { env })
-    await writeDemoTasks(dataset, 50, 1)
-    const limits = { maxTurnTokens: 64, maxRolloutTokens: 512, maxAssistantTurns: 4 }
-    await calibrate(calibration, {
-      ...{ model, dataset, quantisation: 'q8_0', 'cache-type': 'q8_0', groups: 4, 'group-size': 4 },
-      ...{ 'turn-tokens': limits.maxTurnTokens, 'rollout-tokens': limits.maxRolloutTokens },
-    })
-    const run = await startRun(on, 'run', {
-      model,
-      writeTasks: async () => undefined,
-      config: {
-        base: { path: model, name: 'prove-demo-base', quantisation: 'q8_0' },
-        ...{ cacheType: 'q8_0', versions: 1, batchGroups: 1, tasks: { dataset }, limits },
-        audit: { calibrations: [calibration] },
-      },
-    })
-    const ann = run.node('ann')
-    const { backend } = await ann.until('the caches that the run asks for', ({ type }) => type === 'refitted')
-    assert.equal(backend, 'cpu-flash-q8_0')
-    await ann.until('the last version', ({ type, version }) => type === 'policy' && version === 1)
-    await ann.until('nothing left to do', settled)
-    await stop(ann, run.coordinator)
-    const { events } = await readLog(run.dataDir)
-    const leased = events.filter((event) => event.type === 'leased')
-    assert.ok(leased.length > 0 && leased.every((lease) => lease.backend.startsWith('cpu-flash-q8_0@')))
-    const judged = events.filter((event) => event.type === 'judged')
-    assert.ok(judged.length > 0)
-    assert.deepEqual(
-      judged.filter(({ accepted, audit }) => !accepted || audit !== 'passed'),
-      [],
-    )
-    assert.equal(events.filter((event) => event.type === 'published').length, 2)
-  } finally {
-    await on.close()
-  }
-})
 
 test.run()
