@@ -4,7 +4,7 @@ import { EngineError, toEngineError } from './errors.js'
 import { type LlamaPolicy, openPolicy } from './llama.js'
 import { createLockstep, type Lockstep, type OpenLanes } from './lockstep.js'
 import type { Answer, FromWorker, LaneOpening, ToWorker } from './protocol.js'
-import { scoreTokens } from './score.js'
+import { createScorer, type Scorer } from './score.js'
 import type { Token } from './types.js'
 
 /**
@@ -12,8 +12,9 @@ import type { Token } from './types.js'
  * take neither the network host nor the ledger along. Started by `client.ts`; ends when its parent goes.
  */
 let policy: LlamaPolicy | null = null
-/** Over the sequences of the policy. */
+/** Both over the sequences of the policy, the scorer over the first, in turns. */
 let lockstep: Lockstep | null = null
+let scorer: Scorer | null = null
 let tuning = { laneWaitMs: 0, sharePrompts: true, keepCaches: false }
 let scratch: string | null = null
 const groups = new Map<number, { readonly open: OpenLanes; readonly lanes: number }>()
@@ -67,33 +68,33 @@ async function serve(request: Request, signal: AbortSignal): Promise<Answer> {
       tuning = { laneWaitMs, sharePrompts, keepCaches }
       scratch = request.scratch
       policy = await openPolicy(request.options, request.adapter, request.inOrder)
-      lockstep = lockstepOf(policy)
+      useSequences()
       return { kind: 'started', id, version: policy.version, placement: policy.placement }
     }
     case 'swap':
       // The sequences are others afterwards, also when it is refused.
-      await opened()
-        .swap(request.adapter)
-        .finally(() => {
-          lockstep = lockstepOf(opened())
-        })
+      await opened().swap(request.adapter).finally(useSequences)
       return { kind: 'done', id }
     case 'open':
       openGroup(request.group, request.lanes)
       return { kind: 'done', id }
     case 'score': {
-      const [sequence] = opened().sequences
-      const evidence = await scoreTokens(sequence!, known(request.tokens), request.from, request.draws, signal)
+      opened()
+      const evidence = await scorer!.score(known(request.tokens), request.from, request.draws, signal)
       return { kind: 'scored', id, evidence }
     }
   }
 }
 
-const lockstepOf = ({ sequences, isEndOfGeneration }: LlamaPolicy): Lockstep =>
-  createLockstep(sequences, { ...tuning, passTokens: BATCH_TOKENS, isEndOfGeneration })
+function useSequences(): void {
+  const { sequences, isEndOfGeneration } = opened()
+  lockstep = createLockstep(sequences, { ...tuning, passTokens: BATCH_TOKENS, isEndOfGeneration })
+  scorer = createScorer(sequences[0]!)
+}
 
 function openGroup(number: number, openings: readonly LaneOpening[]): void {
   opened()
+  scorer!.forget()
   const lanes = openings.map(({ prompt, ...opening }) => ({ ...opening, prompt: known(prompt) }))
   const open = lockstep!.open(lanes, {
     onTurn: (lane, { tokens, logprobs, stop }) => {

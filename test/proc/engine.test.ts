@@ -195,6 +195,21 @@ test('scoring a rollout agrees with the logprobs reported while sampling', async
   }
 })
 
+test('a text that begins like the one before is weighed as by an engine that has seen nothing, to the bit', async ({
+  engine,
+}) => {
+  const draws = Array.from({ length: 40 }, (_, position) => ({ seed: 5, position }))
+  const weigh = (first: number) =>
+    engine.evidence([...prompt, ...draws.map((_, i) => first + i)], prompt.length, never(), draws)
+  await weigh(20)
+  const after = await weigh(70)
+  await engine.unload(never())
+  assert.deepEqual(await weigh(70), after)
+  // What a rollout leaves in the same cache was computed in other prefills.
+  await roll(engine, [lane(1)])
+  assert.deepEqual(await weigh(70), after)
+})
+
 test('an adapter changes the policy, and swapping it out restores the base', async ({ engine, adapter }) => {
   const tokens = [...prompt, 7, 8, 9, 10]
   const base = await engine.score(tokens, prompt.length, never())
