@@ -27,7 +27,7 @@ export async function openJournal<T>(file: string, work: unknown, line: z.ZodTyp
   if (first !== header)
     throw new JournalError(
       'other_work',
-      `${file} is of another model, adapter, task set, seed or limits: name another file, or remove it`,
+      `${file} is of another model, adapter, backend, task set, seed or limits: name another file, or remove it`,
     )
   const earlier = rest.map((one, i) => {
     const parsed = line.safeParse(parseJson(one))

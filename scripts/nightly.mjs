@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { setupOrExit } from './setup.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** What hangs is a failure; none takes half as long on two busy cores. */
+/** What hangs is a failure. */
 const LONGEST_MS = 2 * 3_600_000
 /** Of chaos: in ten seeds in a row a coordinator is killed at every event (docs/chaos.md). */
 const SEEDS = 10

@@ -184,7 +184,7 @@ test('an interrupted calibration goes on to the same numbers, and not with anoth
   assert.equal(await readdir(join(folder, 'evidence')), [])
   await calibrateDemo(desk, rough, { ...SETTINGS, seed: 4 }, signal()).then(
     () => assert.unreachable(),
-    (error: Error) => assert.match(error.message, /another model, adapter, task set, seed or limits/),
+    (error: Error) => assert.match(error.message, /another model, adapter, backend, task set, seed or limits/),
   )
 })
 
