@@ -140,7 +140,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     checks: ['list_trash'],
   },
   trash_directory: {
-    goal: 'delete a directory',
+    goal: 'put a directory into the trash',
     answer: '{name} is in the trash with {entries:entry}.',
     next: ['empty_trash'],
     checks: ['list_trash'],

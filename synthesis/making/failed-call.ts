@@ -70,7 +70,7 @@ export function failingVariant({ steps, open, random }: Course, index: number, a
 }
 
 /** What nothing else does for: who finds no cafe does not look for a library, and nobody means to stop a loss at twice the price. */
-const IN_ITS_PLACE = /^(category|cuisine|door|stop_price|alert_price)$/
+const IN_ITS_PLACE = /^(category|cuisine|door|stop_price|alert_price|limit_price)$/
 
 /** Calls of which a second one comes on top of the first: who has charged 60 and thinks better of it does not charge 90 then. */
 export const ADDS =

@@ -11,9 +11,10 @@ const QUESTIONS: readonly (readonly [RegExp, readonly string[]])[] = [
   ],
   [/^end date$/, ['Until when?', 'Until which day?', 'Sure. What # should it be?']],
   [/\btime$/, ['At what time?', 'What # would suit you?', 'Sure. Which # should it be?']],
+  [/^(amount|limit|budget)$/, ['How much should it be?', 'What # should it be?', 'Sure. How much?']],
   [
-    /^(amount|price|limit|budget|limit price|stop price|alert price|reserve)$/,
-    ['How much should it be?', 'What # should it be?', 'Sure. How much?'],
+    /^(price|limit price|stop price|alert price|reserve)$/,
+    ['At what price?', 'What # should it be?', 'Which # would you like?'],
   ],
   [/^number of (.+)$/, ['How many $1?', 'How many $1 should it be?', 'Sure. How many $1?']],
   [/^quantity$/, ['How many?', 'How many should it be?', 'Sure. How many would you like?']],
@@ -103,7 +104,8 @@ export function question(ask: Ask, field: string | undefined, moment: Moment): s
   const asked = choices.length > 1 ? random.pick(CHOOSING).replace('#', words) : questionFor(words, field, ask, random)
   // What comes after an answer does not begin another one.
   const text = moment.goesOn ? asked.replace(/^(?:Sure|Of course)\. /, '') : asked
-  if (choices.length < 2 || choices.length > 6) return text
+  // What was just found may leave fewer of them.
+  if (choices.length < 2 || choices.length > 6 || moment.goesOn) return text
   return `${text} ${random.pick(['It can be #.', 'The options are #.', 'You can choose #.']).replace('#', listed(choices, 'or'))}`
 }
 

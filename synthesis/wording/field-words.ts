@@ -53,7 +53,7 @@ const NAMED: Readonly<Record<string, string>> = {
   to_store: 'store to send it to',
   from_contact: 'duplicate contact',
   into_contact: 'contact to keep',
-  into_directory: 'directory to put it in',
+  into_directory: 'target directory',
   other_file: 'second file',
   blocker: 'blocking issue',
   own_listing: 'listing',

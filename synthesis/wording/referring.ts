@@ -71,6 +71,11 @@ const again = (noun: string, context: Context, slot: Slot, random: SeededRandom)
   word(theOnly(noun, { ...context, adjacent: true, named: true, ahead: false, made: false }, slot, random)),
 ]
 
+/** Words after which a pronoun would be unclear or no English: "restock the candle at it", "take back it". */
+const AFTER_WHICH_NOTHING =
+  / (of|for|under|with|about|among|on|in|at|to|into|from|by|inside|up|back|off|out|over|down|away|again) $/
+const AFTER_WHICH_NOBODY = / (of|under|about|among|on|in|up|back|off|out|over|down|away) $/
+
 function theOnly(
   noun: string,
   { adjacent, named, ahead, made }: Context,
@@ -78,7 +83,7 @@ function theOnly(
   random: SeededRandom,
 ): string {
   const pronounFits =
-    !/ (of|for|under|with|about|among|on|in) $/.test(before) &&
+    !(PEOPLE.has(noun) ? AFTER_WHICH_NOBODY : AFTER_WHICH_NOTHING).test(before) &&
     /^($|[,.?!](?! which)| (?!is |has |does |can |are ))/.test(after)
   if (adjacent && named && pronounFits && random.chance(0.6)) return PEOPLE.has(noun) ? 'them' : 'it'
   if (before.endsWith('that ')) return `this ${noun}`

@@ -33,7 +33,7 @@ const WAITING =
 const BARE = /^(?:[a-z]+ "\{[a-z_]+\}"|(?:add|ask|give) \{[a-z_]+\}(?: with .*)?)$/
 /** What is looked for or counted, once its name is gone. */
 const NAMELESS =
-  /^(?:show|count) (?:the )?lines\b|^(?:search|look around) the map\b|^find out how many lines\b|\b(?:there is|we have) an? [a-z]+$/
+  /^(?:show|count) (?:the )?lines\b|^(?:search|look around) the map\b|^find out how many lines\b|^list the differences\b|\b(?:there is|we have) an? [a-z]+$/
 /** What cannot follow a gap: the other half of a pair, or words about what is missing. */
 const HALF = /^(?: and (?:the |its )?[a-z]+ "?\{| of | as | so far\b)/
 /** Verbs that are about the new value: `set that light` alone would be no sentence. */

@@ -144,7 +144,9 @@ const manageParticipant = tool({
   ],
   sample({ db, random, bound }) {
     const actions = bound.action === undefined ? ACTIONS : [bound.action]
-    const possible = (row: Participant) => actions.filter((action) => !actionObstacle(db, row, action))
+    // Nobody is thrown out who has not come in.
+    const possible = (row: Participant) =>
+      actions.filter((action) => !actionObstacle(db, row, action) && (action !== 'remove' || row.place === 'present'))
     const participant = choose(db.participants, random, bound.participant, (row) => possible(row).length > 0)
     if (!participant) return null
     const there = possible(participant)

@@ -266,12 +266,21 @@ test('typographic quotes, spaces and decomposed letters become those of the draf
   assert.equal(words, [{ user: 'I\'d say "for March rent"', assistant: 'Sébastien' }])
 })
 
-/** What a teacher's words must leave as it is. */
-const withoutWords = ({ task: { id: _, turns: __, ...task }, exchanges, speech: ___, ...rest }: Example) => ({
+/** What a teacher's words must leave as it is. What they do not tell any more need not be told, see `factsKept`. */
+const withoutWords = ({
+  task: { id: _, turns: __, facts: ___, ...task },
+  exchanges,
+  speech: ____,
+  ...rest
+}: Example) => ({
   ...rest,
   task,
   calls: exchanges.map(({ calls }) => calls),
 })
+
+/** Whether nothing has to be told that had not to be before. */
+const factsKept = (told: Example, { task: { facts = [] } }: Example): boolean =>
+  (told.task.facts ?? []).every((fact) => facts.some(({ turn, value }) => turn === fact.turn && value === fact.value))
 
 const stepsOf = ({ task, exchanges }: Example) =>
   task.groundTruth.map((_, i) => {
@@ -298,6 +307,7 @@ test('examples as they are made can be put into other words, and then have anoth
       words.map(({ user }) => user),
     )
     assert.equal(withoutWords(told), withoutWords(example))
+    assert.equal(told.task.facts, example.task.facts, 'polite words tell the same')
   }
 })
 
@@ -332,6 +342,7 @@ test('no words that are taken change ground truth, calls or origins, and every a
         if (told === null || !('task' in told)) return
         taken++
         assert.equal(withoutWords(told), withoutWords(example))
+        assert.ok(factsKept(told, example))
         assert.ok(argumentsAreTraceable({ example: told, steps: stepsOf(told), denotes, today: TODAY }))
       },
     ),
