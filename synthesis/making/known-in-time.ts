@@ -24,7 +24,7 @@ export const isKnownInTime = (steps: readonly ToldStep[], parts: Parts, silent: 
 export const isHasty = (steps: readonly Pick<Step, 'tool' | 'args'>[], part: readonly number[]): boolean =>
   part.some((at) => {
     const look = steps[at]!
-    if (!look.tool.annotations.readOnly) return false
+    if (!isLook(look)) return false
     const about = takenBy(look)
     return part.some(
       (later) => later > at && !isLook(steps[later]!) && takenBy(steps[later]!).some((thing) => about.includes(thing)),

@@ -117,8 +117,9 @@ function fits(
       const newest = earlier.findLastIndex(lists)
       if (newest !== source || !listsKind(steps[source]!, entity)) return false
       // Of two lists of stores in one answer nobody knows which the third store is of.
-      const rival = earlier.some((step, i) => i !== source && partOf(i) === partOf(source) && listsKind(step, entity))
-      if (rival && told) return false
+      const isRival = (step: Step, i: number): boolean =>
+        i !== source && partOf(i) === partOf(source) && listsKind(step, entity)
+      if (told && earlier.some(isRival)) return false
       if (isPast) return !told || isTold(steps[source]!, entity)
       // Who is read a list to says which of it in the next turn, unless that can be said of any list.
       return isReadOnly && (way.how === 'extreme' || (!inTime && way.place === 1 && way.of !== undefined))

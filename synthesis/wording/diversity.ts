@@ -40,9 +40,9 @@ export function diversity(texts: readonly string[]): Diversity {
     similarity += jaccard(pairs[a]!, pairs[(a + step) % pairs.length]!)
   }
   return {
-    distinct1: distinct(sample, 1),
-    distinct2: distinct(sample, 2),
-    distinct3: distinct(sample, 3),
+    distinct1: distinct(sample, 1, GRAMS),
+    distinct2: distinct(sample, 2, GRAMS),
+    distinct3: distinct(sample, 3, GRAMS),
     selfSimilarity: compared === 0 ? 0 : similarity / compared,
     meanWords: sample.reduce((sum, words) => sum + words.length, 0) / sample.length,
     openings: mostFrequent(sample.map((words) => words.slice(0, 3).join(' '))) / sample.length,
@@ -55,13 +55,19 @@ export const wordsOf = (text: string): string[] =>
 export const gramsOf = (words: readonly string[], n: number): string[] =>
   words.slice(n - 1).map((_, i) => words.slice(i, i + n).join(' '))
 
-function distinct(sample: readonly (readonly string[])[], n: number): number {
-  const grams = sample.flatMap((words) => gramsOf(words, n)).slice(0, GRAMS)
+/** Different runs of `n` words as a share of the first `most`; none runs from one text into the next. 0 where there is none. */
+export function distinct(texts: readonly (readonly string[])[], n: number, most?: number): number {
+  const grams = texts.flatMap((words) => gramsOf(words, n)).slice(0, most)
   return grams.length === 0 ? 0 : new Set(grams).size / grams.length
 }
 
 function mostFrequent(items: readonly string[]): number {
+  return Math.max(...countsOf(items).values())
+}
+
+/** How often each occurs. */
+export function countsOf(items: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1)
-  return Math.max(...counts.values())
+  return counts
 }

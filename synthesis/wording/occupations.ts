@@ -1,4 +1,5 @@
 import { deriveSeed, seededRandom } from '../../servers/kernel/index.js'
+import { tradeAndTown } from './personas.js'
 import type { Persona } from './speech.js'
 
 /** People by what they do at work, as far as it brings them to worlds that nobody has to do with in private. */
@@ -131,8 +132,8 @@ export function inWorlds(persona: Persona, worlds: readonly string[]): Persona {
   const common = [...first!].filter((trade) => others.every((trades) => trades.has(trade)))
   // Nobody of the table does both: then it is somebody to whom the first happens at work.
   const fitting = common.length > 0 ? common : [...first!]
-  const [, trade, town] = /^(.*) from (.*)$/.exec(persona.role)!
-  if (fitting.includes(trade!)) return persona
+  const { trade, town } = tradeAndTown(persona)
+  if (fitting.includes(trade)) return persona
   const random = seededRandom(deriveSeed('occupation', persona.name, persona.role, ...worlds))
   return { ...persona, role: `${random.pick(fitting)} from ${town}` }
 }

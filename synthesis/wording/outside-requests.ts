@@ -3,6 +3,7 @@ import { goingOn, greeting } from './connectives.js'
 import { lead } from './contexts.js'
 import { drawFrame } from './frames.js'
 import { OUTSIDE_TOPICS, type OutsideTopic } from './outside-topics.js'
+import { tradeAndTown } from './personas.js'
 import type { Moment } from './speech.js'
 import { joined, textOf, word } from './text-span.js'
 import { mannerOf, typed } from './typing-manner.js'
@@ -12,12 +13,6 @@ export const drawOutsideTopic = (worlds: ReadonlySet<string>, random: SeededRand
   random.pick(OUTSIDE_TOPICS.filter(({ world }) => world === undefined || worlds.has(world)))
 
 const PLACES = ['Ghent', 'Basel', 'Gdansk', 'York', 'Malmo', 'Bilbao', 'Graz', 'Verona', 'Aarhus', 'Leipzig'] as const
-
-/** People ask about the city that they live in. */
-const inTheirCity = ({ role }: Moment['persona']): string => {
-  const city = / from (\p{Lu}[\p{L} -]*)$/u.exec(role)?.[1]
-  return city === undefined ? 'here' : `in ${city}`
-}
 
 /** Of the turns that ask for what no tool serves, those that ask for two such things, as turns with calls do. */
 const TWO_AT_ONCE = 0.5
@@ -39,7 +34,7 @@ export function outsideRequest(
   const [request, another] = templates.map((template) =>
     template
       .replaceAll(/\(([^)]*\|[^)]*)\)/g, (_, choices: string) => random.pick(choices.split('|')))
-      .replace('<city>', () => (random.chance(0.6) ? 'here' : inTheirCity(persona)))
+      .replace('<city>', () => (random.chance(0.6) ? 'here' : `in ${tradeAndTown(persona).town}`))
       .replace('<place>', () => PLACES[persona.name.length % PLACES.length]!),
   ) as [string, string?]
   const manner = mannerOf(persona)

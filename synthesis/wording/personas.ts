@@ -323,3 +323,9 @@ export function drawPersona(random: SeededRandom): Persona {
     register: random.chance(0.55) ? usual : random.pick(REGISTERS),
   }
 }
+
+/** The halves of a role: `a nurse` and `Porto`. */
+export function tradeAndTown({ role }: Persona): { readonly trade: string; readonly town: string } {
+  const [, trade, town] = /^(.*) from (.*)$/.exec(role)!
+  return { trade: trade!, town: town! }
+}

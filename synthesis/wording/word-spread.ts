@@ -1,4 +1,4 @@
-import { gramsOf, wordsOf } from './diversity.js'
+import { countsOf, distinct, gramsOf, wordsOf } from './diversity.js'
 
 /** How texts repeat one another, in measures that are published of other corpora. */
 export interface WordSpread {
@@ -38,11 +38,6 @@ export function wordSpread(texts: readonly string[], size: number): WordSpread {
   }
 }
 
-function distinct(texts: readonly (readonly string[])[], order: number): number {
-  const grams = texts.flatMap((words) => gramsOf(words, order))
-  return grams.length === 0 ? 0 : new Set(grams).size / grams.length
-}
-
 /** The share of a text's runs that occur in one of the other texts as often. */
 function matchesIn(texts: readonly (readonly string[])[], order: number): (text: number) => number {
   const counts = texts.map((words) => countsOf(gramsOf(words, order)))
@@ -64,10 +59,4 @@ function matchesIn(texts: readonly (readonly string[])[], order: number): (text:
     }
     return Math.max(matched, UNMATCHED) / all
   }
-}
-
-function countsOf(grams: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const gram of grams) counts.set(gram, (counts.get(gram) ?? 0) + 1)
-  return counts
 }

@@ -33,7 +33,7 @@ _CHUNK = 2**16
 
 
 class Transient(Exception):
-    """The service, or the way there, fails for now. `after`: seconds that it asks to wait, 0 if it does not say."""
+    """The service, or the way there, fails, and may not the next time. `after`: seconds that it asks to wait, or 0."""
 
     def __init__(self, detail: str, after: float = 0.0) -> None:
         super().__init__(detail)
