@@ -1,6 +1,6 @@
 import { Counter, Gauge } from 'prom-client'
 import type { Metrics } from '../../swarm/index.js'
-import { isOfRanks, type TrainerEvent } from './trainer-process.js'
+import { isOfRanks, type TrainerEvent } from './trainer-events.js'
 
 /** Shows what the trainer says of its steps. @returns  to be called with each of its events */
 export function meterTrainer(registers: Metrics): (event: TrainerEvent) => void {

@@ -1,7 +1,7 @@
 import writeFileAtomic from 'write-file-atomic'
 import type { Stage, Task } from '../../episode/index.js'
 import type { RunTerms } from '../ledger/terms.js'
-import type { TrainEngine } from '../spool/trainer-process.js'
+import type { TrainEngine } from '../spool/train-engine.js'
 import { canaryPrompts } from './canary.js'
 
 /** The trainer of a run, whose settings are terms. */

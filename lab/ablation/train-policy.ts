@@ -4,7 +4,7 @@ import { type BatchGroup, writeBatch } from '../../coordinator/spool/batch-folde
 import { TrainerError } from '../../coordinator/spool/errors.js'
 import { stepFolder } from '../../coordinator/spool/layout.js'
 import { readStep } from '../../coordinator/spool/step-folder.js'
-import type { TrainEngine } from '../../coordinator/spool/trainer-process.js'
+import type { TrainEngine } from '../../coordinator/spool/train-engine.js'
 import type { AdapterFile, Engine } from '../../engine/index.js'
 import { type EpisodeLimits, type Rollout, runAll, runGroup, type Stage, type Task } from '../../episode/index.js'
 

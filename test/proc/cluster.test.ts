@@ -10,12 +10,9 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { writeFindings } from '../../coordinator/spool/batch-folder.js'
 import type { RankState } from '../../coordinator/spool/cluster.js'
-import {
-  createTrainerProcess,
-  isOfRanks,
-  type TrainEngine,
-  type TrainerEvent,
-} from '../../coordinator/spool/trainer-process.js'
+import type { TrainEngine } from '../../coordinator/spool/train-engine.js'
+import { isOfRanks, type TrainerEvent } from '../../coordinator/spool/trainer-events.js'
+import { createTrainerProcess } from '../../coordinator/spool/trainer-process.js'
 import { checkout } from '../support/checkout.js'
 import { createNamespaceLab, lacksNamespaces, type NamespaceLab } from '../support/network-namespaces.js'
 import { patience } from '../support/patience.js'

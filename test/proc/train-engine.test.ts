@@ -7,13 +7,9 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { writeFindings } from '../../coordinator/spool/batch-folder.js'
 import { TrainerError } from '../../coordinator/spool/errors.js'
-import {
-  createTrainerProcess,
-  isOfRanks,
-  type TrainEngine,
-  type TrainerEvent,
-  type TrainerProcessOptions,
-} from '../../coordinator/spool/trainer-process.js'
+import type { TrainEngine } from '../../coordinator/spool/train-engine.js'
+import { isOfRanks, type TrainerEvent } from '../../coordinator/spool/trainer-events.js'
+import { createTrainerProcess, type TrainerProcessOptions } from '../../coordinator/spool/trainer-process.js'
 import { patience } from '../support/patience.js'
 
 /**
