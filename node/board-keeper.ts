@@ -45,9 +45,8 @@ export function createBoardKeeper(
       return kept?.sealed ?? null
     },
     async refresh(signal) {
-      const now = clock.now()
-      // A clock that was set back must not stop it.
-      if (asking === null && Math.abs(now - askedAtMs) >= LIMITS.boardFreshMs.value && host.isConnected(runId)) {
+      const now = clock.elapsedMs()
+      if (asking === null && now - askedAtMs >= LIMITS.boardFreshMs.value && host.isConnected(runId)) {
         askedAtMs = now
         asking = ask(signal)
       }

@@ -399,7 +399,7 @@ async function work(
   stopping: AbortSignal,
 ): Promise<void> {
   const { host, engine, outbox, key, onProgress } = parts
-  const startedMs = host.clock.now()
+  const startedMs = host.clock.elapsedMs()
   const done = new AbortController()
   const { leaseId, version, groupSize: rollouts } = lease
   onProgress({ type: 'leased', leaseId, version, rollouts, inHand: inHand.count })
@@ -417,8 +417,7 @@ async function work(
       policy.limits,
       signal,
     )
-    // A clock that is set back in between must not make the time negative.
-    const generationMs = Math.max(0, Math.round(host.clock.now() - startedMs))
+    const generationMs = Math.round(host.clock.elapsedMs() - startedMs)
     const body = groupBody.encode(groupBodyOf(lease, made, engine.build, generationMs))
     const announcement = groupAnnouncementOf(lease, made, body)
     const sealed = await sealGroupAnnouncement(key, host.runId, announcement, body)
@@ -430,7 +429,7 @@ async function work(
   } catch (error) {
     if (error === LOST) {
       host.logger.child({ part: 'work' }).info({ lease: leaseId }, 'the lease ended before its group was ready')
-      const why = pace.lost(host.clock.now() - startedMs)
+      const why = pace.lost(host.clock.elapsedMs() - startedMs)
       if (why !== null) throw new TooSlow(why)
       return
     }

@@ -18,25 +18,25 @@ export interface WorkMeter {
   closed(): void
 }
 
-export function createWorkMeter(clock: Pick<Clock, 'now'>): WorkMeter {
+export function createWorkMeter(clock: Pick<Clock, 'elapsedMs'>): WorkMeter {
   let rollouts = 0
   let tokens = 0
-  let sinceMs = clock.now()
+  let sinceMs = clock.elapsedMs()
   let lastMs = sinceMs
   return {
     get reading() {
-      const seconds = Math.max(0, lastMs - sinceMs) / 1000
+      const seconds = (lastMs - sinceMs) / 1000
       return { rollouts, tokens: rollouts > 0 ? tokens : 0, tokensPerSecond: seconds > 0 ? tokens / seconds : 0 }
     },
     opened(lanes) {
       rollouts += lanes
       tokens = 0
-      sinceMs = clock.now()
+      sinceMs = clock.elapsedMs()
       lastMs = sinceMs
     },
     sampled(count) {
       tokens += count
-      lastMs = clock.now()
+      lastMs = clock.elapsedMs()
     },
     closed() {
       rollouts = Math.max(0, rollouts - 1)

@@ -66,7 +66,7 @@ export interface GroupGate {
  * @param inAllPerMinute  announcements of all keys together; null: no bound
  */
 export function createGroupGate(
-  clock: Pick<Clock, 'now'>,
+  clock: Pick<Clock, 'elapsedMs'>,
   groupsPerMinute: number = LIMITS.groupsPerMinute.value,
   inAllPerMinute: number | null = null,
 ): GroupGate {

@@ -8,7 +8,7 @@ import { createRateLimit } from './rate-limit.js'
 import { reachOf, withoutPeer } from './reach.js'
 
 export interface GaterParts {
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Pick<Clock, 'elapsedMs'>
   readonly dialsPerMinute: number
   /** Whether the host is one of a run on one machine, whose addresses are on the loopback. */
   readonly onMachine: boolean

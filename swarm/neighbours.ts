@@ -100,13 +100,13 @@ export function keepNeighbours({ host, known, keep, random }: NeighbourParts): N
 
   const candidate = (): PeerAddresses | null => {
     const able = [...heard.values()].filter(
-      ({ peerId }) => !host.isConnected(peerId) && clock.now() >= (resting.get(peerId)?.untilMs ?? 0),
+      ({ peerId }) => !host.isConnected(peerId) && clock.elapsedMs() >= (resting.get(peerId)?.untilMs ?? 0),
     )
     return able[Math.floor(random() * able.length)] ?? null
   }
   const rest = (peerId: string, failures: number): void => {
     const restMs = Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** Math.min(failures, 10))
-    resting.set(peerId, { untilMs: clock.now() + restMs, failures })
+    resting.set(peerId, { untilMs: clock.elapsedMs() + restMs, failures })
   }
   const run = async (): Promise<void> => {
     while (!signal.aborted) {

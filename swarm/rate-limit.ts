@@ -15,7 +15,7 @@ export interface RateLimit {
  * @param burst      most that may come at once
  */
 export function createRateLimit(
-  clock: Pick<Clock, 'now'>,
+  clock: Pick<Clock, 'elapsedMs'>,
   perMinute: number,
   burst = Math.max(1, Math.ceil(perMinute / 4)),
 ): RateLimit {
@@ -23,14 +23,12 @@ export function createRateLimit(
   const left = (key: string): number => {
     const bucket = buckets.get(key)
     if (!bucket) return burst
-    // A clock that jumps back must not freeze the bucket.
-    const elapsedMs = Math.max(0, clock.now() - bucket.atMs)
-    return Math.min(burst, bucket.left + (elapsedMs * perMinute) / 60_000)
+    return Math.min(burst, bucket.left + ((clock.elapsedMs() - bucket.atMs) * perMinute) / 60_000)
   }
   return {
     allow(key) {
       const before = left(key)
-      buckets.set(key, { left: before >= 1 ? before - 1 : before, atMs: clock.now() })
+      buckets.set(key, { left: before >= 1 ? before - 1 : before, atMs: clock.elapsedMs() })
       return before >= 1
     },
     has: (key) => left(key) >= 1,

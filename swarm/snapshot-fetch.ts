@@ -91,7 +91,7 @@ export async function fetchChunks(
     self: host.peerId,
     origin: options.origin ?? null,
     patienceMs: options.originPatienceMs ?? ORIGIN_PATIENCE_MS,
-    now: () => host.clock.now(),
+    now: () => host.clock.elapsedMs(),
   })
   const everyChunk = bitsOf(description.chunkSha256s.length, () => true)
   const done = new AbortController()
@@ -107,7 +107,7 @@ export async function fetchChunks(
   let wakeAll: (() => void)[] = []
   let lastFailure: unknown = null
   let diskFailure: unknown = null
-  let shareRestsUntilMs = host.clock.now()
+  let shareRestsUntilMs = host.clock.elapsedMs()
   if (choice.left === 0) return
 
   const changed = (): void => {
@@ -181,11 +181,11 @@ export async function fetchChunks(
   /** Asks the origin which chunk it would rather give than leave to the others. */
   const askForShare = async (source: SnapshotSource): Promise<void> => {
     const wanted = choice.wanted()
-    if (wanted.length === 0 || host.clock.now() < shareRestsUntilMs) return
+    if (wanted.length === 0 || host.clock.elapsedMs() < shareRestsUntilMs) return
     const bits = bitsOf(description.chunkSha256s.length, (index) => wanted.includes(index))
     const { status, data } = await source.ask({ kind: 'share', blobSha256: description.sha256, wanted: bits })
     const offered = status === 'ok' ? wanted.find((index) => bitAt(data, index)) : undefined
-    if (status !== 'ok') shareRestsUntilMs = host.clock.now() + SHARE_REST_MS
+    if (status !== 'ok') shareRestsUntilMs = host.clock.elapsedMs() + SHARE_REST_MS
     if (status !== 'busy') choice.offer(offered ?? null)
   }
 
@@ -285,11 +285,11 @@ export async function fetchChunks(
     new Promise((resolve) => {
       const start = (candidate: Source): void => {
         const { name } = candidate
-        if ((resting.get(name) ?? 0) > host.clock.now() || drawing.size >= LIMITS.snapshotSources.value) return
+        if ((resting.get(name) ?? 0) > host.clock.elapsedMs() || drawing.size >= LIMITS.snapshotSources.value) return
         resting.set(name, Number.POSITIVE_INFINITY)
         drawing.add(name)
         void drawFrom(candidate).then((lied) => {
-          if (!lied) resting.set(name, host.clock.now() + FAILED_MS)
+          if (!lied) resting.set(name, host.clock.elapsedMs() + FAILED_MS)
           drawing.delete(name)
           startMore()
           if (drawing.size === 0) resolve()

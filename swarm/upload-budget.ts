@@ -28,16 +28,16 @@ export function createUploadBudget(clock: Clock, rate: () => number): UploadBudg
   }
   bytesPerSecond()
   /** When everything that was granted so far will have been sent. */
-  let freeAtMs = clock.now()
+  let freeAtMs = clock.elapsedMs()
   return {
     get sliceBytes() {
       return bytesPerSecond() === Number.POSITIVE_INFINITY ? FREE_SLICE_BYTES : LIMITED_SLICE_BYTES
     },
     get spent() {
-      return freeAtMs - clock.now() > SPENT_AFTER_MS
+      return freeAtMs - clock.elapsedMs() > SPENT_AFTER_MS
     },
     async take(bytes, signal) {
-      const nowMs = clock.now()
+      const nowMs = clock.elapsedMs()
       const startMs = Math.max(freeAtMs, nowMs)
       freeAtMs = startMs + (bytes / bytesPerSecond()) * 1000
       if (startMs > nowMs) await clock.sleep(startMs - nowMs, signal)

@@ -23,7 +23,7 @@ export interface FirstLeases {
  * need. A key gets one of these at most: it holds no lease, and has never left one lying. A coordinator that is started anew takes those
  * that are open for leases like any other.
  */
-export function createFirstLeases(clock: Pick<Clock, 'now'>): FirstLeases {
+export function createFirstLeases(clock: Pick<Clock, 'elapsedMs'>): FirstLeases {
   const all = createRateLimit(clock, OF_ALL.perMinute, OF_ALL.atOnce)
   const ofOrigin = createRateLimit(clock, OF_BLOCK.perMinute, OF_BLOCK.atOnce)
   const given = new Set<string>()

@@ -24,7 +24,7 @@ export interface BoardDeskParts {
   readonly recorder: Pick<Recorder, 'state' | 'record'>
   readonly key: PrivateKey
   readonly runId: string
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Pick<Clock, 'now' | 'elapsedMs'>
 }
 
 export function createBoardDesk({ recorder, key, runId, clock }: BoardDeskParts): BoardDesk {

@@ -21,22 +21,21 @@ const WAITING: ReadonlySet<RefusalCode> = new Set([
 /** A node that has not asked for so long has gone: the longest that it waits without news is less. */
 const GONE_MS = 120_000
 
-export function createIdleNodes(clock: Pick<Clock, 'now'>): IdleNodes {
+export function createIdleNodes(clock: Pick<Clock, 'elapsedMs'>): IdleNodes {
   /** Whoever has not asked for longest comes first. */
   const askedAt = new Map<string, number>()
   return {
     answered(node, { leases, reason }) {
       askedAt.delete(node)
       if (leases.length > 0 || reason === null || !WAITING.has(reason)) return
-      askedAt.set(node, clock.now())
+      askedAt.set(node, clock.elapsedMs())
       const [first] = askedAt.keys()
       if (askedAt.size > LIMITS.coordinatorConnections.value) askedAt.delete(first!)
     },
     count() {
-      const now = clock.now()
+      const now = clock.elapsedMs()
       for (const [node, atMs] of askedAt) {
-        // One that seems to have asked in the future did so before the clock was set back.
-        if (atMs <= now && now - atMs <= GONE_MS) break
+        if (now - atMs <= GONE_MS) break
         askedAt.delete(node)
       }
       return askedAt.size

@@ -111,9 +111,9 @@ export function createProviders({ host, policyInForce, onDialable, random, signa
   return {
     note(node, policyId) {
       holds.set(node, policyId)
-      const nowMs = clock.now()
+      const nowMs = clock.elapsedMs()
       const lastMs = triedAtMs.get(node)
-      if (lastMs !== undefined && nowMs - lastMs < TRIED_MS && nowMs >= lastMs) return
+      if (lastMs !== undefined && nowMs - lastMs < TRIED_MS) return
       triedAtMs.set(node, nowMs)
       trials(() => tryAddresses(node)).catch((error: unknown) => {
         if (!signal.aborted) host.logger.warn({ node, error }, 'the addresses of a node could not be tried')

@@ -111,6 +111,7 @@ export function createVirtualClock(
 ): Clock {
   return {
     now: () => time.nowMs + offsetMs(),
+    elapsedMs: () => time.nowMs,
     sleep(ms, signal) {
       return new Promise((resolve, reject) => {
         if (signal?.aborted) {

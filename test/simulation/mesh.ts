@@ -45,7 +45,7 @@ interface Listening {
 
 export interface MeshParts {
   readonly time: VirtualTime
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Pick<Clock, 'elapsedMs'>
   readonly random: SeededRandom
   readonly runId: string
   readonly nodes: number

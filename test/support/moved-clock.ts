@@ -26,6 +26,7 @@ export function createMovedClock(startMs = 1_700_000_000_000): MovedClock {
   }
   return {
     now: () => nowMs,
+    elapsedMs: () => nowMs - startMs,
     sleep(ms, signal) {
       return new Promise((resolve, reject) => {
         if (signal?.aborted) {

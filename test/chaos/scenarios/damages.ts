@@ -123,7 +123,8 @@ export const DAMAGES: readonly Scenario[] = [
       let putBack = async (): Promise<void> => undefined
       const isStruck = await stopped(run, random, async ({ step, pending }) => {
         putBack = await keepFolder(machine, 'spool')
-        if (pending)
+        // A batch is pending until its step is published and noted as trained.
+        if (pending && pending.step > step)
           await rm(join(machine.folder, `spool/steps/step-${pending.step}`), { recursive: true, force: true })
         await damage(join(machine.folder, `spool/steps/step-${step}/step.json`), 'cut', 0.5)
         world.blow('file damaged')
