@@ -136,7 +136,7 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
     ...{ dataDir: folder, groupSize: GROUP_SIZE, versions: 100, rounds: { registrationMs: 1 } },
     ...change,
   })
-  const clock = { ...waiting, nowMs: Date.now(), now: () => clock.nowMs }
+  const clock = { ...waiting, nowMs: Date.now(), now: () => clock.nowMs, elapsedMs: () => clock.nowMs }
   const events: RunEvent[] = []
   const stores: NodeStore[] = []
   const volunteers: Volunteer[] = []
