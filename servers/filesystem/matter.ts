@@ -112,7 +112,7 @@ const OFFICE: readonly Purpose[] = ['notes', 'project', 'docs', 'drafts', 'team'
 
 /** Where people keep, or put for others, what is not kept with the rest of its office papers. */
 const PLACES: Readonly<Partial<Record<Matter, readonly Purpose[]>>> = {
-  photo: ['photos', 'downloads', 'drop', 'team', 'docs', 'drafts'],
+  photo: ['photos', 'downloads', 'drop', 'team'],
   archive: ['downloads', 'drop', 'team', 'temporary', 'home', 'project'],
   log: ['logs', 'drop', 'temporary'],
   settings: ['config', 'downloads', 'drop', 'temporary'],

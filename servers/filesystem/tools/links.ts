@@ -30,7 +30,7 @@ const findLinks = tool({
   annotations: { readOnly: true },
   ask: [
     'find the {state} links under {directory}',
-    'list the symbolic links in {directory} that are {state}',
+    'list the {state} symbolic links in {directory}',
     'look in {directory} for {state} symbolic links',
     'show which links under {directory} are {state}',
   ],
@@ -40,11 +40,7 @@ const findLinks = tool({
     const state = bound.state ?? random.pick(STATES)
     const holds = (node: Node): boolean =>
       below(db, user, node).some((entry) => entry.kind === 'link' && stateOf(db, entry) === state)
-    const chosen = chooseDirectory(
-      context,
-      bound.directory,
-      (node) => !listingObstacle(user, node) && (bound.directory !== undefined || holds(node)),
-    )
+    const chosen = chooseDirectory(context, bound.directory, (node) => !listingObstacle(user, node) && holds(node))
     return chosen ? { directory: chosen.path, state } : null
   },
   run({ directory, state }, context) {
@@ -77,7 +73,7 @@ const readLink = tool({
   ask: [
     'show where {link} points',
     'find out where {link} leads',
-    'tell me what {link} is a link to',
+    'tell me which directory or file {link} points to',
     'follow {link} and tell me where it leads',
   ],
   sample(context) {
