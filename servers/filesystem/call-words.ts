@@ -48,13 +48,21 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   read_link: {
     goal: 'see where a link leads',
     answer: 'It points to {target}, and the link is {state}.',
-    checks: ['list_directory', 'show_tree', 'read_file', 'read_lines', 'search_in_file', 'show_file_info'],
+    checks: [
+      'list_directory',
+      'show_tree',
+      'read_file',
+      'read_lines',
+      'count_lines',
+      'search_in_file',
+      'show_file_info',
+    ],
   },
   create_link: { goal: 'make a link to a file', answer: 'The link {name} points to {target} now.', checks: [] },
   read_file: {
     goal: 'read a file',
     answer: '{name} has {lines:line}[: "{text}"].',
-    checks: ['show_file_info', 'compare_files'],
+    checks: ['show_file_info', 'search_in_file', 'compare_files'],
   },
   read_lines: { goal: 'read a part of a file', answer: 'That is from line {from_line} of {name} on[: "{text}"].' },
   count_lines: {
@@ -66,7 +74,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'see the details of a file',
     answer:
       '{name} has {bytes} bytes, belongs to {owner} (group {group}) with the permissions {mode}, and was last modified {modified}. Its checksum is {checksum}.[ It was taken {taken}[ in {city}].]',
-    checks: ['read_file', 'read_lines', 'compare_files'],
+    checks: ['read_file', 'read_lines', 'count_lines', 'search_in_file', 'compare_files'],
   },
   search_in_file: {
     goal: 'find a text in a file',

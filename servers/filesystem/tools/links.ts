@@ -37,11 +37,15 @@ const findLinks = tool({
   sample(context) {
     const { db, random, bound } = context
     const user = currentUser(db)
-    const state = bound.state ?? random.pick(STATES)
-    const holds = (node: Node): boolean =>
-      below(db, user, node).some((entry) => entry.kind === 'link' && stateOf(db, entry) === state)
-    const chosen = chooseDirectory(context, bound.directory, (node) => !listingObstacle(user, node) && holds(node))
-    return chosen ? { directory: chosen.path, state } : null
+    const statesIn = (node: Node) => {
+      const links = below(db, user, node).filter(({ kind }) => kind === 'link')
+      return STATES.filter(
+        (state) => state === (bound.state ?? state) && links.some((link) => stateOf(db, link) === state),
+      )
+    }
+    const fits = (node: Node): boolean => !listingObstacle(user, node) && statesIn(node).length > 0
+    const chosen = chooseDirectory(context, bound.directory, fits)
+    return chosen ? { directory: chosen.path, state: random.pick(statesIn(chosen.node)) } : null
   },
   run({ directory, state }, context) {
     const { unless, db } = context
