@@ -115,7 +115,7 @@ function answer(forms: Forms, { tool, args }: Ask, field: string, moment: Moment
   const spans: TextSpan[] = [
     word(before + quote),
     { text: said.phrase, fixed: true, gives: { ask: 0, field } },
-    word(quote + (/\?$/.test(said.phrase) ? after.replace(/^\./, '') : after)),
+    word(quote + (/[.!?]$/.test(said.phrase) ? after.replace(/^[.!]/, '') : after)),
   ]
   const text = textOf(typed(joined(spans), manner))
   return { text, phrases: [new Map([[field, said.phrase]])], mentions: [new Map()] }
