@@ -30,7 +30,7 @@ const findCrmContacts = tool({
       }),
     ),
   }),
-  pages: { contacts: 'long' },
+  pages: { contacts: 'longest' },
   annotations: { readOnly: true },
   ask: [
     'find the contact "{query}"',
