@@ -19,8 +19,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   find_crm_contacts: {
     goal: 'look up a contact',
-    answer:
-      'I found {found:contact}[: {contacts*{name} of {company} ({may_contact?may be contacted|may not be contacted})}].',
+    answer: 'I found {found:contact}[: {contacts*{name} of {company}[, {email}]{may_contact?|, not to be contacted}}].',
   },
   add_crm_contact: {
     goal: 'add a contact to a company',
@@ -30,7 +29,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   merge_crm_contacts: {
     goal: 'merge two records of the same contact',
-    answer: 'The two are one contact now: {name}, to whom {deals:deal} and {activities:activity} were moved.',
+    answer: 'The two records of {name} are one now[, with {activities:activity} moved over].',
     next: ['plan_activity'],
     checks: [],
   },
@@ -41,31 +40,31 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   advance_lead: {
     goal: 'update the status of a lead',
-    answer: '{name} of {firm} is now {status}[, with a budget of {budget}].',
+    answer: '{name} of {firm} is now {status}[, with a budget of {@budget}].',
     next: ['convert_lead'],
     checks: [],
   },
   convert_lead: {
     goal: 'turn a lead into a deal',
-    answer: 'It is a deal now: {title}, worth {amount}. Your pipeline stands at {pipeline}.',
+    answer: 'I opened the deal {title}, worth {amount}; your pipeline stands at {pipeline} now.',
     next: ['move_deal', 'plan_activity'],
     checks: ['find_deals'],
   },
   find_deals: {
     goal: 'see my deals',
     answer:
-      'There {found=is|are} {found:@stage deal}, worth {total} in all[: {deals*{title} at {value}[ (a discount of {percent} percent is asked for)]}].',
+      'There {found=is|are} {found:deal} in the {@stage} stage[, worth {total} in all][: {deals*{title} at {value}[ (a discount of {percent} percent is asked for)]}].',
   },
   move_deal: {
     goal: 'move a deal to another stage',
-    answer: '{title} is now marked as {stage}; the deal is worth {value}.',
+    answer: '{title}, worth {value}, is now marked as {stage}.',
     next: ['discount_deal'],
     checks: ['find_deals'],
   },
   discount_deal: {
     goal: 'give a discount on a deal',
     answer:
-      'The discount on {title} is {discount} percent now[, with {requested} percent waiting for approval]. The deal is worth {value}.',
+      '[A discount of {requested} percent is waiting for approval. ]{title} has a discount of {discount} percent now and is worth {value}.',
     checks: [],
   },
   approve_discount: {
@@ -84,7 +83,8 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   complete_activity: {
     goal: 'record how a call or meeting went',
-    answer: '{title} on {date} is now {status}.',
+    answer:
+      '{title} is recorded as {@outcome}[ and has moved to {moved_to}][, and {dropped:other activity} with them {dropped=was|were} dropped].',
     next: ['move_deal', 'plan_activity'],
     checks: ['list_activities'],
   },

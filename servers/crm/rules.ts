@@ -46,8 +46,8 @@ const BY_COUNTRY: Readonly<Record<string, Territory>> = {
   Italy: 'south',
   Portugal: 'south',
   Spain: 'south',
-  Canada: 'america',
-  'United States': 'america',
+  Canada: 'overseas',
+  'United States': 'overseas',
 }
 
 const BY_CITY: ReadonlyMap<string, Territory> = new Map(
@@ -55,7 +55,7 @@ const BY_CITY: ReadonlyMap<string, Territory> = new Map(
 )
 const SPELLINGS: ReadonlyMap<string, string> = new Map(CITIES.map(({ city }) => [city.toLowerCase(), city]))
 
-/** The territory of a city of the gazetteer: south is southern Europe, america North America, and so on. */
+/** The territory of a city of the gazetteer: south is southern Europe, overseas North America, and so on. */
 export const territoryOf = (city: string): Territory => BY_CITY.get(city) ?? 'central'
 
 /** A city's name as the gazetteer spells it, whatever the capitals; an unknown one as it is given. */
@@ -199,7 +199,7 @@ export function planObstacle(
   if (!isWorkday(date)) return { code: 'not_a_workday', detail: `${date} is a Saturday or Sunday.` }
   const open = db.activities.by('date', date).filter((row) => row.status === 'open' && isMine(db, row))
   if (open.some((row) => row.crm_contact === contact.crm_contact && row.kind === kind))
-    return { code: 'activity_exists' }
+    return { code: 'activity_exists', detail: `${titleOf(kind, contact.name)} is planned for ${date} already.` }
   return open.length >= LIMITS.activitiesPerDay
     ? { code: 'day_full', detail: `${LIMITS.activitiesPerDay} activities are planned for ${date}.` }
     : undefined

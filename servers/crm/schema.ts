@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type DbView, type ObstacleOf, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
 
-export const TERRITORIES = ['north', 'south', 'central', 'america'] as const
+export const TERRITORIES = ['north', 'south', 'central', 'overseas'] as const
 export const LEAD_STATUSES = ['new', 'contacted', 'qualified', 'converted', 'lost'] as const
 export const STAGES = ['discovery', 'proposal', 'negotiation', 'won', 'lost'] as const
 export const ACTIVITY_KINDS = ['call', 'meeting', 'demo', 'visit'] as const

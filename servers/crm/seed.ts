@@ -130,7 +130,7 @@ const CITIES_OF: Readonly<Record<Territory, readonly string[]>> = {
   north: citiesOf('north'),
   south: citiesOf('south'),
   central: citiesOf('central'),
-  america: citiesOf('america'),
+  overseas: citiesOf('overseas'),
 }
 
 /** Two companies for each first word, so that every name has a near-miss, and one name that two companies have. */

@@ -45,21 +45,47 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'find symbolic links',
     answer: 'I found {found:link}[: {links*{name}, which points to {target}}].',
   },
-  read_link: { goal: 'see where a link leads', answer: 'It points to {target}, and the link is {state}.' },
+  read_link: {
+    goal: 'see where a link leads',
+    answer: 'It points to {target}, and the link is {state}.',
+    checks: [
+      'list_directory',
+      'show_tree',
+      'read_file',
+      'read_lines',
+      'count_lines',
+      'search_in_file',
+      'show_file_info',
+    ],
+  },
   create_link: { goal: 'make a link to a file', answer: 'The link {name} points to {target} now.', checks: [] },
-  read_file: { goal: 'read a file', answer: '{name} has {lines:line}[: "{text}"].' },
+  read_file: {
+    goal: 'read a file',
+    answer: '{name} has {lines:line}[: "{text}"].',
+    checks: ['show_file_info', 'search_in_file', 'compare_files'],
+  },
   read_lines: { goal: 'read a part of a file', answer: 'That is from line {from_line} of {name} on[: "{text}"].' },
-  count_lines: { goal: 'see how long a file is', answer: '{name} has {lines:line}, {words:word} and {bytes:byte}.' },
+  count_lines: {
+    goal: 'see how long a file is',
+    answer: '{name} has {lines:line}, {words:word} and {bytes:byte}.',
+    checks: ['read_file', 'read_lines'],
+  },
   show_file_info: {
     goal: 'see the details of a file',
     answer:
       '{name} has {bytes} bytes, belongs to {owner} (group {group}) with the permissions {mode}, and was last modified {modified}. Its checksum is {checksum}.[ It was taken {taken}[ in {city}].]',
+    checks: ['read_file', 'read_lines', 'count_lines', 'search_in_file', 'compare_files'],
   },
   search_in_file: {
     goal: 'find a text in a file',
-    answer: '{name} has it on {found:line}[: {matches*line {line}, "{text}"}].',
+    answer: 'It is on {found:line} of {name}[: {matches*line {line}, "{text}"}].',
+    checks: ['read_file', 'show_file_info'],
   },
-  sort_lines: { goal: 'see the lines of a file sorted', answer: 'This is {name}, sorted[: "{text}"].' },
+  sort_lines: {
+    goal: 'see the lines of a file sorted',
+    answer: 'This is {name}, sorted[: "{text}"].',
+    checks: [],
+  },
   compare_files: {
     goal: 'compare two files',
     answer:
@@ -67,8 +93,8 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   write_file: {
     goal: 'write a file',
-    answer: '{name} is {status} with {bytes:byte}.',
-    next: ['append_to_file', 'change_file_permissions', 'copy_file', 'create_link'],
+    answer: '{name} is {status}, with {bytes:byte}.',
+    next: ['append_to_file', 'change_file_permissions'],
     checks: ['list_directory'],
   },
   append_to_file: {
@@ -92,7 +118,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   rename_file: {
     goal: 'rename a file',
     answer: 'The file is called {name} now.',
-    next: ['move_file', 'copy_file'],
+    next: ['move_file'],
     checks: ['list_directory'],
   },
   copy_file: {

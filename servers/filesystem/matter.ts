@@ -112,7 +112,7 @@ const OFFICE: readonly Purpose[] = ['notes', 'project', 'docs', 'drafts', 'team'
 
 /** Where people keep, or put for others, what is not kept with the rest of its office papers. */
 const PLACES: Readonly<Partial<Record<Matter, readonly Purpose[]>>> = {
-  photo: ['photos', 'downloads', 'drop', 'team', 'docs', 'drafts'],
+  photo: ['photos', 'downloads', 'drop', 'team'],
   archive: ['downloads', 'drop', 'team', 'temporary', 'home', 'project'],
   log: ['logs', 'drop', 'temporary'],
   settings: ['config', 'downloads', 'drop', 'temporary'],
@@ -127,7 +127,13 @@ const PLACES: Readonly<Partial<Record<Matter, readonly Purpose[]>>> = {
 }
 
 export const belongsIn = (file: Pick<Node, 'kind' | 'path'>, directory: Pick<Node, 'path'>): boolean =>
-  (PLACES[matterOf(file)] ?? OFFICE).includes(purposeOf(directory))
+  !areOfTwoProjects(file, directory) && (PLACES[matterOf(file)] ?? OFFICE).includes(purposeOf(directory))
+
+/** Nobody puts what belongs to one project into another. */
+function areOfTwoProjects(one: Pick<Node, 'path'>, other: Pick<Node, 'path'>): boolean {
+  const [first, second] = [one, other].map(({ path }) => /\/projects\/([^/]+)/.exec(path)?.[1])
+  return first !== undefined && second !== undefined && first !== second
+}
 
 /** Where a directory of a purpose goes as a whole, or a copy of it. */
 const SHELVES: Readonly<Record<Purpose, readonly Purpose[]>> = {
@@ -143,7 +149,7 @@ const SHELVES: Readonly<Record<Purpose, readonly Purpose[]>> = {
   logs: ['temporary', 'downloads', 'drop'],
   invoices: ['team', 'drop', 'temporary'],
   config: ['temporary', 'downloads'],
-  photos: ['photos', 'team', 'drop', 'downloads'],
+  photos: ['team', 'drop', 'downloads'],
   downloads: ['temporary', 'drop', 'home'],
   shortcuts: ['temporary'],
   team: ['notes', 'project', 'docs', 'home'],
@@ -154,4 +160,4 @@ const SHELVES: Readonly<Record<Purpose, readonly Purpose[]>> = {
 }
 
 export const shelvesIn = (directory: Pick<Node, 'path'>, place: Pick<Node, 'path'>): boolean =>
-  SHELVES[purposeOf(directory)].includes(purposeOf(place))
+  !areOfTwoProjects(directory, place) && SHELVES[purposeOf(directory)].includes(purposeOf(place))

@@ -1,5 +1,7 @@
+import { addMinutes } from '../kernel/dates.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { linesOf } from './contents.js'
+import { purposeOf } from './matter.js'
 import { currentUser, isObstacle, isWithin, walk, workingDirectory } from './paths.js'
 import { readObstacle } from './rules.js'
 import type { FilesystemView, Node, Sampling } from './schema.js'
@@ -10,6 +12,9 @@ export interface Spoken {
   readonly node: Node
   readonly path: string
 }
+
+/** What happened within so many minutes has just been done. */
+const JUST = 5
 
 /** Random draws before all entries are looked at. */
 const DRAWS = 24
@@ -105,6 +110,18 @@ export function free<T>(
   if (bound !== undefined) return isRefused(bound) ? undefined : bound
   return random.shuffle(candidates).find((candidate) => !isRefused(candidate))
 }
+
+/** The archive that has just been made, if one has: the next thing that is moved or copied is this one. */
+export const newArchive = (sampling: Sampling): Node | undefined =>
+  sampling.db.nodes.by('kind', 'archive').find((node) => isFresh(sampling, node))
+
+/** Whether it has just been made or changed: unpacked, written, or filled with something. */
+export const isFresh = ({ now }: Sampling, { modified }: Node): boolean =>
+  modified >= addMinutes(now(), -JUST).slice(0, 16).replace('T', ' ')
+
+/** Whether a project needs the directory, or a link leads to it, so that nobody would take it away. */
+export const isInUse = (db: FilesystemView, node: Node): boolean =>
+  ['docs', 'src'].includes(purposeOf(node)) || db.nodes.by('kind', 'link').some(({ path }) => walk(db, path) === node)
 
 /** Whether a name is short enough to be given to a copy or a new entry without running into a limit. */
 export const isShort = ({ path }: Node): boolean => path.length < LIMITS.path - 30

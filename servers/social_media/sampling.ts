@@ -1,6 +1,15 @@
 import type { SeededRandom } from '../kernel/random.js'
 import type { Post, SocialView } from './schema.js'
-import { FIRST_MESSAGES, HASHTAGS, MESSAGES, MESSAGES_ABOUT, REPLIES, TEMPLATES } from './words.js'
+import {
+  AFTER_POSTS,
+  AFTER_REPLIES,
+  FIRST_MESSAGES,
+  HASHTAGS,
+  MESSAGES,
+  MESSAGES_ABOUT,
+  REPLIES,
+  TEMPLATES,
+} from './words.js'
 
 const THINGS = Object.values(HASHTAGS).flat()
 
@@ -14,12 +23,10 @@ export function postText(random: SeededRandom, hashtag: string): string {
   return random.pick(TEMPLATES).replace('{}', random.pick(things))
 }
 
-/** The post in other words, about the same thing. */
-export function rewording(random: SeededRandom, { text, hashtag }: Post): string {
-  if (hashtag === null) return random.pick(REPLIES.filter((reply) => reply !== text))
-  const thing = subjectOf({ text })
-  if (thing === undefined) return postText(random, hashtag)
-  return random.pick(TEMPLATES.map((form) => form.replace('{}', thing)).filter((form) => form !== text))
+/** The post with what its author forgot to say. */
+export function extended(random: SeededRandom, { text, hashtag }: Post): string {
+  const further = random.pick(hashtag === null ? AFTER_REPLIES : AFTER_POSTS)
+  return `${text}${/[.!?]$/.test(text) ? '' : '.'} ${further}`
 }
 
 export function replyText(random: SeededRandom): string {

@@ -88,6 +88,17 @@ export const REPLIES: readonly string[] = [
   'I want to hear the rest of the story',
 ]
 
+/** What somebody adds to a post that is out already, and to a reply. */
+export const AFTER_POSTS: readonly string[] = [
+  'Photos tomorrow!',
+  'Advice is welcome.',
+  'More on this next week.',
+  'Who is with me?',
+  'It only took three tries.',
+  'Ask me anything.',
+]
+export const AFTER_REPLIES: readonly string[] = ['Thank you for posting!', 'Greetings from the coast.', 'Keep it up!']
+
 export const STORIES: readonly string[] = [
   'Sunrise over the rooftops',
   'Guess who missed the bus',

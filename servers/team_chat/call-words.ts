@@ -26,7 +26,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   invite_to_channel: {
     goal: 'invite somebody to a channel',
-    answer: '{person} is in {name} now, which has {members:member}.',
+    answer: '{person} is now in {name}, which has {members:member}.',
     next: ['post_chat_message'],
     checks: [],
   },
@@ -38,7 +38,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   reply_to_chat_message: {
     goal: 'reply in the chat',
-    answer: 'Your reply "{text}" is in {channel}; the thread has {replies:reply} now.',
+    answer: 'I replied "{text}" in {channel}; the thread has {replies:reply} now.',
     checks: [],
   },
   edit_chat_message: {
@@ -48,13 +48,13 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   add_reaction: {
     goal: 'react to a message',
-    answer: 'Your reaction is on "{text}", which has {reactions:reaction} now.',
+    answer: 'I put a {@emoji} reaction on "{text}", which has {reactions:reaction} now.',
     next: ['reply_to_chat_message'],
     checks: [],
   },
   pin_chat_message: {
     goal: 'pin a message',
-    answer: '"{text}" is pinned in {channel}, which has {pins:pin} now.',
+    answer: 'I pinned "{text}" in {channel}, which has {pins:pin} now.',
     next: ['reply_to_chat_message'],
     checks: [],
   },

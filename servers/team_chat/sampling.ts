@@ -1,11 +1,19 @@
 import type { SeededRandom } from '../kernel/random.js'
 import type { Channel, ChatView, Message } from './schema.js'
-import { correctionOf, textsFor, toneOf } from './words.js'
+import { subjectIn, textsFor, toneOf } from './words.js'
 
-/** What somebody might have posted for them in the channel outside a thread: no jokes, and nothing that stands there already. */
+/** What somebody remembers of a message who looks for it: never every word, if it is one that people here write. */
+export function searchFor(random: SeededRandom, text: string): string {
+  const subject = subjectIn(text)
+  if (subject === undefined) return text
+  const [remembered] = new RegExp(String.raw`\S+ \S+ the ${subject}`).exec(text) ?? [text]
+  return random.pick([subject, remembered, remembered])
+}
+
+/** What somebody might have posted for them in the channel outside a thread: no jokes, no news of others, and nothing that stands there already. */
 export function messageText(random: SeededRandom, db: ChatView, { channel, name }: Channel): string {
   const there = new Set(db.messages.by('channel', channel).map(({ text }) => text))
-  const texts = textsFor(name).filter((text) => !toneOf(text).emoji.includes('laugh'))
+  const texts = textsFor(name).filter((text) => toneOf(text).own)
   return random.pick(texts.filter((text) => !there.has(text)))
 }
 
@@ -15,10 +23,3 @@ export const replyText = (random: SeededRandom, db: ChatView, message: Message):
 
 const rootOf = (db: ChatView, message: Message): Message =>
   message.thread === null ? message : db.messages.get(message.thread)!
-
-/** What the message might be changed to, which is about the same thing. */
-export function correctedText(random: SeededRandom, db: ChatView, message: Message): string | undefined {
-  if (message.thread === null) return correctionOf(message.text)
-  const others = toneOf(rootOf(db, message).text).replies.filter((text) => text !== message.text)
-  return random.pick(others)
-}

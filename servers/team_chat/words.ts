@@ -55,12 +55,14 @@ const subjectsOf = (channel: string): readonly string[] => SUBJECTS[channel.spli
 
 /** What a message does, and so how others answer and react. */
 interface Tone {
-  /** Forms of a message, each with what its author may correct it to; `{}` is what it is about. */
-  readonly forms: readonly (readonly [text: string, corrected: string])[]
+  /** Forms of a message, each with what its author may correct it to, if anything; `{}` is what it is about. */
+  readonly forms: readonly (readonly [text: string, corrected?: string])[]
   readonly replies: readonly string[]
   readonly emoji: readonly Emoji[]
   /** Whether it is worth keeping in view. */
   readonly lasting: boolean
+  /** Whether somebody would have it posted for them. */
+  readonly own: boolean
 }
 
 const TONES: readonly Tone[] = [
@@ -80,15 +82,17 @@ const TONES: readonly Tone[] = [
     ],
     emoji: ['eyes', 'check', 'like'],
     lasting: true,
+    own: true,
   },
   {
     forms: [
-      ['Good news about {} at last', 'More good news about {}'],
-      ['Thanks to everyone who helped with {}', 'Many thanks to everyone who helped with {}'],
+      ['Good news about {} at last', 'Great news about {} at last'],
+      ['Thanks to everyone who helped with {}', 'Thanks to everyone who helped with {} last week'],
     ],
     replies: ['Great to hear', 'Thank you', 'Well done', 'That made my day', 'Thanks for telling us'],
     emoji: ['like', 'heart', 'party'],
-    lasting: true,
+    lasting: false,
+    own: true,
   },
   {
     forms: [
@@ -98,33 +102,35 @@ const TONES: readonly Tone[] = [
     replies: ['Thank you', 'Good to know', 'That helps a lot', 'Thanks for telling us'],
     emoji: ['like', 'check'],
     lasting: true,
+    own: true,
   },
   {
     forms: [
       ['Let us talk about {} tomorrow', 'Let us talk about {} on Thursday'],
+      ['We meet at ten to talk about {}', 'We meet at eleven to talk about {}'],
       ['I have an idea for {}', 'I have two ideas for {}'],
     ],
     replies: ['That works for me', 'Can it wait until Friday', 'Good idea', 'Count me in', 'Agreed'],
     emoji: ['like', 'check'],
     lasting: true,
+    own: true,
   },
   {
     forms: [
-      ['There is a problem with {} again', 'There is a small problem with {} again'],
+      ['There is a problem with {} again', 'There is still a problem with {}'],
       ['Somebody asked about {} again', 'Two people asked about {} again'],
     ],
     replies: ['Same over here', 'I am on it', 'Thanks for the warning', 'I will check it right away'],
     emoji: ['eyes', 'check'],
     lasting: false,
+    own: false,
   },
   {
-    forms: [
-      ['I dreamt about {} last night', 'I dreamt about {} again last night'],
-      ['I would be lost without {}', 'We would all be lost without {}'],
-    ],
+    forms: [['I dreamt about {} last night'], ['I would be lost without {}']],
     replies: ['You are not alone', 'Same here', 'Take a day off'],
     emoji: ['laugh', 'heart'],
     lasting: false,
+    own: false,
   },
 ]
 
@@ -151,5 +157,5 @@ export function correctionOf(text: string): string | undefined {
   if (subject === undefined) return undefined
   const form = text.replace(`the ${subject}`, '{}')
   const pair = TONES.flatMap(({ forms }) => forms).find(([first]) => first === form)
-  return pair?.[1].replace('{}', `the ${subject}`)
+  return pair?.[1]?.replace('{}', `the ${subject}`)
 }

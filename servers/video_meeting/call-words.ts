@@ -14,7 +14,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   start_meeting: {
     goal: 'start a video meeting',
-    answer: '{title} is {status} now, and {waiting:person} {waiting=is|are} waiting.',
+    answer: '{title} is {status} now, with {waiting:person} in the waiting room.',
     next: ['invite_participant', 'manage_participant', 'start_recording'],
     checks: ['list_participants'],
   },
@@ -32,7 +32,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   manage_participant: {
     goal: 'let somebody in or out of a meeting',
-    answer: '{name} is {place} now ({role}).',
+    answer: '{name} is {place} now, as {role}.',
     next: ['start_recording'],
     checks: ['list_participants'],
   },

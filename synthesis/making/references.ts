@@ -64,7 +64,7 @@ export function waysToRefer(result: Result, entity: string, key: string, trueLab
   const namesakes = found.filter(({ within }) => label !== undefined && within[label] === named)
   if (typeof named === 'string' && named === trueLabel && named !== key && namesakes.length === 1)
     ways.push({ how: 'label', noun, label: named })
-  if (found.length === 1 || !isList || goesOn) return ways
+  if (found.length === 1 || !isList || goesOn || !isOwn(result, found[at]!)) return ways
   for (const [field, value] of Object.entries(found[at]!.within)) {
     if (
       !COMPARED.test(field) ||
@@ -93,6 +93,10 @@ function isOneList({ output }: Result, found: readonly EntityOccurrence[]): bool
       list.every((row) => rows.has(row as EntityOccurrence['within'])),
   )
 }
+
+/** Whether its row is about it: the post with the most likes is nobody's profile with the most likes. */
+const isOwn = (result: Result, { entity, within }: EntityOccurrence): boolean =>
+  entitiesShown(result).find((other) => other.within === within)?.entity === entity
 
 const isOrdered = (value: unknown): value is number | string =>
   typeof value === 'number' || (typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$|^\d{2}:\d{2}$/.test(value))

@@ -110,12 +110,12 @@ function answer(forms: Forms, { tool, args }: Ask, field: string, moment: Moment
   const value = args[field]!
   const form = moment.random.pick(forms[manner.register])
   const [before, after] = form.split('#') as [string, string]
-  const quote = isFreeText(value) ? '"' : ''
+  const quote = isFreeText(value, field) ? '"' : ''
   const said = sayValue(value, tool.input.shape[field] as z.ZodType, { before: quote, after: quote }, manner, moment)
   const spans: TextSpan[] = [
     word(before + quote),
     { text: said.phrase, fixed: true, gives: { ask: 0, field } },
-    word(quote + (/\?$/.test(said.phrase) ? after.replace(/^\./, '') : after)),
+    word(quote + (/[.!?]$/.test(said.phrase) ? after.replace(/^[.!]/, '') : after)),
   ]
   const text = textOf(typed(joined(spans), manner))
   return { text, phrases: [new Map([[field, said.phrase]])], mentions: [new Map()] }
@@ -126,5 +126,7 @@ function isOpenToChoice(value: Json, schema: z.ZodType): boolean {
   return typeof value === 'number' || isDate(value) || isTime(value) || isChoice(schema)
 }
 
-/** Sentences and other longer words that would run into the rest without quotes. */
-const isFreeText = (value: Json): boolean => typeof value === 'string' && value.split(' ').length > 3
+/** Sentences and other longer words that would run into the rest without quotes, and what is to be written, however short. */
+const isFreeText = (value: Json, field: string): boolean =>
+  typeof value === 'string' && (value.split(' ').length > 3 || /[.!?]$/.test(value) || WRITTEN.test(field))
+const WRITTEN = /^(text|note|comment)$/

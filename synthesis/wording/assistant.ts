@@ -7,7 +7,7 @@ import { goalsOf } from './vague.js'
 const QUESTIONS: readonly (readonly [RegExp, readonly string[]])[] = [
   [
     /\b(date|day)$/,
-    ['For which #?', 'Sure. Which # should it be?', 'Which # do you have in mind?', 'What # shall I put?'],
+    ['For which #?', 'Sure. Which # should it be?', 'Which # do you have in mind?', 'What # should I use?'],
   ],
   [/^end date$/, ['Until when?', 'Until which day?', 'Sure. What # should it be?']],
   [/\btime$/, ['At what time?', 'What # would suit you?', 'Sure. Which # should it be?']],

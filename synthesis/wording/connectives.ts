@@ -105,7 +105,7 @@ const TAKEN_UP: Readonly<Record<Register, Readonly<Record<Before | 'both', reado
       'Thank you for looking it up',
       'That is what I needed',
       'Understood',
-      'Very informative, thank you',
+      'That is useful, thank you',
       'Thank you for the details',
     ],
     changed: [

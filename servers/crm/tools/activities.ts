@@ -78,9 +78,9 @@ const listActivities = tool({
   pages: { activities: 'long' },
   annotations: { readOnly: true },
   ask: [
-    'see which customers I deal with on {date}',
+    'see which customers I have on my agenda on {date}',
     'list my sales activities on {date}',
-    'show which calls, meetings, demos and visits I have on {date}',
+    'check which calls and visits I have on {date}',
     'look up my sales agenda for {date}',
     'tell me what I have planned with customers on {date}',
   ],
@@ -114,16 +114,17 @@ const completeActivity = tool({
     status: z.string(),
     date: common('date', z.string()),
     crm_contact: ref('crm_contact'),
+    moved_to: z.string().optional().describe('The next workday, if nobody was there.'),
     dropped: z.int().describe('Other activities that were dropped.'),
   }),
   annotations: { readOnly: false },
   establishes: ['company_reached'],
   needs: ['activity_planned'],
   ask: [
-    'record "{outcome}" as the outcome of {activity}[ with the note "{note}"]',
-    'close {activity} with the outcome "{outcome}"[ and the note "{note}"]',
-    'log {activity} as "{outcome}"[, with the note "{note}"]',
-    'complete {activity} with the outcome "{outcome}"[ and the note "{note}"]',
+    'record {activity} as {outcome}[ and note "{note}"]',
+    'put {activity} down as {outcome}[, with the note "{note}"]',
+    'log {activity} as {outcome}[, with the note "{note}"]',
+    'mark {activity} as {outcome}[ and add the note "{note}"]',
   ],
   sample({ db, random, bound, today }) {
     const activity = choose(
@@ -153,7 +154,7 @@ const completeActivity = tool({
         dropped++
       }
     }
-    return { ...changed, dropped }
+    return { ...changed, ...(outcome === 'missed' ? { moved_to: changed.date } : {}), dropped }
   },
 })
 

@@ -26,9 +26,9 @@ const findCompanies = tool({
   ask: [
     'pull up the company "{query}"',
     'find the company "{query}"',
-    'look up "{query}" among the companies',
+    'look up the company "{query}"',
     'search our companies for "{query}"',
-    'tell me where the company "{query}" is and who looks after it',
+    'tell me who looks after the company "{query}"',
   ],
   sample({ db, random, bound }) {
     // Mostly companies that the user can do something with.
@@ -77,8 +77,8 @@ const listReps = tool({
   ask: [
     'see which reps cover the {territory} territory',
     'list the sales reps of the {territory} territory',
-    'show who sells in the {territory} territory and how they stand against their quota',
-    'look up the reps of the {territory} territory',
+    'show how the reps of the {territory} territory stand against their quota',
+    'look up who sells in the {territory} territory',
     'tell me how the {territory} sales team is doing',
   ],
   // Mostly one's own: a company stays in its territory.

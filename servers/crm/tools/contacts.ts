@@ -23,19 +23,20 @@ const findCrmContacts = tool({
       z.object({
         name: z.string(),
         crm_contact: ref('crm_contact'),
+        email: z.string().optional().describe('Of a person with two records.'),
         // Not a reference: beside it stands the name of the contact, not of the company.
         company: z.string(),
         may_contact: z.boolean(),
       }),
     ),
   }),
-  pages: { contacts: 'long' },
+  pages: { contacts: 'longest' },
   annotations: { readOnly: true },
   ask: [
     'find the contact "{query}"',
-    'look up "{query}" among our contacts',
+    'look up "{query}" in our contacts',
     'search the contacts for "{query}"',
-    'check whether we have a contact for "{query}"',
+    'check whether "{query}" is in the CRM',
   ],
   sample({ db, random, bound }) {
     // Mostly people that the user can plan something with, and some who are in the system twice.
@@ -52,9 +53,10 @@ const findCrmContacts = tool({
   run({ query }, { db }) {
     const matches = mentioning(query)
     const found = db.contacts.list(({ text, merged_into }) => merged_into === null && matches(text))
-    const contacts = found.map(({ name, crm_contact, company, do_not_contact }) => ({
+    const contacts = found.map(({ name, crm_contact, email, company, do_not_contact }) => ({
       name,
       crm_contact,
+      ...(found.some((other) => other.name === name && other.crm_contact !== crm_contact) ? { email } : {}),
       company,
       may_contact: !do_not_contact,
     }))
@@ -132,7 +134,7 @@ const mergeCrmContacts = tool({
   annotations: { readOnly: false, destructive: true },
   ask: [
     'merge {from_contact} into {into_contact}',
-    'merge {from_contact} into {into_contact}, it is a duplicate',
+    'fold {from_contact} into {into_contact}, it is a duplicate',
     'remove the duplicate {from_contact} by merging it into {into_contact}',
     'merge the duplicate {from_contact} with {into_contact}',
   ],

@@ -42,7 +42,8 @@ const findDeals = tool({
     'find the deals in the {stage} stage[ of {rep}]',
     'list the deals in {stage}[ that {rep} has]',
     'show me which deals are in {stage}[ for {rep}]',
-    'add up the deals in the {stage} stage[ that belong to {rep}]',
+    'look up which deals are in the {stage} stage[ for {rep}]',
+    'see what the deals in the {stage} stage[ of {rep}] are worth',
   ],
   sample({ db, random, bound }) {
     const { rep: user, territory } = me(db)
@@ -100,7 +101,7 @@ const moveDeal = tool({
     'move {deal} to {stage}[ with the close date {close_date}]',
     'put {deal} into the {stage} stage[, to be closed on {close_date}]',
     'set the stage of {deal} to {stage}[ and its close date to {close_date}]',
-    'change {deal} to {stage}[, expecting to close on {close_date}]',
+    'mark {deal} as {stage}[, expecting to close on {close_date}]',
   ],
   sample({ db, random, bound, today }) {
     const able = (row: Deal) =>
@@ -167,7 +168,7 @@ const discountDeal = tool({
     'take {percent} percent off the price of {deal}',
   ],
   sample({ db, random, bound }) {
-    const percent = bound.percent ?? random.pick([5, 8, 10, 12, LIMITS.discountAlone, 20, 25, LIMITS.discountMost])
+    const percent = bound.percent ?? random.pick([5, 8, 10, 12, 14, 20, 28])
     const deal = choose(
       db.deals,
       random,
@@ -211,7 +212,7 @@ const approveDiscount = tool({
   ask: [
     'approve {discount_request}',
     'give the go-ahead for {discount_request}',
-    'sign off {discount_request}',
+    'sign off on {discount_request}',
     'accept {discount_request}',
   ],
   sample({ db, random, bound }) {

@@ -37,7 +37,7 @@ const findLeads = tool({
   annotations: { readOnly: true },
   ask: [
     'find my {status} leads[ in {city}]',
-    'list the {status} leads I can work on[ in {city}]',
+    'list the {status} leads that I can work on[ in {city}]',
     'show me the {status} leads[ based in {city}]',
     'look up my {status} leads[, only those from {city}]',
   ],
@@ -79,8 +79,8 @@ const advanceLead = tool({
   establishes: ['lead_qualified'],
   ask: [
     'mark {lead} as {status}[ with a budget of {budget}]',
-    'change {lead} to {status}[ and note a budget of {budget}]',
-    'mark {lead} as {status}[, budget {budget}]',
+    'set {lead} to {status}[ and note a budget of {budget}]',
+    'put {lead} down as {status}[, budget {budget}]',
     'record that {lead} is {status}[ and can spend {budget}]',
   ],
   sample({ db, random, bound }) {
@@ -123,7 +123,7 @@ const convertLead = tool({
   }),
   annotations: { readOnly: false },
   needs: ['lead_qualified'],
-  ask: ['start a deal with {lead}', 'create a deal for {lead}', 'open a deal for {lead}', 'open a deal with {lead}'],
+  ask: ['start a deal with {lead}', 'turn {lead} into a deal', 'open a deal for {lead}', 'make {lead} a deal'],
   sample({ db, random, bound }) {
     const lead = choose(db.leads, random, bound.lead, (row) => conversionObstacle(db, row) === undefined)
     return lead ? { lead: lead.lead } : null

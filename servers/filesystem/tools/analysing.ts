@@ -5,6 +5,7 @@ import { sought } from '../edits.js'
 import { readableText } from '../lookup.js'
 import { type Matter, matterOf } from '../matter.js'
 import { stemOf } from '../naming.js'
+import { currentUser, isWithin } from '../paths.js'
 import { chooseText, isReadable, say } from '../sampling.js'
 import { fileKey, type Node, tool } from '../schema.js'
 
@@ -47,17 +48,7 @@ const searchInFile = tool({
 })
 
 /** What people look at in another order, and what in the order of how often it occurs. */
-const LISTS: readonly Matter[] = [
-  'groceries',
-  'belongings',
-  'books',
-  'topics',
-  'costs',
-  'companies',
-  'tasks',
-  'log',
-  'table',
-]
+const LISTS: readonly Matter[] = ['groceries', 'belongings', 'books', 'topics', 'costs', 'companies']
 const REPEATING: readonly Matter[] = ['groceries', 'log']
 
 const ORDERS = ['alphabetical', 'reverse', 'frequency'] as const
@@ -84,12 +75,11 @@ const sortLines = tool({
   ],
   sample(context) {
     const { bound, random } = context
-    const chosen = chooseText(context, bound.file, 3, (node) =>
-      (bound.order === 'frequency' ? REPEATING : LISTS).includes(matterOf(node)),
-    )
-    if (!chosen) return null
-    const orders = REPEATING.includes(matterOf(chosen.node)) ? ORDERS : ORDERS.filter((order) => order !== 'frequency')
-    return { file: chosen.path, order: bound.order ?? random.pick(orders) }
+    const ordersOf = (node: Node) =>
+      ORDERS.filter((order) => (order === 'frequency' ? REPEATING : LISTS).includes(matterOf(node)))
+    const orders = (node: Node) => ordersOf(node).filter((order) => order === (bound.order ?? order))
+    const chosen = chooseText(context, bound.file, 3, (node) => orders(node).length > 0)
+    return chosen ? { file: chosen.path, order: random.pick(orders(chosen.node)) } : null
   },
   run({ file, order }, context) {
     const node = readableText(context, file)
@@ -116,9 +106,11 @@ const compareFiles = tool({
   ],
   sample(context) {
     const { bound, db, random } = context
-    // Somebody compares versions of one thing, or one thing of several projects.
+    // Somebody compares versions of one thing, or one thing of several projects; what others have at home is theirs.
+    const { home } = currentUser(db)
+    const isNear = ({ path }: Node): boolean => isWithin(path, home) || !isWithin(path, '/home')
     const isKin = (node: Node, other: Node): boolean =>
-      node.path !== other.path && matterOf(node) === matterOf(other) && stemOf(node) === stemOf(other)
+      node.path !== other.path && isNear(other) && matterOf(node) === matterOf(other) && stemOf(node) === stemOf(other)
     const given = bound.other_file === undefined ? undefined : chooseText(context, bound.other_file)
     if (bound.other_file !== undefined && !given) return null
     const texts = db.nodes.list(({ kind }) => kind === 'text')

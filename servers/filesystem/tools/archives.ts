@@ -14,7 +14,7 @@ import { type Purpose, purposeOf } from '../matter.js'
 import { archiveNamesOf } from '../naming.js'
 import { below, byPath, currentUser, nameOf, permits, walk, workingDirectory } from '../paths.js'
 import { entryObstacle, listingObstacle, quotaObstacle, READ, readObstacle } from '../rules.js'
-import { choose, chooseDirectory, free, isShort } from '../sampling.js'
+import { choose, chooseDirectory, free, isFresh, isShort } from '../sampling.js'
 import {
   type Context,
   directoryKey,
@@ -56,7 +56,7 @@ const createArchive = tool({
   ask: [
     'pack {directory} into an archive called {name}',
     'zip {directory} up as {name}',
-    'create the archive {name} from everything in {directory}',
+    'zip everything in {directory} into {name}',
     'make an archive of {directory} named {name}',
   ],
   sample(context) {
@@ -65,7 +65,8 @@ const createArchive = tool({
     const here = walk(db, workingDirectory(db))
     if ('code' in here || !isShort(here)) return null
     const chosen = chooseDirectory(context, bound.directory, (node) => {
-      if (node.parent === '' || listingObstacle(user, node)) return false
+      // Nobody packs again what has just been unpacked.
+      if (node.parent === '' || isFresh(context, node) || listingObstacle(user, node)) return false
       const members = membersOf(db, user, node)
       if (members.length === 0 || members.length > LIMITS.members) return false
       return !quotaObstacle(db, user.user, packedBytes(members), 1)
@@ -124,7 +125,7 @@ const listArchive = tool({
     'list what is packed in {file}',
     'show which files are inside {file} without unpacking it',
     'look inside {file} without unpacking it',
-    'tell me what is zipped in {file}',
+    'tell me what is in {file}',
   ],
   sample(context) {
     const user = currentUser(context.db)
@@ -166,7 +167,7 @@ const extractArchive = tool({
     'unpack {file} in {directory}',
     'extract {file} into {directory}',
     'unzip {file} to {directory}',
-    'unpack everything in {file} into {directory}',
+    'open up {file} and put what is in it into {directory}',
   ],
   sample(context) {
     const { db, bound } = context

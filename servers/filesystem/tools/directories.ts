@@ -11,7 +11,7 @@ import {
   relocationObstacle,
   removalObstacle,
 } from '../rules.js'
-import { chooseDirectory, free, isShort } from '../sampling.js'
+import { chooseDirectory, free, isInUse, isShort } from '../sampling.js'
 import { type Context, directoryKey, type FilesystemView, type Node, nameField, tool } from '../schema.js'
 
 const makeDirectory = tool({
@@ -110,8 +110,8 @@ const moveDirectory = tool({
   annotations: { readOnly: false },
   ask: [
     'move {directory} with everything in it into {into_directory}',
-    'move all of {directory} into {into_directory}',
-    'move the whole of {directory} into {into_directory}',
+    'move {directory} into {into_directory}',
+    'move the whole of {directory} to {into_directory}',
     'move {directory} and its contents to {into_directory}',
   ],
   sample(context) {
@@ -120,7 +120,12 @@ const moveDirectory = tool({
     const chosen = chooseDirectory(
       context,
       bound.directory,
-      (node) => node.path.length < 40 && !isMain(node) && !isEmpty(db, node) && !relocationObstacle(db, user, node),
+      (node) =>
+        node.path.length < 40 &&
+        !isMain(node) &&
+        !isInUse(db, node) &&
+        !isEmpty(db, node) &&
+        !relocationObstacle(db, user, node),
       false,
     )
     if (!chosen) return null

@@ -61,9 +61,9 @@ const writeFile = tool({
   output: z.object({ name: z.string(), file: fileKey(), bytes: z.int(), status: z.enum(['created', 'overwritten']) }),
   annotations: { readOnly: false, destructive: true },
   ask: [
-    'write "{text}" to a file called {name} in {directory}[, and {if_exists} if there is one]',
-    'create the file {name} in {directory} with the text "{text}"[, but {if_exists} if it exists]',
-    'save "{text}" in {directory} as {name}[ and {if_exists} if that file is already there]',
+    'write "{text}" to a file called {name} in {directory}[, and {if_exists} any file of that name]',
+    'create the file {name} in {directory} with the text "{text}"[, and {if_exists} the old one]',
+    'save "{text}" in {directory} as {name}[ and {if_exists} what is already there]',
     'make a file named {name} in {directory} that says "{text}"',
   ],
   sample(context) {
@@ -75,7 +75,7 @@ const writeFile = tool({
     const place = chooseDirectory(context, bound.directory, (node) => isShort(node) && noteIn(node) !== undefined)
     const note = place && noteIn(place.node)
     if (!place || !note) return null
-    const choice = bound.if_exists ?? (random.chance(0.25) ? random.pick(['overwrite', 'refuse'] as const) : undefined)
+    const choice = bound.if_exists ?? (random.chance(0.2) ? 'overwrite' : undefined)
     return {
       directory: place.path,
       name: bound.name ?? note[0],

@@ -4,11 +4,15 @@ import { belongsIn } from '../matter.js'
 import { newNamesOf } from '../naming.js'
 import { currentUser, join } from '../paths.js'
 import { changeObstacle, entryObstacle, isFile, quotaObstacle, readObstacle, removalObstacle } from '../rules.js'
-import { choose, chooseDirectory, free, isShort } from '../sampling.js'
+import { choose, chooseDirectory, free, isShort, newArchive } from '../sampling.js'
 import { type Context, directoryKey, fileKey, type Node, nameField, type Sampling, tool } from '../schema.js'
 
 const ifExists = z.enum(['overwrite', 'refuse']).optional()
 const status = z.enum(['moved', 'copied', 'replaced'])
+
+/** Whether somebody would take the file elsewhere: the archive that has just been made, if there is one, and no file that says that another is in use. */
+const isMovable = (node: Node, made: Node | undefined): boolean =>
+  isFile(node) && !node.name.endsWith('.lock') && (made === undefined || node === made)
 
 /** A directory where the file belongs and that takes something called `name`; where something of that name is, only if it was bound. */
 function placeFor(context: Sampling, bound: string | undefined, file: Node, name: string, from: string) {
@@ -53,18 +57,20 @@ const moveFile = tool({
   output: z.object({ name: z.string(), file: fileKey('New path'), status }),
   annotations: { readOnly: false, destructive: true },
   ask: [
-    'move {file} to {directory}[, and {if_exists} if it is there already]',
-    'relocate {file} to {directory}[, but {if_exists} if a file of that name exists]',
-    'move {file} over to {directory}[, and {if_exists} if there is one of that name]',
+    'move {file} to {directory}[, and {if_exists} what is there already]',
+    'put {file} into {directory} instead[, and {if_exists} any file of that name]',
+    'move {file} over to {directory}[, and {if_exists} the one that is there]',
     'move {file} into {directory}',
   ],
   sample(context) {
     const { db, random, bound } = context
     const user = currentUser(db)
-    const chosen = choose(context, bound.file, (node) => isFile(node) && !removalObstacle(db, user, node), false)
+    const made = newArchive(context)
+    const fits = (node: Node): boolean => isMovable(node, made) && !removalObstacle(db, user, node)
+    const chosen = choose(context, bound.file, fits, false)
     const place = chosen && placeFor(context, bound.directory, chosen.node, chosen.node.name, chosen.node.parent)
     if (!place) return null
-    const choice = bound.if_exists ?? (random.chance(0.25) ? random.pick(['overwrite', 'refuse'] as const) : undefined)
+    const choice = bound.if_exists ?? (random.chance(0.2) ? 'overwrite' : undefined)
     return { file: chosen.path, directory: place.path, ...(choice === undefined ? {} : { if_exists: choice }) }
   },
   run({ file, directory, if_exists }, context) {
@@ -141,18 +147,19 @@ const copyFile = tool({
   output: z.object({ name: z.string(), file: fileKey('Path of the copy'), bytes: z.int(), status }),
   annotations: { readOnly: false, destructive: true },
   ask: [
-    'copy {file} to {directory}[ under the name {new_name}][, and {if_exists} if it is there already]',
-    'put a copy of {file} into {directory}[ called {new_name}][ but {if_exists} if that name is taken]',
-    'duplicate {file} in {directory}[ as {new_name}][, and {if_exists} if that file exists]',
+    'copy {file} to {directory}[ under the name {new_name}][, and {if_exists} what is there already]',
+    'put a copy of {file} into {directory}[ called {new_name}][ and {if_exists} any file of that name]',
+    'duplicate {file} in {directory}[ as {new_name}][, and {if_exists} the one that is there]',
     'make a copy of {file} in {directory}',
   ],
   sample(context) {
     const { db, random, bound } = context
     const user = currentUser(db)
+    const made = newArchive(context)
     const chosen = choose(
       context,
       bound.file,
-      (node) => isFile(node) && !readObstacle(user, node) && !quotaObstacle(db, user.user, node.bytes, 1),
+      (node) => isMovable(node, made) && !readObstacle(user, node) && !quotaObstacle(db, user.user, node.bytes, 1),
     )
     if (!chosen) return null
     const { node } = chosen
@@ -161,7 +168,7 @@ const copyFile = tool({
     const plain = chosen.path.slice(chosen.path.lastIndexOf('/') + 1)
     const place = placeFor(context, bound.directory, node, newName ?? plain, newName === undefined ? node.parent : '')
     if (!place) return null
-    const choice = bound.if_exists ?? (random.chance(0.2) ? random.pick(['overwrite', 'refuse'] as const) : undefined)
+    const choice = bound.if_exists ?? (random.chance(0.2) ? 'overwrite' : undefined)
     return {
       file: chosen.path,
       directory: place.path,

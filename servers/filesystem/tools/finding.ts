@@ -71,7 +71,7 @@ const findFiles = tool({
     )
     if (!chosen) return null
     // Archives are few, and what can be done with them begins with finding one.
-    const archives = random.chance(0.15) ? chosen.hits.filter(({ kind }) => kind === 'archive') : []
+    const archives = random.chance(0.25) ? chosen.hits.filter(({ kind }) => kind === 'archive') : []
     return {
       pattern: pattern ?? patternFor(context, random.pick(archives.length > 0 ? archives : chosen.hits).name),
       ...(chosen.scope && { directory: chosen.scope.path }),

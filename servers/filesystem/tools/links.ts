@@ -30,22 +30,22 @@ const findLinks = tool({
   annotations: { readOnly: true },
   ask: [
     'find the {state} links under {directory}',
-    'list the symbolic links in {directory} that are {state}',
+    'list the {state} symbolic links in {directory}',
     'look in {directory} for {state} symbolic links',
     'show which links under {directory} are {state}',
   ],
   sample(context) {
     const { db, random, bound } = context
     const user = currentUser(db)
-    const state = bound.state ?? random.pick(STATES)
-    const holds = (node: Node): boolean =>
-      below(db, user, node).some((entry) => entry.kind === 'link' && stateOf(db, entry) === state)
-    const chosen = chooseDirectory(
-      context,
-      bound.directory,
-      (node) => !listingObstacle(user, node) && (bound.directory !== undefined || holds(node)),
-    )
-    return chosen ? { directory: chosen.path, state } : null
+    const statesIn = (node: Node) => {
+      const links = below(db, user, node).filter(({ kind }) => kind === 'link')
+      return STATES.filter(
+        (state) => state === (bound.state ?? state) && links.some((link) => stateOf(db, link) === state),
+      )
+    }
+    const fits = (node: Node): boolean => !listingObstacle(user, node) && statesIn(node).length > 0
+    const chosen = chooseDirectory(context, bound.directory, fits)
+    return chosen ? { directory: chosen.path, state: random.pick(statesIn(chosen.node)) } : null
   },
   run({ directory, state }, context) {
     const { unless, db } = context
@@ -77,7 +77,7 @@ const readLink = tool({
   ask: [
     'show where {link} points',
     'find out where {link} leads',
-    'tell me what {link} is a link to',
+    'tell me which directory or file {link} points to',
     'follow {link} and tell me where it leads',
   ],
   sample(context) {

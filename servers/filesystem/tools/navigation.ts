@@ -61,7 +61,7 @@ const showSession = tool({
   needs: ['working_directory_chosen', 'trash_emptied'],
   ask: [
     'tell me which directory I am in and how much of my quota is left',
-    'tell me how much space I have left and where I am',
+    'tell me how much space I have left',
     'show me how much of my quota is left',
     'check how much of my quota I have used',
   ],
@@ -196,6 +196,9 @@ const showTree = tool({
   },
 })
 
+/** Size of a file that is worth a look when space gets short. Bytes. */
+const LARGE = 100_000
+
 const showDiskUsage = tool({
   name: 'show_disk_usage',
   description:
@@ -209,14 +212,20 @@ const showDiskUsage = tool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'show how much space {directory} takes and its largest file',
-    'measure the disk usage of {directory} and name the largest file',
+    'show how much space {directory} takes, and its largest file',
+    'check the disk usage of {directory} and name its largest file',
     'check how big {directory} is and what its largest file is',
     'tell me how large {directory} is and which of its files is the largest',
   ],
   sample(context) {
     const user = currentUser(context.db)
-    const chosen = chooseDirectory(context, context.bound.directory, (node) => !listingObstacle(user, node))
+    const { db, random, bound } = context
+    const isListed = (node: Node): boolean => !listingObstacle(user, node)
+    // Mostly where there is something that takes space.
+    const isLarge = (node: Node): boolean => isListed(node) && below(db, user, node).some(({ bytes }) => bytes >= LARGE)
+    const chosen =
+      (random.chance(0.8) ? chooseDirectory(context, bound.directory, isLarge) : undefined) ??
+      chooseDirectory(context, bound.directory, isListed)
     return chosen ? { directory: chosen.path } : null
   },
   run({ directory }, context) {

@@ -5,7 +5,7 @@ import { charge, clock, directoryAt, fileAt, touch } from '../changes.js'
 import { isMain, matterOf, purposeOf } from '../matter.js'
 import { byPath, currentUser, isObstacle, join, subtree, walk } from '../paths.js'
 import { disposalObstacle, entryObstacle, isFile, removalObstacle } from '../rules.js'
-import { choose, chooseDirectory } from '../sampling.js'
+import { choose, chooseDirectory, isInUse } from '../sampling.js'
 import { type Context, directoryKey, type FilesystemView, fileKey, type Node, type TrashItem, tool } from '../schema.js'
 
 const trashKey = () => ref('trash_item', 'Key of an item in the trash')
@@ -41,7 +41,9 @@ function isExpendable(node: Node): boolean {
   if (!isFile(node) || purpose === 'team' || purpose === 'inbox') return false
   if (/old|copy|draft|blurred|backup/.test(node.name) || ['downloads', 'temporary', 'logs'].includes(purpose))
     return true
-  return !['settings', 'script', 'invoice', 'readme'].includes(matterOf(node))
+  return !['settings', 'script', 'invoice', 'readme', 'tasks', 'plan', 'table', 'minutes', 'topics'].includes(
+    matterOf(node),
+  )
 }
 
 const trashFile = tool({
@@ -91,7 +93,7 @@ const trashDirectory = tool({
     const chosen = chooseDirectory(
       context,
       bound.directory,
-      (node) => !isMain(node) && !disposalObstacle(db, user, node),
+      (node) => !isMain(node) && !isInUse(db, node) && !disposalObstacle(db, user, node),
       false,
     )
     return chosen ? { directory: chosen.path } : null
@@ -205,12 +207,14 @@ const emptyTrash = tool({
     'clear out the trash[, but only what was deleted before {before}]',
     'empty the trash to free some space[, just the things deleted before {before}]',
   ],
-  sample({ db, random, bound }) {
+  sample({ db, random, bound, today }) {
     const items = db.trash.list()
     if (bound.before !== undefined)
       return items.some(({ trashed }) => trashed < bound.before!) ? { before: bound.before } : null
     if (items.length === 0) return null
     const day = random.pick(items).trashed.slice(0, 10)
+    // Who has just thrown something away wants that gone too.
+    if (items.some(({ trashed }) => trashed >= today())) return {}
     return random.chance(0.3) && items.some(({ trashed }) => trashed < day) ? { before: day } : {}
   },
   run({ before }, context) {

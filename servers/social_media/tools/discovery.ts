@@ -30,8 +30,9 @@ const findProfile = tool({
   ask: [
     'find the profile of {name}',
     'look {name} up',
-    'search for {name} among the profiles',
-    'look at the profile of {name}',
+    'search for {name} on here',
+    'see if {name} has a profile',
+    'look for a profile named {name}',
   ],
   sample({ db, random, bound }) {
     const { name } = random.pick(db.profiles.list(({ profile }) => !db.blocks.has(`${profile}>${me(db)}`)))
@@ -65,14 +66,14 @@ const searchPosts = tool({
     'see who has posted about "{words}"',
     'search the posts for "{words}"',
     'find the posts that mention "{words}"',
-    'look for "{words}" in the posts',
+    'look for posts about "{words}"',
     'see what was posted about "{words}"',
   ],
   sample({ db, random, bound }) {
     const post = random.pick(db.posts.list((row) => row.reply_to === null && isVisible(db, row)))
     // What a post is about hits one or a few, its hashtag more.
     const words = random.chance(0.2) && post.hashtag ? post.hashtag : (subjectOf(post) ?? post.hashtag)
-    return words === null ? null : { words, ...bound }
+    return words === null ? null : { words: words.replace(/^(an?|the|that|my) /, ''), ...bound }
   },
   run({ words }, { db }) {
     const matches = mentioning(words)
@@ -89,10 +90,10 @@ const openFeed = tool({
   pages: { posts: 'long' },
   annotations: { readOnly: true },
   ask: [
-    'open the {feed} feed',
-    'show me the newest posts in the {feed} feed',
-    'see what is new in the {feed} feed',
-    'go through my {feed} feed',
+    'open my {feed} feed',
+    'show me the newest posts in my {feed} feed',
+    'see what is at the top of my {feed} feed',
+    'read me the latest from my {feed} feed',
   ],
   sample: ({ random, bound }) => ({ feed: random.pick(FEEDS), ...bound }),
   run: ({ feed }, { db }) => ({ posts: newest(db, feed).map(listed) }),

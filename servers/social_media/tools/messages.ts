@@ -22,7 +22,7 @@ const viewStory = tool({
   ask: [
     'view the story of {profile}',
     'show me the latest story of {profile}',
-    'look at the story that {profile} has up',
+    'see what is in the story of {profile}',
     'open the story of {profile}',
   ],
   sample({ db, random, bound, now }) {
@@ -60,7 +60,7 @@ const sendDirectMessage = tool({
   ask: [
     'send {profile} the direct message "{text}"',
     'write "{text}" to {profile} in a direct message',
-    'message {profile} directly: "{text}"',
+    'message {profile} "{text}"',
     'send a direct message to {profile} that says "{text}"',
   ],
   sample({ db, random, bound }) {

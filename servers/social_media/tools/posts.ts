@@ -3,7 +3,7 @@ import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { writtenText } from '../fields.js'
 import { editObstacle, LIMITS, me, postsLeft, replyObstacle, writingObstacle } from '../rules.js'
-import { postText, replyText, rewording } from '../sampling.js'
+import { extended, postText, replyText } from '../sampling.js'
 import { type Context, type Post, type SocialView, tool } from '../schema.js'
 import { NEW_HASHTAGS } from '../words.js'
 
@@ -41,11 +41,10 @@ const publishPost = tool({
   output: z.object({ text: z.string(), post: ref('post'), hashtag: ref('hashtag'), left_today: z.int() }),
   annotations: { readOnly: false },
   ask: [
-    'say "{text}" in a post under {hashtag}',
+    'post "{text}" under {hashtag}',
     'publish "{text}" under {hashtag}',
-    'post "{text}", tagged with {hashtag}',
     'write a post that says "{text}" and tag it with {hashtag}',
-    'put up a post under {hashtag} that says "{text}"',
+    'put "{text}" up as a post under {hashtag}',
   ],
   sample({ db, random, bound, today }) {
     const known = random.chance(0.85) ? db.hashtags.list().map((row) => row.hashtag) : NEW_HASHTAGS
@@ -81,12 +80,12 @@ const editPost = tool({
     'change the text of {post} to "{text}"',
     'edit {post} so that it says "{text}"',
     'correct {post} to read "{text}"',
-    'replace what {post} says with "{text}"',
+    'make {post} say "{text}"',
   ],
   sample({ db, random, bound, now }) {
     const post = choose(db.posts, random, bound.post, (row) => editObstacle(db, now(), row) === undefined)
     if (!post) return null
-    return { text: rewording(random, post), ...bound, post: post.post }
+    return { text: extended(random, post), ...bound, post: post.post }
   },
   run({ post, text }, { rowOf, unless, db, fail, now }) {
     const row = rowOf('posts', post)
@@ -117,7 +116,8 @@ const replyToPost = tool({
   ],
   sample({ db, random, bound, today }) {
     if (postsLeft(db, today()) <= 0) return null
-    const post = choose(db.posts, random, bound.post, (row) => replyObstacle(db, row) === undefined)
+    const fits = (row: Post) => row.profile !== me(db) && replyObstacle(db, row) === undefined
+    const post = choose(db.posts, random, bound.post, fits)
     return post ? { text: replyText(random), ...bound, post: post.post } : null
   },
   run({ post, text }, context) {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { followObstacle, LIMITS, me, relationTo } from '../rules.js'
+import { followObstacle, follows, LIMITS, me, relationTo } from '../rules.js'
 import { ANSWERS, RESTRICTIONS, type SocialDb, type SocialView, tool } from '../schema.js'
 
 const person = { name: z.string(), profile: ref('profile') }
@@ -10,9 +10,14 @@ const followProfile = tool({
   name: 'follow_profile',
   description: `Follow a profile; a private one only receives a request. At most ${LIMITS.followsPerDay} a day, and not across a block.`,
   input: z.strictObject({ profile: ref('profile') }),
-  output: z.object({ ...person, relation: z.string(), followers: z.int() }),
+  output: z.object({
+    ...person,
+    private: z.boolean().describe('Whether it has only been asked.'),
+    relation: z.string(),
+    followers: z.int(),
+  }),
   annotations: { readOnly: false },
-  ask: ['follow {profile}', 'start following {profile}', 'follow {profile} for me', 'follow {profile} from now on'],
+  ask: ['follow {profile}', 'start following {profile}', 'have me follow {profile}', 'follow {profile} from now on'],
   sample({ db, random, bound, today }) {
     const day = today()
     const profile = choose(db.profiles, random, bound.profile, (row) => followObstacle(db, day, row) === undefined)
@@ -27,12 +32,18 @@ const followProfile = tool({
     const link = { follow, follower: own.profile, followed: profile, date }
     if (row.private) {
       db.follows.insert({ ...link, status: 'requested' })
-      return { name: row.name, profile, relation: 'requested', followers: row.followers }
+      return { name: row.name, profile, private: true, relation: 'requested', followers: row.followers }
     }
     db.follows.insert({ ...link, status: 'active' })
     db.profiles.update(own.profile, { following: own.following + 1 })
     const followed = db.profiles.update(profile, { followers: row.followers + 1 })
-    return { name: row.name, profile, relation: relationTo(db, followed), followers: followed.followers }
+    return {
+      name: row.name,
+      profile,
+      private: false,
+      relation: relationTo(db, followed),
+      followers: followed.followers,
+    }
   },
 })
 
@@ -47,18 +58,22 @@ const answerFollowRequest = tool({
     profile: ref('profile'),
     answer: z.enum(ANSWERS).describe('Whether the profile may follow you.'),
   }),
-  output: z.object({ ...person, relation: z.string(), your_followers: z.int() }),
+  output: z.object({ ...person, accepted: z.boolean(), relation: z.string(), your_followers: z.int() }),
   annotations: { readOnly: false },
   ask: [
     'open the follow request of {profile} and {answer} it',
-    'look at the follow request of {profile} and {answer} it',
-    'go ahead and {answer} the follow request of {profile}',
-    'review the follow request of {profile} and {answer} it',
+    'go ahead and {answer} the follow request from {profile}',
+    'look at the request of {profile} to follow me and {answer} it',
+    'quickly {answer} the follow request from {profile}',
   ],
   sample({ db, random, bound }) {
     const profile = choose(db.profiles, random, bound.profile, (row) => isAsking(db, row.profile))
     if (!profile) return null
-    return { answer: random.pick(['accept', 'accept', 'decline'] as const), ...bound, profile: profile.profile }
+    // People turn down those with whom they have nothing to do.
+    const isStranger =
+      !follows(db, me(db), profile.profile) && db.direct_messages.by('profile', profile.profile).length === 0
+    const answer: (typeof ANSWERS)[number] = isStranger && random.chance(0.4) ? 'decline' : 'accept'
+    return { answer, ...bound, profile: profile.profile }
   },
   run({ profile, answer }, { rowOf, db, fail }) {
     const row = rowOf('profiles', profile)
@@ -67,12 +82,12 @@ const answerFollowRequest = tool({
     const follow = `${profile}>${own.profile}`
     if (answer === 'decline') {
       db.follows.remove(follow)
-      return { name: row.name, profile, relation: relationTo(db, row), your_followers: own.followers }
+      return { name: row.name, profile, accepted: false, relation: relationTo(db, row), your_followers: own.followers }
     }
     db.follows.update(follow, { status: 'active' })
     const asked = db.profiles.update(profile, { following: row.following + 1 })
     const { followers } = db.profiles.update(own.profile, { followers: own.followers + 1 })
-    return { name: row.name, profile, relation: relationTo(db, asked), your_followers: followers }
+    return { name: row.name, profile, accepted: true, relation: relationTo(db, asked), your_followers: followers }
   },
 })
 
@@ -100,8 +115,8 @@ const restrictProfile = tool({
   ask: [
     'make sure that {profile} is {restriction} for me',
     'have {profile} {restriction} from now on',
-    'keep {profile} {restriction} from now on',
-    'make certain that {profile} is {restriction}',
+    'set {profile} to {restriction}',
+    'mark {profile} as {restriction}',
   ],
   sample({ db, random, bound }) {
     const restriction = bound.restriction ?? random.pick(RESTRICTIONS)

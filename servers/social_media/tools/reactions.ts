@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { bookmarkObstacle, LIMITS, liveStories, me, postObstacle, shareObstacle } from '../rules.js'
-import { PLACES, tool } from '../schema.js'
+import { PLACES, type Post, tool } from '../schema.js'
 
 const likePost = tool({
   name: 'like_post',
@@ -10,14 +10,14 @@ const likePost = tool({
   input: z.strictObject({ post: ref('post') }),
   output: z.object({ text: z.string(), post: ref('post'), profile: ref('profile'), likes: z.int() }),
   annotations: { readOnly: false },
-  ask: ['hit like on {post}', 'like {post}', 'leave a like on {post}', 'give {post} a like', 'put a like on {post}'],
+  ask: ['like {post}', 'give {post} a like', 'hit like on {post}', 'leave a like on {post}'],
   sample({ db, random, bound }) {
     const own = me(db)
     const post = choose(
       db.posts,
       random,
       bound.post,
-      (row) => !db.likes.has(`${own}>${row.post}`) && postObstacle(db, row) === undefined,
+      (row) => row.profile !== own && !db.likes.has(`${own}>${row.post}`) && postObstacle(db, row) === undefined,
     )
     return post ? { post: post.post } : null
   },
@@ -46,7 +46,7 @@ const sharePost = tool({
   annotations: { readOnly: false },
   ask: [
     'share {post} in my {place}',
-    'pass {post} on in my {place}',
+    'put {post} in my {place}',
     'share {post} to my {place}',
     'repost {post} in my {place}',
   ],
@@ -74,9 +74,11 @@ const bookmarkPost = tool({
   input: z.strictObject({ post: ref('post') }),
   output: z.object({ text: z.string(), post: ref('post'), profile: ref('profile'), bookmarks: z.int() }),
   annotations: { readOnly: false },
-  ask: ['bookmark {post}', 'add {post} to my bookmarks', 'save {post} to my bookmarks', 'bookmark {post} for later'],
+  ask: ['bookmark {post}', 'add {post} to my bookmarks', 'save {post} for later', 'keep {post} in my bookmarks'],
   sample({ db, random, bound }) {
-    const post = choose(db.posts, random, bound.post, (row) => bookmarkObstacle(db, row) === undefined)
+    // Nobody keeps what they have written themselves.
+    const fits = (row: Post) => row.profile !== me(db) && bookmarkObstacle(db, row) === undefined
+    const post = choose(db.posts, random, bound.post, fits)
     return post ? { post: post.post } : null
   },
   run({ post }, { rowOf, unless, db }) {

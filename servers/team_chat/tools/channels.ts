@@ -17,7 +17,7 @@ const joinChannel = tool({
   input: z.strictObject({ channel: ref('channel') }),
   output: z.object({ name: z.string(), channel: ref('channel'), members: z.int() }),
   annotations: { readOnly: false },
-  ask: ['join {channel}', 'make me a member of {channel}', 'add me to {channel}', 'let me into {channel}'],
+  ask: ['join {channel}', 'add me to {channel}', 'make me a member of {channel}', 'get me into {channel}'],
   sample({ db, random, bound }) {
     const fits = (row: Channel) => joiningObstacle(db, row) === undefined
     const channel = choose(db.channels, random, bound.channel, fits)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
+import { addMinutes } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
 import { about } from '../fields.js'
 import { LIMITS, me, pinningObstacle, reactionObstacle } from '../rules.js'
@@ -16,7 +17,7 @@ const addReaction = tool({
     'react to {message} with the {emoji} emoji',
     'add the {emoji} emoji to {message}',
     'leave a {emoji} reaction on {message}',
-    'respond to {message} with the emoji {emoji}',
+    'put a {emoji} reaction on {message}',
   ],
   sample({ db, random, bound }) {
     const fitting = (row: Message) =>
@@ -44,12 +45,17 @@ const pinChatMessage = tool({
   annotations: { readOnly: false },
   ask: [
     'pin {message}',
-    'pin {message} to its channel',
+    'pin {message} for everyone',
     'pin {message} so that it stays in view',
-    'add {message} to the pinned messages',
+    'keep {message} in view by pinning it',
   ],
-  sample({ db, random, bound }) {
-    const fits = (row: Message) => toneOf(row.text).lasting && pinningObstacle(db, row) === undefined
+  sample({ db, random, bound, now }) {
+    // Who has just posted something pins that.
+    const justPosted = db.messages
+      .by('person', me(db))
+      .findLast(({ at, thread }) => thread === null && at >= addMinutes(now(), -1))
+    const fits = (row: Message) =>
+      row.message === (justPosted ?? row).message && toneOf(row.text).lasting && pinningObstacle(db, row) === undefined
     const row = choose(db.messages, random, bound.message, fits)
     return row ? { message: row.message } : null
   },

@@ -4,8 +4,9 @@ import { timeOf } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
 import { about, writtenText } from '../fields.js'
 import { editObstacle, isIn, LIMITS, me, notificationDue, postingObstacle, replyObstacle } from '../rules.js'
-import { correctedText, messageText, replyText } from '../sampling.js'
+import { messageText, replyText } from '../sampling.js'
 import { type Channel, type Context, type Message, tool } from '../schema.js'
+import { correctionOf } from '../words.js'
 
 function write({ db, now }: Context, message: string, text: string, channel: string, thread: string | null): Message {
   return db.messages.insert({
@@ -37,8 +38,8 @@ const postChatMessage = tool({
   ask: [
     'post "{text}" in {channel}[ and mention {mention}]',
     'write "{text}" in {channel}[, mentioning {mention}]',
-    'tell {channel} "{text}"[ and mention {mention} in it]',
-    'leave the message "{text}" in {channel}[ with a mention of {mention}]',
+    'send "{text}" to {channel}[ and tag {mention} in it]',
+    'leave a message in {channel} that says "{text}"[ and mentions {mention}]',
   ],
   sample({ db, random, bound, now }) {
     const fits = (row: Channel) => postingObstacle(db, now(), row) === undefined
@@ -74,13 +75,14 @@ const replyToChatMessage = tool({
   output: z.object({ ...about, thread: z.string(), replies: z.int().describe('Replies in the thread.') }),
   annotations: { readOnly: false },
   ask: [
-    'reply "{text}" in the thread of {message}',
-    'answer {message} in its thread with "{text}"',
+    'reply "{text}" to {message}',
+    'answer {message} with "{text}"',
     'write "{text}" under {message}',
-    'respond in the thread of {message}, saying "{text}"',
+    'reply to {message}, saying "{text}"',
   ],
   sample({ db, random, bound }) {
-    const fits = (row: Message) => replyObstacle(db, row) === undefined
+    // People answer others, not themselves.
+    const fits = (row: Message) => row.person !== me(db) && replyObstacle(db, row) === undefined
     const row = choose(db.messages, random, bound.message, fits)
     return row ? { text: replyText(random, db, row), ...bound, message: row.message } : null
   },
@@ -106,12 +108,12 @@ const editChatMessage = tool({
     'edit {message} to say "{text}"',
     'change {message} to "{text}"',
     'correct {message} so that it reads "{text}"',
-    'replace the text of {message} with "{text}"',
+    'reword {message} as "{text}"',
   ],
   sample({ db, random, bound, now }) {
-    const row = choose(db.messages, random, bound.message, (each) => editObstacle(db, now(), each) === undefined)
-    const text = row && correctedText(random, db, row)
-    return row && text ? { text, ...bound, message: row.message } : null
+    const fits = (row: Message) => correctionOf(row.text) !== undefined && editObstacle(db, now(), row) === undefined
+    const row = choose(db.messages, random, bound.message, fits)
+    return row ? { text: correctionOf(row.text)!, ...bound, message: row.message } : null
   },
   run({ message, text }, { unless, rowOf, db, now }) {
     unless(editObstacle(db, now(), rowOf('messages', message)))

@@ -5,8 +5,8 @@ import { ref } from '../../kernel/fields.js'
 import { excerpt, mentioning } from '../../kernel/text.js'
 import { EXCERPT } from '../fields.js'
 import { isIn, me, readingObstacle } from '../rules.js'
+import { searchFor } from '../sampling.js'
 import { type Channel, type Message, tool } from '../schema.js'
-import { subjectIn } from '../words.js'
 
 /** A message in a list. Whoever reads it learns which are their own, since only those can be edited. */
 const listed =
@@ -42,10 +42,11 @@ const findChannel = tool({
   pages: { channels: 'long' },
   annotations: { readOnly: true },
   ask: [
-    'look for channels that match {name}',
-    'look {name} up among the channels',
+    'find the channel {name}',
     'search the channels for {name}',
-    'see which channels match {name}',
+    'look for a channel called {name}',
+    'check if there is a channel named {name}',
+    'see whether we have a channel called {name}',
   ],
   sample({ db, random, bound }) {
     const { name } = random.pick(db.channels.list((row) => readingObstacle(db, row) === undefined))
@@ -85,11 +86,11 @@ const findTeammate = tool({
   pages: { teammates: 'long' },
   annotations: { readOnly: true },
   ask: [
-    'see who {name} is in the team',
-    'find the teammate {name}',
-    'look up {name} among my teammates',
+    'find {name} in the team',
+    'look {name} up in the team',
     'search the team for {name}',
-    'check which workspaces {name} belongs to',
+    'see which workspaces {name} is in',
+    'find out who {name} is',
   ],
   sample({ db, random, bound }) {
     const { name } = random.pick(db.people.list())
@@ -127,7 +128,7 @@ const readChannel = tool({
     'read {channel}',
     'show me the latest messages in {channel}',
     'catch me up on {channel}',
-    'see what was written last in {channel}',
+    'tell me what was last said in {channel}',
   ],
   sample({ db, random, bound }) {
     const fits = (row: Channel) => readingObstacle(db, row) === undefined
@@ -156,16 +157,16 @@ const searchChatMessages = tool({
   annotations: { readOnly: true },
   ask: [
     'search the chat for "{words}"',
-    'find the chat message with the words "{words}"',
+    'find the message about "{words}"',
     'look for "{words}" in the chat',
-    'see where "{words}" was written in the chat',
+    'see where somebody mentioned "{words}"',
+    'find out who wrote about "{words}" in the chat',
   ],
   sample({ db, random, bound }) {
     const { text } = random.pick(
       db.messages.list((row) => row.thread === null && !readingObstacle(db, db.channels.get(row.channel)!)),
     )
-    const subject = subjectIn(text)
-    return { words: subject !== undefined && random.chance(0.2) ? subject : text, ...bound }
+    return { words: searchFor(random, text), ...bound }
   },
   run({ words }, { db }) {
     const matches = mentioning(words)

@@ -44,9 +44,9 @@ const findMeetings = tool({
   annotations: { readOnly: true },
   ask: [
     'find the[ {status}] video meeting "{title}"',
-    'look up the[ {status}] video meeting called "{title}"',
-    'search my[ {status}] video meetings for "{title}"',
-    'pull up the[ {status}] video meeting "{title}"',
+    'look up my[ {status}] video meeting called "{title}"',
+    'search for "{title}" among the[ {status}] video meetings',
+    'pull up the[ {status}] "{title}" meeting',
   ],
   sample({ db, random, bound, today }) {
     const wanted = ({ status }: Meeting) => status === (bound.status ?? status)
@@ -147,7 +147,7 @@ const startMeeting = tool({
   annotations: { readOnly: false },
   establishes: ['meeting_live'],
   needs: ['hosting_over'],
-  ask: ['start {meeting}', 'kick off {meeting}', 'open {meeting} now', 'get {meeting} going'],
+  ask: ['start {meeting}', 'start {meeting} now', 'open {meeting} for everybody', 'get {meeting} going'],
   sample(draw) {
     const { db, random, bound } = draw
     const meeting = choose(db.meetings, random, bound.meeting, (row) => !startObstacle(draw, row))
@@ -185,8 +185,8 @@ const endMeeting = tool({
   needs: ['meeting_live'],
   ask: [
     'end {meeting} for everyone',
-    'finish {meeting} now',
-    'close {meeting} and send everyone out',
+    'close {meeting} for all of us',
+    'end {meeting} now',
     'bring {meeting} to an end',
   ],
   sample({ db, random, bound }) {

@@ -17,9 +17,9 @@ const inviteParticipant = tool({
   ask: [
     'get {name} into {meeting}',
     'invite {name} to {meeting}',
-    'add {name} to the participants of {meeting}',
+    'add {name} to {meeting}',
     'ask {name} to join {meeting}',
-    'send {name} an invitation for {meeting}',
+    'send {name} an invitation to {meeting}',
   ],
   sample({ db, random, bound }) {
     const people = bound.name === undefined ? random.sample(db.people.list(), 8) : peopleNamed(db, bound.name)
@@ -75,8 +75,8 @@ const listParticipants = tool({
   ask: [
     'list the participants of {meeting}[ who are {place}]',
     'show me the people in {meeting}[ who are {place}]',
-    'tell me who is listed for {meeting}[ as {place}]',
-    'check the list of people in {meeting}[ who are {place}]',
+    'tell me who is on the list for {meeting}[, only those who are {place}]',
+    'check who is in {meeting}[, just those who are {place}]',
   ],
   sample({ db, random, bound }) {
     const live = (row: Meeting) => row.status === 'live' && row.role !== 'attendee'
@@ -116,8 +116,8 @@ const EFFECTS: Readonly<Record<Action, Partial<Participant>>> = {
   demote: { role: 'attendee' },
 }
 
-/** What people do most, first: who waits is let in, and nobody is sent away without a reason. */
-const USUAL: readonly Action[] = ['admit', 'promote', 'hold', 'demote', 'remove']
+/** What people have done for them, the most usual first: who waits is let in, and nobody is sent away without a reason or asks to "hold" somebody. */
+const USUAL: readonly Action[] = ['admit', 'promote', 'demote', 'remove']
 
 const manageParticipant = tool({
   name: 'manage_participant',
@@ -137,21 +137,20 @@ const manageParticipant = tool({
   establishes: ['consent_settled'],
   needs: ['meeting_live'],
   ask: [
-    'go ahead and {action} {participant} in the video meeting',
-    'use the host controls to {action} {participant}',
-    'go into the video meeting and {action} {participant}',
-    'go ahead and {action} {participant} for me',
+    'go ahead and {action} {participant}',
+    'quickly {action} {participant}',
+    'quickly {action} {participant} in the meeting',
+    'open the participant list and {action} {participant}',
   ],
   sample({ db, random, bound }) {
-    const actions = bound.action === undefined ? ACTIONS : [bound.action]
+    const actions = bound.action === undefined ? USUAL : [bound.action]
     // Nobody is thrown out who has not come in.
     const possible = (row: Participant) =>
       actions.filter((action) => !actionObstacle(db, row, action) && (action !== 'remove' || row.place === 'present'))
     const participant = choose(db.participants, random, bound.participant, (row) => possible(row).length > 0)
     if (!participant) return null
     const there = possible(participant)
-    const usual = USUAL.find((action) => there.includes(action))!
-    return { participant: participant.participant, action: random.chance(0.75) ? usual : random.pick(there) }
+    return { participant: participant.participant, action: random.chance(0.75) ? there[0]! : random.pick(there) }
   },
   run({ participant: key, action }, { rowOf, unless, db }) {
     const participant = rowOf('participants', key)

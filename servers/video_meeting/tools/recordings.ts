@@ -17,7 +17,7 @@ const startRecording = tool({
     'start recording {meeting}',
     'record {meeting} from now on',
     'begin the recording of {meeting}',
-    'make a recording of {meeting} while it is live',
+    'switch on the recording in {meeting}',
   ],
   sample({ db, random, bound }) {
     const meeting = choose(db.meetings, random, bound.meeting, (row) => !recordingObstacle(db, row))
@@ -47,7 +47,7 @@ const stopRecording = tool({
   needs: ['recording_runs'],
   ask: [
     'stop recording {meeting}',
-    'end the recording of {meeting} and save it',
+    'stop and save the recording of {meeting}',
     'end the recording in {meeting}',
     'stop the recording in {meeting}',
   ],
@@ -72,7 +72,7 @@ const deleteRecording = tool({
   ask: [
     'delete {recording}',
     'remove {recording} from the storage',
-    'throw {recording} away for good',
+    'get rid of {recording}',
     'delete {recording} to free some storage',
   ],
   sample({ db, random, bound }) {

@@ -6,7 +6,7 @@ import { archiveNamesOf, directoryNamesIn, newNamesOf, noteFor } from '../../../
 import type { Node } from '../../../servers/filesystem/schema.js'
 import { scenesIn, triggersOf } from '../../../servers/iot_devices/words.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
-import { rewording } from '../../../servers/social_media/sampling.js'
+import { extended } from '../../../servers/social_media/sampling.js'
 
 const test = suite('values that samplers draw')
 
@@ -64,6 +64,9 @@ test('files and directories go where their like is kept', () => {
   assert.ok(belongsIn(invoice, directory(`${HOME}/invoices/2025`)))
   assert.not(belongsIn(invoice, directory(`${HOME}/photos/oslo`)))
   assert.not(belongsIn(recipe, directory(`${HOME}/projects/ferry`)))
+  const plan = node(`${HOME}/projects/ferry/plan.txt`)
+  assert.ok(belongsIn(plan, directory(`${HOME}/projects/ferry/docs`)))
+  assert.not(belongsIn(plan, directory(`${HOME}/projects/anchor/docs`)))
   assert.ok(shelvesIn(directory(`${HOME}/projects/ferry/docs`), directory('/shared/web')))
   assert.not(shelvesIn(directory(`${HOME}/projects/ferry`), directory(HOME)))
   assert.is(matterOf(recipe), 'recipe')
@@ -85,11 +88,11 @@ test('a scene fits its room, and runs when it makes sense', () => {
   assert.equal(triggersOf('Wake Up'), ['sunrise'])
 })
 
-test('a post that is put in other words stays with its subject', () => {
-  const post = { text: 'In praise of the rye loaf', hashtag: 'sourdough' } as Parameters<typeof rewording>[1]
-  const text = rewording(random, post)
-  assert.match(text, /the rye loaf$/)
-  assert.is.not(text, post.text)
+test('what is added to a post follows it as a sentence of its own', () => {
+  const post = { text: 'In praise of the rye loaf', hashtag: 'sourdough' } as Parameters<typeof extended>[1]
+  assert.match(extended(random, post), /^In praise of the rye loaf\. [A-Z].*[.!?]$/)
+  const reply = { text: 'Well said!', hashtag: null } as Parameters<typeof extended>[1]
+  assert.match(extended(random, reply), /^Well said! [A-Z].*[.!?]$/)
 })
 
 test.run()

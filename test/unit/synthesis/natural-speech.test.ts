@@ -181,6 +181,17 @@ test('answers a question or a failure with just the value', () => {
   }
 })
 
+test('puts what is to be written in quotes, however short, and one stop behind it', () => {
+  const sample = SAMPLES.find(({ tool }) => tool.name === 'reply_to_chat_message')!
+  for (const [text, told] of [
+    ['Thank you', /"Thank you"/],
+    ['Well said!', /"Well said!"(?![.!])/],
+  ] as const) {
+    const ask = spelledOut({ ...sample, args: { ...sample.args, text } })
+    for (let i = 0; i < 20; i++) assert.match(naturalSpeech.supply(ask, 'text', momentOf(i, 1))!.text, told)
+  }
+})
+
 test('says the same in the same moment, and something else in another', () => {
   const ask = spelledOut(SAMPLES.find(({ tool }) => tool.name === 'send_payment')!)
   const texts = Array.from({ length: 40 }, (_, i) => naturalSpeech.request([ask], momentOf(i))!.text)

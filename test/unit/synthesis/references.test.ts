@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { banking } from '../../../servers/banking/index.js'
 import { calendar } from '../../../servers/calendar/index.js'
 import { ref } from '../../../servers/kernel/index.js'
+import { socialMedia } from '../../../servers/social_media/index.js'
 import { waysToRefer } from '../../../synthesis/making/references.js'
 
 const test = suite('ways to mean a thing of a list')
@@ -48,6 +49,20 @@ test('compare times of day only within one day', () => {
     ).flatMap((way) => (way.how === 'extreme' ? [`${way.most} ${way.field}`] : []))
   assert.equal(ways('2026-03-10'), ['lowest start'])
   assert.equal(ways('2026-03-20'), ['highest date'])
+})
+
+test('compare what a row is about, and nothing else in it', () => {
+  const posts = [
+    { text: 'Kiln day', post: 'post-1', profile: 'ana-lima', likes: 4 },
+    { text: 'Wet boots', post: 'post-2', profile: 'leo-rao', likes: 2 },
+  ]
+  const search = socialMedia.toolsByName.get('search_posts')!
+  const ways = (entity: string, key: string) =>
+    waysToRefer({ server: socialMedia, tool: search, args: {}, output: { found: 2, posts } }, entity, key, '').map(
+      ({ how }) => how,
+    )
+  assert.equal(ways('post', 'post-1'), ['place', 'extreme'])
+  assert.equal(ways('profile', 'ana-lima'), ['place'])
 })
 
 test('count from the end only where the end is shown', () => {
