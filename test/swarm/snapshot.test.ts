@@ -356,6 +356,7 @@ test('an upload limit is kept', async ({ swarm, sealed, blob }) => {
     ...patientClock,
     nowMs: 0,
     now: () => clock.nowMs,
+    elapsedMs: () => clock.nowMs,
     async sleep(ms, signal) {
       if (ms >= LIMITS.progressTimeoutMs.value) return patientClock.sleep(ms, signal)
       signal?.throwIfAborted()
