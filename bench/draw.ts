@@ -1,6 +1,7 @@
 import '../swarm/polyfill.js'
 import { createDrawTable } from '../engine/draw.js'
-import { type LlamaSequence, openPolicy } from '../engine/llama.js'
+import { openPolicy } from '../engine/llama.js'
+import type { LlamaSequence } from '../engine/sequence.js'
 import { DEMO_MODEL } from './demo-stage.js'
 import type { BenchResult } from './result.js'
 

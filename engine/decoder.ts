@@ -12,7 +12,8 @@ export interface Feed {
   wanted(index: number): boolean
   /**
    * Looks at the distribution after `tokens[index]`, one after the other; it is gone when this is over. Where the context works
-   * in order, the first look is asked for behind the decode; what is found after one that failed is not used.
+   * in order, the first look is asked for behind the decode, and those that nothing waits for need but be asked for when this is
+   * over: the next decode comes behind them. What is found after a decode that failed is not used.
    * @param place  by which the context finds it
    */
   read(place: number, index: number): Promise<void>
@@ -88,8 +89,8 @@ export function createDecoder(native: NativeContext, options: DecoderOptions): D
         const { job, from, size } = piece
         const wanted: number[] = []
         for (let i = 0; i < size; i++) if (job.wanted(from + i)) wanted.push(i)
-        const tokens = Uint32Array.from(from === 0 && size === job.tokens.length ? job.tokens : slice(job, from, size))
-        piece.places = native.addToBatch(job.sequence, job.position + from, tokens, Uint32Array.from(wanted))
+        const tokens = new Uint32Array(from === 0 && size === job.tokens.length ? job.tokens : slice(job, from, size))
+        piece.places = native.addToBatch(job.sequence, job.position + from, tokens, new Uint32Array(wanted))
       }
       decoded = native.decodeBatch()
       // Each piece hears of it, but perhaps not before it has looked.

@@ -3,26 +3,33 @@ import type { LogitFilter, NativeContext, NativeSampler } from './native.js'
 import type { Token } from './types.js'
 
 /**
- * A distribution over the vocabulary that is looked at several times, because all logits cost more on their way from native
- * code than the model's own multiplications (1.0 ms of CPU for 2,048 of them, where a token of the demo model takes 0.4).
- * Each look goes once over the vocabulary; with 151,936 tokens that is 0.9 ms for the first, 0.3 for `near` and 0.5 for `logitOf`.
+ * Looks at a distribution over the vocabulary, of which each goes once over all of it, because all logits cost more on their way
+ * from native code than the model's own multiplications (1.0 ms of CPU for 2,048 of them, where a token of the demo model takes
+ * 0.4). With 151,936 tokens `weigh` takes 0.9 ms, `near` 0.3 and `logitOf` 0.5.
  */
-export interface Distribution {
-  readonly vocabularySize: number
-  /** The likeliest token. */
-  readonly top: Token
-  readonly topLogit: number
-  /** Sum of exp(logit - topLogit) over the vocabulary, added up in float32. */
-  readonly totalWeight: number
+export interface Looks {
   /**
    * The tokens whose logit is at most so many nats below the largest, in descending order; perhaps a few more.
    * @param raised  tokens whose logit counts as larger than it is, or smaller; to float32's precision
    */
   near(reach: number, raised?: Raised): Promise<[Token, number][]>
+  /** What each log-probability takes, with the logit of one token; default: of the likeliest one. */
+  weigh(token?: Token): Promise<Weights & { readonly logit: number }>
   logitOf(token: Token): Promise<number>
   /** Sum of exp(2 (logit - topLogit)) over the vocabulary, added up in float32. */
   squaredWeight(): Promise<number>
 }
+
+export interface Weights {
+  /** The likeliest token. */
+  readonly top: Token
+  readonly topLogit: number
+  /** Sum of exp(logit - topLogit) over the vocabulary, added up in float32. */
+  readonly totalWeight: number
+}
+
+/** A distribution of which the weights are known. */
+export type Distribution = Weights & Pick<Looks, 'near' | 'logitOf' | 'squaredWeight'>
 
 export interface Raised {
   readonly tokens: Uint32Array
@@ -31,12 +38,6 @@ export interface Raised {
 
 /** Nats, more than float32 rounds logits and their sums by. */
 export const LOGIT_ROUNDING = 1e-3
-
-/** What is asked of a distribution together with the first look, so that it is there when it is wanted. */
-export interface Ahead {
-  readonly reach: number
-  readonly raised: Raised
-}
 
 /** By which a sequence's distributions are looked at, one distribution at a time. */
 export interface Samplers {
@@ -53,48 +54,41 @@ export function openSamplers(create: () => NativeSampler): Samplers {
 }
 
 /**
- * @param place     by which the context finds it
- * @param samplers  that nothing else uses until the last look
+ * @param place     by which the context finds the distribution
+ * @param samplers  that nothing else uses until the last look, or is asked for behind it where the context works in order
  */
-export async function lookAt(
-  context: NativeContext,
-  { greedy, drawing }: Samplers,
-  place: number,
-  vocabularySize: number,
-  ahead: Ahead | null = null,
-): Promise<Distribution> {
-  const nearer = async (reach: number, raised?: Raised): Promise<[Token, number][]> => {
-    // A sampler that draws: it is the only kind that leaves out tokens. What it draws is of no interest.
-    const config = { temperature: 1, minP: Math.exp(-reach - LOGIT_ROUNDING), seed: 0 }
-    drawing.applyConfig(raised ? { ...config, tokenBiasKeys: raised.tokens, tokenBiasValues: raised.by } : config)
-    const [, , , pairs] = await context.sampleToken(place, drawing, false, false, true, false)
-    if (pairs === undefined) throw new EngineError('engine_failed', 'llama.cpp gave no logits to sample from')
-    return Array.from({ length: pairs.length / 2 }, (_, i) => [pairs[2 * i]!, pairs[2 * i + 1]!])
-  }
-  const first = context.sampleToken(place, greedy, false, false, ONLY_SELECTED, true)
-  const second = ahead && nearer(ahead.reach, ahead.raised)
-  // Both to their end, whatever comes of them: the samplers are used again.
-  const [looked, near] = await Promise.allSettled([first, second])
-  if (looked.status === 'rejected') throw looked.reason
-  if (near.status === 'rejected') throw near.reason
-  const [top, , , selected, totalWeight] = looked.value
-  const nearest = near.value
-  const topLogit = selected?.[1]
-  if (topLogit === undefined || totalWeight === undefined || !Number.isFinite(topLogit) || !(totalWeight >= 1))
-    throw new EngineError('engine_failed', 'llama.cpp gave logits that are no numbers')
+export function looksAt(context: NativeContext, { greedy, drawing }: Samplers, place: number): Looks {
   return {
-    vocabularySize,
-    top,
-    topLogit,
-    totalWeight,
-    near: async (reach, raised) =>
-      nearest !== null && raised === ahead!.raised && reach <= ahead!.reach ? nearest : await nearer(reach, raised),
+    async near(reach, raised) {
+      // A sampler that draws: it is the only kind that leaves out tokens. What it draws is of no interest.
+      const minP = Math.exp(-reach - LOGIT_ROUNDING)
+      if (raised === undefined) drawing.applyConfig({ temperature: 1, minP, seed: 0 })
+      else {
+        const { tokens: tokenBiasKeys, by: tokenBiasValues } = raised
+        drawing.applyConfig({ temperature: 1, minP, seed: 0, tokenBiasKeys, tokenBiasValues })
+      }
+      const [, , , pairs] = await context.sampleToken(place, drawing, false, false, true, false)
+      if (pairs === undefined) throw new EngineError('engine_failed', 'llama.cpp gave no logits to sample from')
+      const near: [Token, number][] = []
+      for (let i = 0; i < pairs.length; i += 2) near.push([pairs[i]!, pairs[i + 1]!])
+      return near
+    },
+    async weigh(token) {
+      const filter = token === undefined ? ONLY_SELECTED : only(token)
+      const [top, , , pairs = [], totalWeight = Number.NaN] = await context.sampleToken(
+        ...([place, greedy, false, false, filter, true] as const),
+      )
+      const topLogit = logitIn(top, pairs)
+      const logit = logitIn(token ?? top, pairs)
+      if (!Number.isFinite(topLogit) || !Number.isFinite(logit) || !(totalWeight >= 1))
+        throw new EngineError('engine_failed', 'llama.cpp gave logits that are no numbers')
+      return { top, topLogit, totalWeight, logit }
+    },
     async logitOf(token) {
-      if (token === top) return topLogit
-      const [, , , pairs] = await context.sampleToken(place, greedy, false, false, only(token), false)
-      const at = pairs?.findIndex((value, i) => i % 2 === 0 && value === token) ?? -1
-      if (at === -1) throw new EngineError('engine_failed', `llama.cpp gave no logit of token ${token}`)
-      return pairs![at + 1]!
+      const [, , , pairs = []] = await context.sampleToken(place, greedy, false, false, only(token), false)
+      const logit = logitIn(token, pairs)
+      if (Number.isNaN(logit)) throw new EngineError('engine_failed', `llama.cpp gave no logit of token ${token}`)
+      return logit
     },
     async squaredWeight() {
       drawing.applyConfig({ temperature: 0.5, seed: 0 })
@@ -103,6 +97,19 @@ export async function lookAt(
       return weight
     },
   }
+}
+
+/** The same distribution with its weights, of which the likeliest token's logit needs no look any more. */
+export async function weighed(looks: Looks): Promise<Distribution> {
+  const { top, topLogit, totalWeight } = await looks.weigh()
+  const logitOf = async (token: Token): Promise<number> => (token === top ? topLogit : await looks.logitOf(token))
+  return { ...looks, top, topLogit, totalWeight, logitOf }
+}
+
+/** NaN: it is not among them. */
+function logitIn(token: Token, pairs: readonly number[]): number {
+  for (let i = 0; i < pairs.length; i += 2) if (pairs[i] === token) return pairs[i + 1]!
+  return Number.NaN
 }
 
 /** These tokens and the selected one. */

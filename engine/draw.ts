@@ -56,7 +56,8 @@ export function createDrawTable(vocabularySize: number): DrawTable {
       for (let token = 0; count === 0 && token < vocabularySize; token++)
         largest = Math.max(largest, wordOf(row, blocks[token]!))
       return {
-        ...{ largest: gumbel(largest), loud: found.slice(0, count) },
+        largest: gumbel(largest),
+        loud: found.slice(0, count),
         of: (token) => gumbel(wordOf(row, blocks[token]!)),
         isLoud: (token) => wordOf(row, blocks[token]!) >= loudWord,
       }

@@ -13,16 +13,15 @@ import {
 import { CACHE_BLOCK, type CacheType, deviceKind, type Placement, USUAL_CACHE } from './backend.js'
 import { BATCH_TOKENS } from './constants.js'
 import { createDecoder, type Decoder } from './decoder.js'
-import { type Ahead, lookAt, openSamplers, type Samplers } from './distribution.js'
-import { createDrawTable, type DrawTable, type Noise } from './draw.js'
+import { openSamplers } from './distribution.js'
+import { createDrawTable } from './draw.js'
 import { EngineError } from './errors.js'
 import { type Estimate, type Fit, fitInto } from './fit.js'
 import { readModelFile } from './gguf-file.js'
 import { defaultMemoryLimit } from './memory-guard.js'
-import { createNativeSampler, type NativeContext, nativeContext } from './native.js'
-import { aheadOf, select } from './selection.js'
-import { evidenceOf, logprobOf } from './token-evidence.js'
-import type { AdapterFile, Draw, EngineOptions, Token, TokenEvidence } from './types.js'
+import { createNativeSampler, nativeContext } from './native.js'
+import { type LlamaSequence, openAll } from './sequence.js'
+import type { AdapterFile, EngineOptions, Token } from './types.js'
 
 /** Token type of the GGUF format: an added token which is not a control token, so it parses in plain text too. */
 const USER_DEFINED = 4
@@ -65,34 +64,6 @@ export async function openVocabulary(modelPath: string): Promise<LlamaVocabulary
     await llama.dispose()
     throw cause
   }
-}
-
-/** The tokens of one assistant turn as they are sampled. */
-export interface LlamaTurn {
-  /** The token before is in the sequence's cache then, this one is not yet. */
-  next(): Promise<{ readonly token: Token; readonly logprob: number }>
-}
-
-/** One rollout's key-value cache. */
-export interface LlamaSequence {
-  clear(): Promise<void>
-  /** Computes the cache of `tokens`, which follow what the cache already holds. */
-  prefill(tokens: readonly Token[]): Promise<void>
-  /** Puts the cache of another sequence of the policy, or that of its first tokens, in place of its own. */
-  copyFrom(other: LlamaSequence, tokens?: number): Promise<void>
-  /** Drops what the cache holds beyond what it begins with in common with `tokens`. @returns  how many tokens that is */
-  keepPrefix(tokens: readonly Token[]): Promise<number>
-  begin(feed: readonly Token[], seed: number, temperature: number): LlamaTurn
-  /**
-   * Feeds `tokens` in one go and tells what the distribution after `tokens[i]` says of `targets[i]`; null where it is null.
-   * @param draws  behind each target, for all evidence on it, null where there is none; null altogether: the log-probability
-   *               alone, all else is NaN
-   */
-  predict(
-    tokens: readonly Token[],
-    targets: readonly (Token | null)[],
-    draws: readonly (Draw | null)[] | null,
-  ): Promise<(TokenEvidence | null)[]>
 }
 
 /** A base model with one context under one adapter. */
@@ -153,14 +124,7 @@ export async function openPolicy(
   const openSequences = (): readonly LlamaSequence[] => {
     const native = nativeContext(context)
     decoder = createDecoder(native, { batchTokens: BATCH_TOKENS, contextSize, inOrder })
-    return openAll({
-      native,
-      decoder,
-      samplers,
-      table,
-      vocabularySize,
-      askAhead: inOrder && vocabularySize <= ASKED_AHEAD,
-    })
+    return openAll({ native, decoder, samplers, table, inOrder })
   }
   let sequences = openSequences()
   return {
@@ -319,142 +283,6 @@ async function loadModel(llama: Llama, modelPath: string, vocabOnly: boolean, gp
   return await llama.loadModel({ modelPath, vocabOnly, gpuLayers }).catch((cause: unknown) => {
     throw new EngineError('model_refused', `${modelPath}: ${text(cause)}`, { cause })
   })
-}
-
-interface Parts {
-  readonly native: NativeContext
-  readonly decoder: Decoder
-  /** Of each sequence. */
-  readonly samplers: readonly Samplers[]
-  readonly table: DrawTable
-  readonly vocabularySize: number
-  /** Whether both looks that most draws take are asked for at once. */
-  readonly askAhead: boolean
-}
-
-/** Size of a vocabulary of which a look costs no more than the way to another thread and back. */
-const ASKED_AHEAD = 8192
-
-/** All sequences of a context, which is empty. */
-function openAll({ native, decoder, samplers, table, vocabularySize, askAhead }: Parts): readonly LlamaSequence[] {
-  /** The tokens in the cache of each. */
-  const held = new Map<LlamaSequence, Token[]>()
-  const numbers = new Map<LlamaSequence, number>()
-
-  const open = (looking: Samplers, number: number): LlamaSequence => {
-    /** Keeps so many of the tokens that are held, or none. */
-    const keep = async (count: number): Promise<void> => {
-      const own = held.get(sequence)!
-      if (count === own.length) return
-      held.set(sequence, (await decoder.remove(number, count)) ? own.slice(0, count) : [])
-    }
-
-    const feed = async (
-      tokens: readonly Token[],
-      wanted: (index: number) => boolean,
-      read: (place: number, index: number) => Promise<void>,
-      meanwhile?: () => void,
-    ): Promise<void> => {
-      const own = held.get(sequence)!
-      try {
-        await decoder.feed({
-          ...{ sequence: number, position: own.length, tokens, wanted, read },
-          ...(meanwhile && { meanwhile }),
-        })
-      } catch (cause) {
-        held.set(sequence, [])
-        await decoder.remove(number, 0)
-        throw cause
-      }
-      own.push(...tokens)
-    }
-
-    /** Feeds tokens and takes the one that a draw selects after them. */
-    const sample = async (
-      tokens: readonly Token[],
-      draw: Draw,
-      temperature: number,
-    ): Promise<{ token: Token; logprob: number }> => {
-      let noise: Noise
-      let ahead: Ahead | null = null
-      let sampled: { token: Token; logprob: number }
-      await feed(
-        tokens,
-        (index) => index === tokens.length - 1,
-        async (place) => {
-          const distribution = await lookAt(native, looking, place, vocabularySize, ahead)
-          const { token, logit } = await select(distribution, noise, table, temperature, ahead?.raised)
-          sampled = { token, logprob: logprobOf(logit, distribution) }
-        },
-        () => {
-          noise = table.noise(draw)
-          if (askAhead && temperature > 0) ahead = aheadOf(noise, table, temperature)
-        },
-      )
-      return sampled!
-    }
-
-    const sequence: LlamaSequence = {
-      clear: () => keep(0),
-      prefill: (tokens) =>
-        feed(
-          tokens,
-          () => false,
-          async () => undefined,
-        ),
-      async copyFrom(other, tokens) {
-        const its = held.get(other)!
-        const length = tokens ?? its.length
-        const copied = await decoder.copy(numbers.get(other)!, number)
-        if (its.length > 0 && copied !== its.length - 1)
-          throw new EngineError('engine_failed', `a cache of ${its.length} tokens could not be copied`)
-        held.set(sequence, [...its])
-        await keep(length)
-        if (held.get(sequence)!.length !== length)
-          throw new EngineError('engine_failed', `the first ${length} tokens of a cache could not be copied alone`)
-      },
-      async keepPrefix(tokens) {
-        const own = held.get(sequence)!
-        const differ = tokens.findIndex((token, i) => token !== own[i])
-        await keep(differ === -1 ? tokens.length : differ)
-        return held.get(sequence)!.length
-      },
-      begin: (first, seed, temperature) => {
-        let next = first
-        let position = 0
-        return {
-          next: async () => {
-            const sampled = await sample(next, { seed, position: position++ }, temperature)
-            next = [sampled.token]
-            return sampled
-          },
-        }
-      },
-      async predict(tokens, targets, draws) {
-        const found: (TokenEvidence | null)[] = tokens.map(() => null)
-        await feed(
-          tokens,
-          (index) => targets[index] !== null,
-          async (place, index) => {
-            const target = targets[index]!
-            const distribution = await lookAt(native, looking, place, vocabularySize)
-            if (draws === null) {
-              const logprob = logprobOf(await distribution.logitOf(target), distribution)
-              found[index] = { logprob, evidence: Number.NaN, repair: Number.NaN }
-              return
-            }
-            const draw = draws[index] ?? null
-            found[index] = await evidenceOf(target, distribution, draw && table.noise(draw), table)
-          },
-        )
-        return found
-      },
-    }
-    held.set(sequence, [])
-    numbers.set(sequence, number)
-    return sequence
-  }
-  return samplers.map(open)
 }
 
 /** Our ids as the library's branded ones, in an array of its own: the library keeps what it is given. */

@@ -1,5 +1,5 @@
 import { EngineError, toEngineError } from './errors.js'
-import type { LlamaSequence, LlamaTurn } from './llama.js'
+import type { LlamaSequence, LlamaTurn } from './sequence.js'
 import type { SampledTurn, Token } from './types.js'
 
 /** A rollout to generate. */
@@ -102,7 +102,6 @@ interface Turn {
   /** null until all is fed. */
   steps: LlamaTurn | null
   readonly tokens: Token[]
-  readonly logprobs: number[]
 }
 
 /** Sizes of the runs of neighbours that some places of a row make up; first that of the first place. */
@@ -320,16 +319,16 @@ export function createLockstep(sequences: readonly LockstepSequence[], options: 
 
   /** One decode of one lane; ends its turn when it is complete. */
   const step = async (lane: Lane, turn: Turn): Promise<void> => {
-    const { token, logprob } = await turn.steps!.next()
+    const token = await turn.steps!.next()
     turn.tokens.push(token)
-    turn.logprobs.push(logprob)
     const ended = options.isEndOfGeneration(token)
     if (!ended && turn.tokens.length < turn.maxTokens) return
+    const logprobs = await turn.steps!.logprobs()
     lane.current = null
     lane.last = token
     lane.state = 'idle'
     if (lane.leaving) return
-    lane.events.onTurn(lane.index, { tokens: turn.tokens, logprobs: turn.logprobs, stop: ended ? 'end' : 'length' })
+    lane.events.onTurn(lane.index, { tokens: turn.tokens, logprobs, stop: ended ? 'end' : 'length' })
   }
 
   const run = async (): Promise<void> => {
@@ -364,7 +363,7 @@ export function createLockstep(sequences: readonly LockstepSequence[], options: 
     } else {
       lane.current = {
         ...{ feed: [lane.last, ...feed], seed, maxTokens, settled: false },
-        ...{ steps: null, tokens: [], logprobs: [] },
+        ...{ steps: null, tokens: [] },
       }
       lane.turns++
       lane.state = 'sampling'

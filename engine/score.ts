@@ -1,5 +1,5 @@
 import { BATCH_TOKENS, PLACED_TOKENS } from './constants.js'
-import type { LlamaSequence } from './llama.js'
+import type { LlamaSequence } from './sequence.js'
 import type { Draw, Token, TokenEvidence } from './types.js'
 
 /** Tells what a policy's distributions say of tokens that are there already. */

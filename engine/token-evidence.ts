@@ -1,6 +1,6 @@
-import type { Distribution } from './distribution.js'
+import type { Distribution, Weights } from './distribution.js'
 import { type DrawTable, type Noise, selectAmong } from './draw.js'
-import { type Selected, scoreOf, select } from './selection.js'
+import { type Selected, scoreOf, searchOf, select } from './selection.js'
 import type { Token, TokenEvidence } from './types.js'
 
 /** Nats: scores are sums of float64 numbers, so a gap this small is none. */
@@ -12,7 +12,7 @@ const ROUNDING = 1e-9
  */
 export const logprobOf = (
   logit: number,
-  { topLogit, totalWeight }: Pick<Distribution, 'topLogit' | 'totalWeight'>,
+  { topLogit, totalWeight }: Pick<Weights, 'topLogit' | 'totalWeight'>,
 ): number =>
   // The total weight is a float32 sum: it may round to less than a part of it.
   Math.min(0, logit - topLogit - Math.log(totalWeight))
@@ -34,7 +34,7 @@ export async function evidenceOf(
     return {
       logprob,
       evidence: Math.max(0, 1 - (await distribution.squaredWeight()) / totalWeight ** 2),
-      repair: noise === null ? Number.NaN : repairOf(said, await select(distribution, noise, table), noise),
+      repair: noise === null ? Number.NaN : repairOf(said, await selectedBy(noise, said, distribution, table), noise),
     }
   }
   const reach = Math.max(REACH, noise === null ? 0 : noise.largest - noise.of(top))
@@ -50,6 +50,17 @@ export async function evidenceOf(
     evidence: Math.max(0, 1 - squares),
     repair: noise === null ? Number.NaN : repairOf(said, among(noise), noise),
   }
+}
+
+/** @param said  whose logit is known: that of any other token is a look more */
+async function selectedBy(
+  noise: Noise,
+  said: Selected,
+  distribution: Distribution,
+  table: Pick<DrawTable, 'loudness'>,
+): Promise<Selected> {
+  const token = await select(distribution, searchOf(noise, table))
+  return token === said.token ? said : { token, logit: await distribution.logitOf(token) }
 }
 
 function repairOf(said: Selected, selected: Selected, noise: Noise): number {

@@ -2,8 +2,8 @@ import '../../swarm/polyfill.js'
 import { getLlama, type LlamaContextSequence, LlamaLogLevel, type Token as NativeToken } from 'node-llama-cpp'
 import { BATCH_TOKENS } from '../../engine/constants.js'
 import { createDrawTable, selectAmong } from '../../engine/draw.js'
-import type { LlamaTurn } from '../../engine/llama.js'
 import { createLockstep, type LockstepSequence } from '../../engine/lockstep.js'
+import type { LlamaTurn } from '../../engine/sequence.js'
 import type { Engine, SampledTurn, Token, TokenSource } from '../../engine/types.js'
 import { copySequence } from './sequence-copy.js'
 
@@ -47,22 +47,24 @@ export async function openCheatEngine({
   const table = createDrawTable(model.fileInfo.metadata.tokenizer.ggml.tokens.length)
   const begin = (sequence: LlamaContextSequence, feed: readonly Token[], seed: number): LlamaTurn => {
     let next = [...feed]
-    let position = 0
+    const logprobs: number[] = []
     return {
       async next() {
         const ids = next as NativeToken[]
         const generateNext = { logits: true, options: { temperature: 1, topK: 0, topP: 1, minP: 0 } } as const
         const rows = await sequence.controlledEvaluate([...ids.slice(0, -1), [ids.at(-1)!, { generateNext }]])
         const logits = [...rows.at(-1)!.next.logits!]
-        const draw = { seed, position: position++ }
+        const draw = { seed, position: logprobs.length }
         const scaled = logits.map(([token, logit]) => [token, logit / (temperature || 1)] as const)
         const token = temperature === 0 ? logits[0]![0] : selectAmong(table.noise(draw), scaled)
         next = [token]
         const top = scaled[0]![1]
         const total = scaled.reduce((sum, [, logit]) => sum + Math.exp(logit - top), 0)
         const own = scaled.find(([other]) => other === token)![1]
-        return { token, logprob: Math.min(0, own - top - Math.log(total)) }
+        logprobs.push(Math.min(0, own - top - Math.log(total)))
+        return token
       },
+      logprobs: async () => logprobs,
     }
   }
   const natives = new Map<LockstepSequence, LlamaContextSequence>()

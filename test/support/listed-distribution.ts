@@ -9,7 +9,7 @@ export function distributionOf(
   const topLogit = Math.max(...values)
   const weight = (power: number): number => values.reduce((sum, logit) => sum + Math.exp(power * (logit - topLogit)), 0)
   return {
-    ...{ vocabularySize: values.length, top: values.indexOf(topLogit), topLogit, totalWeight: weight(1) },
+    ...{ top: values.indexOf(topLogit), topLogit, totalWeight: weight(1) },
     async near(reach, raised) {
       const sums = [...values]
       for (const [i, token] of (raised?.tokens ?? []).entries())

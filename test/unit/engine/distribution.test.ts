@@ -1,80 +1,97 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { lookAt, openSamplers } from '../../../engine/distribution.js'
-import type { NativeContext, NativeSampler } from '../../../engine/native.js'
+import { looksAt, openSamplers, weighed } from '../../../engine/distribution.js'
+import type { LogitFilter, NativeContext, NativeSampler } from '../../../engine/native.js'
 
-/** What llama.cpp's context is asked of a distribution, and when. */
+/** What llama.cpp's context is asked of a distribution. */
 const test = suite('distribution')
 
-type Asked = (sampler: NativeSampler, place: number) => ReturnType<NativeContext['sampleToken']>
+type Answer = Awaited<ReturnType<NativeContext['sampleToken']>>
+type Asked = (sampler: NativeSampler, logits: boolean | LogitFilter, totalWeight: boolean) => Answer
 
-function context(sampleToken: Asked): NativeContext {
+function context(answer: Asked): NativeContext {
   const none = () => {
     throw new Error('not asked for')
   }
   return {
     ...{ initBatch: none, addToBatch: none, decodeBatch: none, removeTokenCellsFromSequence: none },
     ...{ getSequenceKvCacheMinPosition: none, copySequenceStateFromOtherSequence: none },
-    sampleToken: (place, sampler) => sampleToken(sampler, place),
+    sampleToken: async (_place, sampler, _probabilities, _confidence, logits, totalWeight) =>
+      answer(sampler, logits, totalWeight),
   }
 }
 
 const samplers = (configured: unknown[] = []) =>
   openSamplers(() => ({ applyConfig: (config) => void configured.push(config), dispose: () => undefined }))
-const raised = { tokens: Uint32Array.of(3), by: Float32Array.of(2) }
+const failure = async (promise: Promise<unknown>): Promise<string> =>
+  await promise.then(
+    () => 'fulfilled',
+    (error: Error) => error.message,
+  )
 
-test('what is asked for ahead is asked for with the first look, and is there when it is wanted', async () => {
-  const configured: { temperature: number; minP?: number }[] = []
-  const looking = samplers(configured)
-  const asked: string[] = []
-  let answer = () => {}
-  const told = new Promise<void>((resolve) => {
-    answer = resolve
+test('the weight of all and the logit of one token are one look', async () => {
+  const asked: unknown[] = []
+  const native = context((_, filter, totalWeight) => {
+    asked.push([filter, totalWeight])
+    return [7, undefined, undefined, [7, 1.5, 3, 0.5], 2]
   })
-  const native = context(async (sampler) => {
-    asked.push(sampler === looking.greedy ? 'first' : 'near')
-    await told
-    return sampler === looking.greedy
-      ? [7, undefined, undefined, [7, 1.5], 2]
-      : [7, undefined, undefined, [7, 1.5, 3, 1]]
+  const looks = looksAt(native, samplers(), 0)
+  assert.equal(await looks.weigh(3), { top: 7, topLogit: 1.5, totalWeight: 2, logit: 0.5 })
+  assert.equal(await looks.weigh(), { top: 7, topLogit: 1.5, totalWeight: 2, logit: 1.5 })
+  assert.equal(asked, [
+    [[[3], false, false, true, 0], true],
+    [[[], false, false, true, 0], true],
+  ])
+})
+
+test('of a distribution whose weights are known the likeliest logit is known too', async () => {
+  let asked = 0
+  const native = context(() => {
+    asked += 1
+    return [7, undefined, undefined, [7, 1.5, 3, 0.5], 2]
   })
-  const looked = lookAt(native, looking, 0, 10, { reach: 4, raised })
-  assert.equal(asked, ['first', 'near'])
-  answer()
-  const distribution = await looked
-  assert.equal([distribution.top, distribution.topLogit, distribution.totalWeight], [7, 1.5, 2])
+  const distribution = await weighed(looksAt(native, samplers(), 0))
+  assert.is(await distribution.logitOf(7), 1.5)
+  assert.is(asked, 1)
+  assert.is(await distribution.logitOf(3), 0.5)
+  assert.is(asked, 2)
+})
+
+test('tokens are raised in one look and not in the next', async () => {
+  const configured: { tokenBiasKeys?: Uint32Array }[] = []
+  const native = context(() => [7, undefined, undefined, [7, 1.5, 3, 1]])
+  const looks = looksAt(native, samplers(configured), 0)
+  const raised = { tokens: Uint32Array.of(3), by: Float32Array.of(2) }
   const pairs = [
     [7, 1.5],
     [3, 1],
   ]
-  assert.equal(await distribution.near(3, raised), pairs)
-  assert.is(asked.length, 2)
-  // Further down, or with other tokens raised, it is another question.
-  for (const [reach, by] of [
-    [5, raised],
-    [3, undefined],
-  ] as const) {
-    asked.length = 0
-    await distribution.near(reach, by)
-    assert.equal(asked, ['near'])
-  }
-  assert.is(configured.filter(({ temperature }) => temperature === 0).length, 1)
+  assert.equal(await looks.near(4, raised), pairs)
+  assert.equal(await looks.near(4), pairs)
+  assert.equal(
+    configured.slice(-2).map(({ tokenBiasKeys }) => tokenBiasKeys),
+    [raised.tokens, undefined],
+  )
 })
 
-test('a look that fails is over only when the other one is', async () => {
-  for (const failing of ['greedy', 'drawing'] as const) {
-    const looking = samplers()
-    let over = false
-    const native = context(async (sampler) => {
-      if (sampler === looking[failing]) throw new Error('broken')
-      for (let i = 0; i < 10; i++) await null
-      over = true
-      return [7, undefined, undefined, [7, 1.5], 2]
-    })
-    const failed = await lookAt(native, looking, 0, 10, { reach: 4, raised }).catch((error: Error) => error.message)
-    assert.is(failed, 'broken')
-    assert.is(over, true)
-  }
+test('logits that are no numbers are an error, not a probability', async () => {
+  for (const answer of [
+    [7, undefined, undefined, [7, Number.NaN, 3, 1], 2],
+    [7, undefined, undefined, [7, 1, 3, Number.NaN], 2],
+    [7, undefined, undefined, [7, 1, 3, 1], Number.NaN],
+    [7, undefined, undefined, [7, 1], 2],
+    [-1],
+  ] as Answer[])
+    assert.match(
+      await failure(
+        looksAt(
+          context(() => answer),
+          samplers(),
+          0,
+        ).weigh(3),
+      ),
+      'no numbers',
+    )
 })
 
 test.run()

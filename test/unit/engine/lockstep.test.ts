@@ -72,12 +72,18 @@ function group(
       const lane = seed % 100
       fed.push({ lane, feed, seed })
       let token = feed.at(-1)!
+      const logprobs: number[] = []
       return {
         next: async () => {
           await join(place)
           token++
           if (token === 66) throw new Error('decode failed')
-          return { token, logprob: -0.5 }
+          logprobs.push(-0.5)
+          return token
+        },
+        logprobs: async () => {
+          if (token === 77) throw new Error('look failed')
+          return logprobs
         },
       }
     },
@@ -360,6 +366,20 @@ test('a decode that fails ends its lane with an error and leaves the rest of the
   await lockstep.over
 })
 
+test('a turn whose log-probabilities cannot be had is no turn', async () => {
+  const { lockstep, failures, turnsOf } = group(2)
+  lockstep.next(0, [74], 3)
+  lockstep.next(1, [], 3)
+  await until(() => turnsOf(1).length === 1)
+  assert.deepEqual(
+    failures.map(({ lane, error }) => [lane, error.code, error.detail]),
+    [[0, 'engine_failed', 'look failed']],
+  )
+  assert.equal(turnsOf(0).length, 0)
+  lockstep.leave(1)
+  await lockstep.over
+})
+
 test('a turn without a seed, or one begun twice, ends the lane', async () => {
   const { lockstep, failures, turnsOf } = group(2)
   lockstep.next(0, [100], 500)
@@ -418,14 +438,16 @@ function context(places: number, passTokens: number, keepCaches = false) {
       },
       begin: (feed, seed) => {
         let next = feed
-        let position = 0
+        const logprobs: number[] = []
         return {
           next: async () => {
-            const hash = hashOf([...(await decode(own, next)), seed, position++])
+            const hash = hashOf([...(await decode(own, next)), seed, logprobs.length])
             const token = hash % 12 === 0 ? END : hash % 90
             next = [token]
-            return { token, logprob: -(hash % 1000) / 100 }
+            logprobs.push(-(hash % 1000) / 100)
+            return token
           },
+          logprobs: async () => logprobs,
         }
       },
     }

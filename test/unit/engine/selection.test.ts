@@ -1,9 +1,8 @@
 import * as fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Distribution } from '../../../engine/distribution.js'
 import { createDrawTable, noiseOf } from '../../../engine/draw.js'
-import { aheadOf, select } from '../../../engine/selection.js'
+import { searchOf, select } from '../../../engine/selection.js'
 import type { Draw } from '../../../engine/types.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
 import { distributionOf } from '../../support/listed-distribution.js'
@@ -37,9 +36,8 @@ test('the token whose logit and noise are the largest is selected, however sure 
       for (let position = 0; position < (size > 1000 ? 12 : 60); position++) {
         const draw = { seed: size, position }
         for (const temperature of [1, 0.5, 3]) {
-          const { token, logit } = await select(distribution, table.noise(draw), table, temperature)
+          const token = await select(distribution, searchOf(table.noise(draw), table, temperature))
           assert.is(token, selectedByAll(values, draw, temperature), `${size} ${spread} ${position} ${temperature}`)
-          assert.is(logit, values[token])
         }
       }
     }
@@ -59,85 +57,80 @@ test('what float32 does not tell apart is decided by the logits themselves', asy
         [8, gap],
       ] as const)
         values[token] = best + by - noiseOf(draw, token)
-      assert.is((await select(distributionOf(values), table.noise(draw), table)).token, 8)
+      assert.is(await select(distributionOf(values), searchOf(table.noise(draw), table)), 8)
     }),
     { numRuns: 20, seed: 20261123 },
   )
 })
 
-test('a best score that is lower than was guessed is looked for again', async () => {
+test('a best score that is lower than was hoped for is looked for again', async () => {
   const table = createDrawTable(10_000)
-  // Of hundreds of equal tokens the best has little noise for once: those that the guess left out are looked at too.
+  // The likeliest token has hardly any noise, and the one that wins stands just below where the first look ends.
   let again = 0
   for (let position = 0; position < 40; position++) {
     const draw = { seed: 3, position }
     const noise = table.noise(draw)
-    const quiet = Array.from({ length: 10_000 }, (_, token) => token).filter((token) => noise.of(token) < -1)
+    const tokens = Array.from({ length: 10_000 }, (_, token) => token).filter((token) => !noise.isLoud(token))
+    const byNoise = tokens.sort((a, b) => noise.of(a) - noise.of(b))
+    const [likeliest, winner] = [byNoise[0]!, byNoise.at(-1)!]
     const values = Array.from({ length: 10_000 }, () => -40)
-    for (const token of quiet) values[token] = 0
+    values[likeliest] = 0
+    values[winner] = -searchOf(noise, table).reach - 0.1
     let looks = 0
     const distribution = distributionOf(values, (look) => {
       if (look === 'raised') looks += 1
     })
-    assert.is((await select(distribution, noise, table)).token, selectedByAll(values, draw, 1))
+    assert.is(selectedByAll(values, draw, 1), winner)
+    assert.is(await select(distribution, searchOf(noise, table)), winner)
     again += Number(looks > 1)
   }
   assert.is(again, 40)
 })
 
-test('most draws find what they want in what they asked for ahead', async () => {
+test('most draws are decided by one look, which is asked for at once', async () => {
   const table = createDrawTable(2048)
-  let [asked, further] = [0, 0]
+  let [draws, looks] = [0, 0]
   for (const spread of [1.5, 3, 6]) {
     const values = logitsOf(9, 2048, spread)
+    const distribution = distributionOf(values, () => {
+      looks += 1
+    })
     for (let position = 0; position < 100; position++) {
-      const noise = table.noise({ seed: 9, position })
-      const { reach, raised } = aheadOf(noise, table, 1)
-      const whole = distributionOf(values)
-      const distribution: Distribution = {
-        ...whole,
-        near(wanted, by) {
-          asked += 1
-          further += Number(by !== raised || wanted > reach)
-          return whole.near(Math.max(wanted, reach), by)
-        },
-      }
-      const { token } = await select(distribution, noise, table, 1, raised)
-      assert.is(token, selectedByAll(values, { seed: 9, position }, 1))
+      draws += 1
+      const before = looks
+      const selected = select(distribution, searchOf(table.noise({ seed: 9, position }), table))
+      assert.is(looks, before + 1)
+      assert.is(await selected, selectedByAll(values, { seed: 9, position }, 1))
     }
   }
-  assert.ok(asked >= 200 && further < asked / 10, `${further} of ${asked} looks went further`)
+  assert.ok(looks < 1.1 * draws, `${looks} looks for ${draws} draws`)
 })
 
-test('greedily the likeliest token is taken without a further look', async () => {
-  const values = logitsOf(1, 400, 1)
-  const looks: string[] = []
-  const table = createDrawTable(400)
-  const { token } = await select(
-    distributionOf(values, (look) => looks.push(look)),
-    table.noise({ seed: 1, position: 0 }),
-    table,
-    0,
+test('logits that are no numbers select nothing', async () => {
+  const table = createDrawTable(2)
+  const looks = { near: async () => [[0, Number.NaN] as [number, number]], logitOf: async () => Number.NaN }
+  const selected = select(looks, searchOf(table.noise({ seed: 1, position: 0 }), table))
+  await selected.then(
+    () => assert.unreachable(),
+    (error: Error) => assert.match(error.message, 'no numbers'),
   )
-  assert.is(token, values.indexOf(Math.max(...values)))
-  assert.equal(looks, [])
 })
 
-test('of a large vocabulary few tokens are looked at, however many matter', async () => {
+test('of a large vocabulary a tenth is looked at at most, however many tokens matter', async () => {
   const size = 10_000
   const table = createDrawTable(size)
-  const most = 20 * Math.E * Math.sqrt(size)
+  const draws = 20
   for (const spread of SPREADS.slice(1)) {
     let seen = 0
     const distribution = distributionOf(logitsOf(2, size, spread), (_, tokens) => {
       seen += tokens
     })
-    for (let position = 0; position < 20; position++) {
+    for (let position = 0; position < draws; position++) {
       const noise = table.noise({ seed: 5, position })
       assert.ok(noise.loud.length < 1.3 * Math.E * Math.sqrt(size), `${noise.loud.length} loud ones`)
-      await select(distribution, noise, table)
+      await select(distribution, searchOf(noise, table))
     }
-    assert.ok(seen <= most, `${seen} tokens in 20 draws at a spread of ${spread}`)
+    assert.ok(seen <= (draws * size) / 10, `${seen} tokens in ${draws} draws at a spread of ${spread}`)
   }
 })
 

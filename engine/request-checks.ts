@@ -1,0 +1,53 @@
+import { checkAdapterFile } from './adapter-check.js'
+import { MAX_LANES, MAX_SEED, MAX_TEMPERATURE } from './constants.js'
+import { EngineError } from './errors.js'
+import type { GgufHeader } from './gguf.js'
+import { hashFile } from './hash-file.js'
+import type { AdapterFile, EngineOptions, LaneRequest, Token } from './types.js'
+
+/** What is refused before the engine's process hears of it. All throw EngineError. */
+
+export function checkOptions({ threads, contextSize, lanes }: EngineOptions): void {
+  const wrong = Object.entries({ threads, contextSize, lanes }).find(([, n]) => !Number.isSafeInteger(n) || n < 1)
+  if (wrong !== undefined) throw new EngineError('bad_request', `${wrong[0]} is ${wrong[1]}`)
+  if (lanes > MAX_LANES) throw new EngineError('too_many_lanes', `${lanes} lanes, llama.cpp allows ${MAX_LANES}`)
+}
+
+export function checkLanes(requests: readonly LaneRequest[], { contextSize }: EngineOptions): void {
+  if (requests.length > MAX_LANES) {
+    throw new EngineError('too_many_lanes', `${requests.length} rollouts at once, at most ${MAX_LANES} may be`)
+  }
+  for (const { prompt, seeds, temperature = 1 } of requests) {
+    if (prompt.length === 0) throw new EngineError('bad_request', 'an empty prompt')
+    if (prompt.length >= contextSize) {
+      throw new EngineError('context_full', `a prompt of ${prompt.length} tokens leaves no room in ${contextSize}`)
+    }
+    if (!(temperature >= 0 && temperature <= MAX_TEMPERATURE))
+      throw new EngineError('bad_request', `the temperature ${temperature} is not in 0 .. ${MAX_TEMPERATURE}`)
+    const wrong = seeds.find((seed) => !Number.isSafeInteger(seed) || seed < 0 || seed > MAX_SEED)
+    if (wrong !== undefined)
+      throw new EngineError('bad_request', `the sampler seed ${wrong} is not in 0 .. ${MAX_SEED}`)
+  }
+}
+
+export function checkScore(tokens: readonly Token[], from: number, contextSize: number): void {
+  if (!Number.isSafeInteger(from) || from < 1 || from > tokens.length) {
+    throw new EngineError('bad_request', `scoring ${tokens.length} tokens from ${from}`)
+  }
+  if (tokens.length > contextSize) {
+    throw new EngineError('context_full', `${tokens.length} tokens exceed ${contextSize}`)
+  }
+}
+
+/** A file which is not what its name says would train one policy and publish another; llama.cpp trusts what it opens. */
+export async function checkAdapter(
+  { path, sha256, shape }: AdapterFile,
+  base: GgufHeader,
+  signal: AbortSignal,
+): Promise<void> {
+  const found = await hashFile(path, signal).catch((cause: unknown) => {
+    throw new EngineError('adapter_refused', `${path}: ${cause instanceof Error ? cause.message : cause}`, { cause })
+  })
+  if (found !== sha256) throw new EngineError('adapter_refused', `${path} has the SHA-256 ${found}, not ${sha256}`)
+  await checkAdapterFile(path, base, shape, signal)
+}

@@ -1,0 +1,162 @@
+import { resolve } from 'node:path'
+import { backendName, type Placement } from './backend.js'
+import { type ChildEvents, type EngineChild, startChild } from './child.js'
+import { killUnlessSettled } from './child-watch.js'
+import type { Confinement } from './confinement.js'
+import { START_TIMEOUT_MS } from './constants.js'
+import { EngineError, toEngineError } from './errors.js'
+import { findConfinement } from './find-confinement.js'
+import { defaultMemoryLimit } from './memory-guard.js'
+import { abortable, createTurnstile } from './turnstile.js'
+import type { AdapterFile, Engine, EngineOptions } from './types.js'
+
+/** Has the engine's process running whenever it is wanted, under the same policy also after a crash. */
+export interface Supervisor {
+  readonly options: EngineOptions
+  readonly confinement: Confinement
+  /** Of the current process; undefined while there is none. */
+  readonly pid: number | undefined
+  /** Null: it was never started. */
+  readonly started: Started | null
+  /** Null while there is no process. */
+  readonly running: Running | null
+  /** The adapter in force, or that of the next start; null: the bare base. */
+  policy: AdapterFile | null
+  /** The process, started unless it runs. */
+  start(signal: AbortSignal): Promise<EngineChild>
+  /** The next start finds the same policy and options. */
+  stop(): Promise<void>
+  /** Starts the process anew under other options. @throws EngineError what starting throws; the new options stay in force */
+  restart(options: EngineOptions, signal: AbortSignal): Promise<void>
+  /** Ends the process for good. */
+  close(): Promise<void>
+  /** What is said of an error: that of a job after the end is no crash. */
+  explain(error: unknown): EngineError
+}
+
+export interface Running {
+  readonly child: EngineChild
+  /** SHA-256 of the adapters that it has loaded, by path. */
+  readonly loaded: Map<string, string>
+}
+
+export interface Started {
+  readonly placement: Placement
+  readonly build: Engine['build']
+}
+
+/** What the process is told beyond its options, see `EngineTuning`. */
+export interface ProcessTuning {
+  readonly laneWaitMs: number
+  readonly sharePrefill: boolean
+  readonly keepCaches: boolean
+}
+
+/** Nothing is started yet. */
+export async function createSupervisor(
+  opening: EngineOptions,
+  tuning: ProcessTuning,
+  events: ChildEvents,
+): Promise<Supervisor> {
+  const modelPath = resolve(opening.modelPath)
+  let options = opening
+  let confinement = await findConfinement(options.gpu)
+  let policy: AdapterFile | null = null
+  let running: Running | null = null
+  let started: Started | null = null
+  /** Null: nobody has seen, with these resources. */
+  let usesGpu: boolean | null = null
+  let closing: Promise<void> | null = null
+  const starts = createTurnstile()
+
+  const explain = (error: unknown): EngineError =>
+    closing !== null ? new EngineError('closed', 'the engine was closed') : toEngineError(error)
+
+  const startAlone = async (signal: AbortSignal): Promise<EngineChild> => {
+    if (closing !== null) throw new EngineError('closed', 'the engine was closed')
+    if (running !== null) return running.child
+    const { memoryLimitBytes = defaultMemoryLimit(), gpuDevice } = options
+    // Beside a GPU several threads look at distributions at once: there it is these looks that a step would wait for.
+    const inOrder = options.threads === 1 && (options.gpu === false || usesGpu === false)
+    const place = { memoryLimitBytes, modelPath, gpuDevice, inOrder, confinement: confinement.level }
+    const child = startChild(
+      {
+        onLane: events.onLane,
+        onDeath: (error) => {
+          if (running?.child !== child) return
+          running = null
+          events.onDeath(explain(error))
+        },
+      },
+      place,
+    )
+    running = { child, loaded: new Map(policy === null ? [] : [[policy.path, policy.sha256]]) }
+    try {
+      const adapter = policy && (await child.hand(policy))
+      const told = { options: { ...options, modelPath }, adapter, ...tuning, inOrder, scratch: child.scratch }
+      const { answer } = child.request({ kind: 'start', ...told })
+      killUnlessSettled(child, answer, START_TIMEOUT_MS)
+      // Loading cannot be interrupted from within, so an abort ends the process.
+      const { placement, version } = startedBy(await abortable(answer, signal, () => child.kill()))
+      usesGpu = placement.layers > 0
+      started = { placement, build: { nodeLlamaCpp: version, backend: backendName(placement) } }
+      return child
+    } catch (error) {
+      await child.stop()
+      throw error
+    }
+  }
+
+  const start = async (signal: AbortSignal): Promise<EngineChild> => {
+    const leave = await starts.enter(signal)
+    return await startAlone(signal).finally(leave)
+  }
+
+  const stop = async (): Promise<void> => {
+    await running?.child.stop()
+    running = null
+  }
+
+  return {
+    ...{ explain, start, stop },
+    get options() {
+      return options
+    },
+    get confinement() {
+      return confinement
+    },
+    get pid() {
+      return running?.child.pid
+    },
+    get started() {
+      return started
+    },
+    get running() {
+      return running
+    },
+    get policy() {
+      return policy
+    },
+    set policy(next) {
+      policy = next
+    },
+    async restart(next, signal) {
+      await stop()
+      options = next
+      usesGpu = null
+      confinement = await findConfinement(next.gpu)
+      await start(signal)
+    },
+    close() {
+      closing ??= (async () => {
+        await running?.child.stop()
+      })()
+      return closing
+    },
+  }
+}
+
+function startedBy(answer: Awaited<ReturnType<EngineChild['request']>['answer']>) {
+  if (answer.kind !== 'started') throw new EngineError('engine_failed', `a start was answered by ${answer.kind}`)
+  return answer
+}
