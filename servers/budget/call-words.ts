@@ -10,7 +10,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'move money between two budget categories',
     answer:
       '{name} now has {left} euros left of {limit} for {month}, and {from_left} euros remain in the category that they came from.',
-    next: ['record_expense', 'pay_recurring_expense', 'close_month'],
+    next: ['pay_recurring_expense', 'close_month'],
     checks: ['list_categories'],
   },
   search_expenses: {
@@ -20,7 +20,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   record_expense: {
     goal: 'record an expense',
     answer: 'I recorded "{description}" at {amount} euros, which leaves {left} euros in the category {category}.',
-    next: ['split_expense'],
     checks: ['list_categories', 'summarise_month'],
   },
   split_expense: {
@@ -36,7 +35,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     checks: [],
   },
   pay_recurring_expense: {
-    goal: 'pay one of our recurring expenses',
+    goal: 'pay one of our regular bills',
     answer: '{description} is paid for {month}: {amount} euros, which leaves {left} euros in the category {category}.',
     next: ['close_month'],
     checks: ['summarise_month'],

@@ -19,9 +19,8 @@ export const budget = defineServer({
   entities: {
     category: { noun: 'category', table: 'categories', label: 'name' },
     expense: { noun: 'expense', table: 'expenses', label: 'description' },
-    recurring_expense: { noun: 'recurring expense', table: 'recurring_expenses', label: 'name' },
+    recurring_expense: { noun: 'bill', table: 'recurring_expenses', label: 'name' },
     savings_goal: { noun: 'savings goal', table: 'savings_goals', label: 'name' },
-    member: { noun: 'member', table: 'members', label: 'name', sayable: true },
     month: { noun: 'month', table: 'months', sayable: true },
   },
   failures,

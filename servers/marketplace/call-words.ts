@@ -28,7 +28,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   make_offer: {
     goal: 'make an offer for something',
     answer: 'Your offer of {bid} for {title}, for which {ask} is asked, is {state}.{sale? You have bought it.|}',
-    next: ['answer_offer'],
     checks: [],
   },
   answer_offer: {
@@ -40,8 +39,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   create_listing: {
     goal: 'put something up for sale',
     answer: '{title} is on sale at {price} until {ends}.',
-    next: ['withdraw_listing'],
-    checks: [],
   },
   relist_listing: {
     goal: 'put something up for sale again',
@@ -61,7 +58,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   settle_sale: {
     goal: 'settle a sale',
-    answer: 'The sale of {title} for {amount} is {stage} now, and your wallet has {wallet}.',
+    answer: 'The sale of {title} for {amount} is {stage} now, and your wallet holds {wallet}.',
     next: ['rate_sale'],
     checks: [],
   },

@@ -147,7 +147,7 @@ const quotasHold: MarketInvariant = {
     // Auctions end while a session lasts; fixed prices stay.
     const fixed = now.listings
       .by('seller', YOU)
-      .filter((row) => row.format === 'fixed' && phaseOf(row, AT_FIRST) === 'open')
+      .filter((row) => row.format === 'fixed_price' && phaseOf(row, AT_FIRST) === 'open')
     if (fixed.length > LIMITS.openListings) return `${fixed.length} listings`
     const titles = fixed.map(({ title }) => title.toLowerCase())
     return new Set(titles).size === titles.length ? undefined : 'a title is on sale twice'

@@ -32,7 +32,7 @@ export const LIMITS = {
 
 /** What a carrier takes at most, and what it costs. Currency units. */
 export const CARRIER_TERMS = {
-  letter: { worth: 40, cost: 3 },
+  post: { worth: 40, cost: 3 },
   parcel: { worth: 300, cost: 7 },
   courier: { worth: 20_000, cost: 18 },
 } as const
@@ -104,7 +104,7 @@ export function buyObstacle(db: MarketView, now: string, listing: Listing): Obst
 /** Why you cannot offer `amount` for a listing, if so. */
 export function offerObstacle(db: MarketView, now: string, listing: Listing, amount: number): Obstacle | undefined {
   if (listing.seller === YOU) return { code: 'own_listing' }
-  if (listing.format !== 'fixed') return { code: 'not_fixed_price' }
+  if (listing.format !== 'fixed_price') return { code: 'not_fixed_price' }
   if (phaseOf(listing, now) !== 'open') return { code: 'listing_gone' }
   if (amount >= listing.price) return { code: 'offer_too_high', detail: `Its price is ${listing.price}.` }
   const least = leastOffer(listing)

@@ -8,8 +8,8 @@ import {
   toolMaker,
 } from '../kernel/define-server.js'
 
-export const FORMATS = ['auction', 'fixed'] as const
-export const CARRIERS = ['letter', 'parcel', 'courier'] as const
+export const FORMATS = ['auction', 'fixed_price'] as const
+export const CARRIERS = ['post', 'parcel', 'courier'] as const
 export const ANSWERS = ['accept', 'decline', 'counter'] as const
 export const OUTCOMES = ['release', 'dispute', 'cancel', 'refund', 'claim'] as const
 export const ACTIVITIES = ['listings', 'bids', 'offers', 'purchases', 'sales'] as const

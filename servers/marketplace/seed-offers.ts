@@ -27,7 +27,12 @@ export function seedOffers(builder: SeedBuilder, listings: readonly Listing[]): 
   })
   const received = Array.from({ length: random.int(3, 4) }, () => {
     const price = random.int(8, 60) * 5
-    const listing = builder.list({ seller: YOU, format: 'fixed', price, ends: shiftInstant(start, random.int(2, 28)) })
+    const listing = builder.list({
+      seller: YOU,
+      format: 'fixed_price',
+      price,
+      ends: shiftInstant(start, random.int(2, 28)),
+    })
     return random.sample(others, random.int(1, 2)).map(({ member }) => {
       const bid = Math.ceil(price * random.pick([0.6, 0.7, 0.75, 0.8]))
       const limit = Math.max(bid, Math.ceil(price * random.pick([0.7, 0.8, 0.9, 1])))
@@ -36,7 +41,7 @@ export function seedOffers(builder: SeedBuilder, listings: readonly Listing[]): 
   }).flat()
   const [tooLate, waiting, ...answered] = random.sample(
     listings.filter(
-      (row) => row.format === 'fixed' && row.seller !== YOU && row.status === 'active' && row.ends > start,
+      (row) => row.format === 'fixed_price' && row.seller !== YOU && row.status === 'active' && row.ends > start,
     ),
     5,
   )

@@ -51,7 +51,7 @@ export function seedSales(builder: SeedBuilder, bidding: Bidding): Sale[] {
     const paid = dayOf(past.paid)!
     const listed = builder.list({
       seller,
-      format: auction ? 'auction' : 'fixed',
+      format: auction ? 'auction' : 'fixed_price',
       price: random.chance(0.4) ? random.int(8, 38) : random.int(9, 84) * 5,
       ends: `${paid}T07:30:00Z`,
       status: past.stage === 'refunded' ? 'withdrawn' : 'sold',

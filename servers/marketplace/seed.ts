@@ -157,7 +157,7 @@ function seedFixed(builder: SeedBuilder): void {
     const price = random.int(3, 70) * 5
     builder.list({
       seller: otherSeller(builder),
-      format: 'fixed',
+      format: 'fixed_price',
       price,
       ends: shiftInstant(start, i < 3 ? -random.int(1, 5) : random.int(1, 29)),
       least: Math.ceil(price * random.pick([0.7, 0.75, 0.8, 0.85, 0.9, 1])),
@@ -168,7 +168,7 @@ function seedFixed(builder: SeedBuilder): void {
   for (let i = 0; i < 2; i++)
     builder.list({
       seller: YOU,
-      format: 'fixed',
+      format: 'fixed_price',
       price: random.int(3, 40) * 5,
       ends: shiftInstant(start, 9),
       status: 'withdrawn',

@@ -16,7 +16,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   send_invoice: {
     goal: 'send an invoice',
     answer: 'The invoice "{title}" is out: {owed} euros, due on {due}.',
-    next: ['charge_invoice'],
     checks: [],
   },
   search_invoices: {

@@ -3,10 +3,12 @@ import { slug } from '../kernel/text.js'
 import { isReferenceUsed } from './rules.js'
 import type { PaymentsView } from './schema.js'
 
-/** An amount as people name them, mostly round, from 1 to `most`. */
-export function sampleAmount(random: SeededRandom, most: number): number {
-  const step = random.pick([1, 5, 10, 50, 100].filter((each) => each <= most))
-  return step * random.int(1, Math.floor(most / step))
+/** What an invoice comes to: a multiple of five, from 40 to `most`, which is 40 at least. */
+export const sampleBill = (random: SeededRandom, most: number): number => 5 * random.int(8, Math.floor(most / 5))
+
+/** Of an amount, a part that is worth a payment of its own, in round tens; all of it where it is small. */
+export function samplePart(random: SeededRandom, whole: number): number {
+  return whole < 60 ? whole : 10 * random.int(Math.ceil((whole * 0.3) / 10), Math.floor((whole * 0.6) / 10))
 }
 
 /** Characters of a reference, beside the number that may follow. */

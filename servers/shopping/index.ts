@@ -23,10 +23,12 @@ export const shopping = defineServer({
   entities: {
     brand: { noun: 'brand', table: 'brands', label: 'name' },
     product: { noun: 'product', table: 'products', label: 'title' },
+    // What somebody has an opinion of.
+    bought_product: { noun: 'product', table: 'products', label: 'title' },
     variant: { noun: 'variant', table: 'variants', label: 'name' },
     cart_item: { noun: 'article', table: 'cart_lines', label: 'name' },
     coupon: { noun: 'coupon', table: 'coupons', label: 'name', sayable: true },
-    delivery_address: { noun: 'delivery address', table: 'delivery_addresses', label: 'name' },
+    delivery_address: { noun: 'address', table: 'delivery_addresses', label: 'name' },
     payment_method: { noun: 'payment method', table: 'payment_methods', label: 'name' },
     order: { noun: 'order', table: 'orders', label: 'title' },
     item: { noun: 'item', table: 'order_items', label: 'name' },

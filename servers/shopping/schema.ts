@@ -39,7 +39,7 @@ const product = z.object({
 const variant = z.object({
   variant: z.string(),
   product: z.string(),
-  /** Title and option: `Linen Shirt, blue`. */
+  /** Title and option: `Linen Shirt in blue`. */
   name: z.string(),
   price: money,
   /** What can still be sold. */

@@ -3,7 +3,7 @@ import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { billOf, LIMITS, type Line, orderTitle } from './rules.js'
 import type { Coupon, DeliveryAddress, Order, OrderItem, PaymentMethod, Product, Review, Variant } from './schema.js'
-import { reviewOf } from './words.js'
+import { FOR_ONE, reviewOf } from './words.js'
 
 interface Circumstances {
   readonly random: SeededRandom
@@ -89,9 +89,11 @@ function seedOrder(
 ): Placed {
   const placed = addMinutes(start, -age)
   const byKey = new Map(products.map((product) => [product.product, product]))
-  const bought = random
-    .sample(variants, random.pick([1, 1, 1, 2, 2, 3]))
-    .map((variant) => ({ variant, product: byKey.get(variant.product)!, quantity: random.pick([1, 1, 1, 2, 3]) }))
+  const bought = random.sample(variants, random.pick([1, 1, 1, 2, 2, 3])).map((variant) => ({
+    variant,
+    product: byKey.get(variant.product)!,
+    quantity: variant.price > FOR_ONE ? 1 : random.pick([1, 1, 1, 2, 3]),
+  }))
   const delivered = status === 'delivered' ? addDays(placed.slice(0, 10), random.int(2, 6)) : null
   return {
     bought,

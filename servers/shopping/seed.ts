@@ -87,9 +87,9 @@ function seedCatalogue(random: SeededRandom, brands: readonly Brand[]): { produc
       const made = random.sample(kind.options, random.int(2, 3)).map((option, i): Variant => {
         const dearer = i === 0 ? 0 : random.pick([0, 0, 2, 5, Math.ceil(price / 5)])
         return {
-          variant: `${product}-${option}`,
+          variant: `${product}-${slug(option)}`,
           product,
-          name: `${title}, ${option}`,
+          name: `${title} in ${option}`,
           price: price + dearer,
           stock: random.chance(0.12) ? 0 : random.chance(0.2) ? random.int(1, 3) : random.int(4, 40),
         }

@@ -17,10 +17,13 @@ export interface ProductKind {
   readonly bulky?: boolean
 }
 
+/** What costs more is bought one at a time. Currency units. */
+export const FOR_ONE = 30
+
 const COLOURS = wordList('blue red green black white grey yellow brown')
 const FINISHES = wordList('black white silver')
 const SIZES = wordList('small medium large')
-const BINDINGS = wordList('paperback hardcover audiobook')
+const BINDINGS = ['paperback', 'hardcover', 'large print']
 
 const kind = (noun: string, low: number, high: number, options: readonly string[], bulky = false): ProductKind => ({
   noun,

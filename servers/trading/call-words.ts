@@ -12,20 +12,19 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   view_order_book: {
     goal: 'see the order book of a stock',
-    answer: '{name} has these orders on the {@side} side: {levels*{quantity:share} at {price} euros ({orders:order})}.',
+    answer: '{name} has these {@side} orders: {levels*{quantity:share} at {price} euros ({orders:order})}.',
   },
   place_trade_order: {
     goal: 'buy or sell shares',
     answer:
       'The order for {name} is {status}[: {filled:share} traded for {amount} euros][; {open:share} still to be traded]. Your buying power is {buying_power} euros.',
+    // Whoever looks afterwards looks at what the order has changed.
     next: ['protect_position', 'add_to_watchlist'],
-    checks: ['list_positions', 'check_buying_power', 'list_trade_orders'],
   },
   amend_trade_order: {
     goal: 'change a trade order',
     answer:
       'The order for {name} now has a limit of {@limit_price} euros and is {status}[: {filled:share} traded for {amount} euros][; {open:share} still to be traded]. Your buying power is {buying_power} euros.',
-    checks: ['list_trade_orders'],
   },
   list_trade_orders: {
     goal: 'see my trade orders',
@@ -36,13 +35,11 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'cancel a trade order',
     answer: 'The order for {name} is {status}. Your buying power is {buying_power} euros.',
     next: ['place_trade_order'],
-    checks: ['check_buying_power', 'list_trade_orders'],
   },
   protect_position: {
     goal: 'protect some of my shares with a stop order',
     answer:
       'A stop at {stop_price} euros now protects {@quantity} of your {name} shares[; {free:share} {free=is|are} not covered by any order].',
-    checks: ['list_trade_orders'],
   },
   list_positions: {
     goal: 'see which shares I hold',

@@ -12,11 +12,17 @@ export function tradable(db: TradingView, now: string, bound: string | undefined
   return [...open, ...open.filter(({ instrument }) => freeShares(db, instrument) > 0)]
 }
 
-/** Some lots, mostly few, at most `most` shares; one lot when there is not even that. */
-export function sampleQuantity(random: SeededRandom, lot: number, most: number): number {
-  const whole = Math.floor(most / lot)
-  if (whole < 1) return lot
-  return lot * random.int(1, Math.min(whole, random.pick([4, 12, 40])))
+/** EUR that orders are mostly for. */
+const WORTHWHILE = [800, 1500, 3000, 6000] as const
+
+/**
+ * Whole lots, at most `most` shares: whoever sells parts with all that is free, or with some, and nobody trades in what is worth less than the
+ * fees.
+ */
+export function sampleQuantity(random: SeededRandom, { lot, last }: Instrument, side: Side, most: number): number {
+  const lots = Math.max(1, Math.floor(most / lot))
+  if (side === 'sell' && random.chance(0.4)) return lot * lots
+  return lot * Math.min(lots, Math.max(1, Math.round(random.pick(WORTHWHILE) / last / lot)))
 }
 
 /** All free shares of a position or about half of them, in lots. */

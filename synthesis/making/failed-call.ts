@@ -47,6 +47,7 @@ export function failingVariant({ steps, open, random }: Course, index: number, a
       entity === undefined &&
       !ACT.test(field) &&
       !IN_ITS_PLACE.test(field) &&
+      !(typeof step.args[field] === 'number' && TELLING.test(step.tool.name)) &&
       // Who has said it rightly once does not get it wrong then.
       !said.some((args) => args[field] === step.args[field]) &&
       (after ? typeof step.args[field] === 'number' : isMisjudged(step.args[field]!, schema)) &&
@@ -69,18 +70,23 @@ export function failingVariant({ steps, open, random }: Course, index: number, a
   return null
 }
 
-/** What nothing else does for: who finds no cafe does not look for a library, and nobody means to stop a loss at twice the price. */
-const IN_ITS_PLACE = /^(category|cuisine|door|stop_price|alert_price|limit_price)$/
+/** What nothing else does for: who finds no cafe does not look for a library, nobody means to stop a loss at twice the price, and what was counted was. */
+const IN_ITS_PLACE = /^(category|cuisine|door|stop_price|alert_price|limit_price|counted)$/
+/** Verbs of tools that are told what is so: what was spent is not less because it cannot be entered. */
+const TELLING = /^record_/
 
 /** Calls of which a second one comes on top of the first: who has charged 60 and thinks better of it does not charge 90 then. */
 export const ADDS =
-  /^(charge|collect|issue|refund|transfer|send|pay|top_up|place|record|add|buy|book|order|reorder|withdraw|deposit|move|split|request|sell|count)_/
+  /^(charge|collect|issue|refund|contribute|transfer|send|pay|top_up|place|record|add|buy|book|order|reorder|withdraw|deposit|move|split|request|sell|count)_/
 
-/** Whether somebody who hears how much there is takes less than half of it, though they wanted more. */
+/** Of what there is, the share that somebody takes at least who wanted more. */
+const TAKEN = 0.8
+
+/** Whether somebody who hears how much there is takes far less than that, though they wanted more. */
 function fallsShort(right: Json, wrong: Json, message: string): boolean {
   if (typeof right !== 'number' || typeof wrong !== 'number') return false
   const told = [...message.matchAll(/(?<![\w-])\d+(?![\w-])/g)].map(([digits]) => Number(digits))
-  return told.some((most) => most < wrong && right < most / 2)
+  return told.some((most) => most < wrong && right < most * TAKEN)
 }
 
 /** Choices of what is to be done, rather than how: who wants somebody held does not want them removed instead. */

@@ -26,6 +26,7 @@ const QUESTIONS: readonly (readonly [RegExp, readonly string[]])[] = [
     /^(search term|search phrase|pattern|keyword)$/,
     ['What should I search for?', 'Sure. Which # should I use?', 'What # should I look for?'],
   ],
+  [/^description$/, ['What should the description say?', 'Sure. Under what description?', 'Which # should I enter?']],
   [/ name$/, ['Under which name?', 'Which # should I put down?', 'Could you tell me the #?']],
   [/^PIN$/, ['What is the PIN?', 'I need the PIN for that. What is it?', 'Could you tell me the PIN?']],
   [
@@ -47,7 +48,7 @@ const QUESTIONS: readonly (readonly [RegExp, readonly string[]])[] = [
 
 const WHICH = ['Which # would you like?', 'Which # do you mean?', 'Which # should it be?', 'Sure. Which #?'] as const
 const CHOOSING = ['Which # would you like?', 'Which # should it be?', 'Which # do you want?', 'Sure. Which #?'] as const
-const SOUGHT = ['What should I search for?', 'What text should I look for?', 'Sure. What should I look for?'] as const
+const SOUGHT = ['What should I search for?', 'What should I look for?', 'Sure. What should I look for?'] as const
 /** Names that something new is given, and those by which something is found. */
 const NAMING = ['What should it be called?', 'Sure. What name should it have?', 'Under what name?'] as const
 const FINDING = ['What is the # that I should look for?', 'Sure. What #?', 'Which # should I look for?'] as const

@@ -126,8 +126,8 @@ function labelled(noun: string, label: string, { labelField, ahead }: Context, r
     const bare = proper || random.chance(0.3) ? [name] : quoted
     return random.chance(0.4) ? [word('the '), ...bare, word(` ${noun}`)] : [word(`the ${noun} about `), ...bare]
   }
-  // "Ceramic Pan, medium" says what it is of.
-  if (noun === 'variant' && label.includes(', ')) return [name]
+  // "Ceramic Pan in medium" says what it is of.
+  if (/^(variant|item|article)$/.test(noun) && /^[A-Z].* in [a-z ]+$/.test(label)) return [name]
   const endsWithNoun = label.toLowerCase().endsWith(noun.split(' ').at(-1)!)
   if (proper && endsWithNoun) return random.chance(0.5) ? [word('the '), name] : [name]
   // The name of a file or a person needs no word for what it is, nor does a title that was just spoken of.

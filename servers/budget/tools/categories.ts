@@ -24,16 +24,14 @@ const listCategories = tool({
   annotations: { readOnly: true },
   needs: ['budget_changed'],
   ask: [
-    'list the {group} categories of the budget[ for {month}]',
-    'show the limits of our {group} categories[ in {month}]',
+    'list the {group} categories of our budget[ for {month}]',
+    'show me the limits of our {group} categories[ in {month}]',
     'tell me what is left in the {group} categories[ of {month}]',
-    'look up the {group} categories in the household budget[ for {month}]',
+    'check how our {group} categories stand[ in {month}]',
   ],
-  sample({ db, random, bound }) {
-    // The limits of a month that is closed are of no more use to anybody.
-    const open = choices(db.months, bound.month, ({ status }) => status === 'open')
-    if (open.length === 0) return null
-    const month = bound.month ?? (random.chance(0.08) ? random.pick(open).month : undefined)
+  sample({ random, bound, today }) {
+    // The limits of months that are over are seldom of use to anybody.
+    const month = bound.month ?? (random.chance(0.08) ? monthOf(today()) : undefined)
     return { group: bound.group ?? random.pick(GROUPS), ...(month === undefined ? {} : { month }) }
   },
   run({ group, month: key }, context) {
@@ -68,10 +66,10 @@ const moveBetweenCategories = tool({
   annotations: { readOnly: false },
   establishes: ['budget_changed'],
   ask: [
-    'move {amount} from {from_category} to {to_category}[ in {month}]',
-    'shift {amount} from {from_category} over to {to_category}[ for {month}]',
-    'take {amount} out of {from_category} and put it into {to_category}[ for {month}]',
-    'top up {to_category} with {amount} from {from_category}[ in {month}]',
+    'move {amount} from {from_category} to {to_category}[, in the budget for {month}]',
+    'shift {amount} from {from_category} over to {to_category}[, for {month}]',
+    'take {amount} out of {from_category} and put it into {to_category}[, for {month}]',
+    'top up {to_category} with {amount} from {from_category}[, in the budget for {month}]',
   ],
   sample({ db, random, bound, today }) {
     // Somebody covers what is overspent, or tops up what is nearly used up.

@@ -5,7 +5,7 @@ import { mentioning } from '../../kernel/text.js'
 import { itemsOf, sharersOf } from '../category-kinds.js'
 import { book, rememberLast } from '../changes.js'
 import { envelopeOf, HOUSEHOLD, leftOf, monthObstacle, monthOf, recordObstacle, splitObstacle } from '../rules.js'
-import { DRAWS } from '../sampling.js'
+import { DRAWS, isShort } from '../sampling.js'
 import { amount, tool } from '../schema.js'
 
 /** What is not worth splitting is below this. */
@@ -26,7 +26,7 @@ const searchExpenses = tool({
         expense: ref('expense'),
         amount: z.int(),
         category: ref('category'),
-        member: ref('member'),
+        member: z.string(),
         date: common('date', z.string()),
       }),
     ),
@@ -36,10 +36,10 @@ const searchExpenses = tool({
   needs: ['expense_recorded'],
   ask: [
     'see how much went on "{text}"[ in {month}]',
-    'search the expenses for "{text}"[ in {month}]',
+    'search for "{text}" among our expenses[ in {month}]',
     'look for expenses that mention "{text}"[ in {month}]',
     'find out what we spent on "{text}"[ in {month}]',
-    'show me the expenses for "{text}"[ in {month}]',
+    'look up who paid for "{text}"[ in {month}]',
   ],
   sample({ db, random, bound }) {
     const rows = db.expenses.list((row) => row.month === (bound.month ?? row.month))
@@ -66,7 +66,7 @@ const recordExpense = tool({
     description: z.string().trim().min(2).max(40).describe('What was bought.'),
     category: ref('category'),
     amount: amount.describe('What was spent, in whole currency units.'),
-    member: ref('member', 'Who spent it: the first name.'),
+    member: z.string().trim().min(2).max(20).describe('Who spent it: the first name.'),
   }),
   output: z.object({
     description: z.string(),
@@ -79,9 +79,9 @@ const recordExpense = tool({
   establishes: ['expense_recorded', 'budget_changed'],
   ask: [
     'record an expense of {amount} by {member} for "{description}" in {category}',
-    'note that {member} spent {amount} on "{description}", under {category}',
+    'note under {category} that {member} spent {amount} on "{description}"',
     'enter {amount} for "{description}" in {category}, spent by {member}',
-    'add an expense "{description}" of {amount} to {category}, paid by {member}',
+    'put down {amount} for "{description}" under {category}, paid by {member}',
   ],
   sample({ db, random, bound, today }) {
     const categories = choices(db.categories, bound.category, ({ kind }) => kind !== 'reserve')
@@ -136,7 +136,7 @@ const splitExpense = tool({
   ask: [
     'split {expense} and put {amount} of it under {category}',
     'split {amount} off {expense} and move it to {category}',
-    'split {expense}, since {amount} of it was for {category}',
+    'count {amount} of {expense} under {category} instead',
     'split {expense} so that {amount} of it counts in {category}',
   ],
   sample({ db, random, bound }) {
@@ -149,7 +149,13 @@ const splitExpense = tool({
       const expense = random.pick(expenses)
       const category = pickFrom(
         random,
-        choices(db.categories, bound.category, ({ name }) => sharersOf(expense.description).includes(name)),
+        // Nobody moves an expense to where nothing is left for it.
+        choices(
+          db.categories,
+          bound.category,
+          ({ category, name }) =>
+            sharersOf(expense.description).includes(name) && !isShort(db, category, expense.month),
+        ),
       )
       const part = bound.amount ?? random.int(Math.ceil(expense.amount / 5), Math.floor(expense.amount / 2))
       if (!category || splitObstacle(db, expense, category, part)) continue
@@ -186,10 +192,10 @@ const undoExpense = tool({
   annotations: { readOnly: false, destructive: true },
   establishes: ['budget_changed'],
   ask: [
-    'undo {expense}, the last one',
+    'undo {expense}, which we entered by mistake',
     'take {expense} back out of the books',
-    'reverse the last entry, {expense}',
-    'delete {expense}, the last one we entered',
+    'delete {expense} from our records',
+    'strike {expense} from the books, since it was entered twice',
   ],
   sample({ db, bound }) {
     const last = db.household.get(HOUSEHOLD)!.last_expense

@@ -28,7 +28,7 @@ const payRecurringExpense = tool({
     'pay {recurring_expense}[ for {month}]',
     'settle {recurring_expense}[ for {month}]',
     'mark {recurring_expense} as paid[ for {month}]',
-    'book the payment for {recurring_expense}[ in {month}]',
+    'enter {recurring_expense} as paid[ for {month}]',
   ],
   sample({ db, random, bound, today }) {
     const current = today().slice(0, 7)
@@ -80,6 +80,7 @@ const summariseMonth = tool({
     'give me a summary of the household budget for {month}',
     'tell me what we overspent and what is still unpaid in {month}',
     'show me how our budget looks for {month}',
+    'work out whether we got by on our money in {month}',
   ],
   sample({ db, random, bound }) {
     return { month: bound.month ?? random.pick(db.months.list()).month }

@@ -32,6 +32,7 @@ const listSavingsGoals = tool({
   ask: [
     'see how our savings goals are coming along',
     'list the savings goals',
+    'remind me what we are putting money aside for',
     'show what the household is saving for',
     'tell me how far we are with our savings goals',
     'look up our savings goals',
@@ -92,7 +93,9 @@ const contribute = tool({
     const { savings_goal, saved, target } = random.pick(goals)
     const { category } = random.pick(givers)
     const most = Math.min(target - saved, spareOf(db, category, month))
-    return { savings_goal, category, amount: bound.amount ?? sampleAmount(random, most) }
+    // What little is missing is given in full.
+    const isLast = most === target - saved && most < 100
+    return { savings_goal, category, amount: bound.amount ?? (isLast ? most : sampleAmount(random, most)) }
   },
   run({ savings_goal, category: key, amount }, context) {
     const { rowOf, unless, db, fail, today } = context

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { chooseByDraws } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
+import type { SeededRandom } from '../../kernel/random.js'
 import { sell } from '../escrow.js'
 import { type Answer, answerObstacle, firstAnswer, nextAnswer, priceOf } from '../haggling.js'
 import { bidObstacle, buyObstacle, increment, LIMITS, leastOffer, nextPrice, offerObstacle } from '../rules.js'
@@ -33,7 +34,6 @@ const placeBid = tool({
     'bid {amount} on {listing}',
     'place a bid of {amount} on {listing}',
     'enter a bid on {listing} for {amount}',
-    'make a bid on {listing}: {amount}',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()
@@ -75,7 +75,12 @@ const buyListing = tool({
     wallet: z.int(),
   }),
   annotations: { readOnly: false },
-  ask: ['buy {listing}', 'purchase {listing}', 'pay for {listing}', 'go ahead and buy {listing} with my wallet'],
+  ask: [
+    'buy {listing}',
+    'purchase {listing} for me',
+    'go ahead and buy {listing} with my wallet',
+    'take {listing} at that price',
+  ],
   sample({ db, random, bound, now }) {
     const moment = now()
     const row = chooseByDraws(db.listings, random, bound.listing, (listing) => !buyObstacle(db, moment, listing))
@@ -112,8 +117,8 @@ const makeOffer = tool({
   ask: [
     'offer {amount} for {listing}',
     'make an offer of {amount} for {listing}',
-    'propose {amount} to the seller of {listing}',
-    'offer the seller of {listing} {amount}',
+    'ask the seller of {listing} whether {amount} would do',
+    'try to get {listing} for {amount}',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()
@@ -125,7 +130,11 @@ const makeOffer = tool({
     )
     if (!row) return null
     if (bound.amount !== undefined) return { listing: row.listing, amount: bound.amount }
-    const amount = roundAmount(random, Math.ceil(row.price * 0.7), Math.max(leastOffer(row), row.price - 1))
+    const amount = roundAmount(
+      random,
+      Math.ceil(row.price * 0.75),
+      Math.max(leastOffer(row), Math.floor(row.price * 0.92)),
+    )
     return { listing: row.listing, amount: offerObstacle(db, moment, row, amount) ? leastOffer(row) : amount }
   },
   run({ listing, amount }, { rowOf, unless, db, nextId, now, today }) {
@@ -154,6 +163,12 @@ const AS_BUYER = ['accept', 'counter'] as const
 const isOwnBid = (db: MarketView, offer: string | undefined): boolean =>
   offer !== undefined && db.offers.get(offer)?.buyer === YOU
 
+/** A counter-offer that gives way by a third to two thirds. */
+function between(random: SeededRandom, bid: number, ask: number): number {
+  const gap = ask - bid
+  return roundAmount(random, bid + Math.max(1, Math.floor(gap / 3)), ask - Math.max(1, Math.floor(gap / 3)))
+}
+
 const answerOffer = tool({
   name: 'answer_offer',
   description: `Answer an open offer when it is your turn: accept or decline it, or counter with an amount between what was offered and what was asked. The other side replies at once and declines after ${LIMITS.rounds} counter-offers. Offers expire after ${LIMITS.offerDays} days.`,
@@ -165,18 +180,17 @@ const answerOffer = tool({
   output: haggle,
   annotations: { readOnly: false },
   ask: [
-    'tell the other side of {offer} that I {answer}[ at {amount}]',
+    'tell them that I {answer} {offer}[ at {amount}]',
     'respond to {offer}: {answer} it[ at {amount}]',
-    'look at {offer} and {answer} it[ at {amount}]',
+    'let the other side know that I {answer} {offer}[ with {amount}]',
     'go ahead and {answer} {offer}[ at {amount}]',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()
-    // Whoever bids for something does not turn down the answer in the same breath.
+    // Whoever has bid for something does not turn down the answer.
     const answer = bound.answer ?? random.pick(isOwnBid(db, bound.offer) ? AS_BUYER : ANSWERS)
     const counter = answer === 'counter'
-    const amountFor = ({ bid, ask }: Offer) =>
-      counter ? (bound.amount ?? roundAmount(random, bid + 1, ask - 1)) : undefined
+    const amountFor = ({ bid, ask }: Offer) => (counter ? (bound.amount ?? between(random, bid, ask)) : undefined)
     const fits = (row: Offer) =>
       (!counter || row.ask - row.bid > 1) && !answerObstacle(db, moment, row, answer, counter ? row.bid + 1 : undefined)
     const row = chooseByDraws(db.offers, random, bound.offer, fits)

@@ -35,10 +35,10 @@ const searchListings = tool({
   pages: { listings: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'search the marketplace for {text}[, only {format} listings][, for at most {max_price}]',
+    'search for {text} on the marketplace[, only {format} listings][, for at most {max_price}]',
     'look for a second-hand {text}[ among the {format} listings][, up to {max_price}]',
-    'find[ {format}] listings of {text}[ that cost at most {max_price}]',
-    'see who sells {text} second-hand[ in {format} listings][ for no more than {max_price}]',
+    'see whether anybody sells a used {text}[ as a {format} listing][ for no more than {max_price}]',
+    'check the marketplace for a used {text}[, just {format} listings][, at {max_price} or less]',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()
@@ -93,9 +93,9 @@ const getListing = tool({
   ask: [
     'see what {listing} is like',
     'show me the details of {listing}',
-    'open {listing} on the marketplace',
-    'tell me who sells {listing} and when it ends',
-    'get the price, the bids and the seller of {listing}',
+    'tell me who sells {listing} and until when',
+    'find out who offers {listing} and how well they are rated',
+    'look up the price and the seller of {listing}',
   ],
   sample({ db, random, bound, now }) {
     // What is over, or gone, nobody asks the price of; what was won is to be paid.
@@ -130,6 +130,9 @@ function ratingOf({ stars, ratings }: { readonly stars: number; readonly ratings
 
 type Kind = (typeof ACTIVITIES)[number]
 
+/** Keys of what was listed in this session; those of the seed begin with what is sold. */
+const NEW_LISTING = /^listing-/
+
 interface Entry {
   readonly title: string
   readonly own_listing?: string
@@ -147,6 +150,7 @@ function activity(db: MarketView, now: string, kind: Kind): Entry[] {
         .by('seller', YOU)
         .filter(({ status }) => status !== 'sold' && status !== 'relisted')
         .map((row) => listed(row, now))
+        .reverse()
     case 'bids':
       return biddings(db).map((row) => pursued(row, now))
     case 'offers':
@@ -199,7 +203,7 @@ const traded = ({ title, sale, stage, amount }: Sale): Entry => ({ title, sale, 
 const listMarketActivity = tool({
   name: 'list_market_activity',
   description:
-    'List your own side of the market: your listings, auctions you bid on, open offers sent or received (with the amount you would agree to), purchases or sales (those not finished first). Words of the title narrow it down.',
+    'List your own side of the market: your listings (the newest first), auctions you bid on, open offers sent or received (with the amount you would agree to), purchases or sales (those not finished first). Words of the title narrow it down.',
   input: z.strictObject({ kind: z.enum(ACTIVITIES).describe('What to list.'), text: text.optional() }),
   output: z.object({
     found: z.int(),
@@ -217,18 +221,22 @@ const listMarketActivity = tool({
   }),
   pages: { entries: 'short' },
   annotations: { readOnly: true },
+  needs: ['put_on_sale'],
   ask: [
-    'list my {kind} on the marketplace[, just the ones for {text}]',
-    'show me my {kind} on the marketplace[ for {text}]',
-    'look up my {kind} on the marketplace[, only those for {text}]',
-    'go through my {kind} on the marketplace[ for {text}]',
+    'list my {kind} on the marketplace[, just the ones for "{text}"]',
+    'show me my {kind} on the marketplace[ with "{text}" in the title]',
+    'look up my {kind} on the marketplace[, only those for "{text}"]',
+    'check how my {kind} on the marketplace are doing[, those for "{text}"]',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()
     const kinds = ACTIVITIES.filter((kind) => activity(db, moment, kind).length > 0)
-    const kind = bound.kind ?? random.pick(kinds)
+    // Whoever has just put something up for sale looks at what they sell.
+    const isFresh = NEW_LISTING.test(db.listings.list().at(-1)!.listing)
+    const kind = bound.kind ?? (isFresh ? 'listings' : random.pick(kinds))
     const entries = activity(db, moment, kind)
-    const narrowed = entries.length > PAGE.short && random.chance(0.6) ? { text: random.pick(entries).title } : {}
+    const narrowed =
+      !isFresh && entries.length > PAGE.short && random.chance(0.6) ? { text: random.pick(entries).title } : {}
     return { kind, ...narrowed, ...bound }
   },
   run({ kind, text }, { db, now }) {

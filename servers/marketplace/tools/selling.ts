@@ -52,11 +52,12 @@ const createListing = tool({
   }),
   output: onSale,
   annotations: { readOnly: false },
+  establishes: ['put_on_sale'],
   ask: [
-    'put "{title}" on sale for {price} as a {format} listing[ with a reserve of {reserve}]',
-    'create a {format} listing titled "{title}" at {price}[ with the reserve {reserve}]',
+    'put my "{title}" up for sale at {price} as a {format} listing[ with a reserve of {reserve}]',
+    'set up a {format} listing for my "{title}" at {price}[ with a reserve of {reserve}]',
     'sell my "{title}" on the marketplace as a {format} listing for {price}[, with a reserve of {reserve}]',
-    'put my "{title}" on the marketplace for {price} as a {format} listing[ with a reserve of {reserve}]',
+    'offer my old "{title}" on the marketplace for {price} as a {format} listing[, but not below {reserve}]',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()
@@ -93,7 +94,7 @@ const relistListing = tool({
     'relist {own_listing} for {price}',
     'list {own_listing} again at {price}',
     'put {own_listing} back on sale for {price}',
-    'put {own_listing} up again for {price}',
+    'give {own_listing} another try at {price}',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()
@@ -101,7 +102,8 @@ const relistListing = tool({
     if (!row) return null
     // What did not sell is tried for less.
     const low = Math.max(1, Math.floor(row.price * 0.7))
-    return { own_listing: row.listing, price: bound.price ?? roundAmount(random, low, Math.max(low, row.price - 1)) }
+    const high = Math.max(low, Math.floor(row.price * 0.92))
+    return { own_listing: row.listing, price: bound.price ?? roundAmount(random, low, high) }
   },
   run({ own_listing, price }, { rowOf, unless, db, nextId, now }) {
     const moment = now()
@@ -122,7 +124,7 @@ const withdrawListing = tool({
   output: z.object({ title: z.string(), own_listing: ref('own_listing'), status: z.string() }),
   annotations: { readOnly: false, destructive: true },
   ask: [
-    'withdraw {own_listing}',
+    'withdraw {own_listing} from sale',
     'take {own_listing} off the market',
     'stop selling {own_listing}',
     'remove {own_listing} from the marketplace',
@@ -152,7 +154,7 @@ const withdrawListing = tool({
 
 const shipSale = tool({
   name: 'ship_sale',
-  description: `Ship an article that you sold and that is paid. A letter takes what is worth up to ${CARRIER_TERMS.letter.worth} and costs ${CARRIER_TERMS.letter.cost}, a parcel ${CARRIER_TERMS.parcel.worth} for ${CARRIER_TERMS.parcel.cost}, a courier anything for ${CARRIER_TERMS.courier.cost}.`,
+  description: `Ship an article that you sold and that is paid. Plain post takes what is worth up to ${CARRIER_TERMS.post.worth} and costs ${CARRIER_TERMS.post.cost}, a parcel ${CARRIER_TERMS.parcel.worth} for ${CARRIER_TERMS.parcel.cost}, a courier anything for ${CARRIER_TERMS.courier.cost}.`,
   input: z.strictObject({
     sale: ref('sale'),
     carrier: z.enum(CARRIERS).describe('How it is sent, by what it is worth.'),
@@ -169,9 +171,9 @@ const shipSale = tool({
   annotations: { readOnly: false },
   ask: [
     'ship {sale} by {carrier}',
-    'send {sale} to the buyer by {carrier}',
+    'send what I sold in {sale} to the buyer by {carrier}',
     'get {sale} on its way to the buyer by {carrier}',
-    'use a {carrier} to ship {sale}',
+    'have {sale} delivered to the buyer by {carrier}',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()

@@ -24,9 +24,9 @@ const settleSale = tool({
   establishes: ['sale_completed'],
   ask: [
     'go ahead and {outcome} the payment for {sale}',
-    'settle {sale} now and {outcome} the payment',
+    'let the marketplace know that I {outcome} the payment for {sale}',
     'settle {sale}: {outcome} the payment',
-    'have the marketplace {outcome} the payment for {sale}',
+    'tell the marketplace that I want to {outcome} the payment for {sale}',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()
@@ -55,6 +55,9 @@ function settle(db: MarketDb, sale: Sale, outcome: Outcome, today: string): Sale
   return outcome === 'release' || outcome === 'claim' ? payOut(db, sale, today) : payBack(db, sale, today)
 }
 
+/** Who is not content disputes, and rates no purchase that went well with one star; most are. */
+const STARS = [1, 3, 4, 4, 4, 5, 5, 5, 5, 5] as const
+
 const rateSale = tool({
   name: 'rate_sale',
   description: `Give the seller of a completed purchase one to five stars, once and within ${LIMITS.ratingDays} days of its completion.`,
@@ -67,11 +70,11 @@ const rateSale = tool({
     'rate {sale} with {stars} stars',
     'give the seller {stars} stars for {sale}',
     'leave a rating of {stars} stars for {sale}',
-    'rate the seller of {sale} with {stars} out of five stars',
+    'review the seller of {sale} with {stars} out of five stars',
   ],
   sample({ db, random, bound, today }) {
     const row = chooseByDraws(db.sales, random, bound.sale, (sale) => !ratingObstacle(today(), sale))
-    return row ? { sale: row.sale, stars: bound.stars ?? random.pick([1, 2, 3, 4, 4, 5, 5]) } : null
+    return row ? { sale: row.sale, stars: bound.stars ?? random.pick(STARS) } : null
   },
   run({ sale, stars }, { rowOf, unless, db, today }) {
     const row = rowOf('sales', sale)

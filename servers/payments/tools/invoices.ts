@@ -4,7 +4,7 @@ import { addDays } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
 import { mentioning } from '../../kernel/text.js'
 import { creditLeft, LIMITS, notify, owedOn, sendingObstacle, shownStatus, voidingObstacle } from '../rules.js'
-import { sampleAmount } from '../sampling.js'
+import { sampleBill } from '../sampling.js'
 import { INVOICE_STATUSES, type Invoice, money, type PaymentsView, tool } from '../schema.js'
 import { TITLES } from '../words.js'
 
@@ -28,7 +28,8 @@ const createInvoice = tool({
     'draft an invoice of {amount} for {customer} titled "{title}"[, due on {due}]',
     'create an invoice of {amount} titled "{title}" for {customer}[ that is due on {due}]',
     'write {customer} an invoice titled "{title}" for {amount}[ with the due date {due}]',
-    'prepare the invoice "{title}" of {amount} for {customer}[, due {due}]',
+    'bill {customer} {amount} for "{title}"[, due on {due}]',
+    'prepare an invoice over {amount} for {customer}, called "{title}"[, to be paid by {due}]',
   ],
   sample({ db, random, bound, today }) {
     const customer = choose(db.customers, random, bound.customer, ({ status }) => status === 'active')
@@ -36,7 +37,7 @@ const createInvoice = tool({
     if (!customer || hasDraft(db, customer.customer, title)) return null
     // Mostly small enough to be sent within the customer's credit.
     const left = creditLeft(db, customer)
-    const amount = sampleAmount(random, left >= 20 ? Math.min(left, 900) : 900)
+    const amount = sampleBill(random, left >= 60 ? Math.min(left, 900) : 900)
     const due = random.chance(0.3) ? { due: addDays(today(), random.int(1, 60)) } : {}
     return { amount, ...due, ...bound, customer: customer.customer, title }
   },
@@ -70,10 +71,9 @@ const sendInvoice = tool({
   establishes: ['notice_sent'],
   ask: [
     'get {invoice} out to the customer',
-    'send {invoice} to its customer',
     'send {invoice} out',
-    'issue {invoice} to its customer',
     'send {invoice} to the customer',
+    'mail {invoice} to the customer',
   ],
   sample({ db, random, bound, today }) {
     const fits = (row: Invoice) => sendingObstacle(db, today(), row) === undefined
@@ -103,10 +103,11 @@ const searchInvoices = tool({
   pages: { invoices: 'long' },
   annotations: { readOnly: true },
   ask: [
-    'search the invoices[ for {words}][, only the {status} ones]',
+    'list our invoices[ for {words}][, only the {status} ones]',
     'find the invoices[ for {words}][ that are {status}]',
-    'look through the invoices[ for {words}][, just the {status} ones]',
+    'look through our invoices[ for {words}][, just the {status} ones]',
     'show me the invoices[ that mention {words}][, only the {status} ones]',
+    'check which invoices there are[ for {words}][, {status} ones only]',
   ],
   sample({ db, random, bound, today }) {
     const row = random.pick(db.invoices.list())

@@ -14,10 +14,12 @@ import {
   refundObstacle,
   shownStatus,
 } from '../rules.js'
-import { newReference, sampleAmount } from '../sampling.js'
+import { newReference, samplePart } from '../sampling.js'
 import { type Context, type Invoice, money, type PaymentsView, type Refund, reference, tool } from '../schema.js'
 
-const REPEATABLE = 'Repeating a call with the same reference changes nothing'
+const REPEATABLE = 'Repeating a call with the same reference changes nothing; without one, each call is another'
+/** How often somebody gives a mark of their own. */
+const MARKED = 0.15
 const outcome = { title: z.string(), invoice: ref('invoice'), status: z.string() }
 
 function summary({ db }: Context, key: string, date: string) {
@@ -57,16 +59,18 @@ const chargeInvoice = tool({
     invoice: ref('invoice'),
     token: sensitive(ref('token', 'Token of the saved card.')),
     amount: money.describe('Euros.'),
-    reference: reference.describe('Your own mark of this charge, such as may-rent: the same mark never charges twice.'),
+    reference: reference
+      .describe('Your own mark of this charge, such as may-rent: the same mark never charges twice.')
+      .optional(),
   }),
   output: z.object({ ...outcome, owed: z.int(), balance: z.int() }),
-  annotations: { readOnly: false, idempotent: true },
+  annotations: { readOnly: false },
   establishes: ['money_captured', 'notice_sent'],
   ask: [
-    'charge {amount} for {invoice} to {token} with the reference {reference}',
-    'collect {amount} on {invoice} from {token}, reference {reference}',
-    'take {amount} for {invoice} from {token} under the reference {reference}',
-    'use {token} to collect {amount} for {invoice} with the reference {reference}',
+    'charge {amount} for {invoice} to {token}[ with the reference {reference}]',
+    'collect {amount} on {invoice} from {token}[, reference {reference}]',
+    'take {amount} for {invoice} from {token}[ under the reference {reference}]',
+    'use {token} to collect {amount} for {invoice}[ and mark it {reference}]',
   ],
   sample({ db, random, bound, today }) {
     const date = today()
@@ -79,11 +83,13 @@ const chargeInvoice = tool({
     if (!invoice) return null
     const { token, range } = random.pick(chargeablePair(db, date, invoice, bound.token))
     const [least, most] = range
-    const amount = least === most || random.chance(0.5) ? most : sampleAmount(random, most)
-    return { amount, reference: newReference(db, invoice.title), ...bound, invoice: invoice.invoice, token }
+    const amount = least === most || random.chance(0.7) ? most : samplePart(random, most)
+    const marked = random.chance(MARKED) ? { reference: newReference(db, invoice.title) } : {}
+    return { amount, ...marked, ...bound, invoice: invoice.invoice, token }
   },
-  run({ invoice, token, amount, reference }, context) {
-    const { rowOf, unless, db, fail, today } = context
+  run({ invoice, token, amount, reference: given }, context) {
+    const { rowOf, unless, db, fail, today, nextId } = context
+    const reference = given ?? nextId('charge')
     const charged = rowOf('invoices', invoice)
     const card = rowOf('tokens', token)
     const date = today()
@@ -108,18 +114,18 @@ const issueRefund = tool({
   input: z.strictObject({
     invoice: ref('invoice'),
     amount: money.describe('Euros.'),
-    reference: reference.describe(
-      'Your own mark of this refund, such as return-17: the same mark never refunds twice.',
-    ),
+    reference: reference
+      .describe('Your own mark of this refund, such as return-17: the same mark never refunds twice.')
+      .optional(),
   }),
   output: z.object({ ...outcome, refunded: z.int().describe('In all, on this invoice.'), balance: z.int() }),
-  annotations: { readOnly: false, idempotent: true },
+  annotations: { readOnly: false },
   establishes: ['notice_sent'],
   ask: [
-    'refund {amount} on {invoice} with the reference {reference}',
-    'give back {amount} of {invoice} under the reference {reference}',
-    'return {amount} for {invoice} to the customer, reference {reference}',
-    'issue a refund of {amount} on {invoice}, using the reference {reference}',
+    'refund {amount} on {invoice}[ with the reference {reference}]',
+    'give the customer {amount} back on {invoice}[ under the reference {reference}]',
+    'return {amount} of what was paid for {invoice} to the customer[, reference {reference}]',
+    'issue a refund of {amount} on {invoice}[ and mark it {reference}]',
   ],
   sample({ db, random, bound, today }) {
     const { available } = db.balance.get('main')!
@@ -130,20 +136,22 @@ const issueRefund = tool({
         : Math.min(available, refundable(db, today(), row.invoice))
     const invoice = choose(db.invoices, random, bound.invoice, (row) => most(row) > 0)
     if (!invoice) return null
-    const amount = random.chance(0.5) ? most(invoice) : sampleAmount(random, most(invoice))
-    return { amount, reference: newReference(db, `refund ${invoice.title}`), ...bound, invoice: invoice.invoice }
+    const amount = random.chance(0.7) ? most(invoice) : samplePart(random, most(invoice))
+    const marked = random.chance(MARKED) ? { reference: newReference(db, `refund ${invoice.title}`) } : {}
+    return { amount, ...marked, ...bound, invoice: invoice.invoice }
   },
-  run(args, context) {
-    const { rowOf, unless, db, fail, today } = context
-    const invoice = rowOf('invoices', args.invoice)
+  run({ invoice, amount, reference: given }, context) {
+    const { rowOf, unless, db, fail, today, nextId } = context
+    const paid = rowOf('invoices', invoice)
+    const reference = given ?? nextId('refund')
     const date = today()
-    const before = db.refunds.get(args.reference)
-    if (before?.invoice !== args.invoice || before.amount !== args.amount) {
-      if (isReferenceUsed(db, args.reference)) fail('reference_reused')
-      unless(refundObstacle(db, date, invoice, args.amount))
-      refund(context, invoice, { reference: args.reference, invoice: args.invoice, amount: args.amount, date })
+    const before = db.refunds.get(reference)
+    if (before?.invoice !== invoice || before.amount !== amount) {
+      if (isReferenceUsed(db, reference)) fail('reference_reused')
+      unless(refundObstacle(db, date, paid, amount))
+      refund(context, paid, { reference, invoice, amount, date })
     }
-    return { ...summary(context, args.invoice, date), refunded: db.invoices.get(args.invoice)!.refunded }
+    return { ...summary(context, invoice, date), refunded: db.invoices.get(invoice)!.refunded }
   },
 })
 
@@ -185,7 +193,7 @@ const requestPayout = tool({
     const most = available - reserve
     if (payoutObstacle(db, today(), Math.max(most, LIMITS.payout))) return null
     const steps = Math.floor(most / LIMITS.payout)
-    return { amount: LIMITS.payout * random.int(Math.ceil(steps / 3), steps), ...bound }
+    return { amount: LIMITS.payout * random.int(Math.ceil(steps / 4), steps), ...bound }
   },
   run({ amount }, { unless, db, nextId, today }) {
     const date = today()

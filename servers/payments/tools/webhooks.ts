@@ -58,6 +58,7 @@ const retryWebhook = tool({
     'try {webhook} once more',
     'retry the failed notices of {webhook}',
     'send the pending notices of {webhook} again',
+    'push out what got stuck at {webhook}',
   ],
   sample({ db, random, bound, today }) {
     const fits = (row: Webhook) => row.pending > 0 && retriesLeft(row, today()) > 0

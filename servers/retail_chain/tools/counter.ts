@@ -83,8 +83,8 @@ const closeReservation = tool({
   ask: [
     'close {reservation} as {outcome}',
     'mark {reservation} as {outcome}',
-    'note that {reservation} is {outcome}',
-    'record that {reservation} was {outcome}',
+    'note that {reservation} was {outcome}',
+    'put {reservation} down as {outcome}',
   ],
   sample({ db, random, bound, now }) {
     const outcome = bound.outcome ?? (random.chance(0.6) ? 'collected' : 'cancelled')

@@ -31,9 +31,9 @@ const findStores = tool({
   ask: [
     'see which branches we have in {city}',
     'find our stores in {city}',
-    'list the stores of the chain in {city}',
+    'list our {city} stores',
     'show me which stores we have in {city}',
-    'look up our stores in {city} and their opening hours',
+    'look up our stores in {city} and when they are open',
   ],
   sample({ db, random, bound }) {
     const row = choose(db.stores, random, undefined)
@@ -67,10 +67,10 @@ const searchArticles = tool({
   pages: { articles: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'search our articles for "{text}"[ in {department}]',
-    'find the articles that match "{text}"[ in the {department} department]',
-    'look up "{text}" among the articles of the chain[ under {department}]',
-    'check whether the chain carries "{text}"[ in {department}]',
+    'search for "{text}" among our articles[ in the {department} department]',
+    'find the articles called "{text}"[ in the {department} department]',
+    'look up "{text}" in our range[ under {department}]',
+    'check whether we carry "{text}"[ in the {department} department]',
   ],
   sample({ db, random, bound }) {
     const row = choose(
@@ -80,7 +80,8 @@ const searchArticles = tool({
       ({ department }) => department === (bound.department ?? department),
     )
     if (!row) return null
-    const word = random.pick(row.title.split(' '))
+    // By one word people look for a kind of thing.
+    const word = row.title.split(' ').at(-1)!
     const rare = db.articles.count(({ words }) => words.includes(word.toLowerCase())) <= 3
     return {
       text: rare && random.chance(0.2) ? word : row.title,
@@ -108,23 +109,23 @@ const checkStock = tool({
     title: z.string(),
     article: ref('article'),
     found: z.int(),
-    // The article is what one asks further about; with the store as a reference too, requests would drift to another article.
+    // The article is what one asks further about; with the store as a reference too, requests would drift to another article or store.
     stores: z.array(z.object({ name: z.string(), store: z.string(), available: z.int(), price: money })),
   }),
   pages: { stores: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'find out which stores still have {article}[ in {city}]',
-    'check where {article} is in stock[ in {city}]',
-    'show me which stores have {article}[ in {city}]',
+    'find out where[ in {city}] we still have {article}',
+    'check which stores[ in {city}] have {article} in stock',
+    'show me which of our stores[ in {city}] have {article}',
     'look up the stock of {article}[ in our {city} stores]',
-    'tell me how many of {article} the stores have[ in {city}]',
+    'tell me how much our stores have of {article}[ in {city}]',
   ],
   sample({ db, random, bound }) {
     const row = chooseStock(db, random, { article: bound.article }, (stock) => availableOf(stock) > 0)
     if (!row) return null
     const { city } = db.stores.get(row.store)!
-    return { article: row.article, ...(random.chance(0.3) ? { city } : {}), ...bound }
+    return { article: row.article, ...(random.chance(0.15) ? { city } : {}), ...bound }
   },
   run({ article, city }, { rowOf, db }) {
     const { title } = rowOf('articles', article)
@@ -162,8 +163,9 @@ const showStore = tool({
   annotations: { readOnly: true },
   ask: [
     'show me how {store} is doing',
-    'tell me what is running low and what is due at {store}',
+    'tell me what is running low and what is due to arrive at {store}',
     'give me an overview of {store}',
+    'look up what {store} runs short of and what it is waiting for',
     'check what {store} is short of and what is on its way there',
   ],
   sample({ db, random, bound }) {

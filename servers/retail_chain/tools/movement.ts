@@ -182,6 +182,7 @@ const receiveShipment = tool({
     'book {shipment} into stock',
     'mark {shipment} as received',
     'confirm that {shipment} has arrived',
+    'sign for {shipment} and put it on the shelves',
   ],
   sample({ db, random, bound, now }) {
     const row = choose(db.shipments, random, bound.shipment, (shipment) => !receiveObstacle(db, shipment, now()))

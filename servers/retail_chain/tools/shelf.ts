@@ -40,6 +40,8 @@ const markDownArticle = tool({
         // What runs low anyway sells at its price.
         (stock) =>
           !isLow(stock) &&
+          // Nor does anybody take a little more off what is marked down already.
+          stock.price === db.articles.get(stock.article)!.price &&
           isNeediest(db, stock) &&
           !markdownObstacle(db.articles.get(stock.article)!, stock, percent, today()),
       )
@@ -81,7 +83,7 @@ const countStock = tool({
     'record a count of {counted} for {article} at {store}',
     'note that we counted {counted} of {article} in {store}',
     'enter a stock count of {counted} for {article} at {store}',
-    'note the stock count for {article} in {store} as {counted}',
+    'enter that we counted {counted} of {article} in {store}',
   ],
   sample({ db, random, bound, today }) {
     const row = chooseStock(

@@ -48,13 +48,13 @@ const writeReview = tool({
   name: 'write_review',
   description: 'Review a product that was delivered to you, with one to five stars. One review per product.',
   input: z.strictObject({
-    product: ref('product'),
+    product: ref('bought_product'),
     stars: z.int().min(1).max(5).describe('1 is worst, 5 is best.'),
     text: z.string().trim().min(3).max(120).describe('The review, in a sentence or two.'),
   }),
   output: z.object({
     title: z.string(),
-    product: ref('product'),
+    product: ref('bought_product'),
     rating: z.number().describe('Average of all reviews'),
     reviews: z.int(),
   }),
@@ -63,7 +63,7 @@ const writeReview = tool({
     'review {product} with {stars} stars and the words "{text}"',
     'give {product} {stars} stars and write "{text}"',
     'write a {stars}-star review of {product} saying "{text}"',
-    'rate {product} with {stars} of 5 stars, commenting "{text}"',
+    'rate {product} with {stars} of 5 stars and add the comment "{text}"',
   ],
   sample({ db, random, bound }) {
     const row = choose(

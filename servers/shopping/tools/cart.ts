@@ -3,9 +3,7 @@ import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { cartBill, cartLines, couponObstacle, customerOf, LIMITS, worthOf } from '../rules.js'
 import { money, quantity, type ShoppingDb, type ShoppingView, tool, type Variant } from '../schema.js'
-
-/** What costs more is bought one at a time. Currency units. */
-const FOR_ONE = 60
+import { FOR_ONE } from '../words.js'
 
 /** How many more of the variant the cart can take. */
 function roomFor(db: ShoppingView, { variant, stock }: Variant): number {
@@ -25,7 +23,10 @@ function dropUnfitCoupon(db: ShoppingDb, today: string): string | undefined {
 const addToCart = tool({
   name: 'add_to_cart',
   description: `Put a variant of a product into the cart, at most ${LIMITS.perVariant} of each and no more than are in stock. The cart holds ${LIMITS.cartLines} different articles. What was on the wishlist leaves it.`,
-  input: z.strictObject({ variant: ref('variant'), quantity: quantity.describe('Pieces.') }),
+  input: z.strictObject({
+    variant: ref('variant'),
+    quantity: quantity.describe('Pieces; one if not given.').optional(),
+  }),
   output: z.object({
     name: z.string(),
     variant: ref('cart_item'),
@@ -35,19 +36,19 @@ const addToCart = tool({
   annotations: { readOnly: false },
   establishes: ['cart_filled'],
   ask: [
-    'put {quantity} of {variant} into my cart',
-    'add {variant} to the cart, quantity {quantity}',
-    'place {quantity} of {variant} in my shopping cart',
-    'add {variant} to my cart with the quantity {quantity}',
+    'put[ {quantity} of] {variant} into my cart',
+    'add {variant} to the cart[, {quantity} of them]',
+    'place[ {quantity} of] {variant} in my shopping cart',
+    'add {variant} to my shopping cart[, {quantity} pieces]',
   ],
   sample({ db, random, bound }) {
     const wanted = bound.quantity ?? 1
     const row = choose(db.variants, random, bound.variant, (variant) => roomFor(db, variant) >= wanted)
     if (!row) return null
-    const pieces = row.price > FOR_ONE ? 1 : random.pick([1, 1, 1, 2, 2, 3])
-    return { variant: row.variant, quantity: bound.quantity ?? Math.min(pieces, roomFor(db, row)) }
+    const pieces = row.price > FOR_ONE ? 1 : Math.min(random.pick([1, 1, 1, 2, 2, 3]), roomFor(db, row))
+    return { variant: row.variant, ...(pieces > 1 ? { quantity: pieces } : {}), ...bound }
   },
-  run({ variant, quantity }, { rowOf, db, fail }) {
+  run({ variant, quantity = 1 }, { rowOf, db, fail }) {
     const row = rowOf('variants', variant)
     const before = db.cart_lines.get(variant)?.quantity ?? 0
     const after = before + quantity
@@ -81,10 +82,10 @@ const removeFromCart = tool({
   annotations: { readOnly: false, destructive: true },
   needs: ['cart_filled'],
   ask: [
-    'take {variant} out of my cart[, but only {quantity} of it]',
-    'remove {variant} from the cart[, just {quantity}]',
-    'drop {variant} from my shopping cart[, {quantity} of them]',
-    'delete {variant} from my cart[, but just {quantity} of it]',
+    'take[ {quantity} of] {variant} out of my cart',
+    'remove {variant} from the cart[, but only {quantity} of them]',
+    'drop[ {quantity} of] {variant} from my shopping cart',
+    'delete {variant} from my cart[, just {quantity} of them]',
   ],
   sample({ db, random, bound }) {
     const line = choose(db.cart_lines, random, bound.variant, (row) => row.quantity >= (bound.quantity ?? 1))
@@ -123,6 +124,7 @@ const viewCart = tool({
     'have a look at my cart',
     'check what the things in my cart cost',
     'view my cart with the total',
+    'add up what I have put into my cart so far',
   ],
   sample: () => ({}),
   run(_, { db }) {

@@ -26,9 +26,9 @@ const listBrands = tool({
   annotations: { readOnly: true },
   ask: [
     'list the brands for {category}',
-    'show me which {category} brands the shop has',
-    'tell me what brands there are in {category}',
-    'look up the brands in the category {category}',
+    'show me which brands the shop has for {category}',
+    'tell me whose products there are for {category}',
+    'look up the brands that the shop carries for {category}',
   ],
   sample: ({ random, bound }) => ({ category: random.pick(CATEGORIES), ...bound }),
   run({ category }, { db }) {
@@ -54,11 +54,11 @@ const browseProducts = tool({
   pages: { products: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'look through what {brand} has[ in {category}][ for up to {max_price}]',
-    'browse the products of {brand}[ in {category}][ for up to {max_price}]',
-    'show me what {brand} offers[ in the category {category}][ for at most {max_price}]',
-    'list what the shop has from {brand}[ in {category}][, for {max_price} or less]',
-    'see which products there are from {brand}[ in {category}][ for {max_price} or less]',
+    'look through what {brand} has[ under {category}][ for up to {max_price}]',
+    'browse the products of {brand}[ under {category}][ for up to {max_price}]',
+    'show me what {brand} offers[ under {category}][ for at most {max_price}]',
+    'list what the shop has from {brand}[ under {category}][, for {max_price} or less]',
+    'see which products there are from {brand}[ under {category}][ for {max_price} or less]',
   ],
   sample({ db, random, bound }) {
     const row = choose(
@@ -96,10 +96,10 @@ const searchProducts = tool({
   pages: { products: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'search the shop for "{text}"[ in {category}][ up to {max_price}]',
+    'search for "{text}" in the shop[ under {category}][, up to {max_price}]',
     'find "{text}" in the shop[ under {category}][ for at most {max_price}]',
-    'look for a product called "{text}"[ in the category {category}][ that costs no more than {max_price}]',
-    'see whether the shop sells "{text}"[ among {category}][ for {max_price} or less]',
+    'look for a product called "{text}"[ under {category}][ that costs no more than {max_price}]',
+    'see whether the shop sells "{text}"[ under {category}][ for {max_price} or less]',
   ],
   sample({ db, random, bound }) {
     const row = choose(
@@ -109,7 +109,8 @@ const searchProducts = tool({
       ({ category, price }) => category === (bound.category ?? category) && price <= (bound.max_price ?? price),
     )
     if (!row) return null
-    const [word] = random.sample(row.title.split(' '), 1) as [string]
+    // By one word people look for a kind of thing.
+    const word = row.title.split(' ').at(-1)!
     const rare = db.products.count(({ words }) => words.includes(word.toLowerCase())) <= 3
     return {
       text: rare && random.chance(0.2) ? word : row.title,
@@ -142,7 +143,7 @@ const showProduct = tool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'show me {product} with its variants',
+    'let me see {product} with its variants',
     'open the page of {product}',
     'tell me which variants of {product} are in stock',
     'look at the details and prices of {product}',

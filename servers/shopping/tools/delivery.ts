@@ -23,7 +23,7 @@ const listDeliveryAddresses = tool({
   ask: [
     'list my delivery addresses',
     'show me the addresses saved in the shop',
-    'tell me where the shop can deliver to me',
+    'tell me which of my addresses the shop knows',
     'look up my saved delivery addresses',
   ],
   sample: () => ({}),
@@ -49,10 +49,10 @@ const addDeliveryAddress = tool({
   output: addressEntry,
   annotations: { readOnly: false },
   ask: [
-    'save {address} as the delivery address "{name}"',
+    'save {address} as my delivery address "{name}"',
     'add the delivery address {address} under the name "{name}"',
     'store {address} in my shop account and call it "{name}"',
-    'create a delivery address named "{name}" at {address}',
+    'add a delivery address named "{name}" at {address}',
   ],
   sample({ db, random, bound }) {
     if (db.delivery_addresses.count() >= LIMITS.addresses) return null
@@ -95,7 +95,7 @@ const listShippingOptions = tool({
     'list the shipping options for {delivery_address}',
     'show me how my cart can be sent to {delivery_address}',
     'check what shipping to {delivery_address} costs',
-    'tell me how fast the shop can ship to {delivery_address}',
+    'tell me how fast the shop can ship my cart to {delivery_address}',
   ],
   sample({ db, random, bound }) {
     const row = choose(db.delivery_addresses, random, bound.delivery_address)

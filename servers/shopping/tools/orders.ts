@@ -43,10 +43,10 @@ const placeOrder = tool({
   annotations: { readOnly: false },
   needs: ['cart_filled', 'coupon_applied'],
   ask: [
-    'order my cart to {delivery_address} by {shipping} shipping and pay with {payment_method}[, using {points} points]',
-    'check out: {shipping} shipping to {delivery_address}, paid with {payment_method}[ and {points} loyalty points]',
+    'order what is in my cart for {delivery_address} by {shipping} shipping and pay with {payment_method}[, using {points} points]',
+    'check out with {shipping} shipping to {delivery_address}, paid with {payment_method}[ and {points} loyalty points]',
     'buy what is in my cart with {payment_method} and send it to {delivery_address} by {shipping} shipping[, with {points} points off]',
-    'place the order with {shipping} shipping, delivered to {delivery_address}, charged to {payment_method}[, spending {points} points]',
+    'place the order with {shipping} shipping, delivered to {delivery_address} and charged to {payment_method}[, spending {points} points]',
   ],
   sample({ db, random, bound, today }) {
     const lines = cartLines(db)
@@ -140,7 +140,8 @@ const showOrder = tool({
       z.object({
         name: z.string(),
         item: ref('item'),
-        product: ref('product'),
+        title: z.string().describe('Of the product'),
+        product: ref('bought_product'),
         quantity: z.int(),
         returned: z.boolean().optional(),
       }),
@@ -160,11 +161,10 @@ const showOrder = tool({
   },
   run({ order }, context) {
     const row = context.rowOf('orders', order)
-    const items = context.db.order_items
-      .by('order', order)
-      .map(({ name, item, product, quantity, returned }) =>
-        returned ? { name, item, product, quantity, returned } : { name, item, product, quantity },
-      )
+    const items = context.db.order_items.by('order', order).map(({ name, item, product, quantity, returned }) => {
+      const shown = { name, item, title: context.db.products.get(product)!.title, product, quantity }
+      return returned ? { ...shown, returned } : shown
+    })
     return { ...row, items }
   },
 })

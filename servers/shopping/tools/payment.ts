@@ -21,8 +21,9 @@ const listPaymentMethods = tool({
   ask: [
     'list my payment methods in the shop',
     'show me how I can pay and how many loyalty points I have',
-    'look up my loyalty points and payment methods',
+    'look up my payment methods and loyalty points in the shop',
     'tell me which payment methods I can use for an order',
+    'see what my cards and my store credit would still cover',
   ],
   sample: () => ({}),
   run(_, { db }) {
@@ -44,6 +45,7 @@ const redeemGiftCard = tool({
     'add the gift card {code} to my store credit',
     'use the gift card code {code} to top up my store credit',
     'cash in my gift card, the code is {code}',
+    'turn the gift card {code} into store credit',
   ],
   sample({ db, random, bound, today }) {
     const row = choose(db.gift_cards, random, bound.code, ({ redeemed, expires }) => !redeemed && expires >= today())

@@ -23,10 +23,11 @@ const searchInstruments = tool({
   pages: { instruments: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'search the stocks for "{query}"[ that cost at most {max_price}]',
-    'look for shares matching "{query}"[ with a last price of no more than {max_price}]',
-    'find shares that match "{query}"[ at a price of {max_price} at most]',
-    'show which shares match "{query}"[ and are at {max_price} or less]',
+    'search the stocks for "{query}"[ at {max_price} or less]',
+    'see which "{query}" stocks there are[ for up to {max_price}]',
+    'look for "{query}" on the stock market[, at no more than {max_price} a share]',
+    'find me "{query}" shares[ that cost at most {max_price}]',
+    'check what the exchanges have under "{query}"[, up to {max_price} a share]',
   ],
   sample({ db, random, bound }) {
     const { name, sector, last } = random.pick(db.instruments.list())
@@ -75,6 +76,7 @@ const getQuote = tool({
     'look up what {instrument} is trading at',
     'tell me the bid and ask for {instrument}',
     'check the current price of {instrument}',
+    'find out how {instrument} is doing on the exchange',
   ],
   sample({ db, random, bound }) {
     return { instrument: bound.instrument ?? random.pick(db.instruments.list()).instrument }
@@ -113,10 +115,11 @@ const viewOrderBook = tool({
   pages: { levels: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'show the {side} side of the order book of {instrument}',
     'show me the {side} orders for {instrument} in the order book',
     'open the {side} side of the order book for {instrument}',
-    'tell me how deep the {side} side of the book is for {instrument}',
+    'tell me how many {side} orders there are for {instrument} and at what prices',
+    'see which {side} orders are waiting for {instrument}',
+    'check the {side} orders that others have in for {instrument}',
   ],
   sample({ db, random, bound }) {
     const side = bound.side ?? random.pick(SIDES)

@@ -27,6 +27,7 @@ const cancelTradeOrder = tool({
     'withdraw {trade_order} before it trades',
     'take {trade_order} out of the market',
     'call off {trade_order}',
+    'scrap {trade_order} and free what it holds',
   ],
   sample({ db, random, bound }) {
     const orders = choices(db.trade_orders, bound.trade_order, ({ status }) => status === 'open')
@@ -64,15 +65,15 @@ const listTradeOrders = tool({
   annotations: { readOnly: true },
   needs: ['order_placed'],
   ask: [
-    'list my {status} trade orders[ on the {side} side]',
-    'show the orders in my portfolio that are {status}[, only {side} orders]',
-    'look up which of my stock orders are {status}[ and on the {side} side]',
+    'list my {status} trade orders[, just the {side} orders]',
+    'show me which of my stock orders are {status}[, {side} orders only]',
+    'look up my {status} orders at the broker[, only those to {side}]',
     'tell me which {status} orders I have at the exchange[, only {side} orders]',
   ],
   sample({ db, random, bound }) {
-    const status = bound.status ?? random.pick(['open', 'open', ...ORDER_STATUSES])
+    const status = bound.status ?? random.pick(['open', 'open', 'open', ...ORDER_STATUSES])
     const rows = db.trade_orders.by('status', status)
-    const side = bound.side ?? (rows.length > 0 && random.chance(0.5) ? random.pick(rows).side : undefined)
+    const side = bound.side ?? (rows.length > 0 && random.chance(0.3) ? random.pick(rows).side : undefined)
     return { status, ...(side === undefined ? {} : { side }) }
   },
   run({ status, side }, { db }) {
@@ -106,8 +107,9 @@ const protectPosition = tool({
   ask: [
     'protect {quantity} shares of {instrument} with a stop at {stop_price}',
     'set a stop order at {stop_price} for {quantity} shares of {instrument}',
-    'sell {quantity} shares of {instrument} should it fall to {stop_price}',
-    'place a stop loss on {quantity} of my shares of {instrument} at {stop_price}',
+    'place a stop loss on {quantity} shares of {instrument} at {stop_price}',
+    'secure {quantity} of my shares of {instrument} with a stop loss at {stop_price}',
+    'have {quantity} shares of {instrument} sold should the price drop to {stop_price}',
   ],
   sample({ db, random, bound }) {
     const held = choices(db.positions, bound.instrument, ({ shares, reserved }) => shares > reserved)

@@ -70,7 +70,7 @@ const placeTradeOrder = tool({
     'place an order to {side} {quantity} shares of {instrument}[ with a limit of {limit_price}]',
     'go ahead and {side} {quantity} shares of {instrument}[ at a limit price of {limit_price}]',
     'put in a {side} order for {quantity} shares of {instrument}[, limited to {limit_price}]',
-    'place a {side} order for {quantity} shares of {instrument}[ with the limit price {limit_price}]',
+    'have the broker {side} {quantity} shares of {instrument}[ at {limit_price} or better]',
   ],
   sample({ db, random, bound, now }) {
     const candidates = tradable(db, now(), bound.instrument)
@@ -80,7 +80,8 @@ const placeTradeOrder = tool({
       const free = freeShares(db, instrument)
       const side = bound.side ?? (free > 0 && random.chance(0.6) ? 'sell' : 'buy')
       const most = side === 'sell' ? free : Math.floor(buyingPower(db) / row.last)
-      const quantity = bound.quantity ?? sampleQuantity(random, lot, most)
+      if (bound.quantity === undefined && most < lot) continue
+      const quantity = bound.quantity ?? sampleQuantity(random, row, side, most)
       const limit = bound.limit_price ?? (random.chance(0.5) ? sampleLimit(random, row, side) : null)
       if (isObstacle(planOrder(db, now(), { instrument: row, side, quantity, price: limit }))) continue
       return { instrument, side, quantity, ...(limit === null ? {} : { limit_price: limit }) }
@@ -115,10 +116,10 @@ const amendTradeOrder = tool({
   annotations: { readOnly: false },
   establishes: ['money_moved'],
   ask: [
-    'amend {trade_order} to a limit price of {limit_price}[ and {quantity} open shares]',
-    'change the limit of {trade_order} to {limit_price}[ with {quantity} shares still open]',
-    'reprice {trade_order} at {limit_price}[ for {quantity} shares]',
-    'set the limit price of {trade_order} to {limit_price}[ and its open quantity to {quantity}]',
+    'amend {trade_order} to a limit price of {limit_price}[ and {quantity} shares]',
+    'change the limit of {trade_order} to {limit_price}[ and cut it to {quantity} shares]',
+    'reprice {trade_order} at {limit_price}[ for {quantity} shares only]',
+    'set the limit price of {trade_order} to {limit_price}[ and reduce it to {quantity} shares]',
   ],
   sample({ db, random, bound, now }) {
     const orders = choices(
@@ -131,9 +132,9 @@ const amendTradeOrder = tool({
       const { trade_order, open, side } = order
       const instrument = db.instruments.get(order.instrument)!
       const limit_price = bound.limit_price ?? sampleLimit(random, instrument, side)
-      // A new number is one that differs.
-      const fewer = random.chance(0.3) ? sampleQuantity(random, instrument.lot, open - 1) : undefined
-      const quantity = bound.quantity ?? (fewer !== undefined && fewer > 1 && fewer < open ? fewer : undefined)
+      // Who asks for fewer asks for about half.
+      const half = instrument.lot * Math.round(open / 2 / instrument.lot)
+      const quantity = bound.quantity ?? (random.chance(0.3) && half > 1 && half < open ? half : undefined)
       if (limit_price === order.price && (quantity ?? open) === open) continue
       const terms = { instrument, side, quantity: quantity ?? open, price: limit_price }
       if (isObstacle(planOrder(db, now(), terms, order))) continue

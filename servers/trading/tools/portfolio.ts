@@ -25,9 +25,9 @@ const listPositions = tool({
   needs: ['money_moved'],
   ask: [
     'list my positions[ in the {sector} sector]',
-    'show the shares I hold[ in {sector}]',
-    'tell me what is in my portfolio[ from the {sector} sector]',
-    'look up my holdings[, only those in {sector}]',
+    'show me which shares I hold[ in {sector}]',
+    'tell me what I have in my portfolio[ in the {sector} sector]',
+    'look up my holdings[ in {sector} stocks] and what they are worth',
   ],
   sample({ db, random, bound }) {
     const held = db.positions.list()
@@ -64,9 +64,10 @@ const checkBuyingPower = tool({
   needs: ['money_moved'],
   ask: [
     'check my buying power',
+    'work out what I could still buy shares for',
     'tell me how much money I have left to invest',
-    'show my cash and how much I may still put into each sector',
-    'look up what is left of my trading cash',
+    'show me my cash and how much I may still put into each sector',
+    'see how much cash I can still trade with',
   ],
   sample: () => ({}),
   run(_, { db }) {
@@ -99,10 +100,10 @@ const listTrades = tool({
   annotations: { readOnly: true },
   needs: ['money_moved'],
   ask: [
-    'list my trades and dividends in {instrument}[, just the {kind} entries]',
-    'show the trade history of {instrument}[ with only the {kind} entries]',
-    'go through my trades and dividends in {instrument}[, only the {kind} entries]',
-    'tell me what I did with {instrument} so far[, {kind} entries only]',
+    'list my entries for {instrument}[, only the {kind} ones]',
+    'show me the history of {instrument} in my portfolio[, just the {kind} entries]',
+    'pull up my records on {instrument}[, {kind} entries only]',
+    'look up what I have paid and received for {instrument} so far[, just the {kind} entries]',
   ],
   sample({ db, random, bound }) {
     const trades = db.trades.list(

@@ -25,9 +25,9 @@ const addToWatchlist = tool({
   ask: [
     'keep an eye on {instrument} and alert me at {alert_price}',
     'put {instrument} on my watchlist with an alert at {alert_price}',
-    'watch {instrument} and alert me at {alert_price}',
-    'add {instrument} to the watchlist with the alert price {alert_price}',
+    'watch {instrument} and let me know when it reaches {alert_price}',
     'set a price alert on {instrument} at {alert_price}',
+    'tell me as soon as {instrument} is at {alert_price}',
   ],
   sample({ db, random, bound }) {
     const rows = choices(
@@ -70,7 +70,7 @@ const viewWatchlist = tool({
   needs: ['watching'],
   ask: [
     'view the {status} alerts on my watchlist',
-    'show which price alerts on the watchlist are {status}',
+    'tell me which of my price alerts are {status}',
     'open my watchlist and list the {status} alerts',
     'show me the {status} price alerts that I have set',
   ],

@@ -109,8 +109,8 @@ test('things of the marketplace are what there is, at prices that they have, and
       const article = kinds.get(noun)
       if (!article) continue
       assert.ok(article.kinds.includes(first), title)
-      if (format === 'fixed' && price >= article.low && price <= article.high) listed++
-      else if (format === 'fixed') listed--
+      if (format === 'fixed_price' && price >= article.low && price <= article.high) listed++
+      else if (format === 'fixed_price') listed--
     }
   }
   // Where no title is left for a price, any will do.

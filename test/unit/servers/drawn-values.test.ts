@@ -89,14 +89,12 @@ test('what is noted of a call fits how it went', () => {
   })
 })
 
-test('a refund is of a paid invoice, and its reference tells which', () => {
+test('a refund is of a paid invoice, and a reference tells which', () => {
   everyDraw<PaymentsView>(payments, 'issue_refund', ({ invoice, reference }, db) => {
     const { status, title } = db.invoices.get(invoice as string)!
     assert.is(status, 'paid')
-    assert.ok(
-      (reference as string).startsWith(`refund-${title.split(' ')[0]!.toLowerCase()}`),
-      `${reference} for ${title}`,
-    )
+    const marked = `refund-${title.split(' ')[0]!.toLowerCase()}`
+    assert.ok(reference === undefined || (reference as string).startsWith(marked), `${reference} for ${title}`)
   })
 })
 

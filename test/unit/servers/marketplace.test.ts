@@ -50,7 +50,7 @@ const openFixed = (session: Session, fits: (row: Listing) => boolean = () => tru
   listing(
     session,
     (row) =>
-      row.format === 'fixed' &&
+      row.format === 'fixed_price' &&
       row.seller !== YOU &&
       row.price <= 200 &&
       isOpen(session)(row) &&
@@ -83,7 +83,7 @@ const settle = (row: { readonly sale: unknown }, outcome: string): Call => ['set
 const rate = (row: Sale): Call => ['rate_sale', { sale: row.sale, stars: 4 }]
 const put = (title: string, terms: Record<string, unknown> = {}): Call => [
   'create_listing',
-  { title, format: 'fixed', price: 20, ...terms },
+  { title, format: 'fixed_price', price: 20, ...terms },
 ]
 /** Pays for whatever you have won. */
 const payDebts = (session: Session) => {
@@ -184,8 +184,8 @@ checkWorldContract(marketplace, {
     has_bids: (s) => ['withdraw_listing', { own_listing: mine(s, (row) => row.bids > 0 && isOpen(s)(row)).listing }],
     not_relistable: (s) => ['relist_listing', { own_listing: mine(s, isOpen(s)).listing, price: 20 }],
     carrier_limit: (s) => {
-      const row = sold(s, ({ stage, amount }) => stage === 'paid' && amount > CARRIER_TERMS.letter.worth)
-      return ['ship_sale', { sale: row.sale, carrier: 'letter' }]
+      const row = sold(s, ({ stage, amount }) => stage === 'paid' && amount > CARRIER_TERMS.post.worth)
+      return ['ship_sale', { sale: row.sale, carrier: 'post' }]
     },
     not_the_buyer: (s) =>
       settle(
@@ -203,7 +203,7 @@ checkWorldContract(marketplace, {
         'release',
       ),
     cancel_too_late: (s) => {
-      const isFixed = (row: Sale) => stateOf(s).listings.get(row.listing)!.format === 'fixed'
+      const isFixed = (row: Sale) => stateOf(s).listings.get(row.listing)!.format === 'fixed_price'
       return settle(
         bought(s, (row) => row.stage === 'paid' && isFixed(row)),
         'cancel',

@@ -179,6 +179,14 @@ test('a charge that is repeated with its reference is made only once', () => {
   assert.is(session.stateHash(), state)
 })
 
+test('a charge that is repeated without a reference is another one', () => {
+  const session = open(2)
+  const row = invoice(session, (candidate) => statusOf(candidate) === 'open' && owedOn(candidate) > 50)
+  const [tool, { reference: _, ...args }] = charge(row, cardFor(session, row), 20)
+  const first = succeed(session, tool, args)
+  assert.is(succeed(session, tool, args).owed, (first.owed as number) - 20)
+})
+
 test('a reference of a charge cannot be used for a refund, nor one of a refund for a charge', () => {
   const session = open(2)
   const row = invoice(session, (candidate) => statusOf(candidate) === 'open' && owedOn(candidate) > 50)

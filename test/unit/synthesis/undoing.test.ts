@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import type { JsonObject } from '../../../reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createWorldCache, type ServerDefinition, type Session } from '../../../servers/kernel/index.js'
+import type { Node } from '../../../servers/kernel/tool-graph.js'
 import { contextOf } from '../../../synthesis/making/recipe.js'
 import type { Step } from '../../../synthesis/making/step.js'
 import { hasNoOtherUse, leadsOnlyBack, type Undoing, undoingsIn } from '../../../synthesis/making/undoing.js'
@@ -32,7 +33,7 @@ function played(
 const undoings = (steps: readonly Step[]): Undoing[] => undoingsIn(steps, open)
 
 test('is what was made and is ended, though a row of it stays', () => {
-  const listing = { title: 'Red Chair', format: 'fixed', price: 40 }
+  const listing = { title: 'Red Chair', format: 'fixed_price', price: 40 }
   const steps = played('marketplace', [
     ['create_listing', () => listing],
     ['withdraw_listing', ([made]) => ({ own_listing: made!.listing ?? made!.own_listing! })],
@@ -60,7 +61,13 @@ test('is natural later on where a tool is for nothing else, and where what was m
     seed: 1,
   })
   const node = (name: string) => graph.nodes.find(({ tool }) => tool.name === name)!
-  assert.ok(leadsOnlyBack(node('create_listing'), graph))
+  const making = node('create_listing')
+  assert.not.ok(leadsOnlyBack(making, graph), 'one can look at what one sells')
+  const unseen = {
+    ...graph,
+    from: (from: Node) => graph.from(from).filter(({ to }) => to.tool.name !== 'list_market_activity'),
+  }
+  assert.ok(leadsOnlyBack(making, unseen))
   assert.not.ok(leadsOnlyBack(node('search_listings'), graph))
   const takingOff = servers[1]!.toolsByName.get('remove_coupon')!
   assert.ok(hasNoOtherUse({ server: servers[1]!, tool: takingOff, args: {}, output: {}, bindings: [] }))
@@ -68,7 +75,7 @@ test('is natural later on where a tool is for nothing else, and where what was m
 
 test('is nothing where calls build on each other', () => {
   const steps = played('marketplace', [
-    ['create_listing', () => ({ title: 'Red Chair', format: 'fixed', price: 40 })],
+    ['create_listing', () => ({ title: 'Red Chair', format: 'fixed_price', price: 40 })],
     ['search_listings', () => ({ text: 'Chair' })],
   ])
   assert.equal(undoings(steps), [])
