@@ -29,6 +29,9 @@ export interface ToolGraph {
   readonly links: readonly Link[]
   from(node: Node): readonly Link[]
   into(node: Node): readonly Link[]
+  /** The same without those across worlds, which are ten times as many. */
+  fromWithin(node: Node): readonly Link[]
+  intoWithin(node: Node): readonly Link[]
 }
 
 /** The dependency graphs of all worlds, joined where a city, address or date of one is an input of another. */
@@ -49,23 +52,24 @@ export function toolGraph(servers: readonly ServerDefinition[]): ToolGraph {
     }),
   )
   const links = [...within, ...across]
-  const [outgoing, incoming] = [grouped(links, 'from'), grouped(links, 'to')]
   return {
     nodes,
     links,
-    from: (node) => outgoing.get(node) ?? [],
-    into: (node) => incoming.get(node) ?? [],
+    from: byEnd(links, 'from'),
+    into: byEnd(links, 'to'),
+    fromWithin: byEnd(within, 'from'),
+    intoWithin: byEnd(within, 'to'),
   }
 }
 
-function grouped(links: readonly Link[], end: 'from' | 'to'): ReadonlyMap<Node, readonly Link[]> {
+function byEnd(links: readonly Link[], end: 'from' | 'to'): (node: Node) => readonly Link[] {
   const groups = new Map<Node, Link[]>()
   for (const link of links) {
     const group = groups.get(link[end])
     if (group) group.push(link)
     else groups.set(link[end], [link])
   }
-  return groups
+  return (node) => groups.get(node) ?? []
 }
 
 export const nodeName = ({ server, tool }: Node): string => `${server.name}:${tool.name}`
