@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Information, Recovery } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
-import { meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
+import { isOptional, meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
 import { kindsGiven, lookedUp, type Node } from '../../servers/kernel/tool-graph.js'
 import { canLeaveOut } from '../wording/clause.js'
 import { ACT, ADDS } from './failed-call.js'
@@ -119,7 +119,7 @@ function cutsOf(length: number, parts: number, from = 0): Parts[] {
 
 /** Whether there is anything to ask for: what needs no argument is simply done. */
 export const hasDetails = ({ tool }: Node): boolean =>
-  Object.values(tool.input.shape).some((schema) => !schema.isOptional())
+  Object.values(tool.input.shape).some((schema) => !isOptional(schema))
 
 /** Whether a later call has to be given what this one alone shows: nobody goes on about a thing before having said which it is. */
 function isTakenUp(chain: Chain, at: number): boolean {
@@ -165,7 +165,7 @@ export function fieldsToLeaveOut({ tool }: Pick<Node, 'tool'>): readonly string[
   let fields = leftOut.get(tool)
   if (!fields) {
     const all = Object.keys(tool.input.shape)
-    const needed = all.filter((field) => !tool.input.shape[field]!.isOptional())
+    const needed = all.filter((field) => !isOptional(tool.input.shape[field]!))
     const optional = all.filter((field) => !needed.includes(field))
     fields = needed.filter((field) => {
       const isAll =

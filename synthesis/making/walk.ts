@@ -1,6 +1,7 @@
 import type { Profile } from '../../dataset/profile.js'
 import type { Json, JsonObject } from '../../reward/index.js'
 import {
+  isOptional,
   meaningOf,
   requiredReferences,
   type SeededRandom,
@@ -14,7 +15,7 @@ import { commonValuesIn, waysToRefer } from './references.js'
 import { saidBefore } from './said-before.js'
 import type { Chain } from './split.js'
 import type { Binding, Step } from './step.js'
-import { canBeTold, type Hearing, type Parts } from './tell-references.js'
+import { canBeMeant, type Hearing, type Parts } from './tell-references.js'
 
 /** Chance that an entity of an older result is considered beside those of the newest. */
 const OLDER_RESULT = 0.2
@@ -64,10 +65,10 @@ export function walk(
   for (const [i, node] of chain.entries()) {
     const session = sessions.get(node.server) ?? open(node.server)
     sessions.set(node.server, session)
-    const step = take(node, usersOf(chain, i, profile), { steps, session, profile, random, partings: left })
-    if (!step) return null
-    steps.push(step)
-    left = partingsFor(left, steps)?.filter((parts) => isUnhurried(steps, parts))
+    const taken = take(node, usersOf(chain, i, profile), { steps, session, profile, random, partings: left })
+    if (!taken) return null
+    steps.push(taken.step)
+    left = taken.partings?.filter((parts) => isUnhurried(steps, parts))
     if (left?.length === 0) return null
   }
   return isConnected(steps) ? steps : null
@@ -79,15 +80,12 @@ interface Course {
   readonly session: Session
   readonly profile: Profile
   readonly random: SeededRandom
+  /** The ways to ask for the walk in which all its steps so far can be told; `undefined` where that does not matter. */
   readonly partings: readonly Parts[] | undefined
 }
 
 /** What users of executed chains hear. */
 const HEARING: Hearing = { told: true, inTime: true }
-
-/** Those of the ways to ask for a walk in which its last step can be told. */
-const partingsFor = (partings: readonly Parts[] | undefined, steps: readonly Step[]): readonly Parts[] | undefined =>
-  partings?.filter((parts) => canBeTold(steps, parts, HEARING, steps.length - 1))
 
 const isUnhurried = (steps: readonly Step[], parts: Parts): boolean =>
   parts.every((part) => {
@@ -125,7 +123,13 @@ function usersOf(chain: Chain, at: number, { keys }: Profile): User[] {
   return users
 }
 
-function take(node: Node, users: readonly User[], course: Course): Step | null {
+/** The next step of a walk, and the ways to ask for the walk that are left with it. */
+interface Taken {
+  readonly step: Step
+  readonly partings: readonly Parts[] | undefined
+}
+
+function take(node: Node, users: readonly User[], course: Course): Taken | null {
   const { session, profile, steps, random } = course
   const inVain = new Set<string>()
   let repeats = 0
@@ -145,14 +149,14 @@ function take(node: Node, users: readonly User[], course: Course): Step | null {
     }
     const result = session.call(node.tool.name, args)
     if (!result.ok) continue
-    const step = { ...node, args, output: result.output as JsonObject, bindings: bound.bindings }
-    const seen = [...steps, step]
-    const left = partingsFor(course.partings, seen)
+    const { bindings, partings } = bound
+    const step = { ...node, args, output: result.output as JsonObject, bindings }
+    const seen = { ...course, steps: [...steps, step] }
     const isUsed = (user: User): boolean => {
-      const found = bind(user.node, { ...course, steps: seen, partings: user.isNext ? left : undefined }, user)
+      const found = bind(user.node, { ...seen, partings: user.isNext ? partings : undefined }, user)
       return found !== null && (user.must || found.bindings.some(({ source }) => source === steps.length))
     }
-    if (users.every(isUsed)) return step
+    if (users.every(isUsed)) return { step, partings }
     inVain.add(name)
   }
   return null
@@ -173,7 +177,7 @@ function withoutUnknownKeys(
     Object.entries(args).filter(([field]) => {
       const schema = tool.input.shape[field]!
       const { entity } = meaningOf(schema)
-      if (entity === undefined || !schema.isOptional() || server.entities[entity]?.sayable) return true
+      if (entity === undefined || !isOptional(schema) || server.entities[entity]?.sayable) return true
       return bindings.some((binding) => binding.field === field)
     }),
   )
@@ -182,6 +186,8 @@ function withoutUnknownKeys(
 interface Bound {
   readonly bindings: readonly Binding[]
   readonly args: Readonly<Record<string, unknown>>
+  /** Those of the ways to ask for the walk in which all bindings can be meant. */
+  readonly partings: readonly Parts[] | undefined
 }
 
 /** What is known of a call beside the results. */
@@ -209,26 +215,25 @@ function bind(
     const args = session.sampleArguments(node.tool, random, bound)
     return args && Object.entries(bound).every(([field, value]) => args[field] === value) ? args : null
   }
-  const canBeMeant = (binding?: Binding): boolean => {
-    const taken = binding ? [...bindings, binding] : bindings
-    if (!partings || taken.length === 0) return partings?.length !== 0
-    const step = { ...node, args: {}, output: {}, bindings: taken }
-    return partingsFor(partings, [...steps, step])?.length !== 0
-  }
+  const seen = [...steps, { ...node, args: {}, output: {}, bindings }]
+  const partingsWith = (binding: Binding): readonly Parts[] | undefined =>
+    left?.filter((parts) => canBeMeant(binding, steps.length, seen, parts, HEARING))
+  let left = partings
   let args: Readonly<Record<string, unknown>> | null = null
   for (const [field, schema] of random.shuffle(Object.entries(node.tool.input.shape))) {
     const { entity, common } = meaningOf(schema)
-    const crossing = schema.isOptional() ? undefined : bindCommon(field, common, node, { steps, bound, random })
+    const crossing = isOptional(schema) ? undefined : bindCommon(field, common, node, { steps, bound, random })
     if (entity === undefined || crossing) {
       if (!crossing) continue
       bindings.push(crossing)
+      left = partingsWith(crossing)
       bound[field] = crossing.value
       Object.assign(bound, namedAlike(node, steps[crossing.source]!, crossing.value))
       args = sampled()
       if (!args) return null
       continue
     }
-    if (schema.isOptional()) continue
+    if (isOptional(schema)) continue
     // A short memory is natural where keys may be spoken anyway: only the result just seen is referred to.
     const sources = spoken ? steps.slice(-1) : steps
     const first = steps.length - sources.length
@@ -244,11 +249,13 @@ function bind(
         const trial = sampled()
         const ways = trial ? waysToRefer(steps[source]!, entity, key, labelIn(session, node, entity, key)) : []
         const binding = { field, value: key, source, entity, ways }
-        if (ways.length === 0 || !canBeMeant(binding)) {
+        const fitting = ways.length > 0 ? partingsWith(binding) : []
+        if (fitting?.length === 0) {
           delete bound[field]
           return undefined
         }
         args = trial
+        left = fitting
         return binding
       })
       if (binding) {
@@ -258,9 +265,9 @@ function bind(
     }
     if (must.has(field) && !coming?.has(entity)) return null
   }
-  if (!canBeMeant()) return null
+  if (left?.length === 0) return null
   args ??= sampled()
-  return args && { bindings, args }
+  return args && { bindings, args, partings: left }
 }
 
 /** What is taken out of another world under a name is known by that name in this one: nobody saves the daycare as a second home. */
