@@ -102,11 +102,26 @@ export function canCarry(chain: Chain, { requests, information, recovery }: Shap
  * The ways to ask for the tools of a chain in so many turns. Where only a goal is named at first, that turn is for one thing: its last call needs
  * details, and the others look things up for it.
  */
-export function partsOf(chain: Chain, { requests, information }: Pick<Shape, 'requests' | 'information'>): Parts[] {
+export function partsOf(
+  chain: Chain,
+  { requests, information }: Pick<Shape, 'requests' | 'information'>,
+): readonly Parts[] {
   const isOneGoal = (part: readonly number[]): boolean =>
     hasDetails(chain[part.at(-1)!]!) && part.slice(0, -1).every((at) => chain[at]!.tool.annotations.readOnly)
-  const all = requests > chain.length ? [] : cutsOf(chain.length, requests)
+  const all = requests > chain.length ? [] : knownCuts(chain.length, requests)
   return information === 'minimal' ? all.filter(([first]) => isOneGoal(first!)) : all
+}
+
+const cuts = new Map<string, readonly Parts[]>()
+
+function knownCuts(length: number, requests: number): readonly Parts[] {
+  const name = `${length} ${requests}`
+  let known = cuts.get(name)
+  if (!known) {
+    known = cutsOf(length, requests)
+    cuts.set(name, known)
+  }
+  return known
 }
 
 /** Every way to cut `from .. length - 1` into `parts` runs, none empty. */
