@@ -48,6 +48,18 @@ export function meaningOf(schema: z.core.$ZodType): FieldMeaning {
   return meaning
 }
 
+const knownOptional = new WeakMap<z.ZodType, boolean>()
+
+/** Whether a field may be left out. Zod finds that out by parsing nothing, which takes as long as parsing something. */
+export function isOptional(field: z.ZodType): boolean {
+  let optional = knownOptional.get(field)
+  if (optional === undefined) {
+    optional = field.isOptional()
+    knownOptional.set(field, optional)
+  }
+  return optional
+}
+
 function isWrapper(schema: z.core.$ZodType): schema is z.core.$ZodOptional | z.core.$ZodNullable | z.core.$ZodReadonly {
   return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodReadonly
 }

@@ -3,6 +3,7 @@ import {
   type CommonValue,
   dependencyGraph,
   entityKinds,
+  isOptional,
   meaningOf,
   requiredReferences,
   type ServerDefinition,
@@ -29,6 +30,9 @@ export interface ToolGraph {
   readonly links: readonly Link[]
   from(node: Node): readonly Link[]
   into(node: Node): readonly Link[]
+  /** The same without those across worlds, which are ten times as many. */
+  fromWithin(node: Node): readonly Link[]
+  intoWithin(node: Node): readonly Link[]
 }
 
 /** The dependency graphs of all worlds, joined where a city, address or date of one is an input of another. */
@@ -42,42 +46,43 @@ export function toolGraph(servers: readonly ServerDefinition[]): ToolGraph {
       return { from, to, kind: edge.kind, through: edge.kind === 'explicit' ? edge.entity : edge.fact }
     }),
   )
-  const across = nodes.flatMap((from) =>
-    nodes.flatMap((to): Link[] => {
-      if (from.server === to.server) return []
-      return crossing(from.tool, to.tool).map((through) => ({ from, to, kind: 'cross-world', through }))
-    }),
-  )
+  const required = nodes.map((to) => ({ to, values: [...commonRequired(to.tool)] }))
+  const across = nodes.flatMap((from) => {
+    const told = commonTold(from.tool.output)
+    return required.flatMap(({ to, values }) =>
+      values.flatMap((through): Link[] =>
+        from.server !== to.server && told.has(through) ? [{ from, to, kind: 'cross-world', through }] : [],
+      ),
+    )
+  })
   const links = [...within, ...across]
-  const [outgoing, incoming] = [grouped(links, 'from'), grouped(links, 'to')]
   return {
     nodes,
     links,
-    from: (node) => outgoing.get(node) ?? [],
-    into: (node) => incoming.get(node) ?? [],
+    from: byEnd(links, 'from'),
+    into: byEnd(links, 'to'),
+    fromWithin: byEnd(within, 'from'),
+    intoWithin: byEnd(within, 'to'),
   }
 }
 
-function grouped(links: readonly Link[], end: 'from' | 'to'): ReadonlyMap<Node, readonly Link[]> {
+function byEnd(links: readonly Link[], end: 'from' | 'to'): (node: Node) => readonly Link[] {
   const groups = new Map<Node, Link[]>()
   for (const link of links) {
     const group = groups.get(link[end])
     if (group) group.push(link)
     else groups.set(link[end], [link])
   }
-  return groups
+  return (node) => groups.get(node) ?? []
 }
 
 export const nodeName = ({ server, tool }: Node): string => `${server.name}:${tool.name}`
 
-/** Common values that one tool's result tells, at its top or of the entries of a list, and that another tool requires. */
-function crossing(from: ToolDefinition, to: ToolDefinition): CommonValue[] {
-  const given = commonTold(from.output)
-  if (given.size === 0) return []
-  const required = Object.fromEntries(Object.entries(to.input.shape).filter(([, field]) => !field.isOptional()))
-  return [...commonOf(required)].filter((value) => given.has(value))
+function commonRequired({ input }: ToolDefinition): Set<CommonValue> {
+  return commonOf(Object.fromEntries(Object.entries(input.shape).filter(([, field]) => !isOptional(field))))
 }
 
+/** Common values that a result tells, at its top or of the entries of a list. */
 function commonTold({ shape }: z.ZodObject): Set<CommonValue> {
   const entries = Object.values(shape).flatMap((field) => elementOf(field as z.ZodType) ?? [])
   return new Set([shape, ...entries.map((entry) => entry.shape)].flatMap((fields) => [...commonOf(fields)]))

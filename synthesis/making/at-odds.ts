@@ -1,6 +1,7 @@
 import type { Json } from '../../reward/index.js'
 import { type EntityOccurrence, entitiesIn } from '../../servers/kernel/index.js'
 import { choicesOf } from '../wording/field-words.js'
+import { entitiesTaken } from './entities-shown.js'
 import { isMoment } from './said-before.js'
 import type { Step } from './step.js'
 
@@ -58,7 +59,7 @@ const isMeasure = (value: Json): boolean => typeof value === 'number' || isMomen
 export function isForNothing(steps: readonly Step[], at: number): boolean {
   const { tool, args, output } = steps[at]!
   if (!tool.annotations.readOnly || !SEEKING.test(tool.name)) return false
-  const about = [...entitiesIn(tool.input, args), ...aboutIn(tool, output)].map(nameOf)
+  const about = [...entitiesTaken({ tool, args }), ...aboutIn(tool, output)].map(nameOf)
   const isUsed = steps.some(({ bindings }) =>
     bindings.some(({ source, entity, value }) => source === at && !about.includes(`${entity} ${value}`)),
   )
@@ -75,7 +76,7 @@ export function isForNothing(steps: readonly Step[], at: number): boolean {
 
 /** The things that a call is given. */
 export const takenBy = ({ tool, args }: Pick<Step, 'tool' | 'args'>): string[] =>
-  entitiesIn(tool.input, args).map(nameOf)
+  entitiesTaken({ tool, args }).map(nameOf)
 
 /** The first key of a result is what it is about; others tell where that belongs. */
 export function aboutIn(tool: Step['tool'], output: Step['output']): EntityOccurrence[] {

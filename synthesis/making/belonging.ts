@@ -1,4 +1,5 @@
-import { entitiesIn, type ServerDefinition, type Session } from '../../servers/kernel/index.js'
+import type { ServerDefinition, Session } from '../../servers/kernel/index.js'
+import { entitiesTaken } from './entities-shown.js'
 import type { Open, Step } from './step.js'
 
 /**
@@ -16,8 +17,8 @@ export function belongsTogether(steps: readonly Step[], open: Open): boolean {
     step.bindings.every(({ source, value }) => {
       const lookUp = steps[source]!
       if (lookUp.server !== step.server || !lookUp.tool.annotations.readOnly) return true
-      const places = entitiesIn(lookUp.tool.input, lookUp.args)
-      const others = entitiesIn(step.tool.input, step.args).filter(({ key }) => key !== value)
+      const places = entitiesTaken(lookUp)
+      const others = entitiesTaken(step).filter(({ key }) => key !== value)
       if (places.length === 0 || others.length === 0) return true
       return others.every(({ entity, key }) => {
         const table = step.server.entities[entity]?.table

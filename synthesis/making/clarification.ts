@@ -1,6 +1,6 @@
 import type { DropReason, Example } from '../../dataset/example.js'
 import { offeredAt, type Task } from '../../episode/index.js'
-import { deriveSeed, meaningOf, type SeededRandom, seededRandom } from '../../servers/kernel/index.js'
+import { deriveSeed, isOptional, meaningOf, type SeededRandom, seededRandom } from '../../servers/kernel/index.js'
 import { type Node, nodeName } from '../../servers/kernel/tool-graph.js'
 import { canLeaveOut } from '../wording/clause.js'
 import { askForAll, isUnderstood } from './ask-for-all.js'
@@ -289,7 +289,7 @@ function withheldIn(steps: readonly Step[], before: readonly Step[], random: See
   const isTakenUp = steps.some(({ bindings }) => bindings.some(({ source }) => source === 0))
   const fields = Object.entries(tool.input.shape).filter(([field, schema]) => {
     const value = args[field]
-    if (schema.isOptional() || (typeof value !== 'string' && typeof value !== 'number')) return false
+    if (isOptional(schema) || (typeof value !== 'string' && typeof value !== 'number')) return false
     if (isWhole(steps[0]!, field) || ORDER.test(field) || !canLeaveOut(tool, Object.keys(args), field)) return false
     const { entity } = meaningOf(schema)
     if (entity !== undefined && before.some((step) => speaksOf(step, entity))) return false

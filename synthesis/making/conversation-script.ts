@@ -1,7 +1,7 @@
 import type { Information, Recovery } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
 import type { Json } from '../../reward/index.js'
-import { meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
+import { isOptional, meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
 import { canLeaveOut } from '../wording/clause.js'
 import { hasDetails, partsOf, type Shape } from './conversation-shape.js'
 import { ACT, type FailedCall, failingVariant, playUpTo } from './failed-call.js'
@@ -243,7 +243,7 @@ function drawWithheld(
       const key = entity !== undefined && !server.entities[entity]?.sayable
       const bound = bindings.some((binding) => binding.field === field)
       if (
-        schema.isOptional() ||
+        isOptional(schema) ||
         key ||
         bound ||
         isWhole(steps[index]!, field) ||

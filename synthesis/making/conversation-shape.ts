@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Information, Recovery } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
-import { meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
+import { isOptional, meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
 import { kindsGiven, lookedUp, type Node } from '../../servers/kernel/tool-graph.js'
 import { canLeaveOut } from '../wording/clause.js'
 import { ACT, ADDS } from './failed-call.js'
@@ -102,11 +102,26 @@ export function canCarry(chain: Chain, { requests, information, recovery }: Shap
  * The ways to ask for the tools of a chain in so many turns. Where only a goal is named at first, that turn is for one thing: its last call needs
  * details, and the others look things up for it.
  */
-export function partsOf(chain: Chain, { requests, information }: Pick<Shape, 'requests' | 'information'>): Parts[] {
+export function partsOf(
+  chain: Chain,
+  { requests, information }: Pick<Shape, 'requests' | 'information'>,
+): readonly Parts[] {
   const isOneGoal = (part: readonly number[]): boolean =>
     hasDetails(chain[part.at(-1)!]!) && part.slice(0, -1).every((at) => chain[at]!.tool.annotations.readOnly)
-  const all = requests > chain.length ? [] : cutsOf(chain.length, requests)
+  const all = requests > chain.length ? [] : knownCuts(chain.length, requests)
   return information === 'minimal' ? all.filter(([first]) => isOneGoal(first!)) : all
+}
+
+const cuts = new Map<string, readonly Parts[]>()
+
+function knownCuts(length: number, requests: number): readonly Parts[] {
+  const name = `${length} ${requests}`
+  let known = cuts.get(name)
+  if (!known) {
+    known = cutsOf(length, requests)
+    cuts.set(name, known)
+  }
+  return known
 }
 
 /** Every way to cut `from .. length - 1` into `parts` runs, none empty. */
@@ -119,7 +134,7 @@ function cutsOf(length: number, parts: number, from = 0): Parts[] {
 
 /** Whether there is anything to ask for: what needs no argument is simply done. */
 export const hasDetails = ({ tool }: Node): boolean =>
-  Object.values(tool.input.shape).some((schema) => !schema.isOptional())
+  Object.values(tool.input.shape).some((schema) => !isOptional(schema))
 
 /** Whether a later call has to be given what this one alone shows: nobody goes on about a thing before having said which it is. */
 function isTakenUp(chain: Chain, at: number): boolean {
@@ -165,7 +180,7 @@ export function fieldsToLeaveOut({ tool }: Pick<Node, 'tool'>): readonly string[
   let fields = leftOut.get(tool)
   if (!fields) {
     const all = Object.keys(tool.input.shape)
-    const needed = all.filter((field) => !tool.input.shape[field]!.isOptional())
+    const needed = all.filter((field) => !isOptional(tool.input.shape[field]!))
     const optional = all.filter((field) => !needed.includes(field))
     fields = needed.filter((field) => {
       const isAll =

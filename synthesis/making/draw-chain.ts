@@ -50,7 +50,7 @@ function grow(chain: Node[], { graph, profile, isReady, parted }: ChainSource, r
   const missing = firstUncovered(chain, spoken)
   if (missing) {
     const sources = graph
-      .into(missing.node)
+      .intoWithin(missing.node)
       .filter(
         ({ kind, through, from }) =>
           kind === 'explicit' &&
@@ -64,19 +64,30 @@ function grow(chain: Node[], { graph, profile, isReady, parted }: ChainSource, r
   }
   if (!spoken && chain.length > 1 && random.chance(parted ? BETWEEN_PARTED : BETWEEN)) {
     const at = random.int(1, chain.length - 1)
-    const inner = graph.from(chain[at - 1]!).filter(({ to, kind }) => kind !== 'cross-world' && !chain.includes(to))
+    const inner = graph.fromWithin(chain[at - 1]!).filter(({ to }) => !chain.includes(to))
     const link = pickLink(inner, random, ({ to }) => isReady(to, chain.slice(0, at)))
     if (link) {
       chain.splice(at, 0, link.to)
       return true
     }
   }
-  const before = graph.into(chain[0]!).filter(({ from }) => !chain.includes(from))
-  const after = graph.from(chain.at(-1)!).filter(({ to }) => !chain.includes(to))
-  const backwards = before.length > 0 && (after.length === 0 || random.chance(0.4))
+  const [first, last] = [chain[0]!, chain.at(-1)!]
+  const isNew = (node: Node): boolean => !chain.includes(node)
+  const goesBack = graph.into(first).some(({ from }) => isNew(from))
+  const goesOn = graph.from(last).some(({ to }) => isNew(to))
+  const backwards = goesBack && (!goesOn || random.chance(0.4))
+  // Where the chain is to go on in another world, it is built around the link that leads there.
   const link = backwards
-    ? pickLink(before, random, ({ from }) => isReady(from, []))
-    : pickLink(after, random, ({ to }) => isReady(to, chain))
+    ? pickLink(
+        graph.intoWithin(first).filter(({ from }) => isNew(from)),
+        random,
+        ({ from }) => isReady(from, []),
+      )
+    : pickLink(
+        graph.fromWithin(last).filter(({ to }) => isNew(to)),
+        random,
+        ({ to }) => isReady(to, chain),
+      )
   if (!link) return false
   if (backwards) chain.unshift(link.from)
   else chain.push(link.to)
@@ -85,24 +96,19 @@ function grow(chain: Node[], { graph, profile, isReady, parted }: ChainSource, r
 
 function firstUncovered(chain: Chain, spoken: boolean): { node: Node; entity: string } | undefined {
   for (const [i, node] of chain.entries()) {
-    const entity = uncovered(chain.slice(0, i), node, spoken)
-    if (entity !== undefined) return { node, entity }
+    for (const entity of lookedUp(node, spoken).values())
+      if (!isCovered(entity, chain, i, spoken)) return { node, entity }
   }
   return undefined
 }
 
-/** A kind of key that `node` must be given and no result of `chain` holds. */
-function uncovered(chain: Chain, node: Node, spoken: boolean): string | undefined {
-  return [...lookedUp(node, spoken).values()].find(
-    (entity) => !chain.some((earlier) => earlier.server === node.server && kindsTold(earlier, spoken).has(entity)),
-  )
-}
+/** Whether the result of a call before `at` in the same world holds a key of this kind. */
+const isCovered = (entity: string, chain: Chain, at: number, spoken: boolean): boolean =>
+  chain.some((node, i) => i < at && node.server === chain[at]!.server && kindsTold(node, spoken).has(entity))
 
-/** A link within the world: where a chain is to go on in another, it is built around the link that leads there. */
 function pickLink(links: readonly Link[], random: SeededRandom, fits: (link: Link) => boolean): Link | undefined {
-  const pool = links.filter(({ kind }) => kind !== 'cross-world')
-  for (let left = pool.length === 0 ? 0 : TRIES_PER_LINK; left > 0; left--) {
-    const link = random.pick(pool)
+  for (let left = links.length === 0 ? 0 : TRIES_PER_LINK; left > 0; left--) {
+    const link = random.pick(links)
     if (fits(link)) return link
   }
   return undefined

@@ -1,6 +1,7 @@
 import type { Json } from '../../reward/index.js'
-import { CITIES, entitiesIn } from '../../servers/kernel/index.js'
+import { CITIES, entitiesIn, isOptional } from '../../servers/kernel/index.js'
 import { aboutIn, areAtOdds, isForNothing, nameOf, takenBy } from './at-odds.js'
+import { entitiesShown } from './entities-shown.js'
 import { goesOn } from './purpose.js'
 import type { Step } from './step.js'
 
@@ -98,7 +99,7 @@ function isAbout(earlier: Step, at: number, later: Step, { listed, isLastLook, i
 
 /** The things that a call is about: those that it must be given, and those at the top of its result. */
 function thingsOf({ tool, args, output }: Pick<Step, 'tool' | 'args' | 'output'>): string[] {
-  const required = Object.fromEntries(Object.entries(args).filter(([field]) => !tool.input.shape[field]!.isOptional()))
+  const required = Object.fromEntries(Object.entries(args).filter(([field]) => !isOptional(tool.input.shape[field]!)))
   return [...entitiesIn(tool.input, required), ...aboutIn(tool, output)].map(nameOf)
 }
 
@@ -144,7 +145,7 @@ function prepares(earlier: Step, later: Step, isShort: boolean): boolean {
   const [before, after] = [thingsOf(earlier), thingsOf(later)]
   if (!later.tool.annotations.readOnly)
     return before.length === 0 || after.length === 0 || alike(earlier, later, isShort)
-  return entitiesIn(later.tool.output, later.output).length === 0 || alike(earlier, later, isShort)
+  return entitiesShown(later).length === 0 || alike(earlier, later, isShort)
 }
 
 /** Whether a name, place or other text of the earlier call occurs in the later one. */

@@ -28,11 +28,25 @@ const isNamedBy = (name: string, asked: unknown): boolean =>
  * Whether the name of a thing that a call shows stands in the call, or in calls and results of earlier turns. What is made out of something else, as
  * a deal out of a lead, has a name that nobody knows before.
  */
-export const isKnownBefore = (label: string, steps: readonly Call[], source: number, begun: number): boolean =>
-  isIn([steps.slice(begun, source + 1).map(({ args }) => args), toldBefore(steps, begun)], label)
+export function isKnownBefore(label: string, steps: readonly Call[], source: number, begun: number): boolean {
+  const text = JSON.stringify(label).slice(1, -1)
+  return [...steps.slice(begun, source + 1).map(({ args }) => args), ...toldBefore(steps, begun)].some((values) =>
+    writtenOf(values).includes(text),
+  )
+}
 
-export const toldBefore = (steps: readonly Call[], begun: number): unknown =>
-  steps.slice(0, begun).map(({ args, output }) => [args, output])
+/** What was said and told before a turn: the arguments and results of its earlier calls. */
+export const toldBefore = (steps: readonly Call[], begun: number): Call['args'][] =>
+  steps.slice(0, begun).flatMap(({ args, output }) => [args, output])
 
-const isIn = (texts: unknown, text: string): boolean =>
-  JSON.stringify(texts).includes(JSON.stringify(text).slice(1, -1))
+const written = new WeakMap<Call['args'], string>()
+
+/** Arguments or a result as JSON. */
+function writtenOf(values: Call['args']): string {
+  let text = written.get(values)
+  if (text === undefined) {
+    text = JSON.stringify(values)
+    written.set(values, text)
+  }
+  return text
+}

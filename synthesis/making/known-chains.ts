@@ -62,7 +62,7 @@ function pathsOf(length: number, graph: ToolGraph): Chain[] {
 function following(chain: Chain, graph: ToolGraph): readonly Node[] {
   const last = chain.at(-1)
   if (!last) return graph.nodes
-  const next = graph.from(last).filter(({ kind, to }) => kind !== 'cross-world' && !chain.includes(to))
+  const next = graph.fromWithin(last).filter(({ to }) => !chain.includes(to))
   return [...new Set(next.map(({ to }) => to))]
 }
 

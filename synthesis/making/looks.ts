@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../reward/index.js'
 import { entitiesIn } from '../../servers/kernel/index.js'
+import { entitiesShown, entitiesTaken } from './entities-shown.js'
 import { changeBefore, checksOf } from './purpose.js'
 import type { Open, Step } from './step.js'
 
@@ -33,7 +34,7 @@ const areOfOne = (one: Step, other: Step): boolean => {
 /** The things that a call takes, and the one that it tells of. */
 function thingsOf({ tool, args, output }: Step): string[] {
   const single = Object.fromEntries(Object.entries(output).filter(([, value]) => typeof value === 'string'))
-  return [...entitiesIn(tool.input, args), ...entitiesIn(tool.output, single).slice(0, 1)].map(
+  return [...entitiesTaken({ tool, args }), ...entitiesIn(tool.output, single).slice(0, 1)].map(
     ({ entity, key }) => `${entity} ${key}`,
   )
 }
@@ -64,7 +65,7 @@ function tellsNews({ server, tool, output }: Step, earlier: readonly Step[]): bo
   if (own.length === 0) return true
   const known = new Set(own.flatMap((step) => [...leavesOf(step.args), ...leavesOf(step.output)]))
   const changed = own.some((step) => !step.tool.annotations.readOnly)
-  const keys = new Set(entitiesIn(tool.output, output).map(({ key }) => key))
+  const keys = new Set(entitiesShown({ tool, output }).map(({ key }) => key))
   // That nothing is there is told by what was made of it, and not of what was there already.
   const told = leavesOf(output).filter((value) => !keys.has(value as string) && !(changed && isNothing(value)))
   const news = told.filter((value) => !known.has(value))

@@ -7,7 +7,7 @@ import { canCarry, drawRecovery, drawShape, partsOf, type Shape } from './conver
 import { chooseToolset, rivals } from './draw-toolset.js'
 import { firstObjection } from './filters.js'
 import { groundTruthOf, toTell } from './ground-truth.js'
-import { isInPair } from './pairs.js'
+import { pairedTools } from './pairs.js'
 import { drawRuled, ruledCore, wantedRole } from './policy-case.js'
 import { goesOn } from './purpose.js'
 import { questionsDue } from './questions-due.js'
@@ -120,9 +120,34 @@ const ROUNDS_WITH_CROSSING = 18
 
 /** Links by which people go on in another world, if possible those of the tool that is wanted. */
 function crossingsOf(graph: ToolGraph, { target }: Assignment): readonly Link[] {
-  const natural = ({ kind, from, to }: Link): boolean => kind === 'cross-world' && goesOn(from, to)
-  const own = [...graph.into(target), ...graph.from(target)].filter(natural)
-  return own.length > 0 ? own : graph.links.filter(natural)
+  const { crossings } = rareLinksOf(graph)
+  const own = [...crossings.filter(({ to }) => to === target), ...crossings.filter(({ from }) => from === target)]
+  return own.length > 0 ? own : crossings
+}
+
+/** Links that chains are built around where something is wanted that few chains have. */
+interface RareLinks {
+  /** By which people go on in another world. */
+  readonly crossings: readonly Link[]
+  /** From a call to one that only works after it, and says all that the first is about. */
+  readonly setUps: readonly Link[]
+}
+
+const rareLinks = new WeakMap<ToolGraph, RareLinks>()
+
+function rareLinksOf(graph: ToolGraph): RareLinks {
+  let found = rareLinks.get(graph)
+  if (!found) {
+    const crossings = graph.links.filter(({ kind, from, to }) => kind === 'cross-world' && goesOn(from, to))
+    const setUps = graph.links.filter(({ kind, from, to }) => {
+      const known = Object.keys(to.tool.input.shape)
+      const plain = Object.keys(from.tool.input.shape).every((field) => known.includes(field))
+      return kind === 'implicit' && plain && !from.tool.annotations.readOnly
+    })
+    found = { crossings, setUps }
+    rareLinks.set(graph, found)
+  }
+  return found
 }
 
 /** Few chains hold a call that only works after another: where one is wanted, the chain is built around such a pair. */
@@ -135,13 +160,9 @@ function coreOf(assignment: Assignment, { recovery }: Shape, context: SynthesisC
   }
   const isRare = assignment.split !== 'train' || (recovery !== null && assignment.round > 0)
   if (recovery !== 'other-tool') return coreAround(assignment, context, random, isRare)
-  const pairs = graph.links.filter(({ kind, from, to }) => {
-    const known = Object.keys(to.tool.input.shape)
-    const plain = Object.keys(from.tool.input.shape).every((field) => known.includes(field))
-    return kind === 'implicit' && plain && !from.tool.annotations.readOnly
-  })
-  if (pairs.length === 0) return [assignment.target]
-  const { from, to } = random.pick(pairs)
+  const { setUps } = rareLinksOf(graph)
+  if (setUps.length === 0) return [assignment.target]
+  const { from, to } = random.pick(setUps)
   return [from, to]
 }
 
@@ -155,9 +176,8 @@ function drawLength(assignment: Assignment, context: SynthesisContext): number {
   const settled = settledRound(assignment, context, ROUNDS_PER_LENGTH)
   const random = seededRandom(deriveSeed('prove/length/1', seed, index, settled))
   const [two, ...longer] = shareOf(profile.lengths)
-  const spoken = profile.keys === 'spoken'
-  const able = graph.nodes.filter((node) => isInPair(node, graph, spoken)).length
-  const pairs = isInPair(target, graph, spoken) ? Math.min(1, (two! * graph.nodes.length) / able) : 0
+  const able = pairedTools(graph, profile.keys === 'spoken')
+  const pairs = able.has(target) ? Math.min(1, (two! * graph.nodes.length) / able.size) : 0
   return random.chance(pairs) ? 2 : 3 + drawIndex(longer, random)
 }
 

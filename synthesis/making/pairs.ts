@@ -3,14 +3,14 @@ import { kindsTold } from './told-kinds.js'
 
 const known = new WeakMap<ToolGraph, ReadonlySet<Node>[]>()
 
-/** Whether a tool has a chain of two: nothing in it has to be looked up by a third. */
-export function isInPair(node: Node, graph: ToolGraph, spokenKeys: boolean): boolean {
+/** The tools that have a chain of two: nothing in it has to be looked up by a third. */
+export function pairedTools(graph: ToolGraph, spokenKeys: boolean): ReadonlySet<Node> {
   let paired = known.get(graph)
   if (!paired) {
     paired = [pairedIn(graph, false), pairedIn(graph, true)]
     known.set(graph, paired)
   }
-  return paired[spokenKeys ? 1 : 0]!.has(node)
+  return paired[spokenKeys ? 1 : 0]!
 }
 
 function pairedIn(graph: ToolGraph, spokenKeys: boolean): ReadonlySet<Node> {

@@ -1,31 +1,40 @@
 import { LRUCache } from 'lru-cache'
-import { deriveSeed, type SeededRandom, seededRandom, type WorldCache } from '../../servers/kernel/index.js'
+import {
+  deriveSeed,
+  type SeededRandom,
+  seededRandom,
+  type ToolDefinition,
+  type WorldCache,
+} from '../../servers/kernel/index.js'
 import { type Node, nodeName, type ToolGraph } from '../../servers/kernel/tool-graph.js'
 import type { Chain } from './split.js'
 
 /** Draws of arguments before it is held that a state has none: some samplers look at part of their tables only. */
 const DRAWS = 3
-/** Answers kept: those for the tools of all worlds under a few dozen seeds. */
-const KEPT = 20_000
+/** World seeds whose answers are kept: each has one for every tool that was asked about. */
+const SEEDS_KEPT = 64
 
-const answers = new WeakMap<WorldCache, LRUCache<string, boolean>>()
+const answers = new WeakMap<WorldCache, LRUCache<number, Map<ToolDefinition, boolean>>>()
 
-/** Whether a tool could be called as the first one in the worlds of a seed. The same world gives the same answer. */
-export function isPossibleAtFirst(node: Node, worldSeed: number, worlds: WorldCache): boolean {
-  let known = answers.get(worlds)
-  if (!known) {
-    known = new LRUCache({ max: KEPT })
-    answers.set(worlds, known)
+/** Tells whether a tool could be called as the first one in the worlds of a seed. The same world gives the same answer. */
+export function possibleAtFirst(worldSeed: number, worlds: WorldCache): (node: Node) => boolean {
+  let bySeed = answers.get(worlds)
+  if (!bySeed) {
+    bySeed = new LRUCache({ max: SEEDS_KEPT })
+    answers.set(worlds, bySeed)
   }
-  const name = `${nodeName(node)} ${worldSeed}`
-  let answer = known.get(name)
-  if (answer === undefined) {
-    const session = worlds.open(node.server, worldSeed)
-    const random = seededRandom(deriveSeed('prove/possible/1', worldSeed, nodeName(node)))
-    answer = Array.from({ length: DRAWS }).some(() => session.sampleArguments(node.tool, random, {}) !== null)
-    known.set(name, answer)
+  const known = bySeed.get(worldSeed) ?? new Map<ToolDefinition, boolean>()
+  bySeed.set(worldSeed, known)
+  return (node) => {
+    let answer = known.get(node.tool)
+    if (answer === undefined) {
+      const session = worlds.open(node.server, worldSeed)
+      const random = seededRandom(deriveSeed('prove/possible/1', worldSeed, nodeName(node)))
+      answer = Array.from({ length: DRAWS }).some(() => session.sampleArguments(node.tool, random, {}) !== null)
+      known.set(node.tool, answer)
+    }
+    return answer
   }
-  return answer
 }
 
 /** Whether a call of the chain makes a fact true that the tool needs. */
@@ -63,7 +72,7 @@ function preparedBy(
   left: number,
 ): Chain | null {
   const before = graph
-    .into(core[0]!)
+    .intoWithin(core[0]!)
     .filter(({ kind, from }) => kind === 'implicit' && !core.includes(from))
     .map(({ from }) => from)
   if (before.length === 0) return null

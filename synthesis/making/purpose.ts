@@ -6,12 +6,18 @@ import { type Node, nodeName } from '../../servers/kernel/tool-graph.js'
  * @param chain  tools in the order in which they are called
  */
 export function isPurposeful(chain: readonly Node[]): boolean {
-  const changing = chain.filter(({ tool }) => !tool.annotations.readOnly)
-  return changing.every(({ server, tool }, i) => {
-    const before = changing[i - 1]
-    const words = before?.server.callWords?.[before.tool.name]
-    return words === undefined || (before!.server === server && (words.next ?? []).includes(tool.name))
-  })
+  let before: Node | undefined
+  for (const node of chain) {
+    if (node.tool.annotations.readOnly) continue
+    if (before && !isFollowedBy(before, node)) return false
+    before = node
+  }
+  return true
+}
+
+function isFollowedBy({ server, tool }: Node, next: Node): boolean {
+  const words = server.callWords?.[tool.name]
+  return words === undefined || (server === next.server && words.next?.includes(next.tool.name) === true)
 }
 
 /** Whether the last tool, if it only looks, may check what was changed before it. Of earlier look-ups a later call can still take something. */

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../reward/index.js'
-import { entityKinds, meaningOf } from '../../servers/kernel/index.js'
+import { entityKinds, isOptional, meaningOf } from '../../servers/kernel/index.js'
 import type { Node } from '../../servers/kernel/tool-graph.js'
 
 /** A call that was made, with its result. */
@@ -25,7 +25,7 @@ export function saidBefore({ server, tool }: Node, steps: readonly Call[]): Read
   const found: Record<string, Json> = {}
   for (const [field, schema] of Object.entries(tool.input.shape)) {
     const { entity, common } = meaningOf(schema)
-    if (entity !== undefined || field === 'page' || (tool.annotations.readOnly && schema.isOptional())) continue
+    if (entity !== undefined || field === 'page' || (tool.annotations.readOnly && isOptional(schema))) continue
     const isCity = common === 'city'
     for (const { args, output } of earlier) {
       const asked = args[field]

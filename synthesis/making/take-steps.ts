@@ -7,7 +7,7 @@ import { type ChainSource, drawChain } from './draw-chain.js'
 import { isOneErrand } from './errand.js'
 import { knownChain } from './known-chains.js'
 import { lookUpsAreWorthIt } from './looks.js'
-import { isPossibleAtFirst, isPrepared, prepared } from './preconditions.js'
+import { isPrepared, possibleAtFirst, prepared } from './preconditions.js'
 import { isPurposeful } from './purpose.js'
 import { type Chain, chainName, splitOf } from './split.js'
 import type { Open, Step } from './step.js'
@@ -44,8 +44,9 @@ export function takeSteps(
 ): Taken | DropReason {
   const { graph, profile, worlds } = context
   const isNatural = profile.speech === 'natural'
-  const isPossible = (node: Node): boolean => isPossibleAtFirst(node, worldSeed, worlds)
-  const canFollow = (node: Node, earlier: Chain): boolean => isPossible(node) || isPrepared(node, earlier)
+  const isPossible = possibleAtFirst(worldSeed, worlds)
+  // What the tools tell is asked before what the worlds do, which may have to be generated for it.
+  const canFollow = (node: Node, earlier: Chain): boolean => isPrepared(node, earlier) || isPossible(node)
   const isOfUse = (chain: Chain): boolean => fits(chain) && chain.every((node, i) => canFollow(node, chain.slice(0, i)))
   const isAround = isNatural && core.length === 1
   const listed =
@@ -54,7 +55,7 @@ export function takeSteps(
     const start = prepared(core, graph, isPossible, random)
     if (!start || start.length > LONGEST) return null
     const isReady = (node: Node, earlier: Chain): boolean =>
-      canFollow(node, earlier) && (!isNatural || isPurposeful([...earlier, node]))
+      (!isNatural || isPurposeful([...earlier, node])) && canFollow(node, earlier)
     const source = { graph, profile, isReady, fits }
     const least = isNatural && length >= LONG && round < ROUNDS_OF_LENGTH ? length : SHORTEST
     return drawChainOf(split, start, { length, least }, source, context.heldOutWorlds, random)

@@ -1,6 +1,6 @@
-import { entitiesIn, meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
+import { meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
 import { PEOPLE } from '../wording/referring.js'
-import { entitiesShown } from './entities-shown.js'
+import { entitiesShown, entitiesTaken, kindsListed } from './entities-shown.js'
 import { isKnownBefore, isSoughtAsOne } from './known-at-once.js'
 import type { Way } from './references.js'
 import type { Binding, Step } from './step.js'
@@ -53,13 +53,20 @@ export function tellReferences(
   return settled
 }
 
-/** Whether everything can be meant in some way when these steps are asked for in these turns. @param from  the first step that is looked at */
-export function canBeTold(steps: readonly Step[], parts: Parts, hearing: Hearing, from = 0): boolean {
+/** Whether everything can be meant in some way when these steps are asked for in these turns. */
+export const canBeTold = (steps: readonly Step[], parts: Parts, hearing: Hearing): boolean =>
+  steps.every(({ bindings }, at) => bindings.every((binding) => canBeMeant(binding, at, steps, parts, hearing)))
+
+/** The same of one value that a step takes over. It depends on nothing that comes after, nor on what else the step is given. */
+export function canBeMeant(
+  binding: Binding,
+  at: number,
+  steps: readonly Step[],
+  parts: Parts,
+  hearing: Hearing,
+): boolean {
   const course = courseOf(steps, parts, hearing)
-  return steps.every(
-    ({ bindings }, i) =>
-      i < from || bindings.every((binding) => binding.ways.some((way) => fits(way, binding, i, course))),
-  )
+  return binding.ways.some((way) => fits(way, binding, at, course))
 }
 
 /** Of ways that can be understood, those that people take. */
@@ -75,22 +82,30 @@ function natural(ways: readonly Way[]): readonly Way[] {
 /** Words of a name that nobody says twice. */
 const LONG_NAME = 5
 
-interface Course extends Hearing {
+interface Course {
   readonly steps: readonly Step[]
+  readonly hearing: Hearing
+  /** The place of the turn that asks for a step; -1 if none does. */
   partOf(step: number): number
 }
 
-const courseOf = (steps: readonly Step[], parts: Parts, hearing: Hearing): Course => ({
-  ...hearing,
-  steps,
-  partOf: (step) => parts.findIndex((part) => part.includes(step)),
-})
+function courseOf(steps: readonly Step[], parts: Parts, hearing: Hearing): Course {
+  let turns = turnsOf.get(parts)
+  if (!turns) {
+    turns = []
+    for (const [turn, part] of parts.entries()) for (const step of part) turns[step] = turn
+    turnsOf.set(parts, turns)
+  }
+  return { steps, hearing, partOf: (step) => turns[step] ?? -1 }
+}
+
+const turnsOf = new WeakMap<Parts, number[]>()
 
 function fits(
   way: Way,
   { value, source, entity }: Omit<Binding, 'ways'>,
   at: number,
-  { steps, partOf, told, unheard, inTime }: Course,
+  { steps, hearing: { told, unheard, inTime }, partOf }: Course,
 ): boolean {
   const isPast = partOf(source) < partOf(at)
   const begun = steps.findIndex((_, i) => partOf(i) === partOf(at))
@@ -115,10 +130,10 @@ function fits(
     case 'place':
     case 'extreme': {
       const newest = earlier.findLastIndex(lists)
-      if (newest !== source || !listsKind(steps[source]!, entity)) return false
+      if (newest !== source || !kindsListed(steps[source]!).has(entity)) return false
       // Of two lists of stores in one answer nobody knows which the third store is of.
       const isRival = (step: Step, i: number): boolean =>
-        i !== source && partOf(i) === partOf(source) && listsKind(step, entity)
+        i !== source && partOf(i) === partOf(source) && kindsListed(step).has(entity)
       if (told && earlier.some(isRival)) return false
       if (isPast) return !told || isTold(steps[source]!, entity)
       // Who is read a list to says which of it in the next turn, unless that can be said of any list.
@@ -129,7 +144,7 @@ function fits(
 
 /** Keys of a kind that a call takes or shows. */
 function keysOf(step: Step, entity: string): Set<string> {
-  const found = [...entitiesIn(step.tool.input, step.args), ...entitiesShown(step)]
+  const found = [...entitiesTaken(step), ...entitiesShown(step)]
   return new Set(found.flatMap((occurrence) => (occurrence.entity === entity ? [occurrence.key] : [])))
 }
 
@@ -146,13 +161,6 @@ const lists = ({ output }: Step): boolean =>
   Object.values(output).some((value) => Array.isArray(value) && value.some(isRow))
 
 const isRow = (value: unknown): boolean => typeof value === 'object' && value !== null
-
-const listsKind = ({ tool, output }: Step, entity: string): boolean =>
-  Object.entries(tool.output.shape).some(
-    ([field, schema]) =>
-      Array.isArray(output[field]) &&
-      entitiesIn(schema as never, output[field]).some((found) => found.entity === entity),
-  )
 
 /** Whether a report of the result names things of this kind: the label in each row is theirs, or people say their keys. */
 function isTold(step: Step, entity: string): boolean {

@@ -82,7 +82,7 @@ export function isIdle(steps: readonly Step[], open: Open): boolean {
 
 /** Whether no call leads to a tool, and it leads only to those that end or renew what it made: a listing is made, and later taken off again. */
 export function leadsOnlyBack(node: Node, graph: ToolGraph): boolean {
-  const own = graph.from(node).filter(({ kind }) => kind !== 'cross-world')
+  const own = graph.fromWithin(node)
   return (
     graph.into(node).length === 0 && own.every(({ to }) => ENDING.test(to.tool.name) || /^re[a-z]+_/.test(to.tool.name))
   )

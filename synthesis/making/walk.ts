@@ -1,6 +1,7 @@
 import type { Profile } from '../../dataset/profile.js'
 import type { Json, JsonObject } from '../../reward/index.js'
 import {
+  isOptional,
   meaningOf,
   requiredReferences,
   type SeededRandom,
@@ -8,16 +9,13 @@ import {
   type Session,
 } from '../../servers/kernel/index.js'
 import { kindsGiven, lookedUp, type Node } from '../../servers/kernel/tool-graph.js'
-import { entitiesShown } from './entities-shown.js'
+import { bind, type Course } from './bind.js'
 import { isHasty } from './known-in-time.js'
-import { commonValuesIn, waysToRefer } from './references.js'
 import { saidBefore } from './said-before.js'
 import type { Chain } from './split.js'
 import type { Binding, Step } from './step.js'
-import { canBeTold, type Hearing, type Parts } from './tell-references.js'
+import type { Parts } from './tell-references.js'
 
-/** Chance that an entity of an older result is considered beside those of the newest. */
-const OLDER_RESULT = 0.2
 /** Draws that come to nothing, or to a call that was made in vain, before it is held that there are no others. */
 const REPEATS = 6
 /** Samples of arguments for one step before the walk is given up. */
@@ -26,8 +24,6 @@ const TRIES_PER_STEP = 8
 const TRIES_PER_LOOK_UP = { plain: 64, natural: 24 } as const
 /** How often a call is for what an earlier look-up was for, where its sampler can do with that. */
 const CARRIES = 0.75
-/** Keys of a result that are tried for one argument. */
-const KEYS_PER_ARGUMENT = 12
 
 /**
  * Whether every call has to do with another: it takes over a value, gives one, or one makes a fact true that the other
@@ -64,30 +60,14 @@ export function walk(
   for (const [i, node] of chain.entries()) {
     const session = sessions.get(node.server) ?? open(node.server)
     sessions.set(node.server, session)
-    const step = take(node, usersOf(chain, i, profile), { steps, session, profile, random, partings: left })
-    if (!step) return null
-    steps.push(step)
-    left = partingsFor(left, steps)?.filter((parts) => isUnhurried(steps, parts))
+    const taken = take(node, usersOf(chain, i, profile), { steps, session, profile, random, partings: left })
+    if (!taken) return null
+    steps.push(taken.step)
+    left = taken.partings?.filter((parts) => isUnhurried(steps, parts))
     if (left?.length === 0) return null
   }
   return isConnected(steps) ? steps : null
 }
-
-/** A walk on its way, as far as one world sees it. */
-interface Course {
-  readonly steps: readonly Step[]
-  readonly session: Session
-  readonly profile: Profile
-  readonly random: SeededRandom
-  readonly partings: readonly Parts[] | undefined
-}
-
-/** What users of executed chains hear. */
-const HEARING: Hearing = { told: true, inTime: true }
-
-/** Those of the ways to ask for a walk in which its last step can be told. */
-const partingsFor = (partings: readonly Parts[] | undefined, steps: readonly Step[]): readonly Parts[] | undefined =>
-  partings?.filter((parts) => canBeTold(steps, parts, HEARING, steps.length - 1))
 
 const isUnhurried = (steps: readonly Step[], parts: Parts): boolean =>
   parts.every((part) => {
@@ -125,7 +105,13 @@ function usersOf(chain: Chain, at: number, { keys }: Profile): User[] {
   return users
 }
 
-function take(node: Node, users: readonly User[], course: Course): Step | null {
+/** The next step of a walk, and the ways to ask for the walk that are left with it. */
+interface Taken {
+  readonly step: Step
+  readonly partings: readonly Parts[] | undefined
+}
+
+function take(node: Node, users: readonly User[], course: Course): Taken | null {
   const { session, profile, steps, random } = course
   const inVain = new Set<string>()
   let repeats = 0
@@ -145,14 +131,14 @@ function take(node: Node, users: readonly User[], course: Course): Step | null {
     }
     const result = session.call(node.tool.name, args)
     if (!result.ok) continue
-    const step = { ...node, args, output: result.output as JsonObject, bindings: bound.bindings }
-    const seen = [...steps, step]
-    const left = partingsFor(course.partings, seen)
+    const { bindings, partings } = bound
+    const step = { ...node, args, output: result.output as JsonObject, bindings }
+    const seen = { ...course, steps: [...steps, step] }
     const isUsed = (user: User): boolean => {
-      const found = bind(user.node, { ...course, steps: seen, partings: user.isNext ? left : undefined }, user)
+      const found = bind(user.node, { ...seen, partings: user.isNext ? partings : undefined }, user)
       return found !== null && (user.must || found.bindings.some(({ source }) => source === steps.length))
     }
-    if (users.every(isUsed)) return step
+    if (users.every(isUsed)) return { step, partings }
     inVain.add(name)
   }
   return null
@@ -173,146 +159,8 @@ function withoutUnknownKeys(
     Object.entries(args).filter(([field]) => {
       const schema = tool.input.shape[field]!
       const { entity } = meaningOf(schema)
-      if (entity === undefined || !schema.isOptional() || server.entities[entity]?.sayable) return true
+      if (entity === undefined || !isOptional(schema) || server.entities[entity]?.sayable) return true
       return bindings.some((binding) => binding.field === field)
     }),
   )
 }
-
-interface Bound {
-  readonly bindings: readonly Binding[]
-  readonly args: Readonly<Record<string, unknown>>
-}
-
-/** What is known of a call beside the results. */
-interface Known {
-  /** Kinds of key that may still be missing, for results to come can show them. */
-  readonly coming?: ReadonlySet<string>
-  /** Arguments that were said for an earlier call. */
-  readonly carried?: Readonly<Record<string, Json>>
-}
-
-/**
- * Arguments for `node` with keys and common values from the results so far, such as its sampler says go together;
- * `null` when one that it must be given is not there, or none fits.
- */
-function bind(
-  node: Node,
-  { steps, session, profile, random, partings }: Course,
-  { coming, carried = {} }: Known,
-): Bound | null {
-  const spoken = profile.keys === 'spoken'
-  const must = lookedUp(node, spoken)
-  const bindings: Binding[] = []
-  const bound: Record<string, Json> = { ...carried }
-  const sampled = (): Readonly<Record<string, unknown>> | null => {
-    const args = session.sampleArguments(node.tool, random, bound)
-    return args && Object.entries(bound).every(([field, value]) => args[field] === value) ? args : null
-  }
-  const canBeMeant = (binding?: Binding): boolean => {
-    const taken = binding ? [...bindings, binding] : bindings
-    if (!partings || taken.length === 0) return partings?.length !== 0
-    const step = { ...node, args: {}, output: {}, bindings: taken }
-    return partingsFor(partings, [...steps, step])?.length !== 0
-  }
-  let args: Readonly<Record<string, unknown>> | null = null
-  for (const [field, schema] of random.shuffle(Object.entries(node.tool.input.shape))) {
-    const { entity, common } = meaningOf(schema)
-    const crossing = schema.isOptional() ? undefined : bindCommon(field, common, node, { steps, bound, random })
-    if (entity === undefined || crossing) {
-      if (!crossing) continue
-      bindings.push(crossing)
-      bound[field] = crossing.value
-      Object.assign(bound, namedAlike(node, steps[crossing.source]!, crossing.value))
-      args = sampled()
-      if (!args) return null
-      continue
-    }
-    if (schema.isOptional()) continue
-    // A short memory is natural where keys may be spoken anyway: only the result just seen is referred to.
-    const sources = spoken ? steps.slice(-1) : steps
-    const first = steps.length - sources.length
-    const taken = Object.values(bound)
-    const found = sources
-      .flatMap((step, i) => (step.server === node.server ? keysIn(step, first + i, entity) : []))
-      .filter(({ key }) => !taken.includes(key))
-    if (found.length > 0 && !(spoken && bindings.length > 0)) {
-      const nearest = Math.max(...found.map(({ source }) => source))
-      const candidates = found.filter(({ source }) => source === nearest || random.chance(OLDER_RESULT))
-      const binding = firstFitting(random.sample(candidates, KEYS_PER_ARGUMENT), ({ key, source }) => {
-        bound[field] = key
-        const trial = sampled()
-        const ways = trial ? waysToRefer(steps[source]!, entity, key, labelIn(session, node, entity, key)) : []
-        const binding = { field, value: key, source, entity, ways }
-        if (ways.length === 0 || !canBeMeant(binding)) {
-          delete bound[field]
-          return undefined
-        }
-        args = trial
-        return binding
-      })
-      if (binding) {
-        bindings.push(binding)
-        continue
-      }
-    }
-    if (must.has(field) && !coming?.has(entity)) return null
-  }
-  if (!canBeMeant()) return null
-  args ??= sampled()
-  return args && { bindings, args }
-}
-
-/** What is taken out of another world under a name is known by that name in this one: nobody saves the daycare as a second home. */
-function namedAlike({ tool }: Node, { output }: Step, value: string): { readonly name?: string } {
-  const schema = tool.input.shape.name
-  if (tool.annotations.readOnly || !schema || meaningOf(schema).entity !== undefined) return {}
-  const rows = [output, ...Object.values(output).flat()] as readonly (Json | undefined)[]
-  const row = rows.find((part) => isRow(part) && Object.values(part).includes(value)) as JsonObject | undefined
-  const known = schema.safeParse(row?.name)
-  return known.success ? { name: known.data as string } : {}
-}
-
-const isRow = (part: Json | undefined): part is JsonObject =>
-  typeof part === 'object' && part !== null && !Array.isArray(part)
-
-function firstFitting<T, R>(candidates: readonly T[], fitting: (candidate: T) => R | undefined): R | undefined {
-  for (const candidate of candidates) {
-    const found = fitting(candidate)
-    if (found !== undefined) return found
-  }
-  return undefined
-}
-
-/** The entities of a kind that a result shows, each once. */
-function keysIn(step: Step, source: number, entity: string): { key: string; source: number }[] {
-  const found = entitiesShown(step).filter((occurrence) => occurrence.entity === entity)
-  return [...new Set(found.map(({ key }) => key))].map((key) => ({ key, source }))
-}
-
-function labelIn(session: Session, { server }: Node, entity: string, key: string): unknown {
-  const { table, label } = server.entities[entity] ?? {}
-  return table && label ? session.db[table]!.get(key)?.[label] : undefined
-}
-
-/** What the last call in another world tells, for one argument of the first that goes on in this one. */
-function bindCommon(
-  field: string,
-  common: string | undefined,
-  { server }: Node,
-  { steps, bound, random }: Pick<Course, 'steps' | 'random'> & { readonly bound: Readonly<Record<string, Json>> },
-): Binding | undefined {
-  const source = steps.findLastIndex((step) => step.server !== server)
-  if (
-    common === undefined ||
-    source < 0 ||
-    steps.slice(source).some(({ bindings }, i) => i > 0 && bindings.some(isCommon))
-  )
-    return undefined
-  const values = commonValuesIn(steps[source]!, common)
-  if (values.length === 0 || values.some((value) => Object.values(bound).includes(value))) return undefined
-  const value = random.pick(values)
-  return { field, value, source, entity: undefined, ways: [{ how: 'value', noun: common, value }] }
-}
-
-const isCommon = ({ entity }: Binding): boolean => entity === undefined

@@ -36,7 +36,7 @@ export interface ProduceOptions {
   readonly workers: Workers
   readonly threads: number
   readonly finished: FinishedBatches
-  /** Orders per batch. A run that is gone on with must have the same. Default 50. */
+  /** Orders per batch, or fewer in later passes. A run that is gone on with must have the same. Default 50. */
   readonly batchSize?: number
   readonly signal: AbortSignal
   onProgress(progress: { readonly kept: number; readonly wanted: number; readonly drops: Drops }): void
@@ -44,6 +44,8 @@ export interface ProduceOptions {
 
 /** Orders in one batch, the unit of work that is kept on disk. */
 const BATCH_SIZE = 50
+/** Batches of a later pass, unless they would be larger: of the few orders that are left at last all threads are to have some. */
+const LATER_BATCHES = 16
 
 /**
  * Makes the examples of a plan. Batches run on all threads, but what is kept is decided in the assignment of the indices, pass
@@ -67,7 +69,8 @@ export async function produce(plan: Plan, options: ProduceOptions): Promise<Prod
   for (let pass = 0; open.length > 0 && pass < MAX_ROUNDS && idle < IDLE_ROUNDS; pass++) {
     const before = early.size + late.size
     const again: Assignment[] = []
-    for await (const [assignments, results] of batchesOf(open, pass, recipe, options)) {
+    const size = pass === 0 ? batchSize : Math.min(batchSize, Math.ceil(open.length / LATER_BATCHES))
+    for await (const [assignments, results] of batchesOf(open, pass, size, recipe, options)) {
       for (const [i, { example, drops: dropped }] of results.entries()) {
         for (const [reason, count] of Object.entries(dropped)) drops[reason] = (drops[reason] ?? 0) + count
         if (example && duplicates.keep(example)) {
@@ -103,8 +106,9 @@ export async function produce(plan: Plan, options: ProduceOptions): Promise<Prod
 async function* batchesOf(
   assignments: readonly Assignment[],
   pass: number,
+  batchSize: number,
   recipe: Recipe,
-  { workers, threads, finished, batchSize = BATCH_SIZE, signal }: ProduceOptions,
+  { workers, threads, finished, signal }: ProduceOptions,
 ): AsyncGenerator<[assignments: readonly Assignment[], results: BatchResult[]]> {
   const limit = pLimit(threads)
   const stop = new AbortController()

@@ -1,5 +1,11 @@
 import { QUESTION_LIMITS } from '../../episode/index.js'
-import { descriptionOf, meaningOf, type ServerDefinition, type ToolDefinition } from '../../servers/kernel/index.js'
+import {
+  descriptionOf,
+  isOptional,
+  meaningOf,
+  type ServerDefinition,
+  type ToolDefinition,
+} from '../../servers/kernel/index.js'
 import { askedFor, choicesOf } from './field-words.js'
 
 /** Words that say nothing of what is asked for; those of general questions among them. */
@@ -93,7 +99,7 @@ export function wordsFor(server: ServerDefinition, tool: ToolDefinition, field: 
 
 /** The words in which an assistant can ask what a request is about that names no detail. */
 export function wordsForAll(server: ServerDefinition, tool: ToolDefinition): string[] {
-  const required = Object.entries(tool.input.shape).flatMap(([field, schema]) => (schema.isOptional() ? [] : [field]))
+  const required = Object.entries(tool.input.shape).flatMap(([field, schema]) => (isOptional(schema) ? [] : [field]))
   return bounded([...OPEN, ...required.flatMap((field) => wordsFor(server, tool, field).slice(0, 8))])
 }
 

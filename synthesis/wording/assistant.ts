@@ -1,4 +1,4 @@
-import { meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
+import { isOptional, meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
 import { askedFor, choicesOf, isNameAsKey, listed, nameOf } from './field-words.js'
 import type { Ask, Moment } from './speech.js'
 import { goalsOf } from './vague.js'
@@ -93,7 +93,7 @@ export function question(ask: Ask, field: string | undefined, moment: Moment): s
   const { server, tool } = ask
   const what = (name: string): string => askedFor(server, tool, name).split(',')[0]!
   if (field === undefined) {
-    const required = Object.entries(tool.input.shape).filter(([, schema]) => !schema.isOptional())
+    const required = Object.entries(tool.input.shape).filter(([, schema]) => !isOptional(schema))
     const wanted = required.map(([name]) => `the ${what(name)}`)
     if (required.length === 1) return question(ask, required[0]![0], moment)
     return wanted.length === 0 || wanted.length > MAX_WANTED
