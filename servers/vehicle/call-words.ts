@@ -16,9 +16,9 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     checks: ['check_vehicle', 'search_trips'],
   },
   set_brake: {
-    goal: 'put a brake on or off',
+    goal: 'work the brakes',
     answer: 'The foot brake is {foot_brake} and the parking brake is {parking_brake} now.',
-    next: ['start_engine', 'shift_gear', 'accelerate_to', 'set_guard_mode'],
+    next: ['start_engine', 'shift_gear', 'accelerate_to'],
     checks: [],
   },
   shift_gear: {
@@ -35,7 +35,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   set_cruise_control: {
     goal: 'use the cruise control',
-    answer: 'Cruise control holds {speed} km/h now.',
+    answer: 'The cruise control holds {speed} km/h now.',
     checks: ['check_vehicle'],
   },
   operate_door: {
@@ -45,16 +45,15 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     checks: ['check_vehicle'],
   },
   move_window: {
-    goal: 'open or shut a car window',
+    goal: 'adjust a car window',
     answer: 'The {window} window is {opening} percent open.',
-    next: ['set_cabin_climate'],
     checks: [],
   },
   set_headlights: { goal: 'change the headlights', answer: 'The headlights are set to {beam}.', checks: [] },
   set_guard_mode: {
     goal: 'change the guard mode of the car',
     answer: 'The guard mode is {mode} now.',
-    next: ['operate_door', 'move_window', 'play_playlist'],
+    next: ['operate_door'],
     checks: [],
   },
   check_vehicle: {
@@ -79,7 +78,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   find_destination: {
     goal: 'find a destination',
     answer: 'I found {found:destination}[: {destinations*{name} in {city}, {km} km away[ ({offer})]}].',
-    elsewhere: ['travel_booking:search_hotels', 'maps:list_place_categories'],
+    elsewhere: ['maps:list_place_categories'],
   },
   save_destination: {
     goal: 'save a destination in the car',
@@ -98,9 +97,9 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer: 'There {found=is|are} {found:trip}[: {trips*{name} on {date}, {km} km}].',
   },
   switch_charging: {
-    goal: 'start or stop charging the car',
+    goal: 'take care of the charging of the car',
     answer:
-      'Charging at {name} is {charging} now, with {charge} percent in the battery[; {added_kwh} kWh were added for {cost}].',
+      'The charging at {name} is {charging} now, with {charge} percent in the battery[; {added_kwh} kWh were added for {cost}].',
     next: ['start_engine'],
     checks: ['check_vehicle'],
   },

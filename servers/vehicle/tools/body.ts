@@ -93,17 +93,17 @@ const moveWindow = tool({
   annotations: { readOnly: false, idempotent: true },
   needs: ['guard_set', 'engine_running'],
   ask: [
+    'open the {window} window to {opening} percent',
+    'have the {window} window {opening} percent open',
+    'open up the {window} window until it is {opening} percent open',
     'set the {window} window to {opening} percent open',
-    'bring the {window} window to {opening} percent open',
-    'move the {window} window until it is {opening} percent open',
-    'put the {window} window at {opening} percent open',
   ],
   sample({ db, random, bound }) {
-    // On a cold day windows are opened by a gap. Who wants one shut or wide open says so without a number.
-    const gaps = theCar(db).outside < 10 ? [10, 20] : [10, 20, 25, 30, 50, 75]
+    // Windows are opened further, on a cold day by a gap. Who wants one shut or wide open says so without a number.
+    const gaps = theCar(db).outside < 10 ? [5, 10, 15] : [10, 20, 25, 30, 50, 75]
     const opening = bound.opening ?? random.pick(gaps)
     const windows = WINDOWS.filter(
-      (window) => db.windows.get(window)!.opening !== opening && !windowObstacle(db, window, opening),
+      (window) => db.windows.get(window)!.opening < opening && !windowObstacle(db, window, opening),
     )
     return pickAgreeing(
       random,
@@ -137,8 +137,8 @@ const setHeadlights = tool({
   ask: [
     'set the headlights to {beam}',
     'switch the headlights to {beam}',
+    'change the headlights to {beam}',
     'put the headlights on {beam}',
-    'turn the headlights to {beam}',
   ],
   sample({ db, random, bound }) {
     // Stopping the engine turns the lights off; nobody asks for it.
@@ -184,8 +184,9 @@ const setGuardMode = tool({
   ask: [
     'set the guard mode to {mode} with the PIN {pin}',
     'switch the guard mode of the car to {mode}, the PIN is {pin}',
-    'use the PIN {pin} to put the guard mode on {mode}',
+    'use the PIN {pin} to set the guard mode to {mode}',
     'change the guard mode to {mode} using PIN {pin}',
+    'set the guard mode of the car to {mode}, my PIN is {pin}',
   ],
   sample({ db, random, bound }) {
     const { guard, pin } = theCar(db)

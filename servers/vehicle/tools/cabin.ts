@@ -144,7 +144,7 @@ const setCabinClimate = tool({
   annotations: { readOnly: false, idempotent: true },
   needs: ['engine_running'],
   ask: [
-    'set the {zone} zone of the car to {temperature} degrees',
+    'change the {zone} temperature in the car to {temperature} degrees',
     'set the {zone} temperature in the car to {temperature} degrees',
     'set the temperature in the {zone} zone to {temperature} degrees',
     'make it {temperature} degrees in the {zone} zone',
@@ -188,7 +188,7 @@ const playPlaylist = tool({
   ask: [
     'play the playlist "{title}"[ at volume {volume}]',
     'put on "{title}" in the car[ at volume {volume}]',
-    'listen to the playlist "{title}"[ with the volume at {volume}]',
+    'have the car play "{title}"[ with the volume at {volume}]',
     'start the playlist "{title}"[ at a volume of {volume}]',
   ],
   sample({ db, random, bound }) {

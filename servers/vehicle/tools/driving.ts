@@ -126,7 +126,7 @@ const setBrake = tool({
   needs: ['gear_set', 'doors_closed', 'moving'],
   ask: [
     'make sure that the {brake} brake is {state}',
-    'put the {brake} brake {state}',
+    'see that the {brake} brake is {state}',
     'switch the {brake} brake {state}',
     'turn the {brake} brake {state}',
   ],
@@ -179,6 +179,11 @@ const shiftGear = tool({
 
 const drives = z.object({ speed: z.int(), cruise: z.int().nullable(), gear: z.string() })
 
+/** Speeds that people choose, km/h; below the first of the rest they only manoeuvre. */
+const SPEEDS = { slow: [5, 10, 15, 20, 25], fast: [30, 40, 50, 60, 70, 80, 90, 100, 110, 120, 130] } as const
+/** How much faster than before people go at once, km/h. */
+const SPURT = 80
+
 const accelerateTo = tool({
   name: 'accelerate_to',
   description: `Drive at a speed in km/h, without cruise control; what is driven takes charge, until the battery is empty. The gear must be in drive or reverse, both brakes off and all doors closed. The driver, reverse (${LIMITS.reverse}), valet mode (${LIMITS.valet}) and a critical fault (${LIMITS.hold}) limit the speed. Above ${LIMITS.autoLock} the doors lock, above ${LIMITS.roof} the roof window shuts.`,
@@ -192,8 +197,11 @@ const accelerateTo = tool({
     if (bound.speed !== undefined) return speedObstacle(db, now(), bound.speed) ? null : { speed: bound.speed }
     if (speedObstacle(db, now(), 5)) return null
     const { limit } = topSpeed(db, theCar(db))
-    const slow = limit < LIMITS.cruise
-    return { speed: random.int(slow ? 1 : LIMITS.cruise / 5, Math.floor(limit / 5)) * 5 }
+    const { speed } = theCar(db)
+    const further = (limit < LIMITS.cruise ? SPEEDS.slow : SPEEDS.fast).filter(
+      (wanted) => wanted > speed && wanted <= Math.min(limit, speed + SPURT),
+    )
+    return further.length > 0 ? { speed: random.pick(further) } : null
   },
   run({ speed }, { unless, db, now }) {
     unless(speedObstacle(db, now(), speed))

@@ -162,6 +162,9 @@ function isSaved(db: VehicleView, name: string): boolean {
   return db.destinations.by('kind', 'saved').some((row) => row.name.toLowerCase() === wanted)
 }
 
+/** A way shorter than this leads through streets only, km. */
+const OUT_OF_TOWN_KM = 15
+
 /** km of the route; avoiding a kind of road makes it longer. */
 const routeKm = (db: VehicleView, place: Destination, avoid: string | undefined): number =>
   avoid === undefined ? fromHere(db, place) : Math.ceil(fromHere(db, place) * 1.2)
@@ -191,14 +194,15 @@ const startNavigation = tool({
   ],
   sample({ db, random, bound, now }) {
     const car = withDrive(theCar(db), now())
-    const avoid =
-      bound.avoid ?? (random.chance(0.3) ? random.pick(['tolls', 'motorways', 'ferries'] as const) : undefined)
+    const wanted = bound.avoid ?? (random.chance(0.5) ? random.pick(['tolls', 'motorways'] as const) : undefined)
     const row = chooseByDraws(
       db.destinations,
       random,
       bound.destination,
-      (place) => !routeObstacle(car, place, routeKm(db, place, avoid)),
+      (place) => !routeObstacle(car, place, routeKm(db, place, wanted)),
     )
+    // On a short way there is nothing to avoid.
+    const avoid = row && bound.avoid === undefined && fromHere(db, row) < OUT_OF_TOWN_KM ? undefined : wanted
     return row ? { destination: row.destination, ...(avoid === undefined ? {} : { avoid }) } : null
   },
   run({ destination, avoid }, { rowOf, unless, db, now }) {
@@ -228,7 +232,8 @@ const searchTrips = tool({
     trips: z.array(
       z.object({
         name: z.string(),
-        destination: ref('destination'),
+        // Not a reference: that somebody has been there is no reason to go there.
+        destination: z.string(),
         date: common('date', z.string()),
         km: z.int(),
       }),

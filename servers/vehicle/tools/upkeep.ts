@@ -25,7 +25,7 @@ const switchCharging = tool({
   ask: [
     'switch charging {charging}',
     'turn charging {charging}',
-    'have charging switched {charging}',
+    'switch the charging of the car {charging}',
     'make sure that charging is {charging}',
   ],
   sample({ db, random, bound }) {
