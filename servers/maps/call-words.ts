@@ -30,7 +30,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   find_reachable_places: {
     goal: 'see which places I can get to quickly',
-    answer: 'You can reach {found:place}[: {places*{name} at {address}, {minutes} minutes away}].',
+    answer: 'You can reach {found:place}[: {places*{name} at {address}, {minutes:minute} away}].',
     elsewhere: ['vehicle:save_destination'],
   },
   get_place: {
@@ -45,22 +45,22 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   get_travel_time: {
     goal: 'find out how long a way takes',
-    answer: 'That takes {minutes} minutes; the way is {metres} metres long.',
+    answer: 'That takes {minutes:minute}; the way is {metres} metres long.',
   },
   plan_route: {
     goal: 'plan a route',
     answer:
-      'The route is {metres} metres long and takes {minutes} minutes: {steps*{road}[ going {heading}] for {metres} metres}.',
+      'The route is {metres} metres long and takes {minutes:minute}: {steps*{road}[ going {heading}] for {metres} metres}.',
   },
   plan_route_with_stop: {
     goal: 'plan a route with a stop',
     answer:
-      'The route is {metres} metres long and takes {minutes} minutes, {minutes_to_stop} of them to the stop, which is a detour of {detour_metres} metres and {detour_minutes} minutes.',
+      'The route is {metres} metres long and takes {minutes:minute}, {minutes_to_stop} of them to the stop, which is a detour of {detour_metres} metres and {detour_minutes:minute}.',
   },
   save_place: {
     goal: 'save a place',
     answer: 'I saved {address} as {name}[ in place of {replaced}].',
-    checks: ['list_saved_places', 'nearest_places', 'plan_route', 'get_travel_time', 'plan_route_with_stop'],
+    checks: ['list_saved_places', 'plan_route', 'get_travel_time', 'plan_route_with_stop'],
   },
   list_saved_places: {
     goal: 'see my saved places',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { spotAt } from '../lookup.js'
-import { someAddress, someCity } from '../sampling.js'
+import { kindAt, someAddress, someCity } from '../sampling.js'
 import { address, city, tool } from '../schema.js'
 import { addressNear, coordinates, elevation, locate } from '../streets.js'
 
@@ -24,7 +24,14 @@ const geocodeAddress = tool({
     'tell me the latitude and longitude of {address}',
     'find out where exactly {address} is and how high it lies',
   ],
-  sample: (sampling) => ({ address: sampling.bound.address ?? someAddress(sampling, someCity(sampling)) }),
+  sample(sampling) {
+    const { db, bound } = sampling
+    const where = bound.address ?? someAddress(sampling, someCity(sampling))
+    const spot = locate(where)
+    // What was found by its coordinates has known ones.
+    const isNamed = spot !== undefined && (db.saved_places.has(spot.address) || kindAt(db, spot) !== undefined)
+    return bound.address === undefined || isNamed ? { address: where } : null
+  },
   run(args, context) {
     const spot = spotAt(context, args.address)
     const { city: name, country } = spot.city

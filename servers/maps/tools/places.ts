@@ -4,7 +4,7 @@ import { ascending } from '../../kernel/lists.js'
 import { cityNamed } from '../cities.js'
 import { cityCalled, spotAt } from '../lookup.js'
 import { journey, journeyObstacle, roadMetres, SPEEDS, transitRuns } from '../routing.js'
-import { someAddress, someCity } from '../sampling.js'
+import { isGoal, isUsualBy, someAddress, someCity, someKind } from '../sampling.js'
 import { address, CATEGORIES, type Category, city, type MapsView, MODES, type Place, tool } from '../schema.js'
 import { locate, type Spot } from '../streets.js'
 import { isOpen } from '../time.js'
@@ -24,10 +24,6 @@ function byDistance(places: readonly Place[], from: Spot): { place: Place; spot:
     })
     .sort(ascending('metres'))
 }
-
-/** What lies at the address, if it is a place that the map knows. */
-const kindAt = (db: MapsView, { address, city }: Spot): Category | undefined =>
-  db.places.by('city', city.city).find((row) => row.address === address)?.category
 
 const listPlaceCategories = tool({
   name: 'list_place_categories',
@@ -125,12 +121,11 @@ const nearestPlaces = tool({
     'tell me where the closest {category} to {address} is',
   ],
   sample(sampling) {
-    const { db, random, bound } = sampling
+    const { db, bound } = sampling
     const from = locate(bound.address ?? someAddress(sampling, someCity(sampling)))
-    if (!from) return null
-    // Nobody stands at a gym and asks for a gym.
-    const others = db.places.by('city', from.city.city).filter(({ category }) => category !== kindAt(db, from))
-    const kind = bound.category ?? random.pick(others).category
+    const kind = from && (bound.category ?? someKind(sampling, from))
+    // A place that was found and saved is where somebody means to go.
+    if (!from || !kind || (bound.address !== undefined && isGoal(db, from))) return null
     return placesOf(db, from.city.city, kind).length > 0 ? { address: from.address, category: kind, ...bound } : null
   },
   run(args, context) {
@@ -176,15 +171,15 @@ const findReachablePlaces = tool({
     const { db, random, bound, now } = sampling
     for (let attempt = 0; attempt < 6; attempt++) {
       const from = locate(bound.address ?? someAddress(sampling, someCity(sampling)))
-      if (!from) return null
+      if (!from || (bound.address !== undefined && isGoal(db, from))) return null
       const mode = bound.mode ?? random.pick(MODES)
-      const others = db.places.by('city', from.city.city).filter(({ category }) => category !== kindAt(db, from))
-      const kind = bound.category ?? random.pick(others).category
-      const nearest = byDistance(placesOf(db, from.city.city, kind), from)[0]
-      if (!nearest || journeyObstacle(db, now(), from, nearest.spot, mode)) continue
+      const kind = bound.category ?? someKind(sampling, from)
+      const nearest = kind && byDistance(placesOf(db, from.city.city, kind), from)[0]
+      if (!nearest || !isUsualBy(db, mode, from, nearest.spot)) continue
+      if (journeyObstacle(db, now(), from, nearest.spot, mode)) continue
       // Enough for the nearest, in steps of five minutes.
       const least = Math.ceil(nearest.metres / SPEEDS[mode].town / 5) * 5
-      const minutes = bound.minutes ?? Math.min(120, least + 5 * random.int(0, 3))
+      const minutes = bound.minutes ?? least + 5 * random.int(0, 1)
       return { address: from.address, category: kind, mode, minutes, ...bound }
     }
     return null

@@ -87,10 +87,11 @@ const reopenRoad = tool({
   output: z.object({ street: z.string(), city: city(), closed_in_city: z.int() }),
   annotations: { readOnly: false },
   ask: [
-    'reopen {closed_road}',
+    'note that {closed_road} is open again',
     'mark {closed_road} as open again',
     'report that {closed_road} is open again',
-    'remove {closed_road} from the closed roads',
+    'let other drivers know that {closed_road} is open again',
+    'take {closed_road} off the list of closed roads',
   ],
   sample({ db, random, bound }) {
     const rows = db.closed_roads.list()

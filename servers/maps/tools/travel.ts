@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { spotAt } from '../lookup.js'
 import { FIRST_TRANSIT, type Journey, journey, journeyObstacle, LONGEST, roadMetres } from '../routing.js'
-import { someTrip } from '../sampling.js'
+import { isUsualBy, someTrip } from '../sampling.js'
 import { address, type Context, MODES, type Mode, tool } from '../schema.js'
 import { locate, type Spot, straightMetres } from '../streets.js'
 
@@ -32,6 +32,8 @@ const measureDistance = tool({
   ],
   sample(sampling) {
     const { bound } = sampling
+    // Of what was looked for around an address, the distance from there has been told.
+    if (bound.from_address !== undefined && bound.to_address !== undefined) return null
     const trip = someTrip(sampling, { from: bound.from_address, to: bound.to_address, mode: 'driving' })
     return trip ? { from_address: trip.from.address, to_address: trip.to.address, ...bound } : null
   },
@@ -133,7 +135,10 @@ const planRouteWithStop = tool({
   ],
   sample(sampling) {
     const { db, now, bound } = sampling
-    for (let attempt = 0; attempt < 4; attempt++) {
+    // Whose way and whose stop both come from a search has no way of their own.
+    if ([bound.from_address, bound.stop_address, bound.to_address].filter((end) => end !== undefined).length > 1)
+      return null
+    for (let attempt = 0; attempt < 8; attempt++) {
       const ends = { from: bound.from_address, to: bound.to_address, mode: bound.mode }
       // Whatever is bound is the anchor; the other two addresses are found around it.
       const free = ends.from === undefined && ends.to === undefined
@@ -149,6 +154,7 @@ const planRouteWithStop = tool({
         [from, middle],
         [middle, to],
       ] as const
+      if (parts.some(([a, b]) => !isUsualBy(db, trip.mode, a, b))) continue
       if (parts.some(([a, b]) => journeyObstacle(db, now(), a, b, trip.mode))) continue
       return {
         from_address: from.address,
