@@ -5,7 +5,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   search_flights: {
     goal: 'find a flight',
     answer:
-      'I found {found:flight}[: {flights*{name}, {departs} to {arrives}, from {price} euros, with {seats:seat} left}].',
+      'I found {found:flight}[: {flights*{name}, {departs} to {arrives}, from {price} euros, with {economy_seats:seat} left}].',
   },
   find_connecting_flights: {
     goal: 'find a connecting flight',
@@ -99,7 +99,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'change to another flight',
     answer: 'The booking is changed to {title}: {charged} euros were charged, and it costs {price} euros in all now.',
     next: ['choose_seat', 'pay_booking'],
-    checks: ['find_free_seats', 'get_itinerary', 'get_flight'],
+    checks: ['find_free_seats', 'get_itinerary'],
   },
   cancel_booking: {
     goal: 'cancel a booking',

@@ -25,13 +25,24 @@ export function goalOf({ title }: Itinerary): number | undefined {
   return found < 0 ? undefined : found
 }
 
-/** The trip that is being planned: the one that was set up last. */
-export const newestTrip = (db: TravelView): Itinerary => db.itineraries.list().at(-1)!
+/** The trip that was set up last. */
+const newestTrip = (db: TravelView): Itinerary => db.itineraries.list().at(-1)!
 
-/** Whether a flight can be for the trip: it goes there, or back once something is booked. */
+/** Whether a trip has just been set up: of those that were there, the last has bookings. */
+export const isPlanning = ({ db }: Pick<Sampling, 'db'>): boolean =>
+  db.bookings.by('itinerary', newestTrip(db).itinerary).length === 0
+
+/** Where somebody looks for flights and rooms: for the trip that they have just set up, else often for the one that was set up last. */
+export const plannedGoal = ({ db, random }: Sampling): number | undefined =>
+  isPlanning({ db }) || random.chance(0.5) ? goalOf(newestTrip(db)) : undefined
+
+/** Whether a flight can be for the trip: it goes there, or is the way back of one that is booked. */
 export function isFlightOf(itinerary: Itinerary, { from, to }: Flight, { db, now }: Sampling): boolean {
-  const isBooked = db.bookings.by('itinerary', itinerary.itinerary).some((row) => isLive(row, now()))
-  return isWayOf(itinerary, isBooked ? [from, to] : [to])
+  const booked = db.bookings
+    .by('itinerary', itinerary.itinerary)
+    .flatMap((row) => (row.flight !== null && isLive(row, now()) ? [flightOf(db, row.flight)!] : []))
+  if (booked.length === 0) return isWayOf(itinerary, [to])
+  return booked.length === 1 && booked[0]!.from === to && booked[0]!.to === from
 }
 
 /** Whether something in these cities can be for the trip. */

@@ -7,7 +7,7 @@ import { flightOf, lapseHolds, roomsLeft } from '../availability.js'
 import { bookFlightObstacle, bookHotelObstacle, holdUntil, rangeObstacle } from '../booking-rules.js'
 import { flightCalled } from '../lookup.js'
 import { cabinOf, flightTitle, LIMITS, stayTitle } from '../rules.js'
-import { goalOf, isFlightOf, isWayOf, newestTrip, someFlight, stayIn } from '../sampling.js'
+import { goalOf, isFlightOf, isWayOf, plannedGoal, someFlight, stayIn } from '../sampling.js'
 import { type Booking, cityField, dateField, type Itinerary, tool } from '../schema.js'
 import { dayOf } from '../time.js'
 import { cityAt, cityNumber, FARES } from '../timetable.js'
@@ -125,7 +125,7 @@ const searchHotels = tool({
   sample(sampling) {
     const { db, random, bound, now } = sampling
     for (let attempt = 0; attempt < 6; attempt++) {
-      const goal = random.chance(0.5) ? goalOf(newestTrip(db)) : undefined
+      const goal = plannedGoal(sampling)
       const city = bound.city ?? (goal === undefined ? random.pick(db.hotels.list()).city : cityAt(goal).city)
       const number = cityNumber(city)
       if (number === undefined) return null

@@ -22,7 +22,7 @@ const addBaggage = tool({
   output: z.object({ title: z.string(), booking: ref('booking'), extra_bags: z.int(), price: z.int() }),
   annotations: { readOnly: false },
   ask: [
-    'check in {bags} more bags for {booking}',
+    'check in {bags} bags for {booking}',
     'add {bags} bags to {booking}',
     'add {bags} bags of checked luggage to {booking}',
     'put {bags} bags of checked luggage on {booking}',
@@ -37,7 +37,7 @@ const addBaggage = tool({
       (candidate) => baggageObstacle(db, now(), candidate, least) === undefined,
     )
     if (!row) return null
-    const fitting = [1, 1, 2, 3].filter((bags) => baggageObstacle(db, now(), row, bags) === undefined)
+    const fitting = [1, 1, 1, 1, 2, 2, 3].filter((bags) => baggageObstacle(db, now(), row, bags) === undefined)
     return { booking: row.booking, bags: bound.bags ?? random.pick(fitting) }
   },
   run({ booking, bags }, context) {

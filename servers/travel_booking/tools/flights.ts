@@ -6,7 +6,7 @@ import { rangeObstacle } from '../booking-rules.js'
 import { flightMinutes } from '../distances.js'
 import { flightCalled, routeBetween, times } from '../lookup.js'
 import { LIMITS } from '../rules.js'
-import { dayAt, goalOf, newestTrip, someFlight } from '../sampling.js'
+import { dayAt, plannedGoal, someFlight } from '../sampling.js'
 import { cityField, dateField, type TravelView, tool } from '../schema.js'
 import { clock, DATES, dayOf, minuteOf } from '../time.js'
 import { cityAt, departureIn, type Flight, flightIn, flightsOn, HUBS, isFlown, SLOT_NUMBERS } from '../timetable.js'
@@ -81,7 +81,7 @@ const searchFlights = tool({
         departs: z.string(),
         arrives: z.string(),
         price: euros,
-        seats: z.int(),
+        economy_seats: z.int(),
       }),
     ),
   }),
@@ -94,8 +94,7 @@ const searchFlights = tool({
     'show me the flights of {date} from {from_city} to {to_city}',
   ],
   sample(sampling) {
-    const goal = sampling.random.chance(0.5) ? goalOf(newestTrip(sampling.db)) : undefined
-    const flight = someFlight(sampling, { to: goal })
+    const flight = someFlight(sampling, { to: plannedGoal(sampling) })
     if (!flight) return null
     const { from, to, day } = flight
     return { from_city: cityAt(from).city, to_city: cityAt(to).city, date: DATES[day]!, ...sampling.bound }
@@ -116,7 +115,7 @@ const searchFlights = tool({
         flight: flight.flight,
         ...times(flight),
         price: flight.prices.basic,
-        seats: seatsLeft(db, flight, 'economy', now),
+        economy_seats: seatsLeft(db, flight, 'economy', now),
       })),
     }
   },

@@ -5,6 +5,7 @@ import { CITIES } from '../../kernel/gazetteer.js'
 import { statusAt } from '../availability.js'
 import { liveBookings } from '../booking-rules.js'
 import { LIMITS } from '../rules.js'
+import { isPlanning } from '../sampling.js'
 import { tool } from '../schema.js'
 import { PURPOSES } from '../words.js'
 
@@ -25,6 +26,8 @@ const listItineraries = tool({
     'tell me what itineraries there are for {traveller}',
   ],
   sample({ db, random, bound }) {
+    // Who has just set up a trip goes on with that one.
+    if (isPlanning({ db })) return null
     if (bound.traveller !== undefined) return { traveller: bound.traveller }
     return { traveller: random.pick(db.itineraries.list()).traveller }
   },

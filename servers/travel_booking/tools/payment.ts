@@ -100,7 +100,7 @@ const getBooking = tool({
     'show me {booking}',
     'look up the status of {booking}',
     'get the details of {booking}',
-    'tell me what {booking} costs and what a cancellation would refund',
+    'tell me what {booking} costs and whether it is paid',
   ],
   sample({ db, random, bound }) {
     const row = choose(db.bookings, random, bound.booking)

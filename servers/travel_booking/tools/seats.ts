@@ -39,8 +39,8 @@ const findFreeSeats = tool({
   ask: [
     'find free seats for {booking}[ at the {position}]',
     'show me the free[ {position}] seats for {booking}',
-    'list the seats that are free for {booking}[ on the {position}]',
-    'check which seats are still free for {booking}[ at the {position}]',
+    'list the[ {position}] seats that are free for {booking}',
+    'check which[ {position}] seats are still free for {booking}',
   ],
   sample({ db, random, bound, now }) {
     const row = choose(
