@@ -38,7 +38,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'log a battery change',
     answer:
       '{name} has a fresh battery at {battery} percent; {spare_batteries:spare battery} {spare_batteries=is|are} left.',
-    next: ['reconnect_device', 'update_firmware', 'lock_door'],
+    next: ['reconnect_device', 'update_firmware'],
     checks: ['find_faulty_devices'],
   },
   update_firmware: {
@@ -47,7 +47,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     checks: ['find_faulty_devices'],
   },
   set_light: {
-    goal: 'dim or brighten a light',
+    goal: 'adjust a light',
     answer: '{name} is at {brightness} percent now; the room draws {room_load} watts.',
     next: ['save_scene'],
     checks: [],
@@ -55,11 +55,10 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   set_thermostat: {
     goal: 'change the temperature of a room',
     answer: '{name} is set to {degrees} degrees.',
-    next: ['save_scene'],
     checks: [],
   },
   move_cover: {
-    goal: 'open or close a blind',
+    goal: 'adjust a blind or a roof window',
     answer: '{name} is {position} percent open now.',
     next: ['save_scene', 'set_thermostat'],
     checks: [],
@@ -71,7 +70,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer: 'On {date} {name} measured between {lowest} and {highest} {unit}, {average} on average.',
   },
   switch_camera: { goal: 'switch a camera', answer: '{name} is {status}.', checks: [] },
-  play_on_speaker: { goal: 'play some radio', answer: '{name} plays {station} at {volume} percent.', checks: [] },
+  play_on_speaker: { goal: 'play the radio', answer: '{name} plays {station} at {volume} percent.', checks: [] },
   start_appliance: {
     goal: 'start an appliance',
     answer: '{name} is running ({status}) and draws {watts} watts; the room is at {room_load} of {room_limit} watts.',
@@ -122,7 +121,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     checks: ['list_automations'],
   },
   switch_automation: {
-    goal: 'switch an automation on or off',
+    goal: 'switch an automation',
     answer: '{name} is {status}.',
     next: ['create_automation'],
     checks: ['list_automations'],

@@ -29,7 +29,8 @@ const setLightTool = tool({
     const wanted =
       light.low === light.high
         ? [light.level > 0 ? 0 : 100]
-        : [0, 15, 20, 35, 40, 50, 60, 75, 80, 100].filter((brightness) => brightness !== light.level)
+        : // Who wants it off, or as bright as can be, says so without a number.
+          [15, 20, 35, 40, 50, 60, 75, 80].filter((brightness) => brightness !== light.level)
     const possible = (bound.brightness === undefined ? wanted : [bound.brightness]).filter(
       (brightness) => !lightObstacle(db, light, brightness),
     )
@@ -56,7 +57,7 @@ const setThermostat = tool({
   establishes: ['room_arranged'],
   needs: ['windows_moved'],
   ask: [
-    'make it {degrees} degrees on {thermostat}',
+    'have {thermostat} at {degrees} degrees',
     'set {thermostat} to {degrees} degrees',
     'turn {thermostat} to {degrees} degrees',
     'set the temperature on {thermostat} to {degrees} degrees',
@@ -68,7 +69,7 @@ const setThermostat = tool({
     if (!thermostat) return null
     const { low, high } = thermostat
     // What people are comfortable in, where it is a room for people.
-    const [coolest, warmest] = [Math.min(Math.max(low, 17), high - 2), Math.min(high, 24)]
+    const [coolest, warmest] = [Math.min(Math.max(low, 19), high - 2), Math.min(high, 23)]
     const range = Array.from({ length: warmest - coolest + 1 }, (_, i) => coolest + i).filter(
       (degrees) => degrees !== thermostat.level,
     )
@@ -109,7 +110,7 @@ const moveCover = tool({
   ask: [
     'have {cover} {position} percent open',
     'set {cover} to {position} percent open',
-    'put {cover} at {position} percent open',
+    'bring {cover} to {position} percent open',
     'move {cover} until it is {position} percent open',
   ],
   sample(draw) {

@@ -53,7 +53,8 @@ const unlockDoor = tool({
   ],
   sample(draw) {
     const { db, bound } = draw
-    if (modeOf(db) === 'away') return null
+    // Nobody has the house made safe for the night and a door opened then.
+    if (modeOf(db) !== 'home') return null
     const fits = (row: Parameters<typeof lockObstacle>[0]) =>
       row.state === 'locked' && !lockObstacle(row) && row.pin === (bound.pin ?? row.pin)
     const lock = chooseReady(draw, 'lock', bound.lock, fits)

@@ -45,6 +45,9 @@ const listScenes = tool({
   },
 })
 
+/** Scenes that nobody would have in the dark. */
+const OF_LIGHTS = /Light|Path|Party|Candle/
+
 const saveScene = tool({
   name: 'save_scene',
   description:
@@ -78,9 +81,11 @@ const saveScene = tool({
       bound.room,
       (row) => settingsNow(db, row.room).length > 0 && !isAired(row.room),
     )
-    const names = bound.name === undefined ? scenesIn(room?.name ?? '').map(({ name }) => name) : [bound.name]
-    const free = names.filter((name) => !db.scenes.has(slug(name)))
-    return room && free.length > 0 ? { room: room.room, name: random.pick(free) } : null
+    if (!room) return null
+    const isLit = db.devices.by('room', room.room).some(({ kind, level }) => kind === 'light' && level > 0)
+    const names = bound.name === undefined ? scenesIn(room.name).map(({ name }) => name) : [bound.name]
+    const free = names.filter((name) => !db.scenes.has(slug(name)) && (isLit || !OF_LIGHTS.test(name)))
+    return free.length > 0 ? { room: room.room, name: random.pick(free) } : null
   },
   run({ room, name }, { rowOf, db, fail }) {
     rowOf('rooms', room)
