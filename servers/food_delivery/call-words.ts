@@ -18,7 +18,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   add_dish_to_basket: {
     goal: 'put a dish in my basket',
     answer:
-      '{quantity} of {name} {quantity=is|are} in the basket now. The food comes to {food}; the minimum order is {minimum}.',
+      '{quantity:portion} of {name} {quantity=is|are} in the basket now. The food comes to {food}; the minimum order is {minimum}.',
     next: ['apply_promo', 'place_food_order'],
     checks: ['show_basket'],
   },
@@ -70,7 +70,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   track_food_order: {
     goal: 'check where my food is',
     answer:
-      'Your order from {name} is {status}[, with {courier} as the courier]; the delivery time is {arrives}, at {address}. It holds {dishes*{quantity} of {name}}.',
+      'Your order from {name} is {status}[, with {courier} as the courier]; the delivery time is {arrives}, at {address}. It holds {dishes*{quantity:portion} of {name}}.',
   },
   cancel_food_order: {
     goal: 'cancel a food order',
@@ -81,7 +81,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   instruct_courier: {
     goal: 'leave a note for the courier',
     answer: 'The courier of your order from {name} has the note "{instruction}".',
-    checks: ['track_food_order'],
+    checks: [],
   },
   report_missing_dish: {
     goal: 'report a missing dish',

@@ -35,11 +35,8 @@ export function seedOrders(random: SeededRandom, start: string, stock: Stock): F
     ...[random.int(2, 20), random.int(20, 60)].map((daysAgo) => ({ kind: 'cancelled', daysAgo }) as const),
     { kind: 'riding', minutes: random.int(1, 7) },
     { kind: 'cooking', minutes: random.int(1, 6) },
-    { kind: 'placed', minutes: random.int(4, 6) },
-    { kind: 'placed', minutes: random.int(0, 1) },
-    ...[random.int(3, 8), random.int(9, 20), random.int(21, 28)].map(
-      (quarters) => ({ kind: 'scheduled', quarters }) as const,
-    ),
+    { kind: 'placed', minutes: random.chance(0.5) ? random.int(4, 6) : random.int(0, 1) },
+    ...[random.int(0, 8), random.int(24, 34)].map((quarters) => ({ kind: 'scheduled', quarters }) as const),
   ]
   const numbers = twoDigitNumbers(random, plans.length)
   return plans

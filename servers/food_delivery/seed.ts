@@ -46,7 +46,7 @@ export function seedFoodDelivery({ random, start, home: { city: home } }: SeedCo
     food_orders: orders,
     claims: seedClaims(random, orders),
     top_ups: [],
-    customers: [{ customer: 'me', credit: random.int(45, 140), promo: null }],
+    customers: [{ customer: 'me', credit: random.int(8, 110), promo: null }],
   }
 }
 

@@ -31,7 +31,7 @@ const reportMissingDish = tool({
     )
     if (!order) return null
     const item = random.pick(order.items.filter((row) => fits(order, row)))
-    const quantity = bound.quantity ?? random.int(1, unclaimed(db, order, item))
+    const quantity = bound.quantity ?? (random.chance(0.7) ? 1 : random.int(1, unclaimed(db, order, item)))
     return { food_order: order.food_order, dish_name: item.name, quantity }
   },
   run({ food_order, dish_name, quantity }, { rowOf, unless, db, fail, nextId, now, today }) {
@@ -73,7 +73,13 @@ const rateFoodOrder = tool({
   sample({ db, random, bound, now }) {
     const at = now()
     const order = choose(db.food_orders, random, bound.food_order, (row) => ratingObstacle(at, row) === undefined)
-    return order ? { food_order: order.food_order, stars: bound.stars ?? random.pick([1, 2, 3, 4, 4, 5, 5]) } : null
+    if (!order) return null
+    // Who did not get everything is not delighted.
+    const isShort = db.claims.by('food_order', order.food_order).length > 0
+    return {
+      food_order: order.food_order,
+      stars: bound.stars ?? random.pick(isShort ? [1, 2, 2, 3] : [2, 3, 4, 4, 5, 5]),
+    }
   },
   run({ food_order, stars }, { rowOf, unless, db, now }) {
     const order = rowOf('food_orders', food_order)

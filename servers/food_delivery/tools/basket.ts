@@ -21,7 +21,7 @@ function basketObstacle(db: FoodView, dish: Dish, quantity: number): Obstacle | 
   if (held + quantity > dish.left)
     return {
       code: 'sold_out',
-      detail: `${dish.left === 0 ? 'No' : `Only ${dish.left}`} portions of ${dish.name} are left.`,
+      detail: `${dish.left > held ? `Only ${dish.left - held}` : 'No'} more portions of ${dish.name} can be had.`,
     }
   if (held === 0 && lines.length >= LIMITS.basketDishes)
     return { code: 'basket_full', detail: `The basket holds ${LIMITS.basketDishes} different dishes.` }
@@ -47,9 +47,9 @@ const addDishToBasket = tool({
   establishes: ['basket_filled'],
   needs: ['basket_emptied'],
   ask: [
-    'put {quantity} of {dish} into the basket[ with the option {option}]',
-    'add {quantity} of {dish} to my basket[, {option}]',
+    'drop {quantity} portions of {dish} into my basket[, {option}]',
     'add {quantity} portions of {dish} to my food basket[ with the option {option}]',
+    'add {quantity} portions of {dish} to what I am about to order[, {option}]',
     'put {quantity} portions of {dish} into the basket[, {option}]',
   ],
   sample({ db, random, bound }) {
@@ -70,7 +70,7 @@ const addDishToBasket = tool({
     const most = Math.min(5, dish.left - (held?.quantity ?? 0))
     // Enough for the restaurant to deliver, if that is within reason.
     const missing = db.restaurants.get(dish.restaurant)!.minimum - priceOf(lines)
-    const wanted = Math.max(Math.ceil(missing / dish.price), random.int(1, FEW))
+    const wanted = Math.max(Math.ceil(missing / dish.price), held ? 1 : random.int(1, FEW))
     const option =
       bound.option ?? (dish.options.length === 0 ? undefined : (held?.option ?? random.pick(dish.options).option))
     return {

@@ -19,7 +19,7 @@ import {
   timesUntil,
   topUpLeft,
 } from '../rules.js'
-import { type Context, clock, type Restaurant, tool } from '../schema.js'
+import { type Context, clock, type FoodView, type Restaurant, tool } from '../schema.js'
 import { COURIERS, NEW_DROPOFFS } from '../words.js'
 
 const listDropoffs = tool({
@@ -89,6 +89,18 @@ const addDropoff = tool({
   },
 })
 
+/** Amounts that people add. */
+const TOP_UPS = [10, 15, 20, 25, 30, 40, 50, 60, 80, 100] as const
+/** What a meal for two costs about, and what the courier gets. */
+const USUAL_MEAL = 40
+const USUAL_TIP = 5
+
+/** What is in the basket, brought home. */
+function mealPrice(db: FoodView): number {
+  const lines = db.basket.list()
+  return priceOf(lines) + (basketRestaurant(db, lines)?.fee ?? 0)
+}
+
 const topUpCredit = tool({
   name: 'top_up_credit',
   description: `Add money from your card to the credit that food orders are paid from, at most ${LIMITS.topUpPerDay} a day.`,
@@ -103,12 +115,14 @@ const topUpCredit = tool({
     'raise my food credit by {amount}',
   ],
   sample({ db, random, bound, today }) {
-    const most = Math.min(80, topUpLeft(db, today()))
-    if (most < (bound.amount ?? 5)) return null
-    return {
-      amount: random.chance(0.6) && most >= 10 ? 5 * random.int(2, Math.floor(most / 5)) : random.int(5, most),
-      ...bound,
-    }
+    const most = topUpLeft(db, today())
+    if (bound.amount !== undefined) return bound.amount > most ? null : { amount: bound.amount }
+    // Who can pay for what is in the basket, or for a usual meal, needs no more.
+    const due = mealPrice(db) || USUAL_MEAL
+    const { credit } = db.customers.get('me')!
+    if (credit >= due + USUAL_TIP) return null
+    const enough = TOP_UPS.filter((amount) => amount <= most && credit + amount >= due)
+    return enough.length > 0 ? { amount: random.pick(enough.slice(0, 3)) } : null
   },
   run({ amount }, { db, fail, nextId, today }) {
     const left = topUpLeft(db, today())
@@ -119,12 +133,20 @@ const topUpCredit = tool({
 })
 
 /** A time today at which `restaurant` can deliver, on the quarter of an hour; nothing when there is none left. */
+/** When people eat lunch and dinner, minutes of the day. */
+const MEALS = [
+  [12 * 60, 14 * 60],
+  [18 * 60, 20 * 60 + 30],
+] as const
+
 function laterToday(random: SeededRandom, now: string, restaurant: Restaurant): string | undefined {
   const earliest = minutesOf(timeOf(now)) + LIMITS.scheduleAheadMinutes + 5
   const quarters = Array.from({ length: 96 }, (_, i) => 15 * i).filter(
     (minutes) => minutes >= earliest && isOpen(restaurant, clockOf(minutes)),
   )
-  return quarters.length > 0 ? clockOf(random.pick(quarters)) : undefined
+  const atMeals = quarters.filter((minutes) => MEALS.some(([from, to]) => minutes >= from && minutes <= to))
+  const times = atMeals.length > 0 ? atMeals : quarters
+  return times.length > 0 ? clockOf(random.pick(times)) : undefined
 }
 
 const placeFoodOrder = tool({
@@ -158,7 +180,7 @@ const placeFoodOrder = tool({
     if (!restaurant) return null
     const food = priceOf(lines)
     const open = isOpen(restaurant, timeOf(now()))
-    const time = bound.time ?? (open && random.chance(0.7) ? undefined : laterToday(random, now(), restaurant))
+    const time = bound.time ?? (open && random.chance(0.3) ? undefined : laterToday(random, now(), restaurant))
     const dropoff = choose(
       db.dropoffs,
       random,
@@ -169,7 +191,8 @@ const placeFoodOrder = tool({
     const { promo, credit } = db.customers.get('me')!
     const spare = credit - food - restaurant.fee + (promo === null ? 0 : db.promos.get(promo)!.off)
     if (spare < (bound.tip ?? 0)) return null
-    const tip = bound.tip ?? (spare > 0 && random.chance(0.3) ? random.int(1, Math.min(6, spare)) : undefined)
+    const tip =
+      bound.tip ?? (spare > 0 && random.chance(0.3) ? random.int(Math.min(2, spare), Math.min(6, spare)) : undefined)
     return {
       dropoff: dropoff.dropoff,
       ...(time === undefined ? {} : { time }),

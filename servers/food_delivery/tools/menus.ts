@@ -85,8 +85,8 @@ const showMenu = tool({
   ask: [
     'show the menu of {restaurant}[, without {without}]',
     'tell me what {restaurant} has on its menu[ without {without}]',
-    'list the dishes {restaurant} can make[ that are free of {without}]',
-    'look up what I can eat from {restaurant}[, nothing with {without}]',
+    'list what I can order from {restaurant}[, nothing with {without}]',
+    'look up what they make at {restaurant}[ that is free of {without}]',
   ],
   sample({ db, random, bound }) {
     const restaurant = choose(db.restaurants, random, bound.restaurant)
@@ -124,7 +124,7 @@ const showDish = tool({
     'show me the details of {dish}',
     'check which allergens and options {dish} has',
     'tell me what is in {dish} and what it costs',
-    'look at {dish} more closely',
+    'find out what {dish} is made of',
   ],
   sample({ db, random, bound }) {
     const dish = choose(db.dishes, random, bound.dish)

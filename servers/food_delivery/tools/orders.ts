@@ -31,10 +31,10 @@ const listFoodOrders = tool({
   pages: { food_orders: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'list my {state} food orders[ from {restaurant}]',
+    'list my food orders that are {state}[, those from {restaurant}]',
     'show me which food orders are {state}[ at {restaurant}]',
     'look up the food orders of mine that are {state}[, only those from {restaurant}]',
-    'go through my {state} food orders[ from {restaurant}]',
+    'tell me which of my food orders[ from {restaurant}] are {state}',
   ],
   sample({ db, random, bound, now }) {
     // Orders that were called off are seldom looked for.
@@ -72,7 +72,8 @@ const trackFoodOrder = tool({
     arrives: z.string().describe('HH:MM.'),
     address: common('address', z.string()),
     courier: z.string().optional(),
-    dishes: z.array(z.object({ name: z.string(), dish: ref('dish'), quantity: z.int() })),
+    // Not a reference: who has a dish on the way does not order it again.
+    dishes: z.array(z.object({ name: z.string(), dish: z.string(), quantity: z.int() })),
   }),
   annotations: { readOnly: true },
   ask: [
