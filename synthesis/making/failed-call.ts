@@ -70,10 +70,10 @@ export function failingVariant({ steps, open, random }: Course, index: number, a
   return null
 }
 
-/** What nothing else does for: who finds no cafe does not look for a library, nobody means to stop a loss at twice the price, and what was counted was. */
-const IN_ITS_PLACE = /^(category|cuisine|door|stop_price|alert_price|limit_price|counted)$/
-/** Verbs of tools that are told what is so: what was spent is not less because it cannot be entered. */
-const TELLING = /^record_/
+/** What nothing else does for: who finds no cafe does not look for a library, nobody means to stop a loss at twice the price, nobody who wants 34 degrees is content with 17, and what was counted was. */
+const IN_ITS_PLACE = /^(category|cuisine|door|stop_price|alert_price|limit_price|degrees|temperature|counted)$/
+/** Verbs of tools that are told what is so: what was spent is not less because it cannot be entered, nor were fewer dishes missing. */
+const TELLING = /^(record|report)_/
 
 /** Calls of which a second one comes on top of the first: who has charged 60 and thinks better of it does not charge 90 then. */
 export const ADDS =

@@ -43,8 +43,9 @@ function ofKind(result: Result, entity: string): EntityOccurrence[] {
 const COMPARED =
   /^(price|total|cost|fare|fee|basic|standard|flex|amount|megabytes|bytes|metres|km|rating|stars|date|start|departs|arrives|placed|modified|due|likes|bids|followers|seats)$/
 
-/** Nobody looks around and means the farthest. */
-const FAR = /^(metres|km)$/
+/** Nobody looks around and means the farthest, the dearest, or the one that others like least. */
+const FAR = /^(metres|km|price|fare|basic|standard|flex)$/
+const DISLIKED = /^(rating|stars)$/
 
 /**
  * Every way to mean `key` of kind `entity` by `result`.
@@ -75,7 +76,8 @@ export function waysToRefer(result: Result, entity: string, key: string, trueLab
     )
       continue
     const others = found.filter((_, i) => i !== at).map(({ within }) => within[field] as number | string)
-    if (others.every((other) => other > value)) ways.push({ how: 'extreme', noun, field, most: 'lowest' })
+    if (!DISLIKED.test(field) && others.every((other) => other > value))
+      ways.push({ how: 'extreme', noun, field, most: 'lowest' })
     if (!FAR.test(field) && others.every((other) => other < value))
       ways.push({ how: 'extreme', noun, field, most: 'highest' })
   }
