@@ -118,6 +118,7 @@ const showBasket = tool({
     'check what is in the basket and which promos fit',
     'tell me what the basket would cost and how much credit I have',
     'list the dishes in my basket',
+    'go over what I am about to order and what it comes to',
   ],
   sample: () => ({}),
   run(_, { db, today }) {
@@ -160,6 +161,7 @@ const emptyBasket = tool({
     'throw everything out of the basket',
     'clear the basket so that I can start over',
     'remove all dishes from my basket',
+    'forget every dish I have picked so far',
   ],
   sample: ({ db }) => (db.basket.list().length > 0 ? {} : null),
   run(_, { db, fail }) {

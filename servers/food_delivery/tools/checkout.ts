@@ -39,6 +39,7 @@ const listDropoffs = tool({
     'show me where in {city} I can have food delivered',
     'look up my saved drop-offs in {city}',
     'tell me which delivery places I have saved in {city}',
+    'remind me which addresses in {city} couriers can bring food to',
   ],
   sample: ({ db, random, bound }) => ({ city: random.pick(db.dropoffs.list()).city, ...bound }),
   run({ city }, { db }) {
@@ -113,6 +114,7 @@ const topUpCredit = tool({
     'add {amount} to my credit for food orders',
     'charge {amount} to my card for food credit',
     'raise my food credit by {amount}',
+    'move {amount} from my card onto my food account',
   ],
   sample({ db, random, bound, today }) {
     const most = topUpLeft(db, today())

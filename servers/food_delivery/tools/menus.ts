@@ -37,6 +37,7 @@ const findRestaurants = tool({
     'look for {cuisine} food that can be delivered to {dropoff}[ from a place with {serving} on the menu]',
     'show me the {cuisine} places that deliver to {dropoff}[ and have {serving}]',
     'tell me which {cuisine} restaurants deliver to {dropoff}[ and have {serving}]',
+    'work out who cooks {cuisine} dishes and delivers to {dropoff}[, {serving} among them]',
   ],
   sample({ db, random, bound }) {
     const dropoff = choose(db.dropoffs, random, bound.dropoff)
@@ -87,6 +88,7 @@ const showMenu = tool({
     'tell me what {restaurant} has on its menu[ without {without}]',
     'list what I can order from {restaurant}[, nothing with {without}]',
     'look up what they make at {restaurant}[ that is free of {without}]',
+    'read me the dishes on offer at {restaurant}[, leaving out whatever contains {without}]',
   ],
   sample({ db, random, bound }) {
     const restaurant = choose(db.restaurants, random, bound.restaurant)
@@ -125,6 +127,7 @@ const showDish = tool({
     'check which allergens and options {dish} has',
     'tell me what is in {dish} and what it costs',
     'find out what {dish} is made of',
+    'explain what exactly I would get if I ordered {dish}',
   ],
   sample({ db, random, bound }) {
     const dish = choose(db.dishes, random, bound.dish)

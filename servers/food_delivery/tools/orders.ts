@@ -82,6 +82,7 @@ const trackFoodOrder = tool({
     'check where {food_order} is',
     'tell me the status of {food_order} and what is in it',
     'look up when {food_order} arrives',
+    'find out how much longer {food_order} will take',
   ],
   sample({ db, random, bound, now }) {
     const at = now()
@@ -171,6 +172,7 @@ const instructCourier = tool({
     'let the courier of {food_order} know: "{instruction}"',
     'add the delivery note "{instruction}" to {food_order}',
     'leave a note for the courier of {food_order}: "{instruction}"',
+    'pass "{instruction}" on to whoever brings {food_order}',
   ],
   sample({ db, random, bound, now }) {
     const at = now()

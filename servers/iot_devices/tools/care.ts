@@ -70,6 +70,7 @@ const replaceBattery = tool({
     'note the new battery in {device}',
     'log the battery change of {device}',
     'enter a battery change for {device}',
+    'put down that I just changed the battery in {device}',
   ],
   sample({ db, random, bound }) {
     const device = choose(db.devices, random, bound.device, (row) => !batteryObstacle(db, row))

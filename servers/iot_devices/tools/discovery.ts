@@ -58,6 +58,7 @@ const listDevices = tool({
     'show me what[ {kind}] devices there are in {room}',
     'look up the[ {kind}] devices of {room}',
     'tell me which[ {kind}] devices {room} has',
+    'find out what is installed in {room}[, {kind} devices only]',
   ],
   sample({ db, random, bound }) {
     const device = choose(

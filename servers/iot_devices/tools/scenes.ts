@@ -30,6 +30,7 @@ const listScenes = tool({
     'show me which scenes {room} has',
     'look up the scenes for {room}',
     'tell me what scenes are saved for {room}',
+    'remind me which scenes we have in {room}',
   ],
   sample({ db, random, bound }) {
     const room = choose(db.rooms, random, bound.room, (row) => db.scenes.by('room', row.room).length > 0)

@@ -27,6 +27,7 @@ const getSensorHistory = tool({
     'get the history of {sensor} for {date}',
     'look up the readings of {sensor} from {date}',
     'tell me the lowest and highest value of {sensor} on {date}',
+    'dig out what values {sensor} had on {date}',
   ],
   sample({ db, random, bound, now }) {
     const sensor = choose(db.devices, random, bound.sensor, ({ kind }) => kind === 'sensor')

@@ -23,6 +23,7 @@ const geocodeAddress = tool({
     'find the coordinates of {address}',
     'tell me the latitude and longitude of {address}',
     'find out where exactly {address} is and how high it lies',
+    'work out at which latitude and longitude {address} lies',
   ],
   sample(sampling) {
     const { db, bound } = sampling
@@ -53,6 +54,7 @@ const reverseGeocode = tool({
     'tell me which address is at {latitude}, {longitude}',
     'tell me what address belongs to {latitude}, {longitude}',
     'look up which address is at {latitude}, {longitude}',
+    'see what address a pin at {latitude}, {longitude} would have',
   ],
   sample(sampling) {
     const { random, bound } = sampling

@@ -69,6 +69,7 @@ const searchPlaces = tool({
     'look for places called "{query}"[ in {city}]',
     'find "{query}" on the map[ of {city}]',
     'search for places that match "{query}"[ within {city}]',
+    'check whether "{query}" is on the map anywhere[ in {city}]',
   ],
   sample(sampling) {
     const { db, random, bound } = sampling
@@ -119,6 +120,7 @@ const nearestPlaces = tool({
     'look for a {category} close to {address}',
     'show me which {category} is nearest to {address}',
     'tell me where the closest {category} to {address} is',
+    'point me to a {category} around {address}',
   ],
   sample(sampling) {
     const { db, bound } = sampling
@@ -166,6 +168,7 @@ const findReachablePlaces = tool({
     'show me every {category} I can reach from {address} on a {minutes}-minute {mode} trip',
     'show me which {category} is at most a {minutes}-minute {mode} trip away from {address}',
     'look for a {category} no more than a {minutes}-minute {mode} trip from {address}',
+    'tell me if any {category} is close enough to {address} for a {minutes}-minute {mode} trip',
   ],
   sample(sampling) {
     const { db, random, bound, now } = sampling
@@ -227,6 +230,7 @@ const getPlace = tool({
     'look up the address and opening hours of {place}',
     'tell me whether {place} is open now and how it is rated',
     'get the rating and hours of {place}',
+    'find out more about {place}, such as when it closes',
   ],
   sample(sampling) {
     const { db, random, bound } = sampling

@@ -23,6 +23,7 @@ const listClosedRoads = tool({
     'show me which roads in {city} are closed',
     'check for road closures in {city}',
     'tell me which streets in {city} are closed to cars',
+    'see if any street in {city} is shut to traffic',
   ],
   sample(sampling) {
     const { db, random, bound } = sampling
@@ -53,6 +54,7 @@ const reportClosedRoad = tool({
     'mark {street} in {city} as closed to cars',
     'report a road closure on {street} in {city}',
     'let other drivers know that {street} in {city} is closed',
+    'warn people that nobody can drive through {street} in {city}',
   ],
   sample(sampling) {
     const { db, random, bound } = sampling

@@ -76,6 +76,7 @@ const listSavedPlaces = tool({
     'show me the addresses I saved[ under "{name}"]',
     'look at my saved places[ with "{name}" in the name]',
     'tell me which addresses are saved on the map[ as "{name}"]',
+    'go through what I have saved on the map[ as "{name}"]',
   ],
   sample({ db, random, bound }) {
     const rows = db.saved_places.list()

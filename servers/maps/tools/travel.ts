@@ -29,6 +29,7 @@ const measureDistance = tool({
     'tell me how many metres it is from {from_address} to {to_address}',
     'work out how far apart {from_address} and {to_address} are',
     'get the straight-line and road distance between {from_address} and {to_address}',
+    'calculate how many kilometres lie between {from_address} and {to_address}',
   ],
   sample(sampling) {
     const { bound } = sampling
@@ -57,6 +58,7 @@ const getTravelTime = tool({
     'get the {mode} time from {from_address} to {to_address}',
     'check how long the {mode} trip from {from_address} to {to_address} takes',
     'work out the {mode} time between {from_address} and {to_address}',
+    'estimate how many minutes of {mode} it is from {from_address} to {to_address}',
   ],
   sample(sampling) {
     const { bound } = sampling

@@ -60,6 +60,7 @@ const upgradeBooking = tool({
     'use points to upgrade {booking} to business class',
     'get {booking} upgraded',
     'ask for a business class upgrade of {booking}',
+    'spend the loyalty points on a better cabin for {booking}',
   ],
   sample({ db, random, bound, now }) {
     const row = choose(

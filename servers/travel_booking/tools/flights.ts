@@ -92,6 +92,7 @@ const searchFlights = tool({
     'find a direct flight from {from_city} to {to_city} for {date}',
     'look up which flights leave {from_city} for {to_city} on {date}',
     'show me the flights of {date} from {from_city} to {to_city}',
+    'tell me how to fly nonstop from {from_city} to {to_city} on {date}',
   ],
   sample(sampling) {
     const flight = someFlight(sampling, { to: plannedGoal(sampling) })
@@ -145,6 +146,7 @@ const findConnectingFlights = tool({
     'look for a way to fly from {from_city} to {to_city} with one change on {date}',
     'search connections with a stop from {from_city} to {to_city} for {date}',
     'show me which connecting flights take me from {from_city} to {to_city} on {date}',
+    'work out how to reach {to_city} from {from_city} on {date} by changing planes',
   ],
   sample({ db, random, now, bound }) {
     const cityNamed = (name: string | undefined): number | undefined =>
@@ -202,6 +204,7 @@ const getFlight = tool({
     'look up the details of {flight}',
     'check the status, times and prices of {flight}',
     'tell me what {flight} costs and how many seats are left',
+    'find out whether {flight} is on time and which fares it still has',
   ],
   sample(sampling) {
     const { db, random, bound } = sampling

@@ -24,6 +24,7 @@ const listItineraries = tool({
     'show me which trips {traveller} has planned',
     'look up the itineraries that belong to {traveller}',
     'tell me what itineraries there are for {traveller}',
+    'go through every journey planned for {traveller}',
   ],
   sample({ db, random, bound }) {
     // Who has just set up a trip goes on with that one.
@@ -100,6 +101,7 @@ const getItinerary = tool({
     'look at the bookings of {itinerary}',
     'tell me what {itinerary} costs in total',
     'tell me what has been booked for {itinerary}',
+    'sum up {itinerary}: what is reserved, and at what price',
   ],
   sample({ db, random, bound, now }) {
     const isBooked = (itinerary: string): boolean => liveBookings(db, itinerary, now()).length > 0

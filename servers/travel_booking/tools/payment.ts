@@ -21,6 +21,7 @@ const listTravelBudgets = tool({
     'show me what the travel budgets have left',
     'look up which travel budgets there are',
     'tell me how much is left in each travel budget',
+    'see which budget could still pay for travel',
   ],
   sample: () => ({}),
   run(_, { db }) {
@@ -49,6 +50,7 @@ const payBooking = tool({
     'use {budget} to pay for {booking}',
     'confirm {booking} and pay it from {budget}',
     'settle {booking} with money from {budget}',
+    'charge {booking} to {budget}',
   ],
   sample({ db, random, bound, now }) {
     const payable = (booking: string, budget: string): boolean =>

@@ -33,6 +33,7 @@ const findTraveller = tool({
     'look up {name} among the travellers',
     'find the traveller called {name}',
     'check the loyalty points and the passport of {name}',
+    'see whether {name} is one of our travellers',
   ],
   sample({ db, random, bound }) {
     const { name } = random.pick(db.travellers.list())

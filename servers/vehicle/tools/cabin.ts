@@ -119,7 +119,12 @@ const listDrivers = tool({
     ),
   }),
   annotations: { readOnly: true },
-  ask: ['list the drivers of the car', 'show me who may drive the car', 'tell me which drivers the car knows'],
+  ask: [
+    'list the drivers of the car',
+    'show me who may drive the car',
+    'tell me which drivers the car knows',
+    'tell me whose names are registered in this car',
+  ],
   sample: () => ({}),
   run(_, { db }) {
     const drivers = db.drivers.list()

@@ -221,6 +221,7 @@ const setCruiseControl = tool({
     'let cruise control hold {speed} km/h',
     'turn on cruise control at {speed} km/h',
     'have cruise control keep us at {speed} km/h',
+    'keep a steady {speed} km/h by cruise control',
   ],
   sample({ db, random, bound, now }) {
     if (bound.speed !== undefined) return cruiseObstacle(db, now(), bound.speed) ? null : { speed: bound.speed }

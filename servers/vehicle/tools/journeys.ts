@@ -49,6 +49,7 @@ const findDestination = tool({
     'search the navigation for {text}[ among my {kind} destinations]',
     'look up {text} in the navigation system[ among the {kind} destinations]',
     'check whether the car has {text} as a [{kind} ]destination',
+    "see if {text} turns up in the car's navigation[ as a {kind} destination]",
   ],
   sample({ db, random, bound }) {
     const hidden = hides(db)
@@ -117,6 +118,7 @@ const saveDestination = tool({
     'add the destination "{name}" at {address} to the car',
     'store {address} in the navigation system under the name "{name}"',
     'remember {address} as "{name}" in the car',
+    'make {address} one of the car\'s destinations, called "{name}"',
   ],
   sample({ db, random, bound }) {
     if (theCar(db).guard === 'valet' || db.destinations.by('kind', 'saved').length >= LIMITS.saved) return null
@@ -191,6 +193,7 @@ const startNavigation = tool({
     'start the navigation to {destination}[, avoiding {avoid}]',
     'guide me to {destination}[ without {avoid}]',
     'set the navigation to {destination}[ but avoid {avoid}]',
+    'show me the way to {destination}[, keeping off {avoid}]',
   ],
   sample({ db, random, bound, now }) {
     const car = withDrive(theCar(db), now())
@@ -247,6 +250,7 @@ const searchTrips = tool({
     'show me where {driver} drove in {month}[, only {purpose} trips]',
     'search the trip log for {driver} in {month}[ and the purpose {purpose}]',
     'look up the trips that {driver} made in {month}[ for {purpose} purposes]',
+    'tell me which places {driver} went to by car in {month}[, {purpose} journeys only]',
   ],
   sample({ db, random, bound }) {
     if (theCar(db).guard === 'valet') return null
