@@ -59,13 +59,14 @@ test('is far less varied than natural speech about the same calls', () => {
 })
 
 test('natural speech about the calls of all tools stays varied', () => {
+  // All samples in their order: a stride that divides their number would leave most of them out.
   const texts = Array.from({ length: 2000 }, (_, i) => {
-    const ask = referring(SAMPLES[(i * 7) % SAMPLES.length]!, seededRandom(i))
+    const ask = referring(SAMPLES[Math.floor((i * SAMPLES.length) / 2000)]!, seededRandom(i))
     return naturalSpeech.request([ask], momentOf(i, i % 2))?.text ?? ''
   })
   const natural = diversity(texts.filter((text) => text !== ''))
   if (process.env.PRINT_DIVERSITY) console.log({ natural })
-  assert.ok(natural.distinct2 > 0.45 && natural.distinct3 > 0.65, JSON.stringify(natural))
+  assert.ok(natural.distinct2 > 0.49 && natural.distinct3 > 0.7, JSON.stringify(natural))
   assert.ok(natural.openings < 0.03 && natural.selfSimilarity < 0.02, JSON.stringify(natural))
 })
 
