@@ -65,7 +65,7 @@ test('is natural later on where a tool is for nothing else, and where what was m
   assert.not.ok(leadsOnlyBack(making, graph), 'one can look at what one sells')
   const unseen = {
     ...graph,
-    from: (from: Node) => graph.from(from).filter(({ to }) => to.tool.name !== 'list_market_activity'),
+    fromWithin: (from: Node) => graph.fromWithin(from).filter(({ to }) => to.tool.name !== 'list_market_activity'),
   }
   assert.ok(leadsOnlyBack(making, unseen))
   assert.not.ok(leadsOnlyBack(node('search_listings'), graph))
