@@ -34,7 +34,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   receive_shipment: {
     goal: 'book in a shipment',
     answer: 'The shipment of {title} is {status}; the store has {on_hand} on hand now.',
-    checks: [],
+    checks: ['check_stock'],
   },
   reserve_article: {
     goal: 'reserve an article for a customer',

@@ -23,7 +23,7 @@ const searchInstruments = tool({
   pages: { instruments: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'search the stocks for "{query}"[ at {max_price} or less]',
+    'search for "{query}" among the stocks[ at {max_price} or less]',
     'see which "{query}" stocks there are[ for up to {max_price}]',
     'look for "{query}" on the stock market[, at no more than {max_price} a share]',
     'find me "{query}" shares[ that cost at most {max_price}]',
