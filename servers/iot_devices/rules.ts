@@ -25,16 +25,16 @@ export const isUpdating = ({ now }: Scenery, { busy_until }: Device): boolean =>
 
 /** What keeps a device from doing anything, if something does. */
 export function unready(scenery: Scenery, device: Device): Obstacle | undefined {
-  if (!device.online) return { code: 'device_offline', detail: `${device.device} is offline.` }
+  if (!device.online) return { code: 'device_offline', detail: `${device.name} is offline.` }
   if (isUpdating(scenery, device))
-    return { code: 'device_busy', detail: `${device.device} is updating until ${timeOf(device.busy_until)}.` }
+    return { code: 'device_busy', detail: `${device.name} is updating until ${timeOf(device.busy_until)}.` }
   return undefined
 }
 
 /** The device, if it is of this kind and can do something now. */
 export function ready(context: Context, key: string, kind: Kind): Device {
   const device = context.rowOf('devices', key)
-  if (device.kind !== kind) context.fail('wrong_kind', `${key} is a ${device.kind}, not a ${kind}.`)
+  if (device.kind !== kind) context.fail('wrong_kind', `${device.name} is a ${device.kind}, not a ${kind}.`)
   context.unless(unready(context, device))
   return device
 }

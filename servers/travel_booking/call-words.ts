@@ -5,7 +5,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   search_flights: {
     goal: 'find a flight',
     answer:
-      'I found {found:flight}[: {flights*{name}, {departs} to {arrives}, from {price} euros, with {economy_seats:seat} left}].',
+      'I found {found:flight}[: {flights*{name}, {departs} to {arrives}, from {price} euros, with {economy_seats:economy seat} left}].',
   },
   find_connecting_flights: {
     goal: 'find a connecting flight',

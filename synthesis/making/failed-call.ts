@@ -57,7 +57,7 @@ export function failingVariant({ steps, open, random }: Course, index: number, a
   if (free.length === 0) return null
   for (const field of random.shuffle(free)) {
     for (const value of wrongValues(step.args[field]!, session, step, field, random)) {
-      if (value === step.args[field]) continue
+      if (value === step.args[field] || isNotOffered(value, field, steps.slice(0, index))) continue
       // Who has looked for something up to 140 does not bid 500 for it.
       if (typeof value === 'number' && Number.isFinite(most) && value > most) continue
       const args = { ...step.args, [field]: value }
@@ -87,6 +87,16 @@ function fallsShort(right: Json, wrong: Json, message: string): boolean {
   if (typeof right !== 'number' || typeof wrong !== 'number') return false
   const told = [...message.matchAll(/(?<![\w-])\d+(?![\w-])/g)].map(([digits]) => Number(digits))
   return told.some((most) => most < wrong && right < most * TAKEN)
+}
+
+/** Whether what was found before lists what can be had, and not this: who reads of standard and express does not take the courier. */
+function isNotOffered(value: Json, field: string, earlier: readonly ToldStep[]): boolean {
+  const offered = earlier.flatMap(({ output }) =>
+    Object.values(output)
+      .flatMap((list) => (Array.isArray(list) ? (list as JsonObject[]) : []))
+      .map((row) => row?.[field]),
+  )
+  return typeof value === 'string' && offered.some((other) => other !== undefined) && !offered.includes(value)
 }
 
 /** Choices of what is to be done, rather than how: who wants somebody held does not want them removed instead. */

@@ -69,8 +69,6 @@ const STANDS_FOR_CHANGE: Readonly<Record<string, string>> = {
   brightness: 'a different brightness',
   degrees: 'a different temperature',
   temperature: 'a different temperature',
-  position: 'another position',
-  opening: 'a different opening',
   speed: 'a different speed',
   folder: 'another folder',
   date: 'another day',
@@ -87,7 +85,7 @@ function withoutAdjective(before: string, after: string): string | undefined {
   if (/\bthe $/.test(before) && !/^ (?:[a-z]+s|free seats|route|sales team)\b/.test(after)) return undefined
   if (/\ba $/.test(before) && /^ (?:fare|minute|no|at|more)\b/.test(after)) return undefined
   if (
-    !/^ (?!in\b|to\b|at\b|on\b|of\b|for\b|with\b|called\b|titled\b|named\b|by\b|from\b|under\b|into\b|as\b|that\b|which\b|and\b|or\b|is\b|are\b|was\b|has\b|percent\b|close\b|can\b)[a-z]/.test(
+    !/^ (?!in\b|to\b|at\b|on\b|of\b|for\b|with\b|called\b|titled\b|named\b|by\b|from\b|under\b|into\b|as\b|that\b|which\b|and\b|or\b|is\b|are\b|was\b|has\b|percent\b|close\b|can\b|around\b|near\b|beside\b)[a-z]/.test(
       after,
     )
   )

@@ -33,7 +33,7 @@ const findCrmContacts = tool({
   pages: { contacts: 'longest' },
   annotations: { readOnly: true },
   ask: [
-    'find the contact "{query}"',
+    'find "{query}" among our contacts',
     'look up "{query}" in our contacts',
     'search the contacts for "{query}"',
     'check whether "{query}" is in the CRM',

@@ -82,7 +82,7 @@ const stopAppliance = tool({
   run({ appliance: key }, context) {
     const { db, fail } = context
     const appliance = ready(context, key, 'appliance')
-    if (appliance.state !== 'on') fail('not_running', `${key} is not running.`)
+    if (appliance.state !== 'on') fail('not_running', `${appliance.name} is not running.`)
     change(db, appliance, { state: 'off', program: '', load: 0 })
     return { name: appliance.name, appliance: key, status: 'off', room_load: db.rooms.get(appliance.room)!.load }
   },

@@ -12,14 +12,14 @@ function batteryObstacle(db: IotView, { device, battery }: Device): Obstacle | u
   return db.home.get(HOME)!.spare_batteries === 0 ? { code: 'no_spare_batteries' } : undefined
 }
 
-function updateObstacle({ device, firmware, latest, battery, kind, state }: Device): Obstacle | undefined {
-  if (firmware === latest) return { code: 'firmware_current', detail: `${device} has ${latest} already.` }
+function updateObstacle({ name, firmware, latest, battery, kind, state }: Device): Obstacle | undefined {
+  if (firmware === latest) return { code: 'firmware_current', detail: `${name} has ${latest} already.` }
   if (battery !== null && battery < LIMITS.firmwareBattery)
     return {
       code: 'battery_low',
-      detail: `${device} has ${battery} percent left, an update needs ${LIMITS.firmwareBattery}.`,
+      detail: `${name} has ${battery} percent left, an update needs ${LIMITS.firmwareBattery}.`,
     }
-  return kind === 'appliance' && state === 'on' ? { code: 'device_in_use', detail: `${device} is running.` } : undefined
+  return kind === 'appliance' && state === 'on' ? { code: 'device_in_use', detail: `${name} is running.` } : undefined
 }
 
 const reconnectDevice = tool({
@@ -43,8 +43,8 @@ const reconnectDevice = tool({
   run({ device: key }, context) {
     const { rowOf, db, fail } = context
     const device = rowOf('devices', key)
-    if (device.online) fail('already_online', `${key} is online.`)
-    if (device.battery === 0) fail('battery_empty', `The battery of ${key} is empty.`)
+    if (device.online) fail('already_online', `${device.name} is online.`)
+    if (device.battery === 0) fail('battery_empty', `The battery of ${device.name} is empty.`)
     const back = change(db, device, { online: true })
     return { name: back.name, device: key, ...keyOf(back), status: statusOf(context, back) }
   },

@@ -33,10 +33,10 @@ const listRooms = tool({
   annotations: { readOnly: true },
   ask: [
     'see what rooms we have on the {floor} level',
-    'list the {floor} rooms of the home',
+    'list the rooms on the {floor} level',
     'show me which rooms there are on the {floor} level',
-    'tell me what rooms the {floor} area of the home has',
-    'look up the rooms in the {floor} part of the home',
+    'tell me which rooms the {floor} level of the house has',
+    'look up the rooms on the {floor} level of our home',
   ],
   sample: ({ random, bound }) => ({ floor: random.pick(FLOORS), ...bound }),
   run: ({ floor }, { db }) => ({ mode: modeOf(db), rooms: [...db.rooms.by('floor', floor)] }),

@@ -64,7 +64,7 @@ const unlockDoor = tool({
     const { unless, db, fail } = context
     const lock = ready(context, key, 'lock')
     if (modeOf(db) === 'away') fail('mode_forbids', 'No door is unlocked in away mode.')
-    if (lock.pin !== given) fail('wrong_pin', `That is not the PIN of ${key}.`)
+    if (lock.pin !== given) fail('wrong_pin', `That is not the PIN of ${lock.name}.`)
     unless(lockObstacle(lock))
     const { state } = change(db, lock, { state: 'unlocked' })
     return { name: lock.name, lock: key, status: state, ...(lock.battery === null ? {} : { battery: lock.battery }) }

@@ -115,8 +115,8 @@ const restrictProfile = tool({
   ask: [
     'make sure that {profile} is {restriction} for me',
     'have {profile} {restriction} from now on',
-    'set {profile} to {restriction}',
-    'mark {profile} as {restriction}',
+    'see to it that {profile} is {restriction}',
+    'change {profile} to {restriction} on my side',
   ],
   sample({ db, random, bound }) {
     const restriction = bound.restriction ?? random.pick(RESTRICTIONS)

@@ -100,10 +100,10 @@ const listTrades = tool({
   annotations: { readOnly: true },
   needs: ['money_moved'],
   ask: [
-    'list my entries for {instrument}[, only the {kind} ones]',
+    'list my transactions in {instrument}[, only the {kind} ones]',
     'show me the history of {instrument} in my portfolio[, just the {kind} entries]',
     'pull up my records on {instrument}[, {kind} entries only]',
-    'look up what I have paid and received for {instrument} so far[, just the {kind} entries]',
+    'look up what I have done with {instrument} so far[, just the {kind} entries]',
   ],
   sample({ db, random, bound }) {
     const trades = db.trades.list(

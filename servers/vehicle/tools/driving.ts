@@ -127,8 +127,8 @@ const setBrake = tool({
   ask: [
     'make sure that the {brake} brake is {state}',
     'see that the {brake} brake is {state}',
-    'switch the {brake} brake {state}',
-    'turn the {brake} brake {state}',
+    'have the {brake} brake {state}',
+    'put the {brake} brake {state}',
   ],
   sample({ db, random, bound }) {
     const car = theCar(db)

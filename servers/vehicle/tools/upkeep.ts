@@ -25,7 +25,7 @@ const switchCharging = tool({
   ask: [
     'switch charging {charging}',
     'turn charging {charging}',
-    'switch the charging of the car {charging}',
+    'have charging turned {charging}',
     'make sure that charging is {charging}',
   ],
   sample({ db, random, bound }) {

@@ -139,8 +139,8 @@ const manageParticipant = tool({
   ask: [
     'go ahead and {action} {participant}',
     'quickly {action} {participant}',
-    'quickly {action} {participant} in the meeting',
-    'open the participant list and {action} {participant}',
+    'now {action} {participant}',
+    'just {action} {participant}',
   ],
   sample({ db, random, bound }) {
     const actions = bound.action === undefined ? USUAL : [bound.action]
