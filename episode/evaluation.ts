@@ -27,6 +27,8 @@ export interface EvaluationSettings {
   readonly lanes: number
   /** Sampler seeds depend on this, the task and the sample alone: two policies meet the same draws. */
   readonly seed: number
+  /** Of the sampler; 0: always the likeliest token, so that all samples of a task are alike. */
+  readonly temperature: number
   readonly limits: EpisodeLimits
   /** Hears what users are asked, in place of the rules. */
   readonly listener?: Listener
@@ -59,7 +61,7 @@ export type PlayingEngine = Pick<Engine, 'usePolicy' | 'openLanes'>
 export type Played = Pick<TaskResult, 'reward' | 'rewards' | 'solved' | 'calls' | 'heard'>
 
 /**
- * Plays every task `samplesPerTask` times at temperature 1 under each policy. Engines share the work, `lanes` rollouts at a
+ * Plays every task `samplesPerTask` times under each policy. Engines share the work, `lanes` rollouts at a
  * time; which of them plays what changes nothing, because the rollouts that are sampled together are always the same.
  * @param policies  adapters; null: the bare base
  * @param engines   one or more, each with `lanes` lanes
@@ -75,7 +77,7 @@ export async function evaluatePolicies(
   signal: AbortSignal,
   record?: EvaluationRecord,
 ): Promise<TaskResult[][]> {
-  const { samplesPerTask, lanes, limits, seed, listener } = settings
+  const { samplesPerTask, lanes, limits, seed } = settings
   const attempts = tasks.flatMap((task) =>
     Array.from({ length: samplesPerTask }, (_, sample): Attempt => {
       return { task, seeds: turnSeeds(attemptSeed(seed, task, sample), sample, limits) }
@@ -99,7 +101,7 @@ export async function evaluatePolicies(
       const policy = (own + k) % policies.length
       if (open[policy]!.length > 0) await engine.usePolicy(policies[policy]!, inner)
       for (let from = open[policy]!.shift(); from !== undefined; from = open[policy]!.shift()) {
-        const found = await playTogether(attempts.slice(from, from + lanes), engine, stage, limits, inner, listener)
+        const found = await playTogether(attempts.slice(from, from + lanes), engine, stage, settings, inner)
         const together = { policy, from, played: found }
         await record?.add([together])
         keep(together)
@@ -119,11 +121,10 @@ async function playTogether(
   attempts: readonly Attempt[],
   engine: PlayingEngine,
   stage: Stage,
-  limits: EpisodeLimits,
+  { limits, temperature, listener }: EvaluationSettings,
   signal: AbortSignal,
-  listener?: Listener,
 ): Promise<Played[]> {
-  const requests = attempts.map(({ task, seeds }) => ({ prompt: promptOf(task, stage, limits), seeds }))
+  const requests = attempts.map(({ task, seeds }) => ({ prompt: promptOf(task, stage, limits), seeds, temperature }))
   const sources = await engine.openLanes(requests, signal)
   const rollouts = await runAll(
     attempts.map(

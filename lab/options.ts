@@ -6,12 +6,17 @@ import { LIMITS } from '../proto/index.js'
 import { REWARD_PRESETS } from '../reward/index.js'
 import { CATALOGUE, isWorldFolder } from '../servers/catalogue.js'
 
-/** Parses a share: a number from 0 to 1. */
-export function shareOption(text: string): number {
-  const value = Number(text)
-  if (!(value >= 0 && value <= 1)) throw new InvalidArgumentError('Give a number from 0 to 1.')
-  return value
+/** Parses a command-line number within bounds. */
+export function numberOption(low: number, high: number): (text: string) => number {
+  return (text) => {
+    const value = text.trim() === '' ? Number.NaN : Number(text)
+    if (!(value >= low && value <= high)) throw new InvalidArgumentError(`Give a number from ${low} to ${high}.`)
+    return value
+  }
 }
+
+/** Parses a share: a number from 0 to 1. */
+export const shareOption = numberOption(0, 1)
 
 /** `--config`, `--turn-tokens` and `--rollout-tokens`: how long rollouts may be, see `limitsOf`. @param config  what else a run's configuration is read for */
 export const withLimitOptions = (command: Command, config = 'a run.yaml, for the limits of its rollouts'): Command =>

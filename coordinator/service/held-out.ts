@@ -110,7 +110,7 @@ async function scoreOf(
     gpu: gpu ? 'auto' : false,
   })
   try {
-    const settings = { samplesPerTask: 1, lanes, seed: SEED, limits }
+    const settings = { samplesPerTask: 1, lanes, seed: SEED, temperature: 1, limits }
     const [results] = await evaluatePolicies(fitting, [adapter], [engine], stage, settings, signal)
     const of = (value: 'reward' | 'solved' | 'calls'): readonly number[] => results!.map((result) => result[value])
     const meanDue = fitting.reduce((sum, { groundTruth }) => sum + groundTruth.length, 0) / fitting.length

@@ -143,7 +143,7 @@ async function ablateModel(options: AblateOptions, signal: AbortSignal): Promise
         ...{ variants: options.variants, seeds: Array.from({ length: options.seeds }, (_, seed) => seed), journal },
         train,
         async evaluate(adapter, seed, inner) {
-          const settings = { samplesPerTask, lanes: EVALUATED_LANES, seed, limits }
+          const settings = { samplesPerTask, lanes: EVALUATED_LANES, seed, temperature: 1, limits }
           const [results] = await evaluatePolicies(asked, [adapter], engines, stage, settings, inner)
           return results!
         },

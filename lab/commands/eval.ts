@@ -11,6 +11,7 @@ import {
   calibratedName,
   type EngineProcess,
   hashFile,
+  MAX_TEMPERATURE,
   openEngine,
   openTokenizer,
 } from '../../engine/index.js'
@@ -33,7 +34,7 @@ import { withWorldFolders } from '../../servers/world-option.js'
 import { type Comparison, comparePolicies } from '../compare-policies.js'
 import { cacheTypeFor, fittingTasks, type LimitOptions, limitsOf } from '../fitting-tasks.js'
 import { type Journal, openJournal } from '../journal.js'
-import { cacheTypeOption, dialectOption, rewardOption, withLimitOptions } from '../options.js'
+import { cacheTypeOption, dialectOption, numberOption, rewardOption, withLimitOptions } from '../options.js'
 import { createProgress } from '../progress.js'
 
 interface EvalOptions extends LimitOptions, UserOptions {
@@ -42,6 +43,7 @@ interface EvalOptions extends LimitOptions, UserOptions {
   tasks: number
   samples: number
   seed: number
+  temperature: number
   dataset: string
   lanes: number
   threads: number
@@ -68,6 +70,12 @@ export function addEvalCommand(program: Command): void {
     .option('--tasks <number>', 'held-out tasks', integerOption(2, 100_000), 200)
     .option('--samples <number>', 'rollouts per task', integerOption(1, 64), 1)
     .option('--seed <number>', 'seed of the sampler', integerOption(0, 0xffffffff), 0)
+    .option(
+      '--temperature <number>',
+      'of the sampler; 0: always the likeliest token',
+      numberOption(0, MAX_TEMPERATURE),
+      1,
+    )
     .requiredOption('--dataset <folder>', 'data set whose held-out tasks are used')
     .option('--lanes <number>', 'rollouts generated in parallel', integerOption(1, 256), 32)
     .option('--threads <number>', 'CPU threads of each engine', integerOption(1, 256), 1)
@@ -80,7 +88,9 @@ export function addEvalCommand(program: Command): void {
     .action(evaluate)
 }
 
-async function evaluate(options: EvalOptions): Promise<void> {
+async function evaluate(options: EvalOptions, command: Command): Promise<void> {
+  if (options.temperature === 0 && options.samples > 1)
+    command.error('At --temperature 0 every sample of a task is the same: leave --samples out.')
   const { servers, tasks: drawn } = await readTaskSet(resolve(options.dataset), 'held-out', options.tasks)
   const limits = limitsOf(options)
   const cacheType = cacheTypeFor(options)
@@ -89,7 +99,8 @@ async function evaluate(options: EvalOptions): Promise<void> {
   const tokenizer = await openTokenizer(modelPath)
   const stage = createStage(servers, tokenizer, rulesNamed(options))
   const { lanes, threads, workers } = options
-  const settings = { samplesPerTask: options.samples, lanes, seed: options.seed, limits }
+  const { samples: samplesPerTask, seed, temperature } = options
+  const settings = { samplesPerTask, lanes, seed, temperature, limits }
   const contextSize = limits.maxRolloutTokens
   const engine = { modelPath, threads, contextSize, lanes, gpu: 'auto', cacheType } as const
   const engines: EngineProcess[] = []
@@ -108,7 +119,7 @@ async function evaluate(options: EvalOptions): Promise<void> {
       ...journal,
       onProgress: createProgress('rollouts'),
     })
-    const measured = { reward: stage.reward.name, callsTeacher: meanCalls(tasks), tooLong, backend }
+    const measured = { reward: stage.reward.name, temperature, callsTeacher: meanCalls(tasks), tooLong, backend }
     const heard = listener ? { heard: { by: listener.name, ...heardIn([...before!, ...after!]) } } : {}
     const comparison = { ...comparePolicies(before!, after!), ...measured, ...heard }
     if (listener) say(saidUser(listener, options.userPrice))
@@ -151,7 +162,7 @@ async function recordOf(
   return openJournal(
     resolve(results),
     {
-      schema: 4,
+      schema: 5,
       baseSha256,
       adapterSha256,
       dialect,
@@ -193,6 +204,7 @@ function heardIn(results: readonly TaskResult[]): HeardCounts {
 }
 
 interface Evaluated extends Comparison {
+  readonly temperature: number
   readonly callsTeacher: number
   readonly tooLong: number
   /** Of the engines, each with its build: the same seeds sample other tokens under another one. */
@@ -206,7 +218,7 @@ function table(comparison: Evaluated): string {
   const number = ({ mean, stderr }: Estimate): string =>
     `${mean.toFixed(3)} ${areAlike({ stderr }) ? `(all ${comparison.n} tasks alike)` : `± ${stderr.toFixed(3)}`}`
   return [
-    `${comparison.n} held-out tasks, temperature 1, ${comparison.backend} (± standard error over tasks)`,
+    `${comparison.n} held-out tasks, temperature ${comparison.temperature}, ${comparison.backend} (± standard error over tasks)`,
     ...Object.entries(comparison.rewards).map(
       ([name, { before, after, diff }]) =>
         `reward ${name.padEnd(7)} before ${number(before)}   after ${number(after)}   paired difference ${number(diff)}`,

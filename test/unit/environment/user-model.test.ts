@@ -362,7 +362,7 @@ test('an evaluation counts what its users’ model heard, and without one nothin
       usePolicy: async () => undefined,
       openLanes: async (requests: readonly object[]) => requests.map(() => scriptedSource(script, tokenizer)),
     }
-    const settings = { samplesPerTask: 2, lanes: 2, seed: 3, limits: AMPLE }
+    const settings = { samplesPerTask: 2, lanes: 2, seed: 3, temperature: 1, limits: AMPLE }
     const heardIn = async (more: object) => {
       const [results] = await evaluatePolicies([asking], [null], [engine], played, { ...settings, ...more }, patience())
       return results![0]!.heard

@@ -27,7 +27,7 @@ import {
 const TASKS = ['Please lend emma to Ada.', 'Could Ada have emma?', 'Ada wants to read emma.'].map((wish) =>
   lendingTask({ turns: [wish, 'Now take that loan back.'] }),
 )
-const SETTINGS = { samplesPerTask: 3, lanes: 2, seed: 7, limits: AMPLE }
+const SETTINGS = { samplesPerTask: 3, lanes: 2, seed: 7, temperature: 1, limits: AMPLE }
 const ADAPTER: AdapterFile = { path: 'adapter.gguf', sha256: 'ab'.repeat(32) }
 const stage = stageOf()
 const tokenizer = scriptTokenizer()
@@ -94,6 +94,21 @@ test('two policies meet the same draws', async () => {
     played.flat().flatMap((entry) => (entry.startsWith(policy) ? entry.split(' ')[1]! : []))
   assert.equal(seeds('undefined'), seeds('adapter.gguf'))
   assert.is(new Set(seeds('undefined').join().split(',')).size, 9)
+})
+
+test('every rollout is drawn at the temperature of the evaluation', async () => {
+  const asked: (number | undefined)[] = []
+  const engine = engineThat([])
+  const listening: Engine = {
+    ...engine,
+    openLanes: async (requests, signal) => {
+      asked.push(...requests.map(({ temperature }) => temperature))
+      return engine.openLanes(requests, signal)
+    },
+  }
+  const settings = { ...SETTINGS, samplesPerTask: 1, temperature: 0 }
+  await evaluatePolicies(TASKS, [null, ADAPTER], [listening], stage, settings, patience())
+  assert.equal(asked, [0, 0, 0, 0, 0, 0])
 })
 
 test('an evaluation that was stopped goes on from what it had, to the same results', async () => {
