@@ -5,6 +5,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   list_accounts: {
     goal: 'see which accounts I have',
     answer: 'You have {found:@kind account}[: {accounts*{name} ({currency}, {status})}].',
+    said: ['kind'],
   },
   get_balance: {
     goal: 'check the balance of an account',
@@ -54,6 +55,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   freeze_card: {
     goal: 'freeze a card',
     answer: 'The card "{name}" is {status}.',
+    said: ['card'],
     next: ['report_card_lost'],
     checks: [],
   },

@@ -5,6 +5,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   list_categories: {
     goal: 'see how much is left in part of our budget',
     answer: 'These are the {@group} categories in {month}: {categories*{name} (limit {limit} euros, {left} left)}.',
+    said: ['group'],
   },
   move_between_categories: {
     goal: 'move money between two budget categories',
@@ -63,6 +64,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   withdraw_from_savings_goal: {
     goal: 'take money out of our savings',
     answer: '{name} is down to {saved} of {target} euros, and the category {category} now has {left} euros left.',
+    said: ['savings_goal'],
     next: ['record_expense', 'pay_recurring_expense'],
     checks: ['list_savings_goals', 'list_categories'],
   },

@@ -71,6 +71,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   book_room: {
     goal: 'book a room for an event',
     answer: '{room} is booked for {title} on {date} at {start}.',
+    said: ['room'],
     next: ['invite_attendee', 'set_reminder'],
     checks: [],
   },

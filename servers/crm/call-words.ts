@@ -11,6 +11,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'see how a sales team is doing',
     answer:
       'There {found=is|are} {found:sales rep}[: {reps*{name}, who has won {won} of a quota of {quota} and has {pipeline} in the pipeline[ and asks for a discount on {requests*{title}}]}].',
+    said: ['territory'],
   },
   hand_over_company: {
     goal: 'hand a company over to another rep',
@@ -47,6 +48,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   convert_lead: {
     goal: 'turn a lead into a deal',
     answer: 'I opened the deal {title}, worth {amount}; your pipeline stands at {pipeline} now.',
+    said: ['lead'],
     next: ['move_deal', 'plan_activity'],
     checks: ['find_deals'],
   },
@@ -70,6 +72,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   approve_discount: {
     goal: 'approve a discount that a colleague asked for',
     answer: 'The discount of {discount} percent for {title} is approved; the deal is worth {value} now.',
+    said: ['discount_request'],
     checks: [],
   },
   plan_activity: {

@@ -60,6 +60,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   move_email: {
     goal: 'move an email to another folder',
     answer: 'I moved "{subject}" from the {moved_from} folder to the {folder}.',
+    said: ['folder'],
     next: ['change_label'],
     checks: [],
   },

@@ -84,12 +84,14 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   sort_lines: {
     goal: 'see the lines of a file sorted',
     answer: 'This is {name}, sorted[: "{text}"].',
+    said: ['order'],
     checks: [],
   },
   compare_files: {
     goal: 'compare two files',
     answer:
       'The two files {identical?are identical|differ}[; {removed:line} only in the first][; {added:line} only in the second].',
+    said: ['other_file'],
   },
   write_file: {
     goal: 'write a file',

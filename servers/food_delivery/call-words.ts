@@ -5,6 +5,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   find_restaurants: {
     goal: 'find a restaurant that delivers',
     answer: 'I found {found:restaurant}[: {restaurants*{name} (rated {rating}, from {minimum}, open {hours})}].',
+    said: ['cuisine'],
   },
   show_menu: {
     goal: 'look at the menu of a restaurant',
@@ -42,6 +43,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   list_dropoffs: {
     goal: 'look up my saved drop-offs',
     answer: 'You have {found:drop-off} there[: {dropoffs*{name} at {address}}].',
+    said: ['city'],
     elsewhere: ['shopping:add_delivery_address', 'maps:save_place'],
   },
   add_dropoff: {

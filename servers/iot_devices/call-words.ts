@@ -9,6 +9,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   list_devices: {
     goal: 'see which devices a room has',
     answer: 'It has {found:device}[: {devices*{name} ({status})}].',
+    said: ['room'],
   },
   find_device: {
     goal: 'find a device in the home',
@@ -18,6 +19,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'find devices with a problem',
     answer:
       '{found:device} {found=has|have} that problem[: {devices*{name} ({status}[, battery at {battery} percent])}]. You have {spare_batteries:spare battery}.',
+    said: ['fault'],
   },
   reconnect_device: {
     goal: 'reconnect a device',
@@ -98,6 +100,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   list_scenes: {
     goal: 'see the scenes of a room',
     answer: 'There {found=is|are} {found:scene}[: {scenes*{name} with {devices:device}}].',
+    said: ['room'],
   },
   save_scene: {
     goal: 'save how a room is set as a scene',
@@ -114,6 +117,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   list_automations: {
     goal: 'see which automations there are',
     answer: 'There {found=is|are} {found:automation}[: {automations*{name} ({status})}].',
+    said: ['trigger'],
   },
   create_automation: {
     goal: 'automate a scene',

@@ -11,10 +11,12 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'look at an issue',
     answer:
       '{issue}, {title}, is a {type} with {priority} priority[ and {points:point}]. Its status is {status}, and it is assigned to [{assignee}]{assignee?|nobody}.[ It is blocked by {blocked_by}.]',
+    said: ['issue'],
   },
   list_project_members: {
     goal: 'see who works on a project',
     answer: 'I found {members#@role}[: {members*{name} ({in_progress} in progress, at most {wip_limit})}].',
+    said: ['role', 'project'],
   },
   list_sprints: {
     goal: 'see the sprints of a project',
@@ -84,16 +86,23 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   block_issue: {
     goal: 'mark an issue as blocked',
     answer: '{issue}, {title}, is blocked by {blocked_by} now.',
+    said: ['blocker'],
     next: ['comment_on_issue'],
     checks: [],
   },
   add_to_sprint: {
     goal: 'put an issue into a sprint',
     answer: '{issue}, {title}, is in the sprint, which has room for {free:more point}.',
+    said: ['sprint'],
     next: ['start_sprint', 'assign_issue'],
     checks: ['list_sprints'],
   },
-  start_sprint: { goal: 'start a sprint', answer: '{name} is {state} and ends on {ends}.', checks: [] },
+  start_sprint: {
+    goal: 'start a sprint',
+    answer: '{name} is {state} and ends on {ends}.',
+    said: ['sprint'],
+    checks: [],
+  },
   close_sprint: {
     goal: 'close a sprint',
     answer: '{name} is {state}: {finished:issue} finished, {returned:issue} back in the backlog.',

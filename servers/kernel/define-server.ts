@@ -139,6 +139,8 @@ export interface CallWords {
   readonly goal: string
   /** What they are told when it is done, as a template that `AnswerPart` describes. */
   readonly answer: string
+  /** Arguments that belong to the wish itself: nobody who has it leaves them out. */
+  readonly said?: readonly string[]
   /** Of a call that changes something: those that somebody would make next about the same thing, and why is plain. None: it is an end in itself. */
   readonly next?: readonly string[]
   /**
@@ -282,9 +284,11 @@ function checkAnswers(
   callWords: Readonly<Record<string, CallWords>>,
   defect: (message: string) => never,
 ): void {
-  for (const [called, { answer, next = [], checks = [], elsewhere = [] }] of Object.entries(callWords)) {
+  for (const [called, { answer, said = [], next = [], checks = [], elsewhere = [] }] of Object.entries(callWords)) {
     const tool = tools.find((each) => each.name === called) ?? defect(`words for "${called}", which is no tool`)
     const unknown = unknownFields(parsedOr(called, answer, defect), tool.output, tool.input)
+    const unasked = said.find((field) => tool.input.shape[field]?.isOptional() !== false)
+    if (unasked !== undefined) defect(`${called}: "${unasked}", which is always said, is no argument that it needs`)
     const strange = next.find((following) => tools.every(({ name }) => name !== following))
     if (strange !== undefined) defect(`${called}: "${strange}", which is to follow it, is no tool`)
     if (elsewhere.length > 0 && !tool.annotations.readOnly)

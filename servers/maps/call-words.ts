@@ -10,6 +10,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   reverse_geocode: {
     goal: 'find the address of a point',
     answer: 'The nearest address is {address}, {metres} metres from there.',
+    said: ['latitude', 'longitude'],
     elsewhere: ['vehicle:save_destination'],
   },
   list_place_categories: {

@@ -28,6 +28,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   make_offer: {
     goal: 'make an offer for something',
     answer: 'Your offer of {bid} for {title}, for which {ask} is asked, is {state}.{sale? You have bought it.|}',
+    said: ['amount'],
     checks: [],
   },
   answer_offer: {
@@ -39,6 +40,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   create_listing: {
     goal: 'put something up for sale',
     answer: '{title} is on sale at {price} until {ends}.',
+    said: ['title', 'format'],
   },
   relist_listing: {
     goal: 'put something up for sale again',

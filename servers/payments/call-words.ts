@@ -48,6 +48,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'retry a webhook',
     answer:
       '{name} is {status}: {delivered:notice} delivered[, {pending} still waiting], and {retries_left:retry} left for today.',
+    said: ['webhook'],
     checks: ['list_webhooks'],
   },
 }

@@ -5,6 +5,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   find_stores: {
     goal: 'find our stores in a city',
     answer: 'There {found=is|are} {found:store}[: {stores*{name}, {address}, open {opens} to {closes}}].',
+    said: ['city'],
     elsewhere: ['maps:plan_route', 'maps:get_travel_time', 'vehicle:save_destination'],
   },
   search_articles: {

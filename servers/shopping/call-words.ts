@@ -5,6 +5,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   list_brands: {
     goal: 'find out which brands there are',
     answer: 'There {found=is|are} {found:brand} for {@category}[: {brands*{name} with {products:product}}].',
+    said: ['category'],
   },
   search_products: {
     goal: 'find a product in the shop',
@@ -13,6 +14,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   browse_products: {
     goal: 'browse what a brand has',
     answer: 'There {found=is|are} {found:product}[: {products*{title} for {price}}].',
+    said: ['brand'],
   },
   show_product: {
     goal: 'look at a product',
@@ -50,6 +52,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'find a coupon',
     answer:
       'You have {found:coupon} for {@category}[: {coupons*{name} with {percent} percent off from {minimum} on, until {expires}}].',
+    said: ['category'],
   },
   apply_coupon: {
     goal: 'use a coupon',

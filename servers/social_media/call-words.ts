@@ -13,6 +13,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   open_feed: {
     goal: 'see what is new in my feed',
     answer: 'The newest {posts=post is|posts are} {posts*"{text}" by {profile} ({likes:like})}.',
+    said: ['feed'],
   },
   list_trends: { goal: 'see what is trending', answer: 'Trending now: {trends*{hashtag} with {posts:post}}.' },
   publish_post: {

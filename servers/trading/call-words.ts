@@ -55,6 +55,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'see my trades and dividends in a stock',
     answer:
       'There {found=is|are} {found:entry} for {name}[: {trades*{kind} ({quantity:share} at {price:euro}, {date})}].',
+    said: ['instrument'],
   },
   add_to_watchlist: {
     goal: 'set a price alert',

@@ -47,6 +47,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   move_window: {
     goal: 'adjust a car window',
     answer: 'The {window} window is {opening} percent open.',
+    said: ['opening'],
     checks: [],
   },
   set_headlights: { goal: 'change the headlights', answer: 'The headlights are set to {beam}.', checks: [] },
@@ -59,6 +60,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   check_vehicle: {
     goal: 'check the car',
     answer: 'This is what the {model} shows: {readings}.[ Faults: {faults*{title} ({severity}, {status})}.]',
+    said: ['system'],
   },
   list_drivers: {
     goal: 'see who may drive the car',

@@ -61,9 +61,7 @@ export function askInVain(
   const inTime = context.profile.speech === 'natural'
   const script = askForAll(taken.steps, random, { vague, inTime, ...(withheld ? { withheld } : {}) })
   if (!script) return 'no_script'
-  // Who was asked for a value does not know it: to a question nobody answers as to a refusal.
-  const at = withhold && turn > 0 ? { ...moment, after: 'unanswered' as const } : moment
-  const worded = putIntoWords(script, context.speech, at, turn)
+  const worded = putIntoWords(script, context.speech, moment, turn)
   const due = worded && questionsDue(script, worded)
   if (!worded || !due) return 'no_words'
   if (!vague && !isUnderstood(script, worded, context)) return 'reference'
@@ -89,9 +87,12 @@ export function turnsInVain({ index, round }: Assignment, { profile, seed }: Syn
 const TRIES = 4
 
 /** Tries several times to find something. @returns the reason of the last try when none found it */
-export function triedOften<T>(attempt: () => T | DropReason | 'other_split'): T | DropReason | 'other_split' {
+export function triedOften<T>(
+  attempt: () => T | DropReason | 'other_split',
+  tries = TRIES,
+): T | DropReason | 'other_split' {
   let made = attempt()
-  for (let left = TRIES - 1; left > 0 && typeof made === 'string'; left--) made = attempt()
+  for (let left = tries - 1; left > 0 && typeof made === 'string'; left--) made = attempt()
   return made
 }
 

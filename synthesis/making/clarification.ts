@@ -3,11 +3,11 @@ import { offeredAt, type Task } from '../../episode/index.js'
 import { deriveSeed, isOptional, meaningOf, type SeededRandom, seededRandom } from '../../servers/kernel/index.js'
 import { type Node, nodeName } from '../../servers/kernel/tool-graph.js'
 import { canLeaveOut } from '../wording/clause.js'
-import { askForAll, isUnderstood } from './ask-for-all.js'
-import { askInVain, goOnInVain, triedOften, turnsInVain, type VainSetting } from './ask-in-vain.js'
+import { askForAll, isUnderstood, NUMBERS_ASKED } from './ask-for-all.js'
+import { askInVain, goOnInVain, triedOften, turnsInVain, type VainRequest, type VainSetting } from './ask-in-vain.js'
 import { assemble, buildTask } from './assemble.js'
-import { isWhole, type Script, type Withheld } from './conversation-script.js'
-import { fieldsToLeaveOut } from './conversation-shape.js'
+import { type Script, scriptConversation, type Withheld } from './conversation-script.js'
+import { canCarry, fieldsToLeaveOut, isWhole, partsOf, type Shape } from './conversation-shape.js'
 import { chooseToolset, rivals } from './draw-toolset.js'
 import { firstObjection } from './filters.js'
 import { groundTruthOf, toTell } from './ground-truth.js'
@@ -16,7 +16,7 @@ import { type Chain, chainName } from './split.js'
 import type { Step } from './step.js'
 import { type Maker, TODAY } from './synthesis-context.js'
 import { coreAround, homeOf, type Taken, takeSteps, type Wanted } from './take-steps.js'
-import { askOf, callOf, putIntoWords, type Worded } from './word-conversation.js'
+import { askOf, callOf, precededBy, putIntoWords, type Worded } from './word-conversation.js'
 
 /** Of the tasks whose tools are hidden, those in which it is the last one alone: what comes before it is done. */
 const PARTLY = 0.25
@@ -34,7 +34,7 @@ const AT_ONCE: Wanted = { partsOf: (chain) => [[[...chain.keys()]]] }
 /** A value that can be left out is harder to find than a tool to hide, so which of the two it is, is not drawn anew for every round. */
 const ROUNDS_PER_KIND = 16
 
-/** The right answer is a question or a refusal: needed tools are hidden, or a required value is missing. */
+/** The right answer to a request is a question or a refusal: needed tools are hidden, or a required value is missing. */
 export const makeClarification: Maker = (assignment, worldSeed, context, random) => {
   const { index, round } = assignment
   const settled = Math.floor(round / ROUNDS_PER_KIND)
@@ -206,9 +206,17 @@ const makeBrought: Maker = (assignment, worldSeed, context, random) => {
 /** Steps of a request whose last one is done later. */
 const BROUGHT_PARTS = [1, 2, 2, 3] as const
 
+interface DoneInPart {
+  readonly script: Script
+  readonly worded: Worded
+  readonly toolset: Task['toolset']
+  /** Where a value is missing: the one that asks for it. */
+  readonly questions?: VainRequest['questions']
+}
+
 /** A conversation of which the steps are what can be done, unless a filter objects. */
 function inPart(
-  { script, worded, toolset }: { readonly script: Script; readonly worded: Worded; readonly toolset: Task['toolset'] },
+  { script, worded, toolset, questions }: DoneInPart,
   { chain, open }: Taken,
   { assignment, worldSeed, context, moment: { persona, random } }: VainSetting,
 ): Example | DropReason {
@@ -221,15 +229,17 @@ function inPart(
       turns: worded.exchanges.map(({ user }) => user),
       groundTruth: groundTruthOf(steps, worded),
       ...toTell(steps, script, worded),
+      ...(questions ? { questions } : {}),
       chain: chainName(chain),
     },
     { worldSeed, persona, profile, random },
   )
-  const example = assemble(assignment, task, { information: 'complete', recovery: null }, persona, worded, context)
+  const information = questions ? 'missing' : 'complete'
+  const example = assemble(assignment, task, { information, recovery: null }, persona, worded, context)
   return firstObjection({ example, steps, script, open, catalogue, denotes, today: TODAY }) ?? example
 }
 
-/** In every turn a value is left out that no tool can find, and that the user does not know either. */
+/** A value is left out that no tool can find, and that the user does not know either: what is asked for until then is done. */
 const makeMissingValue: Maker = (assignment, worldSeed, context, random) => {
   const { profile, graph } = context
   const drawn = context.drawPersona(random)
@@ -240,38 +250,68 @@ const makeMissingValue: Maker = (assignment, worldSeed, context, random) => {
   const persona = context.inWorlds(drawn, namesOf(core))
   const moment = { persona, today: TODAY, dated: profile.context, random }
   const setting = { assignment, worldSeed, context, moment }
-  const first = askInVain(core, { turn: 0, withhold: (steps) => withheldIn(steps, [], random) }, setting)
+  const first = askInVain(core, { turn: 0, withhold: (steps) => withheldIn(steps, random) }, setting)
   if (typeof first === 'string') return first
-  const home = homeOf(first.taken.chain)
-  const nearby = able.filter(({ server }) => home.includes(server))
-  const requests = [first]
-  while (requests.length < turnsInVain(assignment, context)) {
-    const turn = requests.length
-    const earlier = requests.map(({ taken }) => taken)
-    const before = earlier.flatMap(({ steps }) => steps)
-    const withhold = (steps: readonly Step[]): Withheld | undefined => withheldIn(steps, before, random)
-    const next = triedOften(() => askInVain([random.pick(nearby)], { turn, earlier, withhold }, setting))
-    if (typeof next === 'string') return next
-    requests.push(next)
+  const unanswered = { user: first.user, calls: [], assistant: first.question }
+  const others = turnsInVain(assignment, context) - 1
+  if (others > 0) {
+    const until = triedOften(() => askUntilKnown(first, others, setting), TRIES_UNTIL_KNOWN)
+    if (typeof until === 'string') return until
+    const { taken, script } = until
+    const needed = uniqueNodes([...first.taken.chain, ...taken.chain])
+    if (!needed) return 'no_walk'
+    const hidden = rivals(script.steps, script.silent)
+    const toolset = chooseToolset(
+      { home: homeOf(taken.chain), needed, hidden, distractors: true },
+      context.servers,
+      profile,
+      random,
+    )
+    const worded = precededBy(unanswered, until.worded)
+    return inPart({ script, worded, toolset, questions: first.questions }, taken, setting)
   }
-  const needed = uniqueNodes(requests.flatMap(({ taken }) => taken.chain))
-  if (!needed) return 'no_walk'
-  const request = { home, needed, hidden: new Set<string>(), distractors: true }
-  const toolset = chooseToolset(request, context.servers, profile, random)
-  const exchanges = requests.map(({ user, question }) => ({ user, calls: [], assistant: question }))
+  const { chain } = first.taken
+  const request = { home: homeOf(chain), needed: chain, hidden: new Set<string>(), distractors: true }
   const task = buildTask(
     {
       kind: 'clarification',
-      toolset,
-      turns: requests.map(({ user }) => user),
+      toolset: chooseToolset(request, context.servers, profile, random),
+      turns: [first.user],
       groundTruth: [],
-      questions: requests.flatMap(({ questions }) => questions),
-      chain: chainName(first.taken.chain),
+      questions: first.questions,
+      chain: chainName(chain),
     },
     { worldSeed, persona, profile, random },
   )
-  const silent: Worded = { exchanges, origins: [], turnOf: [] }
+  const silent: Worded = { exchanges: [unanswered], origins: [], turnOf: [] }
   return assemble(assignment, task, { information: 'missing', recovery: null }, persona, silent, context)
+}
+
+/** Draws for what is done after a question, before the whole candidate is given up: with fewer of them most would be of the worlds that make it easy. */
+const TRIES_UNTIL_KNOWN = 16
+
+/** What somebody asks for who cannot say yet what was asked: other things in the same world, in so many turns. */
+function askUntilKnown(
+  { taken: { chain: asked } }: VainRequest,
+  requests: number,
+  { assignment, worldSeed, context, moment }: VainSetting,
+): { readonly taken: Taken; readonly script: Script; readonly worded: Worded } | DropReason {
+  const { profile, graph, speech } = context
+  const { random } = moment
+  const home = homeOf(asked)
+  const nearby = graph.nodes.filter((node) => home.includes(node.server) && !asked.includes(node))
+  if (nearby.length === 0) return 'no_chain'
+  const shape: Shape = { requests, information: 'complete', recovery: null }
+  const length = requests - 1 + random.pick(NUMBERS_ASKED)
+  const taken = takeSteps(assignment, [random.pick(nearby)], length, worldSeed, context, random, {
+    fits: (chain) => canCarry(chain, shape) && !chain.some((node) => asked.includes(node)),
+    partsOf: (chain) => partsOf(chain, shape),
+  })
+  if (typeof taken === 'string') return taken
+  const script = scriptConversation(taken, shape, profile, random)
+  if (!script) return 'no_script'
+  const worded = putIntoWords(script, speech, { ...moment, after: 'unanswered' }, 1)
+  return worded ? { taken, script, worded } : 'no_words'
 }
 
 /** Each tool once; `null` when two worlds name theirs alike, for a toolset has no name twice. */
@@ -280,19 +320,16 @@ function uniqueNodes(nodes: readonly Node[]): Node[] | null {
   return new Set([...byId.values()].map(({ tool }) => tool.name)).size === byId.size ? [...byId.values()] : null
 }
 
-/**
- * A value that the first call cannot do without, and that is said nowhere else.
- * @param before  steps of earlier turns: of a thing that was spoken of there nobody asks which is meant
- */
-function withheldIn(steps: readonly Step[], before: readonly Step[], random: SeededRandom): Withheld | undefined {
+/** A value that the first call cannot do without, and that is said nowhere else. */
+function withheldIn(steps: readonly Step[], random: SeededRandom): Withheld | undefined {
   const { tool, args } = steps[0]!
   const isTakenUp = steps.some(({ bindings }) => bindings.some(({ source }) => source === 0))
   const fields = Object.entries(tool.input.shape).filter(([field, schema]) => {
     const value = args[field]
     if (isOptional(schema) || (typeof value !== 'string' && typeof value !== 'number')) return false
-    if (isWhole(steps[0]!, field) || ORDER.test(field) || !canLeaveOut(tool, Object.keys(args), field)) return false
+    const given = Object.keys(args)
+    if (isWhole(tool, given, field) || ORDER.test(field) || !canLeaveOut(steps[0]!, given, field)) return false
     const { entity } = meaningOf(schema)
-    if (entity !== undefined && before.some((step) => speaksOf(step, entity))) return false
     // Nobody goes on about a thing before having said which it is.
     if (steps.length > 1 && (entity !== undefined || isTakenUp)) return false
     return steps.every((other, i) => i === 0 || !Object.values(other.args).includes(value))
@@ -302,6 +339,3 @@ function withheldIn(steps: readonly Step[], before: readonly Step[], random: See
 
 /** In which order something is listed, which nobody has to look up first. */
 const ORDER = /^(sort|sort_by|order|order_by)$/
-
-const speaksOf = ({ tool, args }: Step, kind: string): boolean =>
-  Object.keys(args).some((field) => meaningOf(tool.input.shape[field]!).entity === kind)

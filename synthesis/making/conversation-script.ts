@@ -3,11 +3,11 @@ import type { Profile } from '../../dataset/profile.js'
 import type { Json } from '../../reward/index.js'
 import { isOptional, meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
 import { canLeaveOut } from '../wording/clause.js'
-import { hasDetails, partsOf, type Shape } from './conversation-shape.js'
-import { ACT, type FailedCall, failingVariant, playUpTo } from './failed-call.js'
+import { hasDetails, isWhole, partsOf, type Shape } from './conversation-shape.js'
+import { type FailedCall, failingVariant, playUpTo } from './failed-call.js'
 import { isHasty, isKnownInTime } from './known-in-time.js'
 import type { RuledStep } from './policy-case.js'
-import type { Open, Step } from './step.js'
+import type { Open } from './step.js'
 import type { Taken } from './take-steps.js'
 import { canBeTold, type Parts, type ToldStep, tellReferences } from './tell-references.js'
 import type { Undoing } from './undoing.js'
@@ -246,8 +246,8 @@ function drawWithheld(
         isOptional(schema) ||
         key ||
         bound ||
-        isWhole(steps[index]!, field) ||
-        !canLeaveOut(tool, Object.keys(args), field) ||
+        isWhole(tool, Object.keys(args), field) ||
+        !canLeaveOut(steps[index]!, Object.keys(args), field) ||
         (typeof value === 'number' && !Number.isInteger(value)) ||
         (typeof value !== 'string' && typeof value !== 'number')
       )
@@ -257,15 +257,6 @@ function drawWithheld(
     })
   })
   return candidates.length > 0 ? random.pick(candidates) : undefined
-}
-
-/**
- * Whether nothing is left of a request that leaves this out: what is to be done to a thing, or all that a search is for, such as "find an event".
- */
-export function isWhole({ tool, args }: Pick<Step, 'tool' | 'args'>, field: string): boolean {
-  const schema = tool.input.shape[field]!
-  const others = Object.keys(args).filter((other) => other !== field)
-  return ACT.test(field) || (tool.annotations.readOnly && meaningOf(schema).entity === undefined && others.length === 0)
 }
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Information, Recovery } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
-import { isOptional, meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
+import { isOptional, meaningOf, type SeededRandom, type ToolDefinition } from '../../servers/kernel/index.js'
 import { kindsGiven, lookedUp, type Node } from '../../servers/kernel/tool-graph.js'
 import { canLeaveOut } from '../wording/clause.js'
 import { ACT, ADDS } from './failed-call.js'
@@ -151,7 +151,7 @@ function isTakenUp(chain: Chain, at: number): boolean {
 
 /** Whether a call needs a value that can be left out, as `isWhole` has it, and that no call before it may have shown. */
 function hasValueToSay({ server, tool }: Node, chain: Chain): boolean {
-  return fieldsToLeaveOut({ tool }).some((field) => {
+  return fieldsToLeaveOut({ server, tool }).some((field) => {
     const { entity } = meaningOf(tool.input.shape[field]!)
     if (entity === undefined) return true
     const at = chain.findIndex((node) => node.tool === tool)
@@ -173,21 +173,32 @@ export function canBeAskedWithout(chain: Chain): boolean {
   )
 }
 
+/**
+ * Whether nothing is left of a request that leaves this out: what is to be done to a thing, the words that are searched for, or all that a search is
+ * for, such as "find an event".
+ * @param given  arguments of the call
+ */
+export function isWhole({ input, annotations }: ToolDefinition, given: readonly string[], field: string): boolean {
+  const schema = input.shape[field]!
+  if (ACT.test(field)) return true
+  if (!annotations.readOnly || meaningOf(schema).entity !== undefined) return false
+  return given.every((other) => other === field) || (kindOf(schema) === 'other' && !meaningOf(schema).common)
+}
+
 const leftOut = new WeakMap<Node['tool'], readonly string[]>()
 
 /** Arguments that a tool needs and that some clause of it leaves out such that the rest is still a request. */
-export function fieldsToLeaveOut({ tool }: Pick<Node, 'tool'>): readonly string[] {
+export function fieldsToLeaveOut(node: Node): readonly string[] {
+  const { tool } = node
   let fields = leftOut.get(tool)
   if (!fields) {
     const all = Object.keys(tool.input.shape)
     const needed = all.filter((field) => !isOptional(tool.input.shape[field]!))
     const optional = all.filter((field) => !needed.includes(field))
     fields = needed.filter((field) => {
-      const isAll =
-        tool.annotations.readOnly && all.length === 1 && meaningOf(tool.input.shape[field]!).entity === undefined
       // Which of the others are given is drawn later.
       const given = [needed, all, ...optional.map((other) => [...needed, other])]
-      return !ACT.test(field) && !isAll && given.some((some) => canLeaveOut(tool, some, field))
+      return !isWhole(tool, all, field) && given.some((some) => canLeaveOut(node, some, field))
     })
     leftOut.set(tool, fields)
   }

@@ -56,6 +56,22 @@ export function putIntoWords(script: Script, speech: Speech, moment: Omit<Moment
   return { exchanges, origins, turnOf }
 }
 
+/** The same after an exchange in which nothing was done. */
+export function precededBy(exchange: Exchange, { exchanges, origins, turnOf }: Worded): Worded {
+  const later = (origin: Origin): Origin => {
+    if (origin.from === 'user') return { ...origin, turn: origin.turn + 1 }
+    if (origin.from !== 'result' || !origin.said) return origin
+    return { ...origin, said: { ...origin.said, turn: origin.said.turn + 1 } }
+  }
+  return {
+    exchanges: [exchange, ...exchanges],
+    origins: origins.map((fields) =>
+      Object.fromEntries(Object.entries(fields).map(([field, origin]) => [field, later(origin)])),
+    ),
+    turnOf: turnOf.map((turn) => turn + 1),
+  }
+}
+
 /** Whether a turn ends with the assistant saying what has to be done first. */
 const isObstacle = (turn: Turn | undefined): boolean => turn?.failed !== undefined && turn.failed.field === undefined
 

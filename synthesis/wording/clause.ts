@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Json } from '../../reward/index.js'
-import { entityKinds, meaningOf, type ToolDefinition } from '../../servers/kernel/index.js'
+import { entityKinds, meaningOf } from '../../servers/kernel/index.js'
+import type { Node } from '../../servers/kernel/tool-graph.js'
 import type { Way } from '../making/references.js'
 import { singular } from './field-words.js'
 import { type Context, refer } from './referring.js'
@@ -34,9 +35,10 @@ export function clauseOf(
 }
 
 /** Whether a tool has a clause that gives these arguments and leaves one of them out. */
-export function canLeaveOut({ ask }: ToolDefinition, fields: readonly string[], withheld: string): boolean {
+export function canLeaveOut({ server, tool }: Node, fields: readonly string[], withheld: string): boolean {
+  if (server.callWords?.[tool.name]?.said?.includes(withheld)) return false
   const given = new Set(fields.filter((field) => field !== withheld))
-  return ask.some((template) => sayable(template, given, withheld) !== undefined)
+  return tool.ask.some((template) => sayable(template, given, withheld) !== undefined)
 }
 
 /** The clause with these arguments and no others; `undefined` when it does not give them all. */

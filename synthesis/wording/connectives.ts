@@ -213,7 +213,7 @@ const UNANSWERED: Readonly<Record<Register, readonly string[]>> = {
   terse: [
     'dont know yet. meanwhile ',
     'have to check. until then ',
-    'no idea yet. then ',
+    'no idea yet. for now ',
     'will look that up. for now ',
   ],
   plain: [

@@ -195,8 +195,10 @@ function finished(sentences: readonly Sentence[], asks: readonly Ask[], manner: 
   const spans = sentences.flatMap(({ spans: own, stop }, i) => {
     const isLast = i === sentences.length - 1
     const retyped = capitalised(typed(joined(own), manner), manner)
-    const end = isLast && manner.unstopped && stop !== '!' && (stop === '.' || manner.lower) ? '' : stop
-    return [...retyped, word(end + (isLast ? '' : ' '))]
+    const isUnstopped = isLast && manner.unstopped && stop !== '!' && (stop === '.' || manner.lower)
+    // What is quoted may end a sentence by its own stop.
+    const isStopped = stop !== '?' && /[.!?]"$/.test(textOf(retyped))
+    return [...retyped, word((isUnstopped || isStopped ? '' : stop) + (isLast ? '' : ' '))]
   })
   const text = textOf(spans).trim()
   const indent = textOf(spans).indexOf(text)

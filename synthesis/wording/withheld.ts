@@ -9,7 +9,7 @@ export function clauseWithout(clause: string, field: string): string | undefined
   const quoted = clause[at - 1] === '"'
   const before = clause.slice(0, quoted ? at - 1 : at)
   const after = clause.slice(at + mark.length + (quoted ? 1 : 0))
-  const reworded = withoutTail(before, after, field, quoted) ?? withoutAdjective(before, after)
+  const reworded = withoutTail(before, after, quoted) ?? withoutAdjective(before, after)
   return reworded
     ?.replaceAll(/ {2,}/g, ' ')
     .replaceAll(/ ,/g, ',')
@@ -28,7 +28,7 @@ const BOUNDARY =
   /^($|,| (and|with|at|on|for|in|to|by|as|of|from|until|under|within|about|before|so|that|when|saying|titled|called|named|after|beneath|again|now)\b)/
 /** What waits for something: no sentence ends there. */
 const WAITING =
-  /\b(a|an|the|my|is|are|was|and|or|at most|no more than|than|up|be|stops|expires|ends|lasts|costs|begins|differs?|compares?|nearest|closest|next|above|below|over|spent|paid|charged|tagged|packed|zipped|written|installed|booked|counts|counted|points|runs|belongs?|missing|valid|close|away|trip|come|takes part|people|good|reachable|automated|and ask|and pay|it|us|add me|alert me|should it fall|, delivered)$/
+  /\b(a|an|the|my|is|are|was|and|or|at most|no more than|than|up|be|stops|expires|ends|lasts|costs|begins|differs?|compares?|nearest|closest|next|above|below|over|spent|paid|charged|tagged|packed|zipped|written|installed|booked|counts|counted|points|runs|belongs?|missing|valid|close|away|trip|come|takes part|people|good|pointing|who banks|take place|have \{[a-z_]+\}|reachable|automated|and ask|and pay|it|us|take me|add me|alert me|should it fall|, delivered)$/
 /** A verb with one thing alone, which is not what the request was about: `append "..."`, `ask Ana`. */
 const BARE = /^(?:[a-z]+ "\{[a-z_]+\}"|(?:add|ask|give) \{[a-z_]+\}(?: with .*)?)$/
 /** What is looked for or counted, once its name is gone. */
@@ -40,7 +40,7 @@ const HALF = /^(?: and (?:the |its )?[a-z]+ "?\{| of | as | so far\b)/
 const CHANGING =
   /^(set|put|turn|switch|make|change|mark|move|bring|adjust|shift|let|give|keep|place|close|record|enter|reprice|amend|raise) (?:\{[a-z_]+\}|the [a-z ]+)$/
 
-function withoutTail(before: string, after: string, field: string, quoted: boolean): string | undefined {
+function withoutTail(before: string, after: string, quoted: boolean): string | undefined {
   const tail = TAIL.exec(before)
   if (!tail || FUNCTION_WORDS.test(tail[2]!)) return undefined
   const rest = after.replace(UNITS, '')
@@ -56,26 +56,9 @@ function withoutTail(before: string, after: string, field: string, quoted: boole
     ? kept.replace(/\bthe ([a-z]+(?: [a-z]+)?)(?<!s)$/, 'a $1')
     : kept
   if (/^(set|put) the \{|\bput the [a-z ]+$/.test(kept)) return undefined
+  if (CHANGING.test(kept) && !quoted) return undefined
   // Who leaves out to what something is to be set wants it changed.
-  if (!CHANGING.test(kept) || quoted) return stripped.replace(/^set the /, 'change the ') + rest
-  if (!/^(to|as|at)$/.test(tail[1]!) || rest !== '') return undefined
-  const other = STANDS_FOR_CHANGE[field]
-  return other === undefined ? undefined : `${kept} ${tail[1]} ${other}`
-}
-
-const STANDS_FOR_CHANGE: Readonly<Record<string, string>> = {
-  status: 'a different status',
-  stage: 'another stage',
-  brightness: 'a different brightness',
-  degrees: 'a different temperature',
-  temperature: 'a different temperature',
-  speed: 'a different speed',
-  folder: 'another folder',
-  date: 'another day',
-  beam: 'another setting',
-  limit: 'a new limit',
-  limit_price: 'a new limit price',
-  mode: 'a different mode',
+  return stripped.replace(/^set the /, 'change the ') + rest
 }
 
 /** `my {kind} accounts` says enough without the adjective. */
