@@ -232,48 +232,25 @@ async function main() {
     await Promise.all(children.slice(1).map(({ child }) => child.kill('SIGTERM')))
 
     console.log(`Evaluating version 0 and version ${options.versions} on ${options.tasks} held-out tasks …`)
-    const args = [
-      'eval',
-      '--model',
-      model,
-      '--adapter',
-      join(adapter, 'adapter.gguf'),
-      '--tasks',
-      `${options.tasks}`,
-      '--dataset',
-      join(folder, 'tasks'),
-      '--json',
-    ]
-    const evaluation = await execa(
-      process.execPath,
-      [
-        bin('lab'),
-        ...args,
-        ...['--samples', `${options.samples}`, '--seed', `${options.seed}`],
-        ...['--workers', `${EVALUATORS}`, '--reward', options.reward],
-      ],
-      {
-        cancelSignal: stop.signal,
-        stderr: 'inherit',
-      },
-    )
-    const heldOut = JSON.parse(evaluation.stdout)
+    const evaluate = async (...sampling) => {
+      const { stdout } = await execa(
+        process.execPath,
+        [
+          ...[bin('lab'), 'eval', '--model', model, '--adapter', join(adapter, 'adapter.gguf')],
+          ...['--tasks', `${options.tasks}`, '--dataset', join(folder, 'tasks'), '--seed', `${options.seed}`],
+          ...['--workers', `${EVALUATORS}`, '--reward', options.reward, '--json', ...sampling],
+        ],
+        { cancelSignal: stop.signal, stderr: 'inherit' },
+      )
+      return JSON.parse(stdout)
+    }
+    const heldOut = await evaluate('--samples', `${options.samples}`)
+    const likeliest = await evaluate('--temperature', '0')
     const runSeconds = (performance.now() - started) / 1000
     const summary = {
-      heldOut: {
-        n: heldOut.n,
-        before: heldOut.before.mean,
-        after: heldOut.after.mean,
-        diff: heldOut.diff.mean,
-        diffStderr: heldOut.diff.stderr,
-        rewards: heldOut.rewards,
-        solvedBefore: heldOut.solvedBefore.mean,
-        solvedAfter: heldOut.solvedAfter.mean,
-        solvedDiffStderr: heldOut.solvedDiff.stderr,
-        callsBefore: heldOut.callsBefore,
-        callsAfter: heldOut.callsAfter,
-        callsTeacher: heldOut.callsTeacher,
-      },
+      heldOut: measured(heldOut),
+      // Of the same tasks, at temperature 0.
+      likeliest: measured(likeliest),
       reward: options.reward,
       versions: options.versions,
       nodes: options.nodes,
@@ -284,7 +261,7 @@ async function main() {
     await rm(join(demo, 'adapter'), { recursive: true, force: true })
     await cp(adapter, join(demo, 'adapter'), { recursive: true })
     await writeFile(join(demo, 'summary.json'), `${JSON.stringify(summary, null, 2)}\n`)
-    report(summary, heldOut)
+    report(summary, heldOut, likeliest)
   } finally {
     clearInterval(ticker)
     screen?.done()
@@ -297,21 +274,39 @@ async function main() {
 
 const round = (seconds) => Math.round(seconds * 10) / 10
 
-function report({ groups, seconds, versions }, heldOut) {
+const measured = (evaluation) => ({
+  n: evaluation.n,
+  before: evaluation.before.mean,
+  after: evaluation.after.mean,
+  diff: evaluation.diff.mean,
+  diffStderr: evaluation.diff.stderr,
+  rewards: evaluation.rewards,
+  solvedBefore: evaluation.solvedBefore.mean,
+  solvedAfter: evaluation.solvedAfter.mean,
+  solvedDiffStderr: evaluation.solvedDiff.stderr,
+  callsBefore: evaluation.callsBefore,
+  callsAfter: evaluation.callsAfter,
+  callsTeacher: evaluation.callsTeacher,
+})
+
+function report({ groups, seconds, versions }, heldOut, likeliest) {
   const estimate = ({ mean, stderr }) => `${mean.toFixed(3)} ± ${stderr.toFixed(3)}`
-  const rewards = Object.entries(heldOut.rewards)
-    .map(
-      ([name, { before, after, diff }]) =>
-        `  reward ${name.padEnd(8)}   ${estimate(before)}      ${estimate(after)}      ${estimate(diff)}`,
-    )
-    .join('\n')
   const share = ({ mean, stderr }) => `${(100 * mean).toFixed(1)} ± ${(100 * stderr).toFixed(1)} %`
+  const row = (name, before, after, diff = '') => `  ${name.padEnd(18)}${before.padEnd(19)}${after.padEnd(19)}${diff}`
+  const table = ({ rewards, solvedBefore, solvedAfter, solvedDiff, callsBefore, callsAfter }) =>
+    [
+      ...Object.entries(rewards).map(([name, { before, after, diff }]) =>
+        row(`reward ${name}`, estimate(before), estimate(after), estimate(diff)),
+      ),
+      row('solved exactly', share(solvedBefore), share(solvedAfter), share(solvedDiff)),
+      row('calls per task', callsBefore.toFixed(2), callsAfter.toFixed(2)),
+    ].join('\n')
   console.log(`
-${heldOut.n} held-out tasks, temperature 1 (± standard error over tasks)
-                    version 0          version ${String(versions).padEnd(6)}     paired difference
-${rewards}
-  solved exactly    ${share(heldOut.solvedBefore).padEnd(14)}     ${share(heldOut.solvedAfter).padEnd(14)}     ${share(heldOut.solvedDiff)}
-  calls per task    ${heldOut.callsBefore.toFixed(2)}               ${heldOut.callsAfter.toFixed(2)}               (the teacher makes ${heldOut.callsTeacher.toFixed(2)})
+${heldOut.n} held-out tasks (± standard error over tasks); the teacher makes ${heldOut.callsTeacher.toFixed(2)} calls per task
+${row('temperature 1', 'version 0', `version ${versions}`, 'paired difference')}
+${table(heldOut)}
+${row('temperature 0', 'version 0', `version ${versions}`, 'paired difference')}
+${table(likeliest)}
 
 groups: ${groups.accepted} accepted, ${groups.refused} refused · run: ${seconds.run} s after ${seconds.setup} s of set-up
 adapter: .demo/adapter (PEFT directory and GGUF) · summary: .demo/summary.json`)

@@ -224,7 +224,8 @@ function kindOf(schema: z.ZodType): Value {
   if (schema instanceof z.ZodOptional) return kindOf(schema.unwrap() as z.ZodType)
   if (schema instanceof z.ZodNumber) return 'number'
   if (schema instanceof z.ZodEnum) return 'choice'
-  return MOMENTS.some((text) => schema.safeParse(text).success) ? 'moment' : 'other'
+  const takes = (text: string): boolean => schema.safeParse(text).success
+  return MOMENTS.some(takes) && !takes('some words') ? 'moment' : 'other'
 }
 
 /** A date and a time of day, as fields for them take. */

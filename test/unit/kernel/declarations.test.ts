@@ -184,6 +184,11 @@ const REFUSED: readonly (readonly [string, Broken, RegExp])[] = [
     /lend_book: "burn_book", which is to follow it, is no tool/,
   ],
   [
+    'a value that is always said and need not be given',
+    () => ({ callWords: { lend_book: { goal: 'lend a book', answer: 'It is lent.', said: ['weeks'] } } }),
+    /lend_book: "weeks", which is always said, is no argument that it needs/,
+  ],
+  [
     'a call that is checked by one that changes something',
     () => ({ callWords: { lend_book: { goal: 'lend a book', answer: 'It is lent.', checks: ['lend_book'] } } }),
     /lend_book: "lend_book", which is to check it, is no look-up/,

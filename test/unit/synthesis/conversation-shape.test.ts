@@ -4,7 +4,7 @@ import type { Recovery } from '../../../dataset/example.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
 import { nodeName } from '../../../servers/kernel/tool-graph.js'
 import { scriptConversation } from '../../../synthesis/making/conversation-script.js'
-import { canCarry, drawShape, type Shape } from '../../../synthesis/making/conversation-shape.js'
+import { canCarry, drawShape, fieldsToLeaveOut, type Shape } from '../../../synthesis/making/conversation-shape.js'
 import { contextOf } from '../../../synthesis/making/recipe.js'
 import type { Chain } from '../../../synthesis/making/split.js'
 import { takeSteps } from '../../../synthesis/making/take-steps.js'
@@ -40,6 +40,14 @@ test('is carried by every chain that a conversation was made of', () => {
     }
   }
   assert.ok(scripts > 100, `${scripts} conversations`)
+})
+
+test('leaves out neither what is searched for nor what its world counts to the wish', () => {
+  const fields = (name: string): readonly string[] => fieldsToLeaveOut(chainOf(name)[0]!)
+  assert.equal(fields('banking:find_payee'), [])
+  assert.equal(fields('banking:list_accounts'), [])
+  assert.equal(fields('banking:set_card_limit'), ['limit'])
+  assert.equal(fields('calendar:create_event'), ['title', 'date', 'start', 'duration'])
 })
 
 test('is turned away where the tools alone show that nothing will come of it', () => {

@@ -169,6 +169,23 @@ test('hide every tool of the chain, or the last one, when the right answer is th
   }
 })
 
+test('go on to something else in the same world where the user does not know what was left out, and that is done', async () => {
+  const unknown = (await sampleExamples()).filter(
+    ({ task, information }) => task.kind === 'clarification' && information === 'missing',
+  )
+  assert.ok(unknown.some(({ task }) => task.groundTruth.length > 0))
+  for (const { task, exchanges } of unknown) {
+    assert.equal(
+      task.questions!.map(({ turn }) => turn),
+      [0],
+    )
+    assert.equal(exchanges[0]!.calls, [])
+    for (const [i, { calls }] of exchanges.slice(1).entries())
+      assert.ok(calls.length > 0, `${task.chain}, turn ${i + 1}`)
+    assert.is(task.groundTruth.length === 0, exchanges.length === 1)
+  }
+})
+
 test('have to be asked for what they leave out, and their assistant asks for it', async () => {
   for (const { task, information, exchanges } of await sampleExamples()) {
     const isHiding = task.kind !== 'multi-turn' && information !== 'missing'
