@@ -108,7 +108,7 @@ const isMisjudged = (value: Json, schema: z.ZodType): boolean =>
   typeof value === 'number' || (typeof value === 'string' && (isDate(value) || isTime(value) || isChoice(schema)))
 
 /** How much more somebody asks for than there is, the least first: people go a little too far rather than beyond all measure. */
-const TOO_MUCH = [1.25, 1.5, 2, 3, 4, 5] as const
+const TOO_MUCH = [1.25, 1.5, 2, 3] as const
 
 /** What a person might say instead: more than can be had, another day, another of the choices. */
 export function* wrongValues(

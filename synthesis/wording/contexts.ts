@@ -21,7 +21,7 @@ const LEADS: Readonly<Record<string, readonly string[]>> = {
     "I'm at the kitchen table with our budget~.",
     'My partner and I are going through our spending~.',
     "I'm keeping our books~.",
-    'We want to know where we stand this month.',
+    'We want to know where we stand.',
     'I promised to keep the household books tidy.',
   ],
   calendar: [
