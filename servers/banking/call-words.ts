@@ -15,7 +15,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'move money between my accounts',
     answer:
       'I moved {amount}: the account it came from now has {from_balance}, and the one it went to has {to_balance}. The transfer is {status}.',
-    next: ['send_payment', 'create_standing_order'],
     checks: ['get_balance'],
   },
   find_payee: {

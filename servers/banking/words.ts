@@ -124,5 +124,13 @@ const NOTES = [
   'half of the hotel',
 ] as const
 
-/** What may be noted on a payment to the payee of this name. */
-export const notesFor = (payee: string): readonly string[] => COMPANY_NOTES.get(payee) ?? NOTES
+/** Those of them of which nobody pays much. */
+const SMALL = /lunch|dinner|cinema|fare|groceries|petrol|babysitting|gift/
+
+/** What may be noted on a payment of so much, if that is known, to the payee of this name. */
+export function notesFor(payee: string, amount?: number): readonly string[] {
+  const notes = COMPANY_NOTES.get(payee) ?? NOTES
+  return amount === undefined || COMPANY_NOTES.has(payee)
+    ? notes
+    : notes.filter((note) => SMALL.test(note) === amount < 70)
+}

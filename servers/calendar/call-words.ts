@@ -37,8 +37,8 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   reschedule_event: {
     goal: 'move an event to another time',
     answer: '{title} is on {date} at {start} now.',
-    next: ['invite_attendee', 'book_room', 'set_reminder'],
-    checks: ['find_free_rooms', 'list_events'],
+    next: ['set_reminder'],
+    checks: ['list_events'],
   },
   cancel_event: {
     goal: 'cancel an event',
@@ -48,7 +48,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   repeat_event: {
     goal: 'make an event repeat',
     answer: '{title} now repeats {frequency}, {times} times in all, the last time on {last_date}.',
-    next: ['invite_attendee'],
     checks: [],
   },
   cancel_series: {

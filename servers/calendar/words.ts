@@ -46,5 +46,8 @@ export const seriesTitle = (random: SeededRandom): string => `${random.pick(TOPI
 export const privateTitle = (random: SeededRandom, calendar: string): string =>
   random.pick(PRIVATE_TITLES[calendar.split(' ')[0]!]!)
 
+/** Whether an event of this title is one that people hold more than once: nothing is kicked off every week. */
+export const isRegular = (title: string): boolean => !/(Kickoff|Forum|Demo)$/.test(title)
+
 /** Whether an event of this title is one that people hold every day. */
 export const isDaily = (title: string): boolean => /(Sync|Standup|Call|Checkin|Update)$/.test(title)

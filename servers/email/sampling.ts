@@ -17,10 +17,15 @@ export function wouldInterest({ relation }: Contact, { subject }: Email): boolea
 }
 
 /** Where somebody would put an email, other than where it is: junk into the trash, what is done with into the archive. */
-export function placesFor(db: EmailView, { folder, contact }: Email): readonly Exclude<Folder, 'sent' | 'snoozed'>[] {
+export function placesFor(
+  db: EmailView,
+  { folder, contact, labels }: Email,
+): readonly Exclude<Folder, 'sent' | 'snoozed'>[] {
   const { relation } = db.contacts.get(contact)!
   if (folder === 'spam') return ['inbox', 'trash']
   if (folder === 'trash') return ['inbox', 'archive']
+  // What has a label is to be found again.
+  if (labels.some((label) => label !== 'ads')) return ['archive', 'inbox']
   return relation === 'service' ? ['spam', 'trash', 'archive'] : ['archive', 'archive', 'trash', 'inbox']
 }
 

@@ -163,16 +163,17 @@ export function body(random: SeededRandom, { topic, matter }: Subject, said: rea
   return random.pick(others.length > 0 ? others : texts)
 }
 
+/** Of which an email only tells: nobody looks at a delivery tonight. */
+const TO_COME = wordList('meeting delivery dates reminder booking tickets review update')
+
 /** What somebody answers, in words that name what it is about or in ones that fit anything. */
 export function reply(random: SeededRandom, subject: Subject | undefined): string {
   if (subject === undefined || random.chance(0.4)) return random.pick(REPLIES)
   const about = `the ${subject.topic.toLowerCase()} ${subject.matter}`
-  return random.pick([
-    `Thank you for ${about}`,
-    `I will look at ${about} tonight`,
-    `I have a question about ${about}`,
-    `Let us talk about ${about} on Monday`,
-  ])
+  const talk = [`I have a question about ${about}`, `Let us talk about ${about} on Monday`]
+  return random.pick(
+    TO_COME.includes(subject.matter) ? talk : [...talk, `Thank you for ${about}`, `I will look at ${about} tonight`],
+  )
 }
 
 export const note = (random: SeededRandom): string => random.pick(NOTES)
@@ -182,13 +183,13 @@ export const titleCase = (words: string): string => words.replaceAll(/\b[a-z]/g,
 /** What people say in an out-of-office reply. */
 export const ABSENCE_NOTES: readonly string[] = [
   'I am on holiday',
-  'Back soon',
+  'I will be back soon',
   'I am travelling for work',
   'I am at a conference',
   'Please call the office',
   'I read mail once a week',
-  'Away with my family',
+  'I am away with my family',
   'I am on sick leave',
-  'On training this week',
-  'Moving house',
+  'I am on a training course',
+  'I am moving house',
 ]

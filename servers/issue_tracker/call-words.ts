@@ -30,15 +30,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   create_issue: {
     goal: 'report an issue',
     answer: 'I created {issue}, {title}, with {priority} priority.',
-    next: [
-      'assign_issue',
-      'estimate_issue',
-      'label_issue',
-      'watch_issue',
-      'comment_on_issue',
-      'add_to_sprint',
-      'block_issue',
-    ],
+    next: ['assign_issue', 'estimate_issue', 'label_issue', 'watch_issue', 'add_to_sprint', 'block_issue'],
     checks: [],
   },
   assign_issue: {
@@ -68,26 +60,24 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   comment_on_issue: {
     goal: 'comment on an issue',
     answer: 'Your comment is on {issue}, {title}, which has {comments:comment} now.',
-    next: ['move_issue', 'assign_issue'],
+    next: ['move_issue'],
     checks: [],
   },
   label_issue: {
     goal: 'label an issue',
     answer: '{issue}, {title}, has the {labels=label|labels} {labels}.',
-    next: ['add_to_release', 'assign_issue', 'set_priority'],
+    next: ['add_to_release', 'assign_issue'],
     checks: [],
   },
   watch_issue: {
     goal: 'add a watcher to an issue',
     answer: '{member} watches {issue}, {title}, now; it has {watchers:watcher}.',
-    next: ['comment_on_issue'],
     checks: [],
   },
   block_issue: {
     goal: 'mark an issue as blocked',
     answer: '{issue}, {title}, is blocked by {blocked_by} now.',
     said: ['blocker'],
-    next: ['comment_on_issue'],
     checks: [],
   },
   add_to_sprint: {
@@ -112,7 +102,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   add_to_release: {
     goal: 'add an issue to a release',
     answer: '{issue}, {title}, is part of the release due on {due}.',
-    next: ['ship_release', 'comment_on_issue'],
+    next: ['ship_release'],
     checks: ['list_releases'],
   },
   ship_release: { goal: 'ship a release', answer: '{name} is shipped with {issues:issue}.', checks: ['list_releases'] },

@@ -93,21 +93,19 @@ const TYPE_LABELS: Readonly<Record<Issue['type'], readonly string[]>> = {
 const COMMENTS: Readonly<Record<Issue['status'], Readonly<Record<'bug' | 'other', readonly string[]>>>> = {
   todo: {
     bug: words(`
-      A customer reported this again, Seen again this morning, It only happens on tablets, Screenshots would help,
-      I cannot reproduce it`),
+      A customer reported this, I saw it this morning, It only happens on tablets, Screenshots would help,
+      It happens every day`),
     other: words(`
-      A customer asked for this again, We should split this up, This is a good first issue, We are waiting for the design,
-      The estimate seems low to me`),
+      A customer asked for this, The team asked for this, This is a good first issue, We need this before the summer,
+      Please keep it small`),
   },
   in_progress: {
-    bug: words(
-      'The fix is almost ready, The root cause is found, We are waiting for the vendor, It needs a second look',
-    ),
-    other: words('The first half is ready, We are waiting for the design, It needs a second look, It is almost ready'),
+    bug: words('The fix is ready, The root cause is found, The fix needs a second look, It needs a second look'),
+    other: words('The first version is ready, It is ready for a first look, It needs a second look, It is ready now'),
   },
   review: {
-    bug: words('The fix looks good to me, Please add a test, It is ready for testing, One case is still open'),
-    other: words('Looks good to me, Please add a test, It is ready for testing, Please check the wording once more'),
+    bug: words('The fix looks good to me, I tested the fix and it works, All tests pass, It works for me'),
+    other: words('Looks good to me, I tested it and it works, All tests pass, The customer likes it'),
   },
   done: {
     bug: words('It works for me now, No new reports since the fix, Thanks for the quick fix'),

@@ -136,8 +136,9 @@ function checkSources(consumer: ToolDefinition, { tools, entities }: ServerDefin
       `${consumer.name}: {${field}} refers to the entity ${entity}, which is not declared`,
       'Declare it in entities, with its noun and its table.',
     )
+    // What people call by its key needs no result that shows it.
     hold(
-      others.some((tool) => entityKinds(tool.output).has(entity)),
+      entities[entity]!.sayable === true || others.some((tool) => entityKinds(tool.output).has(entity)),
       `no other tool gives the key of a ${entity}, which ${consumer.name} needs for {${field}}`,
       `Let a tool that lists or finds show it, as a field ref('${entity}') of its output.`,
     )

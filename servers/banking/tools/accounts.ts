@@ -19,9 +19,9 @@ const listAccounts = tool({
   annotations: { readOnly: true },
   ask: [
     'list my {kind} accounts',
-    'show me all {kind} accounts',
+    'show me all my {kind} accounts',
     'tell me which {kind} accounts I have',
-    'look up my {kind} accounts at the bank',
+    'look up my {kind} accounts',
   ],
   sample: ({ random, bound }) => ({ kind: random.pick(ACCOUNT_KINDS), ...bound }),
   run({ kind }, { db }) {
@@ -79,7 +79,7 @@ const transferMoney = tool({
   ask: [
     'transfer {amount} from {from_account} to {to_account}',
     'move {amount} from {from_account} into {to_account}',
-    'shift {amount} out of {from_account} over to {to_account}',
+    'put {amount} from {from_account} into {to_account}',
     'top up {to_account} with {amount} from {from_account}',
   ],
   sample({ db, random, bound, today }) {
@@ -90,14 +90,17 @@ const transferMoney = tool({
       (row) =>
         row.withdrawals_left !== 0 &&
         Math.min(available(row), leftToday(db, today(), row)) >= (bound.amount ?? 5) &&
-        db.accounts.find((to) => !transferObstacle(db, today(), row, to, bound.amount ?? 5)) !== undefined,
+        db.accounts.find(
+          (to) => to.status === 'active' && !transferObstacle(db, today(), row, to, bound.amount ?? 5),
+        ) !== undefined,
     )
     if (!from) return null
     const to = choose(
       db.accounts,
       random,
       bound.to_account,
-      (row) => !transferObstacle(db, today(), from, row, bound.amount ?? 5),
+      // Nobody fills what they cannot use.
+      (row) => row.status === 'active' && !transferObstacle(db, today(), from, row, bound.amount ?? 5),
     )
     if (!to) return null
     const amount = bound.amount ?? sampleRoundAmount(random, Math.min(available(from), leftToday(db, today(), from)))

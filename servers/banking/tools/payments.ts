@@ -116,9 +116,9 @@ const sendPayment = tool({
     if (!payee) return null
     const amount = bound.amount ?? sampleAmount(random, largestPayment(db, today(), account, payee))
     if (amount === undefined) return null
-    // Nobody notes a dinner on what the business pays.
-    const isPlain = account.kind === 'business' && !COMPANIES.includes(payee.name)
-    const note = bound.note ?? (!isPlain && random.chance(0.3) ? random.pick(notesFor(payee.name)) : undefined)
+    // Nobody notes a dinner on what the business pays, or on a sum like that.
+    const isPlain = !COMPANIES.includes(payee.name) && (account.kind === 'business' || amount > 500)
+    const note = bound.note ?? (!isPlain && random.chance(0.3) ? random.pick(notesFor(payee.name, amount)) : undefined)
     return { account: account.account, payee: payee.payee, amount, ...(note === undefined ? {} : { note }) }
   },
   run(args, { rowOf, unless, db, nextId, today }) {
@@ -152,9 +152,9 @@ const cancelPayment = tool({
   needs: ['payment_pending'],
   ask: [
     'cancel {transaction} before it goes through',
-    'stop the payment {transaction}',
-    'call off the pending payment {transaction}',
-    'take back {transaction} while it is still pending',
+    'stop {transaction} from going through',
+    'call off {transaction} while it is pending',
+    'take {transaction} back while it is still pending',
   ],
   sample({ db, random, bound }) {
     const payment = choose(

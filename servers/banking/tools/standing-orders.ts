@@ -26,7 +26,7 @@ const createStandingOrder = tool({
     'set up a {frequency} standing order of {amount} from {account} to {payee}',
     'create a standing order that pays {payee} {amount} {frequency} from {account}',
     'arrange a {frequency} payment of {amount} to {payee} out of {account}',
-    'schedule {amount} {frequency} from {account} for {payee} as a standing order',
+    'pay {payee} {amount} {frequency} from {account} by standing order',
   ],
   sample({ db, random, bound }) {
     const receiver =
@@ -103,10 +103,10 @@ const cancelStandingOrder = tool({
   output: z.object({ name: z.string(), standing_order: ref('standing_order'), status: z.string() }),
   annotations: { readOnly: false, destructive: true },
   ask: [
-    'cancel the standing order {standing_order}',
-    'end {standing_order} so that it pays no more',
-    'stop the regular payments of {standing_order}',
-    'terminate the standing order {standing_order}',
+    'cancel {standing_order}',
+    'end {standing_order}',
+    'stop {standing_order} from now on',
+    'cancel {standing_order} for good',
   ],
   sample({ db, random, bound }) {
     const order = choose(db.standing_orders, random, bound.standing_order, ({ status }) => status === 'active')

@@ -25,7 +25,7 @@ const searchTransactions = tool({
   ask: [
     'search my transactions for {name}[, only the {status} ones]',
     'look through the transactions with {name}[ that are {status}]',
-    'find what I spent at {name}[, only {status} transactions]',
+    'find what I paid to {name}[, only the {status} ones]',
     'show my transactions with {name}[, just the {status} ones]',
   ],
   sample({ db, random, bound }) {
@@ -68,8 +68,8 @@ const disputeTransaction = tool({
   ask: [
     'dispute {transaction} as {reason}',
     'open a dispute about {transaction} with the reason {reason}',
-    'contest {transaction}, giving {reason} as the reason',
-    'file a {reason} dispute for {transaction}',
+    'dispute {transaction} and give {reason} as the reason',
+    'file a dispute over {transaction} for {reason}',
   ],
   sample({ db, random, bound, today }) {
     const row = choose(

@@ -3,7 +3,7 @@ import { clockOf } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
 import { ascending } from '../../kernel/lists.js'
 import { bookObstacle, commonStart, headcount, roomObstacle, type Scene } from '../rules.js'
-import { candidates, colleagues, ownEvents, workday } from '../sampling.js'
+import { candidates, colleagues, type Draw, ownMeetings, workday } from '../sampling.js'
 import { type CalendarEvent, date, EQUIPMENT, minutes, type Room, tool } from '../schema.js'
 import { endOf } from '../time.js'
 
@@ -15,10 +15,10 @@ export const findFreeTime = tool({
   output: z.object({ person: ref('person'), date: z.string(), start: z.string(), end: z.string() }),
   annotations: { readOnly: true },
   ask: [
-    'find {duration} minutes on {date} when {person} and I are both free',
-    'check when {person} and I could meet for {duration} minutes on {date}',
-    'find a free time with {person} on {date} for {duration} minutes',
-    'look for a slot of {duration} minutes on {date} that suits {person} and me',
+    'find {duration} minutes with {person} on {date}',
+    'check when I could meet {person} for {duration} minutes on {date}',
+    'find a time to meet {person} for {duration} minutes on {date}',
+    'look for {duration} minutes on {date} that suit both {person} and me',
   ],
   sample: (draw) => {
     const { random, bound } = draw
@@ -54,12 +54,12 @@ export const findFreeRooms = tool({
   ask: [
     'find a free room[ with a {equipment}] for {event}',
     'list the rooms[ with a {equipment}] that are free for {event}',
-    'check which rooms[ with a {equipment}] are available at the time of {event}',
-    'look for rooms that {event} could take place in[, with a {equipment}]',
+    'check which rooms[ with a {equipment}] are available for {event}',
+    'look for a room[ with a {equipment}] where {event} can take place',
   ],
   sample: (draw) => {
     const { random, bound } = draw
-    for (const { event, ...row } of ownEvents(draw, bound.event)) {
+    for (const { event, ...row } of roomless(draw, bound.event)) {
       const free = freeRooms(draw, { event, ...row })
       if (bound.equipment === undefined && free.length > 0 && random.chance(0.4)) return { event }
       const [room] = random.shuffle(free.filter((room) => room.equipment === (bound.equipment ?? room.equipment)))
@@ -78,6 +78,10 @@ export const findFreeRooms = tool({
   },
 })
 
+/** Meetings for which somebody would look for a room: they have none. */
+const roomless = (draw: Draw, bound: string | undefined): CalendarEvent[] =>
+  ownMeetings(draw, bound).filter(({ room }) => room === null)
+
 /** Rooms, other than its own, that the event could be held in. */
 const freeRooms = (scene: Scene, event: CalendarEvent): Room[] =>
   scene.db.rooms.list(
@@ -93,13 +97,12 @@ export const bookRoom = tool({
   ask: [
     'book {room} for {event}',
     'reserve {room} for {event}',
-    'make {room} the place of {event}',
+    'put {event} in {room}',
     'have {event} take place in {room}',
   ],
   sample: (draw) => {
     const { db, random, bound } = draw
-    const changeable = ownEvents(draw, bound.event)
-    for (const event of changeable) {
+    for (const event of roomless(draw, bound.event)) {
       const [room] = candidates(
         random,
         db.rooms,

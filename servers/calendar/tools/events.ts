@@ -14,7 +14,7 @@ import {
 } from '../rules.js'
 import { candidates, findSlot, isForWork, ownEvents, ownMeetings } from '../sampling.js'
 import { type Calendar, type CalendarEvent, clock, date, FREQUENCIES, minutes, title, tool } from '../schema.js'
-import { isDaily, meetingTitle, privateTitle } from '../words.js'
+import { isDaily, isRegular, meetingTitle, privateTitle } from '../words.js'
 import { dropReminders } from './reminders.js'
 
 type Db = { readonly events: Table<CalendarEvent> } & Parameters<typeof dropReminders>[0]
@@ -41,10 +41,10 @@ export const createEvent = tool({
   annotations: { readOnly: false },
   establishes: ['attending'],
   ask: [
-    'create an event with the title "{title}" on {date} at {start} for {duration} minutes[ in {calendar}]',
+    'create an event called "{title}" on {date} at {start} for {duration} minutes[ in {calendar}]',
     'schedule "{title}" for {date} at {start}, lasting {duration} minutes[, in {calendar}]',
-    'put "{title}" on the calendar for {date} at {start} with a length of {duration} minutes[ and use {calendar}]',
-    'add a new event called "{title}" on {date} from {start} for {duration} minutes[ to {calendar}]',
+    'set aside {duration} minutes for "{title}" on {date} at {start}[ in {calendar}]',
+    'add a new event "{title}" on {date} at {start} for {duration} minutes[ to {calendar}]',
   ],
   sample: (draw) => {
     const { db, random, bound } = draw
@@ -86,13 +86,15 @@ export const rescheduleEvent = tool({
   annotations: { readOnly: false },
   ask: [
     'move {event} to {date} at {start}',
-    'reschedule {event} to {start} on {date}',
-    'change the time of {event} to {date}, {start}',
-    'shift {event} so that it begins at {start} on {date}',
+    'reschedule {event} for {date} at {start}',
+    'shift {event} to {start} on {date}',
+    'have {event} start at {start} on {date} instead',
   ],
   sample: (draw) => {
     for (const event of ownEvents(draw, draw.bound.event).slice(0, 6)) {
-      const bound = { ...draw.bound, duration: event.duration }
+      // What is private stays at its time of day: nobody has a birthday dinner in the morning.
+      const usual = isForWork(draw, draw.db.calendars.get(event.calendar)!) ? {} : { start: event.start }
+      const bound = { ...usual, ...draw.bound, duration: event.duration }
       const slot = findSlot(draw, bound, (slot) => moveObstacle(draw, event, slot) === undefined)
       if (slot) return { event: event.event, date: slot.date, start: slot.start }
     }
@@ -121,7 +123,7 @@ export const cancelEvent = tool({
   // Not a reference: nothing can be done with a cancelled event, so this call must not lead to others.
   output: z.object({ ...eventAndTime, event: z.string(), status: z.string() }),
   annotations: { readOnly: false, destructive: true },
-  ask: ['cancel {event}', 'call off {event}', 'take {event} off the calendar', 'drop {event}, it will not take place'],
+  ask: ['cancel {event}', 'call off {event}', 'take {event} off my calendar', 'cancel {event}, I do not need it'],
   sample: (draw) => {
     const event = ownEvents(draw, draw.bound.event).find((row) => cancelObstacle(draw, row) === undefined)
     return event ? { event: event.event } : null
@@ -157,14 +159,14 @@ export const repeatEvent = tool({
   }),
   annotations: { readOnly: false },
   ask: [
-    'make {event} a {frequency} series of {times} occurrences',
+    'make {event} a {frequency} series of {times} dates',
     'repeat {event} {frequency}, {times} times in all',
-    'have {event} take place {frequency} for a total of {times} times',
+    'have {event} take place {frequency}, {times} times in total',
     'turn {event} into a {frequency} event with {times} dates',
   ],
   sample: (draw) => {
     const { random, bound } = draw
-    const single = ownMeetings(draw, bound.event).filter((event) => event.series === null)
+    const single = ownMeetings(draw, bound.event).filter(({ series, title }) => series === null && isRegular(title))
     for (const { event, ...row } of single.slice(0, 4)) {
       for (let tries = 0; tries < 4; tries++) {
         const usual = isDaily(row.title) ? FREQUENCIES : FREQUENCIES.filter((often) => often !== 'daily')
@@ -200,9 +202,9 @@ export const cancelSeries = tool({
   annotations: { readOnly: false, destructive: true },
   ask: [
     'cancel all remaining dates of {series}',
-    'end {series} and call off everything that is left of it',
-    'stop {series} from now on, all its occurrences',
-    'call off every coming occurrence of {series}',
+    'call off everything that is left of {series}',
+    'stop {series} from now on',
+    'cancel every coming date of {series}',
   ],
   sample: (draw) => {
     const [series] = candidates(

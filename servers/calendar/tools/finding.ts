@@ -27,7 +27,7 @@ export const listCalendars = tool({
     calendars: z.array(z.object({ name: z.string(), calendar: ref('calendar'), access: z.string() })),
   }),
   annotations: { readOnly: true },
-  ask: ['list my calendars', 'show which calendars I have', 'tell me what calendars I can see and edit'],
+  ask: ['list my calendars', 'show which calendars I have', 'tell me which calendars I can see'],
   sample: () => ({}),
   run: (_args, { db }) => ({ calendars: db.calendars.list() }),
 })
@@ -44,9 +44,9 @@ export const listEvents = tool({
   annotations: { readOnly: true },
   ask: [
     'list the events on {date}[ in {calendar}]',
-    'show what is on the calendar for {date}[, only in {calendar}]',
-    'tell me which events take place on {date}[ in {calendar}]',
-    'show the agenda of {date}[ for {calendar}]',
+    'show what is planned for {date}[ in {calendar}]',
+    'tell me which events there are on {date}[ in {calendar}]',
+    'show the agenda for {date}[ in {calendar}]',
   ],
   sample: ({ db, now, random, bound }) => {
     const fits = (event: CalendarEvent) =>
@@ -78,15 +78,15 @@ export const findEvents = tool({
   pages: { events: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'find the event called "{title}"',
+    'find "{title}" in my calendar',
     'search my calendar for "{title}"',
-    'look for upcoming events with "{title}" in the title',
-    'find when "{title}" takes place',
+    'look for events with "{title}" in the title',
+    'check when "{title}" takes place',
   ],
   sample: ({ db, now, random, bound }) => {
     if (bound.title !== undefined) return { title: bound.title }
     const [event] = random.shuffle(db.events.list((row) => isUpcoming({ db, now }, row)))
-    return event ? { title: random.chance(0.7) ? event.title : event.title.split(' ')[0]! } : null
+    return event ? { title: random.chance(0.8) ? event.title : event.title.split(' ')[0]! } : null
   },
   run: ({ title }, { db, now }) => {
     const matches = matching(title)
@@ -119,7 +119,7 @@ export const getEvent = tool({
     'show the details of {event}',
     'tell me who is invited to {event} and how they responded',
     'open {event} and show its details',
-    'show the organiser, the room and the attendees of {event}',
+    'tell me where {event} takes place and who is invited',
   ],
   sample: (draw) => {
     const { db, random, bound } = draw
@@ -152,7 +152,7 @@ export const findPerson = tool({
   annotations: { readOnly: true },
   ask: [
     'find {name} in the directory',
-    'look up the colleague named {name}',
+    'look up my colleague {name}',
     'search the directory for {name}',
     'find the person called {name}',
   ],

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
 import { answerObstacle, inviteObstacle, self } from '../rules.js'
-import { candidates, colleagues, ownMeetings, upcomingEvents } from '../sampling.js'
+import { candidates, colleagues, isForWork, ownMeetings, upcomingEvents } from '../sampling.js'
 import { ANSWERS, LIMITS, tool } from '../schema.js'
 import { dropReminders } from './reminders.js'
 
@@ -50,10 +50,10 @@ export const respondToInvitation = tool({
   annotations: { readOnly: false, idempotent: true },
   establishes: ['attending'],
   ask: [
-    'mark my response to {event} as {response}',
+    'set my response to {event} to {response}',
     'put me down as {response} for {event}',
-    'set my reply for {event} to {response}',
-    'mark my attendance of {event} as {response}',
+    'answer the invitation to {event} with {response}',
+    'mark me as {response} for {event}',
   ],
   sample: (draw) => {
     const { random, bound } = draw
@@ -93,7 +93,7 @@ export const shareCalendar = tool({
   ask: [
     'share {calendar} with {person} as {access}',
     'give {person} access to {calendar} as {access}',
-    'make {person} a {access} of {calendar}',
+    'let {person} into {calendar} as {access}',
     'add {person} to {calendar} as {access}',
   ],
   sample: (draw) => {
@@ -105,7 +105,8 @@ export const shareCalendar = tool({
       (row) => row.access === 'owner' && sharesOf(db, row.calendar) < LIMITS.sharesPerCalendar,
     )
     if (!calendar) return null
-    const access = bound.access ?? random.pick(['viewer', 'editor'] as const)
+    // Who sees when somebody does sports does not plan it for them.
+    const access = bound.access ?? (isForWork(draw, calendar) ? random.pick(['viewer', 'editor'] as const) : 'viewer')
     const [person] = colleagues(
       draw,
       bound.person,

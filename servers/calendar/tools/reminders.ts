@@ -7,7 +7,7 @@ import { upcomingEvents } from '../sampling.js'
 import { type Reminder, tool } from '../schema.js'
 import { instantOf } from '../time.js'
 
-const CHOICES = [5, 10, 15, 20, 30, 45, 60, 90, 120] as const
+const CHOICES = [5, 10, 15, 20, 30, 60] as const
 
 /** Removes the user's reminders of an event. */
 export function dropReminders(db: { readonly reminders: Table<Reminder> }, event: string): void {

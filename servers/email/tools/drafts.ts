@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { choices, choose } from '../../kernel/choose.js'
-import { occupy, send } from '../changes.js'
+import { bare, occupy, send } from '../changes.js'
 import { openDraftOf } from '../lookup.js'
 import { addDraftObstacle, attachObstacle, sendObstacle, writeToObstacle } from '../rules.js'
 import { newSubject } from '../sampling.js'
@@ -73,8 +73,8 @@ const editDraft = tool({
   ask: [
     'change the text of {draft} to "{body}"[ and its subject to "{subject}"]',
     'edit {draft} so that it says "{body}"[ under the subject "{subject}"]',
-    'rewrite {draft} as "{body}"[ with the new subject "{subject}"]',
-    'replace the text in {draft} with "{body}"[, new subject "{subject}"]',
+    'rewrite {draft} to say "{body}"[ with the new subject "{subject}"]',
+    'replace the text in {draft} with "{body}"[ and the subject with "{subject}"]',
   ],
   sample({ db, random, bound }) {
     const draft = choose(db.drafts, random, bound.draft, ({ status }) => status === 'open')
@@ -82,7 +82,7 @@ const editDraft = tool({
     const about = subjectOf(draft.subject)
     if (!about) return null
     const text = { draft: draft.draft, body: someBody(random, about, [draft.body]) }
-    return { ...text, ...(random.chance(0.2) && { subject: `${draft.subject}, corrected` }), ...bound }
+    return { ...text, ...(random.chance(0.2) && { subject: `Correction: ${bare(draft.subject)}` }), ...bound }
   },
   run({ draft, body, subject }, context) {
     const row = openDraftOf(context, draft)
@@ -99,7 +99,7 @@ const attachFile = tool({
   ask: [
     'attach the file {file} to {draft}',
     'add {file} to {draft} as an attachment',
-    'put the attachment {file} on {draft}',
+    'attach {file} to {draft}',
     'include the file {file} in {draft}',
   ],
   sample({ db, random, bound }) {
@@ -136,7 +136,7 @@ const sendDraft = tool({
   }),
   annotations: { readOnly: false },
   establishes: ['email_sent'],
-  ask: ['send {draft}', 'send {draft} off now', 'deliver {draft} to its recipient', 'mail {draft} as it is'],
+  ask: ['send {draft}', 'send {draft} off now', 'let {draft} go out', 'send {draft} as it is'],
   sample({ db, random, bound }) {
     const draft = choose(db.drafts, random, bound.draft, (row) => !sendObstacle(db, row))
     return draft ? { draft: draft.draft } : null
@@ -158,7 +158,7 @@ const discardDraft = tool({
   // Not a reference: nothing more can be done with a discarded draft, so no chain should go on from it.
   output: z.object({ subject: z.string(), draft: z.string(), status }),
   annotations: { readOnly: false, destructive: true },
-  ask: ['discard {draft}', 'throw {draft} away', 'drop {draft} without sending it', 'get rid of {draft}'],
+  ask: ['discard {draft}', 'throw {draft} away', 'delete {draft} without sending it', 'get rid of {draft}'],
   sample({ db, random, bound }) {
     const draft = choose(db.drafts, random, bound.draft, ({ status }) => status === 'open')
     return draft ? { draft: draft.draft } : null

@@ -20,10 +20,10 @@ const changeLabel = tool({
   output: z.object({ subject: z.string(), email: emailKey(), labels: z.array(labelKey()), label_count: z.int() }),
   annotations: { readOnly: false },
   ask: [
-    'update {email} to {change} the label {label}',
+    'open {email} and {change} the label {label}',
     'take {email} and {change} the {label} label',
     'edit the labels of {email} to {change} {label}',
-    'go to {email} and {change} the label {label}',
+    'change the labels of {email}: {change} {label}',
   ],
   sample({ db, random, bound }) {
     const order = random.chance(0.3) ? (['remove', 'add'] as const) : (['add', 'remove'] as const)
@@ -32,7 +32,7 @@ const changeLabel = tool({
       const fits = (email: Email, label: string) =>
         change === 'add'
           ? email.folder !== 'spam' && wouldCarry(db, email, label) && !addLabelObstacle(email, label)
-          : !removeLabelObstacle(db, email, label)
+          : isPassing(label) && !removeLabelObstacle(db, email, label)
       const email = choose(db.emails, random, bound.email, (row) => labels.some(({ label }) => fits(row, label)))
       const label = email && choose(db.labels, random, bound.label, (row) => fits(email, row.label))
       if (label) return { email: email.email, label: label.label, change }
@@ -51,6 +51,9 @@ const changeLabel = tool({
   },
 })
 
+/** What somebody takes off an email in time. What it is about does not change. */
+const isPassing = (label: string): boolean => ['starred', 'waiting', 'planning'].includes(label)
+
 const wouldCarry = (db: EmailView, { subject, contact }: Email, label: string): boolean =>
   labelFits(label, subjectOf(subject), db.contacts.get(contact)!.relation)
 
@@ -63,9 +66,9 @@ const moveEmail = tool({
   annotations: { readOnly: false },
   ask: [
     'move {email} to the {folder} folder',
-    'put {email} in the {folder}',
-    'move {email} into the {folder}',
-    'drop {email} into the {folder}',
+    'put {email} in the {folder} folder',
+    'move {email} to {folder}',
+    'drop {email} into the {folder} folder',
   ],
   sample({ db, random, bound, today }) {
     const date = today()
@@ -91,8 +94,8 @@ const snoozeEmail = tool({
   ask: [
     'snooze {email} until {until}',
     'hide {email} until {until}',
-    'bring {email} back to me on {until}',
-    'let {email} rest until {until}',
+    'put {email} away until {until}',
+    'keep {email} out of my inbox until {until}',
   ],
   sample({ db, random, bound, today }) {
     const email = choose(db.emails, random, bound.email, (row) => !snoozeObstacle(db, row))

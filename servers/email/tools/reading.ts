@@ -69,9 +69,9 @@ const searchMail = tool({
   annotations: { readOnly: true },
   ask: [
     'search my email for "{words}"[ in the {folder} folder]',
-    'find the emails that match "{words}"[, only in {folder}]',
-    'look for email about "{words}"[ in {folder}]',
-    'search the mailbox for the words "{words}"[ within the {folder} folder]',
+    'find the emails with "{words}"[, only in the {folder} folder]',
+    'look for emails with "{words}"[ in the {folder} folder]',
+    'search my mailbox for "{words}"[, just the {folder} folder]',
   ],
   sample({ db, random }) {
     const email = choose(db.emails, random, undefined, () => true)
@@ -137,7 +137,7 @@ const openThread = tool({
     'list the emails in {thread}',
     'show the whole conversation in {thread}',
     'open {thread} and list its emails',
-    'go through the conversation {thread}',
+    'show all the emails of {thread}',
   ],
   sample({ db, random, bound }) {
     const thread = choose(db.threads, random, bound.thread, () => true)

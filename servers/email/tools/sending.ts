@@ -26,8 +26,8 @@ const replyToEmail = tool({
   ask: [
     'reply to {email} with "{body}"',
     'answer {email} saying "{body}"',
-    'write back to {email} with the text "{body}"',
-    'respond "{body}" to {email}',
+    'respond to {email} with the text "{body}"',
+    'send "{body}" as a reply to {email}',
   ],
   sample({ db, random, bound }) {
     const fits = (row: Email) => row.direction === 'received' && !replyObstacle(db, row)
@@ -56,8 +56,8 @@ const forwardEmail = tool({
   ask: [
     'forward {email} to {contact}[ with the note "{note}"]',
     'pass {email} on to {contact}[ and add "{note}"]',
-    'send a copy of {email} on to {contact}[ with the comment "{note}"]',
-    'let {contact} have {email} as a forward[, noting "{note}"]',
+    'send a copy of {email} to {contact}[ with the comment "{note}"]',
+    'share {email} with {contact}[ and add the note "{note}"]',
   ],
   sample({ db, random, bound }) {
     const fixed = bound.contact === undefined ? undefined : db.contacts.get(bound.contact)
@@ -88,7 +88,7 @@ const recallEmail = tool({
   output: z.object({ subject: z.string(), email: emailKey(), draft: draftKey(), status: z.literal('recalled') }),
   annotations: { readOnly: false },
   needs: ['email_sent'],
-  ask: ['recall {email}', 'take {email} back before it is read', 'undo the sending of {email}', 'unsend {email}'],
+  ask: ['recall {email}', 'take {email} back before it is read', 'pull {email} back', 'unsend {email}'],
   sample({ db, random, bound, now }) {
     const email = choose(db.emails, random, bound.email, (row) => {
       return (

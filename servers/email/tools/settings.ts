@@ -23,16 +23,15 @@ const setSenderRule = tool({
   annotations: { readOnly: false },
   ask: [
     'change my mail settings to {rule} {contact}',
-    'from now on, {rule} mail from {contact}',
     'set up a rule to {rule} mail from {contact}',
-    'use a sender rule to {rule} everything from {contact}',
+    'make a rule to {rule} everything from {contact}',
+    'use a sender rule to {rule} {contact}',
   ],
   sample({ db, random, bound }) {
     const order = random.chance(0.35) ? (['allow', 'block'] as const) : (['block', 'allow'] as const)
     for (const rule of bound.rule === undefined ? order : [bound.rule]) {
-      // Nobody shuts out friends and family.
-      const fits = (row: Contact) =>
-        (rule === 'allow' || row.relation === 'service' || row.relation === 'client') && !ruleObstacle(row, rule)
+      // Nobody shuts out friends, family or those they work for.
+      const fits = (row: Contact) => (rule === 'allow' || row.relation === 'service') && !ruleObstacle(row, rule)
       const contact = choose(db.contacts, random, bound.contact, fits)
       if (contact) return { contact: contact.contact, rule }
     }
@@ -69,8 +68,8 @@ const setAutoReply = tool({
   ask: [
     'turn on my auto-reply until {until} with {contact} standing in[ and the note "{note}"]',
     'set an out-of-office reply until {until} that names {contact}[ and says "{note}"]',
-    'tell people I am away until {until} and {contact} is in charge[, adding "{note}"]',
-    'answer new mail automatically until {until}, pointing to {contact}[ with the note "{note}"]',
+    'tell people that I am away until {until} and that {contact} is in charge[, adding "{note}"]',
+    'answer new mail automatically until {until} and name {contact} as my stand-in[, with the note "{note}"]',
   ],
   sample({ db, random, bound, today }) {
     const until = bound.until ?? addDays(today(), random.int(1, 30))

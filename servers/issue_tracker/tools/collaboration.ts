@@ -93,7 +93,7 @@ export const collaboration = [
     ask: [
       'add {member} as a watcher of {issue}',
       'let {member} watch {issue}',
-      'have {member} follow {issue} as a watcher',
+      'have {member} follow {issue}',
       'put {member} on the watch list of {issue}',
     ],
     sample({ db, random, bound }) {
@@ -138,11 +138,11 @@ export const collaboration = [
       'mark {issue} as blocked by {blocker}',
       'block {issue} until {blocker} is done',
       'make {issue} wait for {blocker}',
-      'let {issue} be blocked by {blocker}',
+      'note that {issue} is blocked by {blocker}',
     ],
     sample({ db, random, bound }) {
       const open = (key: string | undefined) =>
-        random.shuffle(choices(db.issues, key, ({ status }) => status !== 'done'))
+        random.shuffle(choices(db.issues, key, ({ status }) => status === 'todo' || status === 'in_progress'))
       for (const { issue, project } of open(bound.issue)) {
         const blocker = open(bound.blocker).find(
           (other) =>

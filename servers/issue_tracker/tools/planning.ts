@@ -42,12 +42,12 @@ export const planning = [
     needs: ['issue_estimated'],
     ask: [
       'add {issue} to {sprint}',
-      'plan {issue} into {sprint}',
+      'plan {issue} for {sprint}',
       'put {issue} into {sprint}',
       'schedule {issue} for {sprint}',
     ],
     sample({ db, random, bound }) {
-      for (const issue of random.shuffle(choices(db.issues, bound.issue, ({ status }) => status !== 'done'))) {
+      for (const issue of random.shuffle(choices(db.issues, bound.issue, ({ status }) => status === 'todo'))) {
         const sprints = choices(db.sprints, bound.sprint, (sprint) => fitsSprint(issue, sprint))
         if (sprints.length > 0) return { issue: issue.issue, sprint: random.pick(sprints).sprint }
       }
@@ -78,7 +78,7 @@ export const planning = [
     annotations: { readOnly: false },
     establishes: ['sprint_active'],
     needs: ['sprint_filled', 'no_active_sprint'],
-    ask: ['start {sprint}', 'kick off {sprint}', 'make {sprint} the active sprint', 'begin work on {sprint}'],
+    ask: ['start {sprint}', 'kick off {sprint}', 'make {sprint} active', 'begin {sprint}'],
     sample({ db, random, bound }) {
       const sprints = choices(
         db.sprints,
@@ -148,7 +148,7 @@ export const planning = [
       'include {issue} in {release}',
       'add {issue} to {release}',
       'make {issue} part of {release}',
-      'plan to ship {issue} with {release}',
+      'have {issue} go out with {release}',
     ],
     sample({ db, random, bound }) {
       const live = choices(db.issues, bound.issue, (issue) => !isArchived(db, issue))
@@ -177,7 +177,7 @@ export const planning = [
     output: z.object({ name: z.string(), release: ref('release'), shipped: z.boolean(), issues: z.int() }),
     annotations: { readOnly: false, destructive: true },
     needs: ['issue_done', 'release_filled'],
-    ask: ['ship {release}', 'mark {release} as shipped', 'deliver {release} now', 'send {release} out to the users'],
+    ask: ['ship {release}', 'mark {release} as shipped', 'roll out {release}', 'send {release} out to the users'],
     sample({ db, random, bound }) {
       const ready = choices(db.releases, bound.release, (release) => isReady(db, release))
       return ready.length === 0 ? null : { release: random.pick(ready).release }

@@ -24,8 +24,8 @@ export const queries = [
     annotations: { readOnly: true },
     ask: [
       'find the issue about the {keyword}[ in {project}]',
-      'search for issues that mention {keyword}[ in {project}]',
-      'look for issues about {keyword}[ in {project}]',
+      'search for issues that mention the {keyword}[ in {project}]',
+      'look for issues about the {keyword}[ in {project}]',
       'look up which issues[ in {project}] have {keyword} in the title',
     ],
     sample({ db, random, bound }) {
@@ -61,9 +61,9 @@ export const queries = [
     annotations: { readOnly: true },
     ask: [
       'list the open issues assigned to {member}',
-      'show which issues {member} has on the desk',
-      'check what {member} has to work on',
-      'list the unfinished work of {member}',
+      'show the open issues of {member}',
+      'look up which open issues are assigned to {member}',
+      'list the unfinished issues of {member}',
     ],
     sample({ db, random, bound }) {
       const busy = new Set(db.issues.list(({ status }) => status !== 'done').map(({ assignee }) => assignee))
@@ -84,7 +84,8 @@ export const queries = [
     output: z.object({
       title: z.string(),
       issue: ref('issue'),
-      project: ref('project'),
+      // Plain text: who speaks of an issue has not spoken of "that project".
+      project: z.string(),
       type: IssueType,
       status: Status,
       priority: Priority,
@@ -99,7 +100,7 @@ export const queries = [
     annotations: { readOnly: true },
     ask: [
       'show the details of {issue}',
-      'open {issue} and show it',
+      'open {issue}',
       'tell me more about {issue}',
       'check who is assigned to {issue}',
       'take a look at {issue}',
@@ -131,13 +132,13 @@ export const queries = [
     pages: { members: 'short' },
     annotations: { readOnly: true },
     ask: [
-      'find a {role} of {project}',
-      'list every {role} who works on {project}',
+      'find a {role} on {project}',
+      'list every {role} of {project}',
       'show who works on {project} as a {role}',
       'look up each {role} in {project}',
     ],
     sample({ db, random, bound }) {
-      const roles = bound.role === undefined ? random.shuffle(ROLES) : [bound.role]
+      const roles = bound.role === undefined ? random.shuffle(ROLES.filter((role) => role !== 'guest')) : [bound.role]
       const [project] = random.sample(
         choices(db.projects, bound.project, () => true),
         1,
@@ -216,7 +217,7 @@ export const queries = [
       'list the upcoming releases of {project}',
       'find the next release of {project}',
       'show which releases of {project} are still open',
-      'look up the unshipped releases in {project}',
+      'check which releases of {project} are not shipped yet',
     ],
     sample({ db, random, bound }) {
       const projects = choices(db.projects, bound.project, ({ project }) =>

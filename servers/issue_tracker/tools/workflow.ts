@@ -82,7 +82,7 @@ export const workflow = [
       'create a {type} in {project} with the title "{title}"[ and {priority} priority]',
       'open a new {type} titled "{title}" in {project}[ with {priority} priority]',
       'add a {type} called "{title}" to {project}[, priority {priority}]',
-      'file the {type} "{title}" in {project}[ as {priority} priority]',
+      'file the {type} "{title}" in {project}[ with {priority} priority]',
     ],
     sample({ db, random, bound }) {
       const projects = choices(db.projects, bound.project, () => true)
@@ -261,7 +261,8 @@ export const workflow = [
       'put {points} points on {issue}',
     ],
     sample({ db, random, bound }) {
-      const issues = choices(db.issues, bound.issue, isOpen)
+      // What is in the works was estimated before.
+      const issues = choices(db.issues, bound.issue, ({ status }) => status === 'todo')
       if (issues.length === 0) return null
       const { issue, points: current, sprint } = random.pick(issues)
       const room = sprint === null ? Number.POSITIVE_INFINITY : freePoints(db, sprint) + (current ?? 0)
