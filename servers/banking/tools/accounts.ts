@@ -22,6 +22,7 @@ const listAccounts = tool({
     'show me all my {kind} accounts',
     'tell me which {kind} accounts I have',
     'look up my {kind} accounts',
+    'see what {kind} accounts there are',
   ],
   sample: ({ random, bound }) => ({ kind: random.pick(ACCOUNT_KINDS), ...bound }),
   run({ kind }, { db }) {
@@ -47,6 +48,7 @@ const getBalance = tool({
     'check how much money is in {account}',
     'get the current balance of {account}',
     'tell me how much is available in {account}',
+    'find out how much is left in {account}',
   ],
   sample({ db, random, bound }) {
     const account = choose(db.accounts, random, bound.account)
@@ -81,6 +83,7 @@ const transferMoney = tool({
     'move {amount} from {from_account} into {to_account}',
     'put {amount} from {from_account} into {to_account}',
     'top up {to_account} with {amount} from {from_account}',
+    'send {amount} across from {from_account} to {to_account}',
   ],
   sample({ db, random, bound, today }) {
     const from = choose(

@@ -22,6 +22,7 @@ const listCards = tool({
     'show me which cards belong to {account}',
     'look up the cards on {account}',
     'tell me what cards {account} has',
+    'see which cards run on {account}',
   ],
   sample({ db, random, bound }) {
     const usable = new Set(db.cards.list(({ status }) => status !== 'lost').map((card) => card.account))
@@ -42,7 +43,13 @@ const freezeCard = tool({
   output: cardState,
   annotations: { readOnly: false },
   establishes: ['card_frozen'],
-  ask: ['freeze {card}', 'block {card} for now', 'put a freeze on {card}', 'temporarily disable {card}'],
+  ask: [
+    'freeze {card}',
+    'block {card} for now',
+    'put a freeze on {card}',
+    'temporarily disable {card}',
+    'stop {card} from being used for now',
+  ],
   sample({ db, random, bound }) {
     const card = choose(db.cards, random, bound.card, ({ status }) => status === 'active')
     return card ? { card: card.card } : null
@@ -66,6 +73,7 @@ const unfreezeCard = tool({
     'make {card} usable again, the PIN is {pin}',
     'use the PIN {pin} to unfreeze {card}',
     'reactivate {card} with PIN {pin}',
+    'bring {card} back to life with the PIN {pin}',
   ],
   sample({ db, random, bound }) {
     const card = choose(
@@ -103,6 +111,7 @@ const setCardLimit = tool({
     'change the spending limit on {card} to {limit}',
     'let {card} spend at most {limit} a day',
     'adjust the limit of {card} to {limit}',
+    'cap {card} at {limit} a day',
   ],
   sample({ db, random, bound }) {
     const fits = ({ status, ceiling }: Card) => status === 'active' && ceiling >= (bound.limit ?? 0)
@@ -140,6 +149,7 @@ const reportCardLost = tool({
     'tell the bank that I lost {card}',
     'order a replacement for {card} because it is lost',
     'declare {card} lost and get a new one',
+    'get me a replacement for {card}, which I lost',
   ],
   sample({ db, random, bound }) {
     const card = choose(db.cards, random, bound.card, ({ status }) => status !== 'lost')

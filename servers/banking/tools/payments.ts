@@ -3,7 +3,7 @@ import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { mentions, slug } from '../../kernel/text.js'
 import { LIMITS, largestPayment, paymentObstacle } from '../rules.js'
-import { sampleAmount } from '../sampling.js'
+import { sampleAmount, sampleRoundAmount } from '../sampling.js'
 import { money, tool } from '../schema.js'
 import { BANKS, COMPANIES, FIRST_NAMES, LAST_NAMES, notesFor } from '../words.js'
 
@@ -22,6 +22,7 @@ const findPayee = tool({
     'look up the payee {name}',
     'search my payees for {name}',
     'check whether {name} is one of my payees',
+    'see if I have {name} as a payee',
   ],
   sample({ db, random, bound }) {
     const payee = choose(db.payees, random, undefined)
@@ -54,8 +55,9 @@ const addPayee = tool({
   ask: [
     'add {name} at {bank} as a payee',
     'set up a new payee called {name} with the bank {bank}',
-    'save {name}, who banks with {bank}, as a new payee',
+    'save {name} from {bank} as a new payee',
     'create the payee {name} at {bank}',
+    'put {name} on my list of payees, bank {bank}',
   ],
   sample({ db, random, bound }) {
     const names = Array.from({ length: 12 }, () =>
@@ -102,6 +104,7 @@ const sendPayment = tool({
     'send {payee} a payment of {amount} out of {account}[ and note "{note}"]',
     'make a payment of {amount} from {account} to {payee}[ with the note "{note}"]',
     'use {account} to pay {payee} {amount}[, noting "{note}"]',
+    'let {payee} have {amount} from {account}[, with the note "{note}"]',
   ],
   sample({ db, random, bound, today }) {
     const least = bound.amount ?? 5
@@ -114,7 +117,9 @@ const sendPayment = tool({
     if (!account) return null
     const payee = choose(db.payees, random, bound.payee, (row) => largestPayment(db, today(), account, row) >= least)
     if (!payee) return null
-    const amount = bound.amount ?? sampleAmount(random, largestPayment(db, today(), account, payee))
+    // Bills are odd sums; people are paid round ones.
+    const sampled = COMPANIES.includes(payee.name) ? sampleAmount : sampleRoundAmount
+    const amount = bound.amount ?? sampled(random, largestPayment(db, today(), account, payee))
     if (amount === undefined) return null
     // Nobody notes a dinner on what the business pays, or on a sum like that.
     const isPlain = !COMPANIES.includes(payee.name) && (account.kind === 'business' || amount > 500)
@@ -155,6 +160,7 @@ const cancelPayment = tool({
     'stop {transaction} from going through',
     'call off {transaction} while it is pending',
     'take {transaction} back while it is still pending',
+    'make sure that {transaction} does not go through',
   ],
   sample({ db, random, bound }) {
     const payment = choose(

@@ -25,7 +25,7 @@ const createStandingOrder = tool({
   ask: [
     'set up a {frequency} standing order of {amount} from {account} to {payee}',
     'create a standing order that pays {payee} {amount} {frequency} from {account}',
-    'arrange a {frequency} payment of {amount} to {payee} out of {account}',
+    'arrange a {frequency} standing order of {amount} to {payee} out of {account}',
     'pay {payee} {amount} {frequency} from {account} by standing order',
   ],
   sample({ db, random, bound }) {
@@ -83,6 +83,7 @@ const listStandingOrders = tool({
     'show which standing orders run on {account}',
     'look up the regular payments that leave {account}',
     'tell me what standing orders {account} has',
+    'see what goes out of {account} by standing order',
   ],
   sample({ db, random, bound }) {
     const running = new Set(db.standing_orders.list(({ status }) => status === 'active').map((row) => row.account))
@@ -107,6 +108,7 @@ const cancelStandingOrder = tool({
     'end {standing_order}',
     'stop {standing_order} from now on',
     'cancel {standing_order} for good',
+    'put an end to {standing_order}',
   ],
   sample({ db, random, bound }) {
     const order = choose(db.standing_orders, random, bound.standing_order, ({ status }) => status === 'active')

@@ -27,6 +27,7 @@ const searchTransactions = tool({
     'look through the transactions with {name}[ that are {status}]',
     'find what I paid to {name}[, only the {status} ones]',
     'show my transactions with {name}[, just the {status} ones]',
+    'see what went to {name}[, only the {status} ones]',
   ],
   sample({ db, random, bound }) {
     const row = choose(
@@ -70,6 +71,7 @@ const disputeTransaction = tool({
     'open a dispute about {transaction} with the reason {reason}',
     'dispute {transaction} and give {reason} as the reason',
     'file a dispute over {transaction} for {reason}',
+    'raise a dispute about {transaction}, reason {reason}',
   ],
   sample({ db, random, bound, today }) {
     const row = choose(

@@ -19,6 +19,7 @@ export const findFreeTime = tool({
     'check when I could meet {person} for {duration} minutes on {date}',
     'find a time to meet {person} for {duration} minutes on {date}',
     'look for {duration} minutes on {date} that suit both {person} and me',
+    'work out a time on {date} for {duration} minutes with {person}',
   ],
   sample: (draw) => {
     const { random, bound } = draw
@@ -56,6 +57,7 @@ export const findFreeRooms = tool({
     'list the rooms[ with a {equipment}] that are free for {event}',
     'check which rooms[ with a {equipment}] are available for {event}',
     'look for a room[ with a {equipment}] where {event} can take place',
+    'see where {event} could be held[, in a room with a {equipment}]',
   ],
   sample: (draw) => {
     const { random, bound } = draw
@@ -99,6 +101,7 @@ export const bookRoom = tool({
     'reserve {room} for {event}',
     'put {event} in {room}',
     'have {event} take place in {room}',
+    'take {room} for {event}',
   ],
   sample: (draw) => {
     const { db, random, bound } = draw

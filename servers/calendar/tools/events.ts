@@ -45,6 +45,7 @@ export const createEvent = tool({
     'schedule "{title}" for {date} at {start}, lasting {duration} minutes[, in {calendar}]',
     'set aside {duration} minutes for "{title}" on {date} at {start}[ in {calendar}]',
     'add a new event "{title}" on {date} at {start} for {duration} minutes[ to {calendar}]',
+    'block {duration} minutes from {start} on {date} for "{title}"[ in {calendar}]',
   ],
   sample: (draw) => {
     const { db, random, bound } = draw
@@ -89,6 +90,7 @@ export const rescheduleEvent = tool({
     'reschedule {event} for {date} at {start}',
     'shift {event} to {start} on {date}',
     'have {event} start at {start} on {date} instead',
+    'put {event} on {date} at {start} instead',
   ],
   sample: (draw) => {
     for (const event of ownEvents(draw, draw.bound.event).slice(0, 6)) {
@@ -162,7 +164,8 @@ export const repeatEvent = tool({
     'make {event} a {frequency} series of {times} dates',
     'repeat {event} {frequency}, {times} times in all',
     'have {event} take place {frequency}, {times} times in total',
-    'turn {event} into a {frequency} event with {times} dates',
+    'turn {event} into a {frequency} series with {times} dates',
+    'hold {event} {times} times, {frequency}',
   ],
   sample: (draw) => {
     const { random, bound } = draw

@@ -27,7 +27,12 @@ export const listCalendars = tool({
     calendars: z.array(z.object({ name: z.string(), calendar: ref('calendar'), access: z.string() })),
   }),
   annotations: { readOnly: true },
-  ask: ['list my calendars', 'show which calendars I have', 'tell me which calendars I can see'],
+  ask: [
+    'list my calendars',
+    'show which calendars I have',
+    'tell me which calendars I can see',
+    'see how many calendars I have and what they are called',
+  ],
   sample: () => ({}),
   run: (_args, { db }) => ({ calendars: db.calendars.list() }),
 })
@@ -47,6 +52,7 @@ export const listEvents = tool({
     'show what is planned for {date}[ in {calendar}]',
     'tell me which events there are on {date}[ in {calendar}]',
     'show the agenda for {date}[ in {calendar}]',
+    'see how {date} looks[ in {calendar}]',
   ],
   sample: ({ db, now, random, bound }) => {
     const fits = (event: CalendarEvent) =>
@@ -82,6 +88,7 @@ export const findEvents = tool({
     'search my calendar for "{title}"',
     'look for events with "{title}" in the title',
     'check when "{title}" takes place',
+    'see when "{title}" is coming up',
   ],
   sample: ({ db, now, random, bound }) => {
     if (bound.title !== undefined) return { title: bound.title }
@@ -120,6 +127,7 @@ export const getEvent = tool({
     'tell me who is invited to {event} and how they responded',
     'open {event} and show its details',
     'tell me where {event} takes place and who is invited',
+    'go through the details of {event} with me',
   ],
   sample: (draw) => {
     const { db, random, bound } = draw
@@ -155,6 +163,7 @@ export const findPerson = tool({
     'look up my colleague {name}',
     'search the directory for {name}',
     'find the person called {name}',
+    'see which team {name} works in',
   ],
   sample: ({ db, random, bound }) => {
     if (bound.name !== undefined) return { name: bound.name }

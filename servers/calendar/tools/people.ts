@@ -23,6 +23,7 @@ export const inviteAttendee = tool({
     'add {person} to the attendees of {event}',
     'send {person} an invitation to {event}',
     'ask {person} to come to {event}',
+    'put {person} on the guest list of {event}',
   ],
   sample: (draw) => {
     for (const event of ownMeetings(draw, draw.bound.event)) {
@@ -54,6 +55,7 @@ export const respondToInvitation = tool({
     'put me down as {response} for {event}',
     'answer the invitation to {event} with {response}',
     'mark me as {response} for {event}',
+    'tell the organiser of {event} that my answer is {response}',
   ],
   sample: (draw) => {
     const { random, bound } = draw
@@ -95,6 +97,7 @@ export const shareCalendar = tool({
     'give {person} access to {calendar} as {access}',
     'let {person} into {calendar} as {access}',
     'add {person} to {calendar} as {access}',
+    'open {calendar} up to {person} as {access}',
   ],
   sample: (draw) => {
     const { db, random, bound } = draw

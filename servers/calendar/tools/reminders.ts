@@ -34,6 +34,7 @@ export const setReminder = tool({
     'set a reminder for {event}, {minutes} minutes ahead',
     'add a reminder {minutes} minutes before {event} starts',
     'let me know {minutes} minutes before {event}',
+    'give me a nudge {minutes} minutes before {event}',
   ],
   sample: (draw) => {
     const { random, bound } = draw

@@ -35,6 +35,7 @@ const writeDraft = tool({
     'draft an email to {contact} about "{subject}" that says "{body}"',
     'prepare an email to {contact} with the subject "{subject}" saying "{body}"',
     'start a draft for {contact}, subject "{subject}", text "{body}"',
+    'get an email to {contact} ready, subject "{subject}", text "{body}"',
   ],
   sample({ db, random, bound }) {
     if (addDraftObstacle(db)) return null
@@ -71,10 +72,10 @@ const editDraft = tool({
   output: z.object({ subject: z.string(), draft: draftKey(), body: z.string(), status }),
   annotations: { readOnly: false, destructive: true, idempotent: true },
   ask: [
-    'change the text of {draft} to "{body}"[ and its subject to "{subject}"]',
+    'change the text of {draft} to "{body}"[, with the new subject "{subject}"]',
     'edit {draft} so that it says "{body}"[ under the subject "{subject}"]',
     'rewrite {draft} to say "{body}"[ with the new subject "{subject}"]',
-    'replace the text in {draft} with "{body}"[ and the subject with "{subject}"]',
+    'replace the text in {draft} with "{body}"[, new subject "{subject}"]',
   ],
   sample({ db, random, bound }) {
     const draft = choose(db.drafts, random, bound.draft, ({ status }) => status === 'open')
@@ -101,6 +102,7 @@ const attachFile = tool({
     'add {file} to {draft} as an attachment',
     'attach {file} to {draft}',
     'include the file {file} in {draft}',
+    'make sure that {file} is attached to {draft}',
   ],
   sample({ db, random, bound }) {
     const files = (draft: Draft) =>
@@ -136,7 +138,7 @@ const sendDraft = tool({
   }),
   annotations: { readOnly: false },
   establishes: ['email_sent'],
-  ask: ['send {draft}', 'send {draft} off now', 'let {draft} go out', 'send {draft} as it is'],
+  ask: ['send {draft}', 'send {draft} off now', 'let {draft} go out', 'send {draft} as it is', 'get {draft} out now'],
   sample({ db, random, bound }) {
     const draft = choose(db.drafts, random, bound.draft, (row) => !sendObstacle(db, row))
     return draft ? { draft: draft.draft } : null
@@ -158,7 +160,13 @@ const discardDraft = tool({
   // Not a reference: nothing more can be done with a discarded draft, so no chain should go on from it.
   output: z.object({ subject: z.string(), draft: z.string(), status }),
   annotations: { readOnly: false, destructive: true },
-  ask: ['discard {draft}', 'throw {draft} away', 'delete {draft} without sending it', 'get rid of {draft}'],
+  ask: [
+    'discard {draft}',
+    'throw {draft} away',
+    'delete {draft} without sending it',
+    'get rid of {draft}',
+    'scrap {draft}',
+  ],
   sample({ db, random, bound }) {
     const draft = choose(db.drafts, random, bound.draft, ({ status }) => status === 'open')
     return draft ? { draft: draft.draft } : null

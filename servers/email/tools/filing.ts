@@ -69,6 +69,7 @@ const moveEmail = tool({
     'put {email} in the {folder} folder',
     'move {email} to {folder}',
     'drop {email} into the {folder} folder',
+    'have {email} moved to the {folder} folder',
   ],
   sample({ db, random, bound, today }) {
     const date = today()
@@ -96,6 +97,7 @@ const snoozeEmail = tool({
     'hide {email} until {until}',
     'put {email} away until {until}',
     'keep {email} out of my inbox until {until}',
+    'get {email} out of my sight until {until}',
   ],
   sample({ db, random, bound, today }) {
     const email = choose(db.emails, random, bound.email, (row) => !snoozeObstacle(db, row))

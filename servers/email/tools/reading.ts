@@ -36,6 +36,7 @@ const findContact = tool({
     'find the contact {name}',
     'search my contacts for {name}',
     'check the address book for {name}',
+    'see whether {name} is in my address book',
   ],
   sample({ db, random }) {
     const contact = choose(db.contacts, random, undefined, ({ active }) => active)
@@ -72,6 +73,7 @@ const searchMail = tool({
     'find the emails with "{words}"[, only in the {folder} folder]',
     'look for emails with "{words}"[ in the {folder} folder]',
     'search my mailbox for "{words}"[, just the {folder} folder]',
+    'see what mail there is with "{words}"[ in the {folder} folder]',
   ],
   sample({ db, random }) {
     const email = choose(db.emails, random, undefined, () => true)
@@ -110,7 +112,13 @@ const readEmail = tool({
     files: z.array(fileKey()),
   }),
   annotations: { readOnly: true },
-  ask: ['read {email}', 'open {email} and show what it says', 'show the text of {email}', 'tell me what {email} says'],
+  ask: [
+    'read {email}',
+    'open {email} and show what it says',
+    'show the text of {email}',
+    'tell me what {email} says',
+    'see what is in {email}',
+  ],
   sample({ db, random, bound }) {
     const email = choose(db.emails, random, bound.email, () => true)
     return email ? { email: email.email } : null
@@ -138,6 +146,7 @@ const openThread = tool({
     'show the whole conversation in {thread}',
     'open {thread} and list its emails',
     'show all the emails of {thread}',
+    'see who has written in {thread}',
   ],
   sample({ db, random, bound }) {
     const thread = choose(db.threads, random, bound.thread, () => true)

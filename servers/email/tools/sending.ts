@@ -28,6 +28,7 @@ const replyToEmail = tool({
     'answer {email} saying "{body}"',
     'respond to {email} with the text "{body}"',
     'send "{body}" as a reply to {email}',
+    'write "{body}" in reply to {email}',
   ],
   sample({ db, random, bound }) {
     const fits = (row: Email) => row.direction === 'received' && !replyObstacle(db, row)
@@ -58,6 +59,7 @@ const forwardEmail = tool({
     'pass {email} on to {contact}[ and add "{note}"]',
     'send a copy of {email} to {contact}[ with the comment "{note}"]',
     'share {email} with {contact}[ and add the note "{note}"]',
+    'get {email} over to {contact}[ with a line that says "{note}"]',
   ],
   sample({ db, random, bound }) {
     const fixed = bound.contact === undefined ? undefined : db.contacts.get(bound.contact)
@@ -88,7 +90,13 @@ const recallEmail = tool({
   output: z.object({ subject: z.string(), email: emailKey(), draft: draftKey(), status: z.literal('recalled') }),
   annotations: { readOnly: false },
   needs: ['email_sent'],
-  ask: ['recall {email}', 'take {email} back before it is read', 'pull {email} back', 'unsend {email}'],
+  ask: [
+    'recall {email}',
+    'take {email} back before it is read',
+    'pull {email} back',
+    'unsend {email}',
+    'get {email} back if you still can',
+  ],
   sample({ db, random, bound, now }) {
     const email = choose(db.emails, random, bound.email, (row) => {
       return (

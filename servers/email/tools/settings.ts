@@ -70,6 +70,7 @@ const setAutoReply = tool({
     'set an out-of-office reply until {until} that names {contact}[ and says "{note}"]',
     'tell people that I am away until {until} and that {contact} is in charge[, adding "{note}"]',
     'answer new mail automatically until {until} and name {contact} as my stand-in[, with the note "{note}"]',
+    'put an automatic reply in place until {until}, with {contact} filling in for me[, and say "{note}"]',
   ],
   sample({ db, random, bound, today }) {
     const until = bound.until ?? addDays(today(), random.int(1, 30))

@@ -23,6 +23,7 @@ export const collaboration = [
       'add the comment "{comment}" to {issue}',
       'leave a comment on {issue} that says "{comment}"',
       'write "{comment}" as a comment under {issue}',
+      'note "{comment}" under {issue}',
     ],
     sample({ db, random, bound }) {
       const issues = choices(db.issues, bound.issue, (issue) => !isArchived(db, issue))
@@ -56,6 +57,7 @@ export const collaboration = [
       'add the label {label} to {issue}',
       'tag {issue} with {label}',
       'put the label {label} on {issue}',
+      'mark {issue} with the label {label}',
     ],
     sample({ db, random, bound }) {
       const issues = choices(
@@ -95,6 +97,7 @@ export const collaboration = [
       'let {member} watch {issue}',
       'have {member} follow {issue}',
       'put {member} on the watch list of {issue}',
+      'keep {member} posted about {issue}',
     ],
     sample({ db, random, bound }) {
       for (const issue of random.shuffle(choices(db.issues, bound.issue, (issue) => !isArchived(db, issue)))) {
@@ -139,6 +142,7 @@ export const collaboration = [
       'block {issue} until {blocker} is done',
       'make {issue} wait for {blocker}',
       'note that {issue} is blocked by {blocker}',
+      'park {issue} until {blocker} is done',
     ],
     sample({ db, random, bound }) {
       const open = (key: string | undefined) =>

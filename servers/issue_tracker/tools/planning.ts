@@ -45,6 +45,7 @@ export const planning = [
       'plan {issue} for {sprint}',
       'put {issue} into {sprint}',
       'schedule {issue} for {sprint}',
+      'take {issue} into {sprint}',
     ],
     sample({ db, random, bound }) {
       for (const issue of random.shuffle(choices(db.issues, bound.issue, ({ status }) => status === 'todo'))) {
@@ -78,7 +79,7 @@ export const planning = [
     annotations: { readOnly: false },
     establishes: ['sprint_active'],
     needs: ['sprint_filled', 'no_active_sprint'],
-    ask: ['start {sprint}', 'kick off {sprint}', 'make {sprint} active', 'begin {sprint}'],
+    ask: ['start {sprint}', 'kick off {sprint}', 'make {sprint} active', 'begin {sprint}', 'get {sprint} going'],
     sample({ db, random, bound }) {
       const sprints = choices(
         db.sprints,
@@ -118,7 +119,13 @@ export const planning = [
     annotations: { readOnly: false, destructive: true },
     establishes: ['no_active_sprint'],
     needs: ['sprint_active'],
-    ask: ['close {sprint}', 'end {sprint}', 'finish {sprint} and close it', 'wrap up {sprint}'],
+    ask: [
+      'close {sprint}',
+      'end {sprint}',
+      'finish {sprint} and close it',
+      'wrap up {sprint}',
+      'bring {sprint} to an end',
+    ],
     sample({ db, random, bound }) {
       const sprints = choices(db.sprints, bound.sprint, ({ state }) => state === 'active')
       return sprints.length === 0 ? null : { sprint: random.pick(sprints).sprint }
@@ -149,6 +156,7 @@ export const planning = [
       'add {issue} to {release}',
       'make {issue} part of {release}',
       'have {issue} go out with {release}',
+      'let {issue} ship with {release}',
     ],
     sample({ db, random, bound }) {
       const live = choices(db.issues, bound.issue, (issue) => !isArchived(db, issue))
@@ -177,7 +185,13 @@ export const planning = [
     output: z.object({ name: z.string(), release: ref('release'), shipped: z.boolean(), issues: z.int() }),
     annotations: { readOnly: false, destructive: true },
     needs: ['issue_done', 'release_filled'],
-    ask: ['ship {release}', 'mark {release} as shipped', 'roll out {release}', 'send {release} out to the users'],
+    ask: [
+      'ship {release}',
+      'mark {release} as shipped',
+      'roll out {release}',
+      'send {release} out to the users',
+      'get {release} out of the door',
+    ],
     sample({ db, random, bound }) {
       const ready = choices(db.releases, bound.release, (release) => isReady(db, release))
       return ready.length === 0 ? null : { release: random.pick(ready).release }

@@ -27,6 +27,7 @@ export const queries = [
       'search for issues that mention the {keyword}[ in {project}]',
       'look for issues about the {keyword}[ in {project}]',
       'look up which issues[ in {project}] have {keyword} in the title',
+      'see what we have about the {keyword}[ in {project}]',
     ],
     sample({ db, random, bound }) {
       const about = db.issues.list(
@@ -64,6 +65,7 @@ export const queries = [
       'show the open issues of {member}',
       'look up which open issues are assigned to {member}',
       'list the unfinished issues of {member}',
+      'see what is on the list of {member}',
     ],
     sample({ db, random, bound }) {
       const busy = new Set(db.issues.list(({ status }) => status !== 'done').map(({ assignee }) => assignee))
@@ -177,6 +179,7 @@ export const queries = [
       'find the {state} sprint of {project}',
       'show which sprints of {project} are {state}',
       'look up every {state} sprint in {project}',
+      'see what {state} sprints {project} has',
     ],
     sample({ db, random, bound }) {
       const states = bound.state === undefined ? random.shuffle(SPRINT_STATES) : [bound.state]
@@ -218,6 +221,7 @@ export const queries = [
       'find the next release of {project}',
       'show which releases of {project} are still open',
       'check which releases of {project} are not shipped yet',
+      'see what {project} has left to ship',
     ],
     sample({ db, random, bound }) {
       const projects = choices(db.projects, bound.project, ({ project }) =>

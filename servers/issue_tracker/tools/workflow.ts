@@ -83,6 +83,7 @@ export const workflow = [
       'open a new {type} titled "{title}" in {project}[ with {priority} priority]',
       'add a {type} called "{title}" to {project}[, priority {priority}]',
       'file the {type} "{title}" in {project}[ with {priority} priority]',
+      'put a new {type} "{title}" on the board of {project}[, with {priority} priority]',
     ],
     sample({ db, random, bound }) {
       const projects = choices(db.projects, bound.project, () => true)
@@ -133,6 +134,7 @@ export const workflow = [
       'give {issue} to {member} to work on',
       'make {member} the assignee of {issue}',
       'hand {issue} over to {member}',
+      'have {member} take care of {issue}',
     ],
     sample({ db, random, bound }) {
       for (const issue of random.shuffle(choices(db.issues, bound.issue, isOpen))) {
@@ -223,6 +225,7 @@ export const workflow = [
       'make {issue} {priority} priority',
       'change the priority of {issue} to {priority}',
       'mark {issue} as {priority} priority',
+      'give {issue} {priority} priority',
     ],
     sample({ db, random, bound }) {
       const issues = choices(db.issues, bound.issue, isOpen)
@@ -259,6 +262,7 @@ export const workflow = [
       'set the estimate of {issue} to {points} points',
       'give {issue} an estimate of {points} points',
       'put {points} points on {issue}',
+      'size {issue} at {points} points',
     ],
     sample({ db, random, bound }) {
       // What is in the works was estimated before.
