@@ -50,7 +50,11 @@ export const createEvent = tool({
   sample: (draw) => {
     const { db, random, bound } = draw
     const named = bound.calendar !== undefined || random.chance(0.3)
-    const [calendar] = named ? candidates(random, db.calendars, bound.calendar, (row) => row.access !== 'viewer') : []
+    // Where the calendar goes unsaid, the event is in the main one, and that is for work.
+    const suits = (row: Calendar): boolean => bound.calendar !== undefined || isForWork(draw, row)
+    const [calendar] = named
+      ? candidates(random, db.calendars, bound.calendar, (row) => row.access !== 'viewer' && suits(row))
+      : []
     if (bound.calendar !== undefined && !calendar) return null
     const atWork = isForWork(draw, calendar ?? mainCalendar(draw))
     // What is private is in the evening.
@@ -125,7 +129,7 @@ export const cancelEvent = tool({
   // Not a reference: nothing can be done with a cancelled event, so this call must not lead to others.
   output: z.object({ ...eventAndTime, event: z.string(), status: z.string() }),
   annotations: { readOnly: false, destructive: true },
-  ask: ['cancel {event}', 'call off {event}', 'take {event} off my calendar', 'cancel {event}, I do not need it'],
+  ask: ['cancel {event}', 'call off {event}', 'take {event} off my calendar', 'have {event} cancelled'],
   sample: (draw) => {
     const event = ownEvents(draw, draw.bound.event).find((row) => cancelObstacle(draw, row) === undefined)
     return event ? { event: event.event } : null

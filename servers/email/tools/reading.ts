@@ -73,7 +73,7 @@ const searchMail = tool({
     'find the emails with "{words}"[, only in the {folder} folder]',
     'look for emails with "{words}"[ in the {folder} folder]',
     'search my mailbox for "{words}"[, just the {folder} folder]',
-    'see what mail there is with "{words}"[ in the {folder} folder]',
+    'see what mail I have with "{words}"[ in the {folder} folder]',
   ],
   sample({ db, random }) {
     const email = choose(db.emails, random, undefined, () => true)
