@@ -72,6 +72,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   report_card_lost: {
     goal: 'report a lost card',
     answer: 'I reported the card as lost. Its replacement "{name}" has the PIN {pin} and is {status}.',
+    said: ['card'],
     checks: [],
   },
   create_standing_order: {
@@ -86,6 +87,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   cancel_standing_order: {
     goal: 'cancel a standing order',
     answer: 'The standing order to {name} is {status}.',
+    said: ['standing_order'],
     checks: ['list_standing_orders'],
   },
 }

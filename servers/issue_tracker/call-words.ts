@@ -6,6 +6,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   list_assigned_issues: {
     goal: 'see what somebody has to work on',
     answer: 'There {issues=is|are} {issues#open issue}[: {issues*{issue}, {title} ({status})}].',
+    said: ['member'],
   },
   show_issue: {
     goal: 'look at an issue',

@@ -34,6 +34,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   like_post: {
     goal: 'like a post',
     answer: 'I liked "{text}" by {profile}, which has {likes:like} now.',
+    said: ['post'],
     next: ['reply_to_post', 'share_post', 'bookmark_post', 'follow_profile'],
     checks: [],
   },

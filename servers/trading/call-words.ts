@@ -60,6 +60,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   add_to_watchlist: {
     goal: 'set a price alert',
     answer: '{name} is on your watchlist: the alert goes off once the price is {alert_price} euros or {direction}.',
+    said: ['instrument'],
     checks: ['view_watchlist'],
   },
   view_watchlist: {
