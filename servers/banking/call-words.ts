@@ -24,6 +24,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   add_payee: {
     goal: 'add a new payee',
     answer: '{name} at {bank} is now one of your payees, with the status {status}.',
+    said: ['name'],
     next: ['send_payment', 'create_standing_order'],
     checks: [],
   },

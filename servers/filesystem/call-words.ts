@@ -163,13 +163,13 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   trash_file: {
     goal: 'delete a file',
-    answer: '{name} is in the trash.',
+    answer: '{name} went into the trash.',
     next: ['empty_trash'],
     checks: ['list_trash'],
   },
   trash_directory: {
     goal: 'put a directory into the trash',
-    answer: '{name} is in the trash with {entries:entry}.',
+    answer: '{name} went into the trash with {entries:entry}.',
     next: ['empty_trash'],
     checks: ['list_trash'],
   },

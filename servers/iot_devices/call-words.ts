@@ -72,7 +72,11 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer: 'On {date} {name} measured between {lowest} and {highest} {unit}, {average} on average.',
   },
   switch_camera: { goal: 'switch a camera', answer: '{name} is {status}.', checks: [] },
-  play_on_speaker: { goal: 'play the radio', answer: '{name} plays {station} at {volume} percent.', checks: [] },
+  play_on_speaker: {
+    goal: 'play something on a speaker',
+    answer: '{name} plays {station} at {volume} percent.',
+    checks: [],
+  },
   start_appliance: {
     goal: 'start an appliance',
     answer: '{name} is running ({status}) and draws {watts} watts; the room is at {room_load} of {room_limit} watts.',

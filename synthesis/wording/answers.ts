@@ -91,18 +91,18 @@ export function supply(ask: Ask, field: string, moment: Moment): Said {
   const isDecided = isOpenToChoice(ask.args[field]!, ask.tool.input.shape[field]!) && moment.random.chance(0.5)
   return answer(isDecided ? DECIDE : SUPPLY, ask, field, moment)
 }
-/** Only a day or an hour is a slip of the tongue; who is refused too much asks for less. */
+/** Only a day or an hour is a slip of the tongue; who is refused too much asks for less, and does not "use 1" of it. */
 export function correct(ask: Ask, field: string, moment: Moment): Said {
   const isSlip = isDate(ask.args[field]) || isTime(ask.args[field])
   return answer(isSlip ? CORRECT : INSTEAD, ask, field, moment)
 }
 
-const SLIP = /meant|mistake|mixed|oops|argh|silly|my bad|whoops|sorry|apolog|should have|of course/i
+const NO_LESS = /meant|mistake|mixed|oops|argh|silly|my bad|whoops|sorry|apolog|should have|of course|\b(?:use|take)\b/i
 const INSTEAD: Forms = {
-  terse: CORRECT.terse.filter((form) => !SLIP.test(form)),
-  plain: CORRECT.plain.filter((form) => !SLIP.test(form)),
-  polite: CORRECT.polite.filter((form) => !SLIP.test(form)),
-  chatty: CORRECT.chatty.filter((form) => !SLIP.test(form)),
+  terse: CORRECT.terse.filter((form) => !NO_LESS.test(form)),
+  plain: CORRECT.plain.filter((form) => !NO_LESS.test(form)),
+  polite: CORRECT.polite.filter((form) => !NO_LESS.test(form)),
+  chatty: CORRECT.chatty.filter((form) => !NO_LESS.test(form)),
 }
 
 function answer(forms: Forms, { tool, args }: Ask, field: string, moment: Moment): Said {

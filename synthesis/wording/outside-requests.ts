@@ -1,6 +1,5 @@
 import type { SeededRandom } from '../../servers/kernel/index.js'
 import { goingOn, greeting } from './connectives.js'
-import { lead } from './contexts.js'
 import { drawFrame } from './frames.js'
 import { OUTSIDE_TOPICS, type OutsideTopic } from './outside-topics.js'
 import { tradeAndTown } from './personas.js'
@@ -23,7 +22,7 @@ const TWO_AT_ONCE = 0.5
  * @returns the words and the templates that they were made of; `undefined` when all came before
  */
 export function outsideRequest(
-  { requests, world }: OutsideTopic,
+  { requests }: OutsideTopic,
   earlier: ReadonlySet<string>,
   moment: Moment,
 ): { readonly templates: readonly string[]; readonly text: string } | undefined {
@@ -48,10 +47,8 @@ export function outsideRequest(
     : request
   const opening =
     turn === 0 ? greeting(persona.register, random) : random.chance(0.6) ? goingOn(persona.register, random) : ''
-  const reason = turn === 0 && opening === '' && world !== undefined ? lead(world, persona.register, random) : ''
   const start = opening.endsWith(', ') ? opening + lowered(sentence) : `${opening}${capital(sentence)}`
-  const asked = reason === '' ? start : `${reason} ${start}`
-  const said = textOf(typed(joined([word(another ? `${asked} And ${lowered(another)}` : asked)]), manner))
+  const said = textOf(typed(joined([word(another ? `${start} And ${lowered(another)}` : start)]), manner))
   return { templates, text: manner.unstopped ? said.replace(/[.]$/, '') : said }
 }
 

@@ -111,7 +111,7 @@ const NAMED_AFTER_ANOTHER = /\b(request|order|sale|reservation|shipment|recordin
 
 /** What things are called that have names of their own: nobody says "the Copper Lion Pharmacy place". */
 const SAYS_NOTHING =
-  /^(place|location|article|product|device|appliance|light|thermostat|cover|speaker|sensor|camera|lock|destination|company|restaurant|dish|store|stock|deal|itinerary)$/
+  /^(place|location|article|product|device|appliance|light|thermostat|cover|speaker|sensor|camera|lock|door|window cover|destination|company|restaurant|dish|store|stock|deal|itinerary)$/
 
 function labelled(noun: string, label: string, { labelField, ahead }: Context, random: SeededRandom): TextSpan[] {
   const name: TextSpan = { text: label, fixed: true, label: true }

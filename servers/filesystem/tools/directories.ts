@@ -57,7 +57,7 @@ const removeDirectory = tool({
   annotations: { readOnly: false, destructive: true },
   ask: [
     'remove {directory}, it is empty',
-    'remove {directory} now that nothing is left in it',
+    'remove {directory}, which is empty',
     'rmdir {directory}',
     'remove {directory} for good, there is nothing left in it',
   ],

@@ -62,8 +62,8 @@ const writeFile = tool({
   annotations: { readOnly: false, destructive: true },
   ask: [
     'write "{text}" to a file called {name} in {directory}[, and {if_exists} any file of that name]',
-    'create the file {name} in {directory} with the text "{text}"[, and {if_exists} the old one]',
-    'save "{text}" in {directory} as {name}[ and {if_exists} what is already there]',
+    'create the file {name} in {directory} with the text "{text}"[, and {if_exists} any old one]',
+    'save "{text}" in {directory} as {name}[ and {if_exists} anything of that name]',
     'make a file named {name} in {directory} that says "{text}"',
   ],
   sample(context) {

@@ -57,9 +57,9 @@ const moveFile = tool({
   output: z.object({ name: z.string(), file: fileKey('New path'), status }),
   annotations: { readOnly: false, destructive: true },
   ask: [
-    'move {file} to {directory}[, and {if_exists} what is there already]',
+    'move {file} to {directory}[, and {if_exists} anything of that name]',
     'put {file} into {directory} instead[, and {if_exists} any file of that name]',
-    'move {file} over to {directory}[, and {if_exists} the one that is there]',
+    'move {file} over to {directory}[, and {if_exists} any that is there]',
     'move {file} into {directory}',
   ],
   sample(context) {
@@ -147,9 +147,9 @@ const copyFile = tool({
   output: z.object({ name: z.string(), file: fileKey('Path of the copy'), bytes: z.int(), status }),
   annotations: { readOnly: false, destructive: true },
   ask: [
-    'copy {file} to {directory}[ under the name {new_name}][, and {if_exists} what is there already]',
+    'copy {file} to {directory}[ under the name {new_name}][, and {if_exists} anything of that name]',
     'put a copy of {file} into {directory}[ called {new_name}][ and {if_exists} any file of that name]',
-    'duplicate {file} in {directory}[ as {new_name}][, and {if_exists} the one that is there]',
+    'duplicate {file} in {directory}[ as {new_name}][, and {if_exists} any that is there]',
     'make a copy of {file} in {directory}',
   ],
   sample(context) {

@@ -54,11 +54,11 @@ const listDevices = tool({
   pages: { devices: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'list the devices in {room}[, only the {kind} ones]',
-    'show me what[ {kind}] devices there are in {room}',
-    'look up the[ {kind}] devices of {room}',
-    'tell me which[ {kind}] devices {room} has',
-    'find out what is installed in {room}[, {kind} devices only]',
+    'list the devices in {room}[, of type {kind} only]',
+    'show me what devices[ of type {kind}] there are in {room}',
+    'look up the devices[ of type {kind}] in {room}',
+    'tell me which devices[ of type {kind}] {room} has',
+    'find out what is installed in {room}[, type {kind} only]',
   ],
   sample({ db, random, bound }) {
     const device = choose(

@@ -123,7 +123,7 @@ const viewCart = tool({
     'tell me what is in my shopping cart',
     'have a look at my cart',
     'check what the things in my cart cost',
-    'view my cart with the total',
+    'show me my cart and what it all costs',
     'add up what I have put into my cart so far',
   ],
   sample: () => ({}),

@@ -27,7 +27,7 @@ const listBrands = tool({
   ask: [
     'list the brands for {category}',
     'show me which brands the shop has for {category}',
-    'tell me whose products there are for {category}',
+    'tell me which brands there are for {category}',
     'look up the brands that the shop carries for {category}',
   ],
   sample: ({ random, bound }) => ({ category: random.pick(CATEGORIES), ...bound }),

@@ -95,10 +95,10 @@ const checkVehicle = tool({
   pages: { faults: 'longest' },
   annotations: { readOnly: true },
   ask: [
-    'check the {system} system of the car',
-    'check whether the car has any {system} faults',
-    'pull up the {system} status of the car',
-    'show me the {system} readings and any faults',
+    'check the {system} of the car',
+    "look for faults in the car's {system}",
+    "pull up the readings of the car's {system}",
+    'show me how the car stands by its {system}, with any faults',
   ],
   sample: ({ random, bound }) => ({ system: random.pick(SYSTEMS), ...bound }),
   run: ({ system }, { db, now }) => ({
