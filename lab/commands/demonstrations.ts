@@ -29,7 +29,7 @@ interface DemonstrationsOptions {
 }
 
 /** Flaw rates of the non-expert demonstrators of the demo model's supervised data (models/demo/README.md). */
-const DEMO_FLAWS = { stopEarly: 0.22, strayCall: 0.3, repeat: 0.1, malformed: 0.15 }
+const DEMO_FLAWS = { stopEarly: 0.2, strayCall: 0.2, repeat: 0.1, malformed: 0.12 }
 
 export function addDemonstrationsCommand(program: Command): void {
   program
@@ -47,7 +47,7 @@ export function addDemonstrationsCommand(program: Command): void {
     .option('--model <gguf>', 'model whose vocabulary and chat template --shards uses')
     .addOption(dialectOption())
     .option('--shard-size <number>', 'demonstrations per shard', integerOption(1, 1_000_000), 4000)
-    .option('--experts <share>', 'share of demonstrations without flaws', shareOption, 0.15)
+    .option('--experts <share>', 'share of demonstrations without flaws', shareOption, 0.25)
     .action(play)
 }
 

@@ -32,7 +32,7 @@ const paths = {
   finetuned: work('finetuned.pt'),
 }
 /** Seeds of the sets of demonstrations. Sets are small so that an interrupted build loses little. */
-const SETS = [100, 101, 102, 103, 104, 105]
+const SETS = [100, 101, 102, 103, 104, 105, 106, 107]
 /** The worlds whose words the model learns. */
 const WORLDS = 'banking,calendar,email,issue_tracker'
 const template = join(here, 'chat-template.jinja')
