@@ -4,12 +4,17 @@ import { baselineTable, lengthsTold } from './baselines.js'
 import { type Chart, worldsOf } from './charts.js'
 import { type Coverage, type Occurrences, occurrences } from './coverage.js'
 import type { DatasetInfo, Outcome } from './dataset-info.js'
+import { DatasetError } from './errors.js'
 import { type Drops, filtersOf } from './example.js'
 import { parquetPath, recordsPath, splitFileName } from './manifest.js'
 import { markdownTable, number, percent } from './markdown.js'
 import { SPLITS } from './profile.js'
 import { profileTable } from './profile-table.js'
 import { KINDS, type Statistics, sumOf } from './statistics.js'
+
+export const CARD_FILE = 'README.md'
+/** What readers found stands before this. */
+const AFTER_READINGS = '## Fields'
 
 /** The least covered tools and edges that the card lists. */
 const LEAST = 10
@@ -57,11 +62,21 @@ export function writtenCard(content: CardContent): string {
     ...sanitySection(outcome),
     ...probeSection(outcome),
     ...baselineSection(outcome),
-    ['## Fields', FIELDS],
+    [AFTER_READINGS, FIELDS],
     ['## Loading', ...LOADING],
     ['## Provenance', ...provenance(info)],
   ]
   return `---\n${frontMatter(info, statistics)}---\n\n${sections.map((section) => section.join('\n\n')).join('\n\n')}\n`
+}
+
+/** A card with this section in place of what earlier readers found. @throws DatasetError `bad_manifest`: it is no card of this program */
+export function withReadings(card: string, section: string): string {
+  const [heading] = section.split('\n', 1)
+  const end = card.indexOf(`\n${AFTER_READINGS}\n`)
+  if (end === -1)
+    throw new DatasetError('bad_manifest', `${CARD_FILE} has no heading "${AFTER_READINGS}". Make the data set anew.`)
+  const earlier = card.indexOf(`\n${heading}\n`)
+  return `${card.slice(0, earlier === -1 ? end : Math.min(earlier, end))}\n${section}\n${card.slice(end)}`
 }
 
 function frontMatter(info: DatasetInfo, statistics: Statistics): string {

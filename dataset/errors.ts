@@ -18,6 +18,8 @@ export type DatasetErrorCode =
   | 'other_tools'
   /** An example that is to be written contradicts itself. */
   | 'bad_example'
+  /** A sheet of verdicts is not filled in, or is of examples that the data set does not have. */
+  | 'bad_sheet'
   /** Something stands where the data set is to be written. */
   | 'already_there'
 

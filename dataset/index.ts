@@ -10,6 +10,7 @@ export { policiesOf, policyProblem } from './policy-kept.js'
 export * from './profile.js'
 export { type Dataset, type OpenDatasetOptions, openDataset, type ReadExample, readExamples } from './read.js'
 export { readingSheet } from './reading-sheet.js'
+export { addReadings } from './readings.js'
 export {
   type DatasetRecord,
   exampleOfRecord,

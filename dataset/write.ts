@@ -1,7 +1,7 @@
 import { access, type FileHandle, mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type Catalogue, toolsetSchemaSha256 } from '../episode/index.js'
-import { writtenCard } from './card.js'
+import { CARD_FILE, writtenCard } from './card.js'
 import { chartsOf } from './charts.js'
 import { countCoverage, writtenCoverage } from './coverage.js'
 import type { DatasetInfo } from './dataset-info.js'
@@ -81,10 +81,10 @@ async function fill(
     userTurns: userTurns.length,
     diversity: Object.entries(info.diversity(userTurns)),
   }
-  await writeFile(join(folder, 'README.md'), writtenCard(content))
+  await writeFile(join(folder, CARD_FILE), writtenCard(content))
   const paths = [
     ...SPLITS.flatMap((split) => [recordsPath(split), parquetPath(split)]),
-    'README.md',
+    CARD_FILE,
     'coverage.json',
     ...charts.map(({ path }) => path),
   ]

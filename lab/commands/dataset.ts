@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { integerOption } from '../../cli/index.js'
 import type { Example } from '../../dataset/example.js'
 import {
+  addReadings,
   baselineTable,
   createBaselineCheck,
   DatasetError,
@@ -54,6 +55,15 @@ export function addDatasetCommand(program: Command): void {
     .action((file: string, { examples, seed }: { examples: number; seed: number }) =>
       reporting(() => readingSheet(examplesOf(file), examples, seed)),
     )
+  const readings = dataset
+    .command('readings')
+    .description('Put the verdicts of filled-in samples into the card of their data set, in place of earlier ones')
+    .argument('<folder>', 'a data set')
+    .argument('<sheets...>', 'samples of `dataset sample --for-reading`, each filled in by one reader')
+    .requiredOption('--readers <words>', 'who read them, for the card: "two people who know the worlds"')
+    .action((folder: string, sheets: string[], { readers }: { readers: string }) =>
+      reporting(() => readingsOf(folder, sheets, readers)),
+    )
   const baselines = dataset
     .command('baselines')
     .description('Find the tools of held-out tasks by matching words, without a model: what do the words give away?')
@@ -63,7 +73,7 @@ export function addDatasetCommand(program: Command): void {
     .description('Play every example again in fresh sessions and compare every byte')
     .argument('<path>', 'the folder of a data set, or one of its .jsonl files')
     .action((path: string) => reporting(() => verifyPath(path)))
-  for (const command of [dataset, inspect, sample, baselines, verify]) {
+  for (const command of [dataset, inspect, sample, readings, baselines, verify]) {
     command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : CANNOT_BE_READ))
   }
 }
@@ -104,6 +114,11 @@ async function baselinesOf(folder: string): Promise<string> {
     throw new DatasetError('no_such_example', `${folder}: the split held-out has no tasks with calls`)
   const counted = found.lengths ? `\n${lengthsTold(found.lengths)}\n` : ''
   return `${found.heldOut} held-out tasks\n\n${baselineTable(found)}\n${counted}`
+}
+
+async function readingsOf(folder: string, sheets: readonly string[], readers: string): Promise<string> {
+  const { signal } = new AbortController()
+  return `${await addReadings(await openDataset(folder, CATALOGUE, { signal }), sheets, readers)}\n`
 }
 
 async function verifyPath(path: string): Promise<string> {
