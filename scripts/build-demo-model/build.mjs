@@ -1,6 +1,6 @@
-// Makes models/demo/prove-demo-base-f16.gguf from nothing, step by step. A step whose output exists is skipped, so an
-// interrupted build goes on where it stopped; training also resumes from its own checkpoint.
-// Usage: npm run build && node scripts/build-demo-model/build.mjs [--tokens 12500000] [--demonstrations 6000] [--threads 1] [--work DIR] [--out FILE]
+// Makes models/demo/prove-demo-base-f16.gguf from nothing, or goes on from such a file, step by step. A step whose output exists is
+// skipped, so an interrupted build goes on where it stopped; training also resumes from its own checkpoint.
+// Usage: npm run build && node scripts/build-demo-model/build.mjs [--from FILE] [--tokens N] [--demonstrations 6000] [--threads 1] [--work DIR] [--out FILE]
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,8 +11,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const here = fileURLToPath(new URL('.', import.meta.url))
 const { values } = parseArgs({
   options: {
-    tokens: { type: 'string', default: '12500000' },
-    // Per set of demonstrations; there is one set for each of SETS.
+    // A file that was made so: its tokenizer stays, and it is taught what has changed since.
+    from: { type: 'string' },
+    tokens: { type: 'string' },
+    // Per set of demonstrations.
     demonstrations: { type: 'string', default: '6000' },
     threads: { type: 'string', default: '1' },
     work: { type: 'string', default: join(root, '.cache/demo-model') },
@@ -26,13 +28,15 @@ const paths = {
   corpus: work('corpus.jsonl'),
   tokenizer: work('tokenizer'),
   start: work('init.pt'),
-  vocabulary: work('vocabulary.gguf'),
+  vocabulary: values.from === undefined ? work('vocabulary.gguf') : values.from,
   shards: work('shards'),
   heldOut: work('held-out'),
   finetuned: work('finetuned.pt'),
 }
-/** Seeds of the sets of demonstrations. Sets are small so that an interrupted build loses little. */
-const SETS = [100, 101, 102, 103, 104, 105, 106, 107]
+/** Seeds of the sets of demonstrations, each small so that an interrupted build loses little; those that go on have others. */
+const FROM_NOTHING = { tokens: '12500000', lr: '2e-3', sets: [100, 101, 102, 103, 104, 105, 106, 107] }
+const GOING_ON = { tokens: '4000000', lr: '1e-3', sets: [200, 201] }
+const plan = values.from === undefined ? FROM_NOTHING : GOING_ON
 /** The worlds whose words the model learns. */
 const WORLDS = 'banking,calendar,email,issue_tracker'
 const template = join(here, 'chat-template.jinja')
@@ -77,22 +81,37 @@ function shards(name, folder, ...flags) {
   }
 }
 
-step('corpus', demonstrations('--count', '6000', '--seed', '1', '--corpus', paths.corpus, '--chat-template', template))
-step(
-  'tokenizer',
-  python('tokenizer.py', '--corpus', paths.corpus, '--chat-template', template, '--out', paths.tokenizer),
-)
-step('init', python('induction_init.py', '--out', paths.start))
-step(
-  'vocabulary',
-  python(
-    'export.py',
-    ...['--checkpoint', paths.start],
-    ...['--tokenizer', paths.tokenizer],
-    ...['--out', paths.vocabulary],
-  ),
-)
-for (const seed of SETS) {
+if (values.from === undefined) {
+  step(
+    'corpus',
+    demonstrations('--count', '6000', '--seed', '1', '--corpus', paths.corpus, '--chat-template', template),
+  )
+  step(
+    'tokenizer',
+    python('tokenizer.py', '--corpus', paths.corpus, '--chat-template', template, '--out', paths.tokenizer),
+  )
+  step('init', python('induction_init.py', '--out', paths.start))
+  step(
+    'vocabulary',
+    python(
+      'export.py',
+      ...['--checkpoint', paths.start],
+      ...['--tokenizer', paths.tokenizer],
+      ...['--out', paths.vocabulary],
+    ),
+  )
+} else {
+  step(
+    'from-gguf',
+    python(
+      'from_gguf.py',
+      ...['--model', values.from],
+      ...['--checkpoint', paths.start],
+      ...['--tokenizer', paths.tokenizer],
+    ),
+  )
+}
+for (const seed of plan.sets) {
   shards(`shards-${seed}`, join(paths.shards, `${seed}`), '--count', values.demonstrations, '--seed', `${seed}`)
 }
 // Flaws are drawn, so nothing can foretell them: only experts' demonstrations tell what was learnt.
@@ -105,7 +124,8 @@ step(
     ...['--shards', paths.shards],
     ...['--held-out', join(paths.heldOut, 'shard-00000.safetensors')],
     ...['--out', paths.finetuned],
-    ...['--tokens', values.tokens],
+    ...['--tokens', values.tokens ?? plan.tokens],
+    ...['--lr', plan.lr],
     ...['--threads', values.threads],
   ),
 )

@@ -3,7 +3,6 @@
 import argparse
 import json
 import re
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -91,7 +90,7 @@ def train(texts: list[str], vocab_size: int) -> Tokenizer:
     return Tokenizer.from_str(json.dumps(saved))
 
 
-def save(tokenizer: Tokenizer, folder: Path, chat_template: Path) -> None:
+def save(tokenizer: Tokenizer, folder: Path, chat_template: str) -> None:
     """Writes `tokenizer.json`, `tokenizer_config.json` and `chat_template.jinja`, loadable by AutoTokenizer."""
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer.save(str(folder / 'tokenizer.json'))
@@ -104,7 +103,7 @@ def save(tokenizer: Tokenizer, folder: Path, chat_template: Path) -> None:
         'model_max_length': 2048,
     }
     (folder / 'tokenizer_config.json').write_text(json.dumps(config, indent=2) + '\n')
-    shutil.copyfile(chat_template, folder / 'chat_template.jinja')
+    (folder / 'chat_template.jinja').write_text(chat_template, encoding='utf-8')
 
 
 def main() -> None:
@@ -115,7 +114,7 @@ def main() -> None:
     parser.add_argument('--vocab-size', type=int, default=2048, help='size of the table; fewer entries may be filled')
     arguments = parser.parse_args()
     tokenizer = train(list(read_corpus(arguments.corpus)), arguments.vocab_size)
-    save(tokenizer, arguments.out, arguments.chat_template)
+    save(tokenizer, arguments.out, arguments.chat_template.read_text(encoding='utf-8'))
     print(json.dumps({'entries': tokenizer.get_vocab_size(), 'table': arguments.vocab_size}))
 
 
