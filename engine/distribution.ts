@@ -15,6 +15,8 @@ export interface Looks {
   near(reach: number, raised?: Raised): Promise<[Token, number][]>
   /** What each log-probability takes, with the logit of one token; default: of the likeliest one. */
   weigh(token?: Token): Promise<Weights & { readonly logit: number }>
+  /** Of `weigh` the total weight alone, to the bit. */
+  totalWeight(): Promise<number>
   logitOf(token: Token): Promise<number>
   /** Sum of exp(2 (logit - topLogit)) over the vocabulary, added up in float32. */
   squaredWeight(): Promise<number>
@@ -80,9 +82,13 @@ export function looksAt(context: NativeContext, { greedy, drawing }: Samplers, p
       )
       const topLogit = logitIn(top, pairs)
       const logit = logitIn(token ?? top, pairs)
-      if (!Number.isFinite(topLogit) || !Number.isFinite(logit) || !(totalWeight >= 1))
-        throw new EngineError('engine_failed', 'llama.cpp gave logits that are no numbers')
+      if (!Number.isFinite(topLogit) || !Number.isFinite(logit) || !(totalWeight >= 1)) throw noNumbers()
       return { top, topLogit, totalWeight, logit }
+    },
+    async totalWeight() {
+      const [, , , , totalWeight = Number.NaN] = await context.sampleToken(place, greedy, false, false, false, true)
+      if (!(totalWeight >= 1)) throw noNumbers()
+      return totalWeight
     },
     async logitOf(token) {
       const [, , , pairs = []] = await context.sampleToken(place, greedy, false, false, only(token), false)
@@ -111,6 +117,8 @@ function logitIn(token: Token, pairs: readonly number[]): number {
   for (let i = 0; i < pairs.length; i += 2) if (pairs[i] === token) return pairs[i + 1]!
   return Number.NaN
 }
+
+const noNumbers = (): EngineError => new EngineError('engine_failed', 'llama.cpp gave logits that are no numbers')
 
 /** These tokens and the selected one. */
 const only = (...tokens: Token[]): LogitFilter => [tokens, false, false, true, 0]

@@ -1,3 +1,4 @@
+import { createFindLoud } from './loud-tokens.js'
 import type { Draw, Token } from './types.js'
 
 /**
@@ -37,29 +38,25 @@ export interface DrawTable {
 }
 
 export function createDrawTable(vocabularySize: number): DrawTable {
-  const blocks = Int32Array.from({ length: vocabularySize }, (_, token) => blockOf(token))
   const loudness = (Math.log(vocabularySize) - GUESS) / 2
   /** The first word whose noise is that large. */
   const loudWord = Math.ceil(2 ** 32 * Math.exp(-Math.exp(-loudness)) - 0.5)
-  const found = new Uint32Array(vocabularySize)
+  const findLoud = createFindLoud(vocabularySize, blockOf)
   return {
     loudness,
     noise(draw) {
       const row = rowOf(draw.seed, draw.position)
-      let [largest, count] = [0, 0]
-      for (let token = 0; token < vocabularySize; token++) {
-        const word = wordOf(row, blocks[token]!)
-        if (word < loudWord) continue
-        found[count++] = token
-        if (word > largest) largest = word
-      }
-      for (let token = 0; count === 0 && token < vocabularySize; token++)
-        largest = Math.max(largest, wordOf(row, blocks[token]!))
+      const wordAt = (token: Token): number => wordOf(row, blockOf(token))
+      const loud = findLoud(row, loudWord)
+      let largest = 0
+      for (const token of loud) largest = Math.max(largest, wordAt(token))
+      for (let token = 0; loud.length === 0 && token < vocabularySize; token++)
+        largest = Math.max(largest, wordAt(token))
       return {
         largest: gumbel(largest),
-        loud: found.slice(0, count),
-        of: (token) => gumbel(wordOf(row, blocks[token]!)),
-        isLoud: (token) => wordOf(row, blocks[token]!) >= loudWord,
+        loud,
+        of: (token) => gumbel(wordAt(token)),
+        isLoud: (token) => wordAt(token) >= loudWord,
       }
     },
   }

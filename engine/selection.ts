@@ -9,6 +9,13 @@ export interface Selected {
   readonly logit: number
 }
 
+/** What a draw has selected. */
+export interface Selection {
+  readonly token: Token
+  /** Its logit and the largest of all, if what was looked at tells both to the bit, as it mostly does of a sure policy. */
+  readonly logits: { readonly own: number; readonly top: number } | null
+}
+
 /** What a draw asks of a distribution, which is known before the logits are there. */
 export interface Search {
   readonly noise: Noise
@@ -40,7 +47,7 @@ export function searchOf(noise: Noise, { loudness }: Pick<DrawTable, 'loudness'>
  *
  * The look is asked for before this returns, so it can be asked for behind the decode of the logits.
  */
-export async function select(looks: Pick<Looks, 'near' | 'logitOf'>, search: Search): Promise<Token> {
+export async function select(looks: Pick<Looks, 'near' | 'logitOf'>, search: Search): Promise<Selection> {
   const { noise, temperature, line, raised } = search
   for (let { reach } = search; ; ) {
     const sums = await looks.near(reach, raised)
@@ -54,15 +61,27 @@ export async function select(looks: Pick<Looks, 'near' | 'logitOf'>, search: Sea
     }
     // Sums are of float32: what they do not tell apart is looked at again.
     const close = sums.filter((_, i) => scores[i]! >= best - LOGIT_ROUNDING)
-    if (close.length === 1) return close[0]![0]
+    if (close.length === 1) return withLogits(close[0]![0], sums, search)
     const logits: [Token, number][] = []
     for (const [token, sum] of close) logits.push([token, noise.isLoud(token) ? await looks.logitOf(token) : sum])
-    return selectAmong(
-      noise,
-      logits.sort(([, a], [, b]) => b - a),
-      temperature,
-    )
+    logits.sort(([, a], [, b]) => b - a)
+    return withLogits(selectAmong(noise, logits, temperature), sums, search)
   }
+}
+
+/**
+ * A token that is not loud stands among the sums with its logit itself. If there is one, the likeliest token of all is there too,
+ * for its sum is no less; and it is the first that is not loud, unless the logit of a loud one may be larger, which is known only
+ * as far as float32 tells.
+ */
+function withLogits(token: Token, sums: readonly [Token, number][], { noise, temperature, line }: Search): Selection {
+  const top = sums.find(([other]) => !noise.isLoud(other))?.[1]
+  if (top === undefined || noise.isLoud(token)) return { token, logits: null }
+  for (const [other, sum] of sums) {
+    if (noise.isLoud(other) && sum - (temperature * noise.of(other) - line) > top - LOGIT_ROUNDING)
+      return { token, logits: null }
+  }
+  return { token, logits: { own: sums.find(([other]) => other === token)![1], top } }
 }
 
 /** Logit and noise together, by which tokens are chosen. */

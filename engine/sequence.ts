@@ -96,8 +96,11 @@ export function openAll({ native, decoder, samplers, table, inOrder }: SequenceP
             sampled = { token: weights.top, logprob: Promise.resolve(logprobOf(weights.topLogit, weights)) }
             return
           }
-          const token = await select(looks, search)
-          const logprob = looks.weigh(token).then((weights) => logprobOf(weights.logit, weights))
+          const { token, logits } = await select(looks, search)
+          const logprob =
+            logits === null
+              ? looks.weigh(token).then((weights) => logprobOf(weights.logit, weights))
+              : looks.totalWeight().then((totalWeight) => logprobOf(logits.own, { topLogit: logits.top, totalWeight }))
           logprob.catch(() => undefined)
           sampled = { token, logprob }
           if (!inOrder) await logprob

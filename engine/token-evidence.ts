@@ -59,7 +59,7 @@ async function selectedBy(
   distribution: Distribution,
   table: Pick<DrawTable, 'loudness'>,
 ): Promise<Selected> {
-  const token = await select(distribution, searchOf(noise, table))
+  const { token } = await select(distribution, searchOf(noise, table))
   return token === said.token ? said : { token, logit: await distribution.logitOf(token) }
 }
 

@@ -1,4 +1,4 @@
-// Builds dist/ from the TypeScript rooms: protobuf code first, then tsc, then the playground's page.
+// Builds dist/ from the TypeScript rooms: protobuf code and WebAssembly first, then tsc, then the playground's page.
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -7,11 +7,15 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const bin = (name) => `${root}node_modules/.bin/${name}`
 const schema = `${root}proto/swarm.proto`
 const generated = `${root}proto/gen/swarm.js`
+const wasmText = `${root}engine/loud-tokens.wat`
+const wasm = `${root}engine/loud-tokens.wasm`
+
+const isCurrent = (made, source) => existsSync(made) && statSync(made).mtimeMs >= statSync(source).mtimeMs
 
 /** Generates the protobuf codec when it is missing or older than its schema. */
 export function generateProto() {
   if (!existsSync(schema)) return
-  if (existsSync(generated) && statSync(generated).mtimeMs >= statSync(schema).mtimeMs) return
+  if (isCurrent(generated, schema)) return
   mkdirSync(`${root}proto/gen`, { recursive: true })
   const flags = [
     '-t',
@@ -25,6 +29,12 @@ export function generateProto() {
     '--no-service',
   ]
   execFileSync(bin('pbjs'), [...flags, '-d', '-o', generated, schema], { stdio: 'inherit', cwd: root })
+}
+
+/** Compiles the engine's WebAssembly, beside its text: there it is found when the sources are run without a build. */
+function compileWasm() {
+  if (isCurrent(wasm, wasmText)) return
+  execFileSync(bin('wat2wasm'), [wasmText, '-o', wasm], { stdio: 'inherit', cwd: root })
 }
 
 /** What was built from sources that are gone: a world or a test that was removed would otherwise live on. */
@@ -42,9 +52,11 @@ function removeStale() {
 
 export function build() {
   generateProto()
+  compileWasm()
   removeStale()
   // First, so that what tsc writes in spite of an error does not run with the codec of another schema.
   if (existsSync(generated)) cpSync(generated, `${root}dist/proto/gen/swarm.js`, { recursive: true })
+  cpSync(wasm, `${root}dist/engine/loud-tokens.wasm`)
   execFileSync(bin('tsc'), ['-p', root], { stdio: 'inherit', cwd: root })
   execFileSync(process.execPath, [`${root}scripts/build-playground.mjs`], { stdio: 'inherit', cwd: root })
 }

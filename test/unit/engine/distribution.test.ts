@@ -44,6 +44,23 @@ test('the weight of all and the logit of one token are one look', async () => {
   ])
 })
 
+test('the weight of all is to be had without any logit', async () => {
+  const asked: unknown[] = []
+  const looks = (answer: Answer) =>
+    looksAt(
+      context((_, filter, totalWeight) => {
+        asked.push([filter, totalWeight])
+        return answer
+      }),
+      samplers(),
+      0,
+    )
+  assert.is(await looks([7, undefined, undefined, [], 2]).totalWeight(), 2)
+  assert.equal(asked, [[false, true]])
+  for (const answer of [[7, undefined, undefined, [], Number.NaN], [7]] as Answer[])
+    assert.match(await failure(looks(answer).totalWeight()), 'no numbers')
+})
+
 test('of a distribution whose weights are known the likeliest logit is known too', async () => {
   let asked = 0
   const native = context(() => {

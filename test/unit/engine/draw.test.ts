@@ -32,6 +32,55 @@ test('coordinator, trainer and program name the rule alike', () => {
 const draw = fc.record({ seed: fc.nat({ max: 2 ** 32 - 1 }), position: fc.nat({ max: 5000 }) })
 const logits = fc.array(fc.double({ min: -30, max: 30, noNaN: true }), { minLength: 2, maxLength: 300 })
 
+/** What a table must say of a vocabulary, token by token. */
+const plainly = (size: number, by: Draw, loudness: number) => {
+  const noises = Float64Array.from({ length: size }, (_, token) => noiseOf(by, token))
+  return {
+    largest: noises.reduce((a, b) => Math.max(a, b)),
+    loud: [...noises.keys()].filter((token) => noises[token]! >= loudness),
+  }
+}
+
+const sameAsPlainly = (size: number, by: Draw): void => {
+  const table = createDrawTable(size)
+  const noise = table.noise(by)
+  const { largest, loud } = plainly(size, by, table.loudness)
+  assert.equal([...noise.loud], loud)
+  assert.is(noise.largest, largest)
+  assert.equal(
+    Array.from({ length: size }, (_, token) => token).filter((token) => noise.isLoud(token)),
+    loud,
+  )
+  assert.is(noise.of(size - 1), noiseOf(by, size - 1))
+}
+
+test('the loud tokens and the largest noise of a vocabulary are those of its tokens one by one', () => {
+  fc.assert(fc.property(fc.integer({ min: 1, max: 3000 }), draw, sameAsPlainly), RUNS)
+  fc.assert(fc.property(fc.integer({ min: 1, max: 9 }), draw, sameAsPlainly), RUNS)
+  for (const [size, seed, position] of [
+    [151_936, 7, 0],
+    [151_935, 2 ** 32 - 1, 4999],
+    [32_001, 2 ** 31, 1],
+  ] as const)
+    sameAsPlainly(size, { seed, position })
+})
+
+test('the largest noise is known where no token is loud', () => {
+  const table = createDrawTable(1)
+  const draws = Array.from({ length: 100 }, (_, seed) => ({ seed, position: 3 }))
+  const silent = draws.filter((by) => table.noise(by).loud.length === 0)
+  assert.ok(silent.length > 0 && silent.length < draws.length)
+  for (const by of silent) assert.is(table.noise(by).largest, noiseOf(by, 0))
+})
+
+test('the noise of a draw stays what it is when the table is asked for another one', () => {
+  const table = createDrawTable(2048)
+  const first = table.noise({ seed: 1, position: 0 })
+  const before = [...first.loud]
+  table.noise({ seed: 2, position: 0 })
+  assert.equal([...first.loud], before)
+})
+
 const argmax = (values: readonly number[]): number => values.indexOf(Math.max(...values))
 const noisy = (values: readonly number[], by: Draw): number[] =>
   values.map((logit, token) => logit + noiseOf(by, token))

@@ -36,8 +36,9 @@ test('the token whose logit and noise are the largest is selected, however sure 
       for (let position = 0; position < (size > 1000 ? 12 : 60); position++) {
         const draw = { seed: size, position }
         for (const temperature of [1, 0.5, 3]) {
-          const token = await select(distribution, searchOf(table.noise(draw), table, temperature))
+          const { token, logits } = await select(distribution, searchOf(table.noise(draw), table, temperature))
           assert.is(token, selectedByAll(values, draw, temperature), `${size} ${spread} ${position} ${temperature}`)
+          if (logits !== null) assert.equal(logits, { own: values[token]!, top: Math.max(...values) })
         }
       }
     }
@@ -57,7 +58,7 @@ test('what float32 does not tell apart is decided by the logits themselves', asy
         [8, gap],
       ] as const)
         values[token] = best + by - noiseOf(draw, token)
-      assert.is(await select(distributionOf(values), searchOf(table.noise(draw), table)), 8)
+      assert.is((await select(distributionOf(values), searchOf(table.noise(draw), table))).token, 8)
     }),
     { numRuns: 20, seed: 20261123 },
   )
@@ -81,7 +82,7 @@ test('a best score that is lower than was hoped for is looked for again', async 
       if (look === 'raised') looks += 1
     })
     assert.is(selectedByAll(values, draw, 1), winner)
-    assert.is(await select(distribution, searchOf(noise, table)), winner)
+    assert.is((await select(distribution, searchOf(noise, table))).token, winner)
     again += Number(looks > 1)
   }
   assert.is(again, 40)
@@ -100,10 +101,32 @@ test('most draws are decided by one look, which is asked for at once', async () 
       const before = looks
       const selected = select(distribution, searchOf(table.noise({ seed: 9, position }), table))
       assert.is(looks, before + 1)
-      assert.is(await selected, selectedByAll(values, { seed: 9, position }, 1))
+      assert.is((await selected).token, selectedByAll(values, { seed: 9, position }, 1))
     }
   }
   assert.ok(looks < 1.1 * draws, `${looks} looks for ${draws} draws`)
+})
+
+test('of a sure policy the look for a token mostly tells its logit and the largest one', async () => {
+  const table = createDrawTable(10_000)
+  const distribution = distributionOf(logitsOf(4, 10_000, 6))
+  let told = 0
+  for (let position = 0; position < 100; position++) {
+    const { logits } = await select(distribution, searchOf(table.noise({ seed: 4, position }), table))
+    told += Number(logits !== null)
+  }
+  assert.ok(told > 60, `${told} of 100`)
+})
+
+test('the largest logit is not told where a loud token may have it', async () => {
+  const table = createDrawTable(400)
+  for (let position = 0; position < 60; position++) {
+    const noise = table.noise({ seed: 2, position })
+    const values = logitsOf(position, 400, 3)
+    values[noise.loud[0]!] = Math.max(...values) + 1e-6
+    const { logits } = await select(distributionOf(values), searchOf(noise, table))
+    assert.is(logits, null)
+  }
 })
 
 test('logits that are no numbers select nothing', async () => {
