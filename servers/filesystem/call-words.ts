@@ -38,7 +38,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   find_files_by_size: { goal: 'find large files', answer: 'I found {found:file}[: {files*{name} ({bytes} bytes)}].' },
   find_files_by_date: {
-    goal: 'find files by when they were changed',
+    goal: 'find files by date',
     answer: 'I found {found:file}[: {files*{name}, modified {modified}}].',
   },
   find_links: {

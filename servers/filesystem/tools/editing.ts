@@ -115,7 +115,11 @@ const appendToFile = tool({
   ],
   sample(context) {
     const { db, random, bound } = context
-    const chosen = choose(context, bound.file, (node) => takesMore(db, node) && linesFor(random, node).length > 0)
+    const chosen = choose(
+      context,
+      bound.file,
+      (node) => takesMore(db, node) && !node.name.endsWith('.lock') && linesFor(random, node).length > 0,
+    )
     return chosen ? { file: chosen.path, text: bound.text ?? random.pick(linesFor(random, chosen.node)) } : null
   },
   run({ file, text }, context) {

@@ -47,10 +47,10 @@ const addDishToBasket = tool({
   establishes: ['basket_filled'],
   needs: ['basket_emptied'],
   ask: [
-    'drop {quantity} portions of {dish} into my basket[, {option}]',
+    'drop {quantity} portions of {dish}[, {option},] into my basket',
     'add {quantity} portions of {dish}[ ({option})] to my food basket',
-    'add {quantity} portions of {dish} to what I am about to order[, {option}]',
-    'put {quantity} portions of {dish} into the basket[, {option}]',
+    'add {quantity} portions of {dish}[, {option},] to what I am about to order',
+    'put {quantity} portions of {dish}[ ({option})] into the basket',
   ],
   sample({ db, random, bound }) {
     const least = bound.quantity ?? 1

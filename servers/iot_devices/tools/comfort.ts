@@ -113,11 +113,8 @@ const moveCover = tool({
     const { db, random, bound } = draw
     const cover = chooseReady(draw, 'cover', bound.cover)
     if (!cover) return null
-    const wanted =
-      cover.type === 'window'
-        ? [0, 20, 50]
-        : // Who wants a blind up or down says so without a number.
-          [25, 30, 40, 50, 60, 75]
+    // Who wants a window shut, or a blind up or down, says so without a number.
+    const wanted = cover.type === 'window' ? [20, 30, 50] : [25, 30, 40, 50, 60, 75]
     const possible = (
       bound.position === undefined ? wanted.filter((position) => position !== cover.level) : [bound.position]
     ).filter((position) => !coverObstacle(db, cover, position))

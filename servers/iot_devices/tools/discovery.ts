@@ -56,7 +56,7 @@ const listDevices = tool({
   ask: [
     'list the devices in {room}[, just the {kind}s]',
     'show me what devices there are in {room}[, only the {kind}s]',
-    'look up the devices in {room}[, the {kind}s alone]',
+    'look up the devices in {room}[ that are {kind}s]',
     'tell me which devices {room} has[, only its {kind}s]',
     'find out what is installed in {room}[ in the way of {kind}s]',
   ],

@@ -45,7 +45,7 @@ const searchListings = tool({
     const row = chooseByDraws(db.listings, random, undefined, (listing) => isOnOffer(listing, moment))
     if (!row) return null
     return {
-      text: random.chance(0.1) ? row.title.split(' ').at(-1)! : row.title,
+      text: random.chance(0.1) ? row.title.split(' ').at(-1)!.toLowerCase() : row.title,
       ...(random.chance(row.format === 'auction' ? 0.3 : 0.06) ? { format: row.format } : {}),
       ...(random.chance(0.25) ? { max_price: Math.ceil((nextPrice(row) + random.int(0, 30)) / 10) * 10 } : {}),
       ...bound,

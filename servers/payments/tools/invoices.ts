@@ -104,7 +104,7 @@ const searchInvoices = tool({
   annotations: { readOnly: true },
   ask: [
     'list our invoices[ for "{words}"][, only the {status} ones]',
-    'find the invoices[ for "{words}"][, the {status} ones alone]',
+    'find the invoices[ for "{words}"][, but only the {status} ones]',
     'look through our invoices[ for "{words}"][, just the {status} ones]',
     'show me the invoices[ that mention "{words}"][, only the {status} ones]',
     'check which invoices there are[ for "{words}"][, {status} ones only]',
