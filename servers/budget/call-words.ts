@@ -4,7 +4,8 @@ import type { CallWords } from '../kernel/define-server.js'
 export const callWords: Readonly<Record<string, CallWords>> = {
   list_categories: {
     goal: 'see how much is left in part of our budget',
-    answer: 'These are the {@group} categories in {month}: {categories*{name} (limit {limit} euros, {left} left)}.',
+    answer:
+      'These are the categories for {@group} spending in {month}: {categories*{name} (limit {limit} euros, {left} left)}.',
     said: ['group'],
   },
   move_between_categories: {

@@ -55,11 +55,11 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   find_deals: {
     goal: 'see my deals',
     answer:
-      'There {found=is|are} {found:deal} in the {@stage} stage[, worth {total} in all][: {deals*{title} at {value}[ (a discount of {percent} percent is asked for)]}].',
+      'There {found=is|are} {found:@stage deal}[, worth {total} in all][: {deals*{title} at {value}[ (a discount of {percent} percent is asked for)]}].',
   },
   move_deal: {
     goal: 'move a deal to another stage',
-    answer: '{title}, worth {value}, is now marked as {stage}.',
+    answer: '{title}, worth {value}, has moved to {stage}.',
     next: ['discount_deal'],
     checks: ['find_deals'],
   },
@@ -76,7 +76,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     checks: [],
   },
   plan_activity: {
-    goal: 'plan something with a customer',
+    goal: 'plan a call or a visit with a customer',
     answer: '{title} is planned for {date}.',
     checks: ['list_activities'],
   },

@@ -5,7 +5,7 @@ export const TERRITORIES = ['north', 'south', 'central', 'overseas'] as const
 export const LEAD_STATUSES = ['new', 'contacted', 'qualified', 'converted', 'lost'] as const
 export const STAGES = ['discovery', 'proposal', 'negotiation', 'won', 'lost'] as const
 export const ACTIVITY_KINDS = ['call', 'meeting', 'demo', 'visit'] as const
-export const OUTCOMES = ['reached', 'missed', 'refused'] as const
+export const OUTCOMES = ['successful', 'missed', 'refused'] as const
 
 /** Whole currency units. */
 export const money = z.int().min(0).max(10_000_000)

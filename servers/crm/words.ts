@@ -48,7 +48,7 @@ export const NOTES = [
 
 /** By how an activity went. */
 export const NOTES_OF = {
-  reached: NOTES,
+  successful: NOTES,
   missed: [
     'nobody answered',
     'was out of office',

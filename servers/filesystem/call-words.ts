@@ -19,7 +19,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
       'It holds {found:entry}.[ Directories: {directories*{name}}.][ Files: {files*{name} ({bytes} bytes)}.][ There {links=is|are} {links:link}.]',
   },
   show_tree: {
-    goal: 'see how a directory is divided',
+    goal: 'see how a directory is structured',
     answer: '{name} has {directories:directory} and {files:file} under it[:\n{tree}].',
   },
   show_disk_usage: {
@@ -38,7 +38,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   find_files_by_size: { goal: 'find large files', answer: 'I found {found:file}[: {files*{name} ({bytes} bytes)}].' },
   find_files_by_date: {
-    goal: 'find files by when they were changed',
+    goal: 'find files by date',
     answer: 'I found {found:file}[: {files*{name}, modified {modified}}].',
   },
   find_links: {
@@ -64,7 +64,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer: '{name} has {lines:line}[: "{text}"].',
     checks: ['show_file_info', 'search_in_file', 'compare_files'],
   },
-  read_lines: { goal: 'read a part of a file', answer: 'That is from line {from_line} of {name} on[: "{text}"].' },
+  read_lines: { goal: 'read a part of a file', answer: 'Here is {name} from line {from_line} on[: "{text}"].' },
   count_lines: {
     goal: 'see how long a file is',
     answer: '{name} has {lines:line}, {words:word} and {bytes:byte}.',

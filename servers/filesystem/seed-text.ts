@@ -87,7 +87,7 @@ export function invoice(random: SeededRandom, number: number, company: string, d
 
 export function recipe(random: SeededRandom, name: string): string {
   return text([
-    capital(name.replace('-', ' ')),
+    capital(name.replaceAll('-', ' ')),
     `Serves ${random.int(2, 8)}, takes ${random.int(3, 18) * 5} minutes`,
     ...words.RECIPES[name]!.map((item) => `- ${random.int(1, 9) * 50} g ${item}`),
   ])

@@ -12,7 +12,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer: '{name} has {found:dish} for you[: {dishes*{name} for {price}}].',
   },
   show_dish: {
-    goal: 'check what is in a dish',
+    goal: 'check a dish for allergens',
     answer:
       '{name} from {restaurant} costs {price}. Allergens: {allergens}.[ Options: {options*{option} (+{extra})}.]{options?| There are no options to choose.} {left:portion} {left=is|are} left.',
   },
@@ -41,7 +41,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     checks: ['show_basket'],
   },
   list_dropoffs: {
-    goal: 'look up my saved drop-offs',
+    goal: 'see where I can have food delivered',
     answer: 'You have {found:drop-off} there[: {dropoffs*{name} at {address}}].',
     said: ['city'],
     elsewhere: ['shopping:add_delivery_address', 'maps:save_place'],
@@ -67,7 +67,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   list_food_orders: {
     goal: 'look through my food orders',
-    answer: 'I found {found:food order} that {found=is|are} {@state}[: {food_orders*{name} on {date} for {paid}}].',
+    answer: 'You have {found:@state food order}[: {food_orders*{name} on {date} for {paid}}].',
   },
   track_food_order: {
     goal: 'check where my food is',

@@ -3,8 +3,8 @@ import type { CallWords } from '../kernel/define-server.js'
 /** By tool: what people are after who call it, and what they are told when it is done. */
 export const callWords: Readonly<Record<string, CallWords>> = {
   list_rooms: {
-    goal: 'see which rooms the home has',
-    answer: 'There {rooms=is|are} {rooms#room}: {rooms*{name} ({load} of {limit} watts)}. The home is in {mode} mode.',
+    goal: 'see which rooms we have in the house',
+    answer: 'There {rooms=is|are} {rooms#room}: {rooms*{name} ({load} of {limit} watts)}. The house is in {mode} mode.',
   },
   list_devices: {
     goal: 'see which devices a room has',
@@ -23,7 +23,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   reconnect_device: {
     goal: 'reconnect a device',
-    answer: '{name} is back online, currently {status}.',
+    answer: '{name} is back online.',
     next: [
       'update_firmware',
       'set_light',
@@ -44,7 +44,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     checks: ['find_faulty_devices'],
   },
   update_firmware: {
-    goal: 'update a device',
+    goal: 'update the firmware of a device',
     answer: '{name} is being updated to firmware {firmware} and is busy until {busy_until}.',
     checks: ['find_faulty_devices'],
   },
@@ -71,7 +71,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'see what a sensor measured',
     answer: 'On {date} {name} measured between {lowest} and {highest} {unit}, {average} on average.',
   },
-  switch_camera: { goal: 'switch a camera', answer: '{name} is {status}.', checks: [] },
+  switch_camera: { goal: 'switch a camera on or off', answer: '{name} is {status}.', checks: [] },
   play_on_speaker: {
     goal: 'play something on a speaker',
     answer: '{name} plays {station} at {volume} percent.',
@@ -97,7 +97,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   set_home_mode: {
     goal: 'change the mode of the home',
-    answer: 'The home is in {mode} mode now: {devices_changed:device} changed and {automations_run:automation} ran.',
+    answer: 'The house is in {mode} mode now: {devices_changed:device} changed and {automations_run:automation} ran.',
     next: ['unlock_door', 'switch_camera', 'play_on_speaker'],
     checks: ['list_rooms'],
   },
@@ -113,7 +113,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     checks: [],
   },
   run_scene: {
-    goal: 'set a scene in a room',
+    goal: 'switch on a scene',
     answer: '{name} is on: {devices_changed:device} changed, and the room draws {room_load} watts.',
     next: ['create_automation'],
     checks: ['list_devices'],
@@ -129,7 +129,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     checks: ['list_automations'],
   },
   switch_automation: {
-    goal: 'switch an automation',
+    goal: 'turn an automation on or off',
     answer: '{name} is {status}.',
     next: ['create_automation'],
     checks: ['list_automations'],

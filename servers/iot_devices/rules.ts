@@ -111,7 +111,7 @@ export function statusOf(scenery: Scenery, device: Device): string {
     case 'cover':
       return level === 0 ? 'shut' : `${level} percent open`
     case 'sensor':
-      return `${level} ${UNITS[type]}`
+      return `${level} ${level === 1 ? UNITS[type]!.replace(/s$/, '') : UNITS[type]}`
     case 'speaker':
       return state === 'on' ? program : 'off'
     case 'appliance':

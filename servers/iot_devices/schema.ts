@@ -9,10 +9,10 @@ import {
 } from '../kernel/define-server.js'
 import { ref } from '../kernel/fields.js'
 
-export const FLOORS = ['ground', 'upper', 'cellar', 'outside'] as const
+export const FLOORS = ['ground_floor', 'upper_floor', 'cellar', 'outdoor'] as const
 export const KINDS = ['light', 'lock', 'thermostat', 'cover', 'sensor', 'camera', 'speaker', 'appliance'] as const
 export const MODES = ['home', 'night', 'away'] as const
-export const FAULTS = ['offline', 'battery', 'firmware'] as const
+export const FAULTS = ['connection', 'battery', 'firmware'] as const
 export const PROGRAMS = ['eco', 'normal', 'intense'] as const
 export const STATIONS = ['news', 'jazz', 'classical', 'pop', 'ambient'] as const
 export const TRIGGERS = ['sunrise', 'sunset', 'arrival', 'departure', 'bedtime'] as const

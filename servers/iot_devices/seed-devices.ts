@@ -34,7 +34,7 @@ export function seedDevices(random: SeededRandom, rooms: readonly Room[], mode: 
         kind: type.kind,
         type: type.type,
         room: room.room,
-        outside: room.floor === 'outside' || label === OUTER_DOORS[room.name],
+        outside: room.floor === 'outdoor' || label === OUTER_DOORS[room.name],
         online: true,
         battery: batteryOf(random, type),
         firmware: latest,
@@ -62,7 +62,7 @@ export function seedDevices(random: SeededRandom, rooms: readonly Room[], mode: 
 function typesIn(random: SeededRandom, { name, floor }: Room, last: boolean): words.DeviceType[] {
   const sometimes = (p: number, ...types: words.DeviceType[]) => (random.chance(p) ? types : [])
   const door = OUTER_DOORS[name] || LOCKABLE.includes(name) || floor === 'cellar' ? [words.LOCK] : []
-  if (floor === 'outside') {
+  if (floor === 'outdoor') {
     return [
       ...random.sample(words.OUTDOOR_LIGHTS, random.int(0, 2)),
       ...door,
@@ -71,7 +71,7 @@ function typesIn(random: SeededRandom, { name, floor }: Room, last: boolean): wo
       words.CAMERA,
     ]
   }
-  const airy = floor === 'upper' || name === 'Kitchen'
+  const airy = floor === 'upper_floor' || name === 'Kitchen'
   return [
     ...random.sample(words.INDOOR_LIGHTS, random.int(1, name === 'Hall' ? 2 : 3)),
     ...door,

@@ -14,18 +14,18 @@ const rooms = (floor: RoomKind['floor'], limit: number, names: string): RoomKind
 
 /** Rooms that every home has, then those it may have, by floor. */
 export const FIXED_ROOMS: readonly RoomKind[] = [
-  ...rooms('ground', 5200, 'Kitchen'),
-  ...rooms('ground', 2300, 'Hall'),
+  ...rooms('ground_floor', 5200, 'Kitchen'),
+  ...rooms('ground_floor', 2300, 'Hall'),
   ...rooms('cellar', 3600, 'Laundry'),
 ]
-export const GROUND_ROOMS = rooms('ground', 2300, 'Living Room, Dining Room, Study, Library, Sunroom, Music Room')
+export const GROUND_ROOMS = rooms('ground_floor', 2300, 'Living Room, Dining Room, Study, Library, Sunroom, Music Room')
 export const UPPER_ROOMS = rooms(
-  'upper',
+  'upper_floor',
   2300,
   'Main Bedroom, Guest Bedroom, Kids Bedroom, Nursery, Dressing Room, Gallery, Loft, Bathroom',
 )
 export const CELLAR_ROOMS = rooms('cellar', 2900, 'Workshop, Gym, Cinema, Wine Cellar, Hobby Room')
-export const OUTSIDE_ROOMS = rooms('outside', 2300, 'Garage, Terrace, Garden, Porch, Carport, Balcony')
+export const OUTSIDE_ROOMS = rooms('outdoor', 2300, 'Garage, Terrace, Garden, Porch, Carport, Balcony')
 
 /** What a device is, beyond its kind. */
 export interface DeviceType {

@@ -3,7 +3,7 @@ import type { CallWords } from '../kernel/define-server.js'
 /** By tool: what people are after who call it, and what they are told when it is done. */
 export const callWords: Readonly<Record<string, CallWords>> = {
   geocode_address: {
-    goal: 'find out where an address lies',
+    goal: 'get the coordinates of an address',
     answer:
       '{address} is in {city}, {country}, at latitude {latitude} and longitude {longitude}, {elevation} metres above the sea.',
   },
@@ -45,8 +45,8 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer: 'It is {straight_metres} metres in a straight line[ and {road_metres} metres by road].',
   },
   get_travel_time: {
-    goal: 'find out how long a way takes',
-    answer: 'That takes {minutes:minute}; the way is {metres} metres long.',
+    goal: 'find out how long a trip takes',
+    answer: 'That takes {minutes:minute}; the distance is {metres} metres.',
   },
   plan_route: {
     goal: 'plan a route',

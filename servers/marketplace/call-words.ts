@@ -12,7 +12,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
       '{title} ({format}) stands at {price}, is offered by {seller} in {city} (rating: {rating}) and ends on {ends}.[ It has {bids:bid} so far.]',
   },
   list_market_activity: {
-    goal: 'check what I have going on in the marketplace',
+    goal: 'see how things are going on the marketplace',
     answer: 'I found {found:entry} among your {@kind}[: {entries*{title} ({amount}, {state})}].',
   },
   place_bid: {

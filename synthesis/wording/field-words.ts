@@ -20,7 +20,7 @@ const NAMED: Readonly<Record<string, string>> = {
   points: 'number of points',
   packs: 'number of packs',
   bags: 'number of bags',
-  bytes: 'size in bytes',
+  kilobytes: 'size in kilobytes',
   lines: 'number of lines',
   nights: 'number of nights',
   degrees: 'temperature',

@@ -23,7 +23,7 @@ const TAIL =
 const FUNCTION_WORDS =
   /\b(of|with|at|on|for|in|to|by|as|from|until|under|within|about|that|and|is|are|was|be|than|most)\b/
 const UNITS =
-  /^ (minutes|percent open|percent brightness|percent|degrees|points|stars|of 5 stars|of five stars|out of five stars|out of five|km\/h|bytes|packs|spans|shares|dates|occurrences|days|times in all|times|nights|bags|euros|priority|folder|department|program|status|mode|discount|a day|ahead|shipping|order)(?=$|[ ,])/
+  /^ (minutes|percent open|percent brightness|percent|degrees|points|stars|of 5 stars|of five stars|out of five stars|out of five|km\/h|packs|spans|shares|dates|occurrences|days|times in all|times|nights|bags|euros|priority|folder|department|program|status|mode|discount|a day|ahead|shipping|order)(?=$|[ ,])/
 const BOUNDARY =
   /^($|,| (and|with|at|on|for|in|to|by|as|of|from|until|under|within|about|before|so|that|when|saying|titled|called|named|after|beneath|again|now)\b)/
 /** What waits for something: no sentence ends there. */

@@ -24,10 +24,10 @@ const listCategories = tool({
   annotations: { readOnly: true },
   needs: ['budget_changed'],
   ask: [
-    'list the {group} categories of our budget[ for {month}]',
-    'show me the limits of our {group} categories[ in {month}]',
-    'tell me what is left in the {group} categories[ of {month}]',
-    'check how our {group} categories stand[ in {month}]',
+    'list the categories of our {group} spending[ in {month}]',
+    'show me the limits of our {group} spending[ in {month}]',
+    'tell me what is left for {group} spending[ in {month}]',
+    'check how our {group} spending stands[ in {month}]',
   ],
   sample({ random, bound, today }) {
     // The limits of months that are over are seldom of use to anybody.

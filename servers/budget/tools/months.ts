@@ -78,9 +78,9 @@ const summariseMonth = tool({
   ask: [
     'sum up our budget for {month}',
     'give me a summary of the household budget for {month}',
-    'tell me what we overspent and what is still unpaid in {month}',
+    'tell me whether we overspent anywhere in {month} and what is still unpaid',
     'show me how our budget looks for {month}',
-    'work out whether we got by on our money in {month}',
+    'check whether we stayed within our budget in {month}',
   ],
   sample({ db, random, bound }) {
     return { month: bound.month ?? random.pick(db.months.list()).month }

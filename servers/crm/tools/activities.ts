@@ -102,10 +102,10 @@ const listActivities = tool({
 const completeActivity = tool({
   name: 'complete_activity',
   description:
-    'Record how an activity of yours went that was due today or before. reached: it is done, and the company counts as reached; missed: it moves to the next workday; refused: it is done, the person is never to be contacted again, and what else was planned with them is dropped.',
+    'Record how an activity of yours went that was due today or before. successful: it is done, and the company counts as reached; missed: it moves to the next workday; refused: it is done, the person is never to be contacted again, and what else was planned with them is dropped.',
   input: z.strictObject({
     activity: ref('activity'),
-    outcome: z.enum(OUTCOMES).describe('How it went: reached, missed or refused.'),
+    outcome: z.enum(OUTCOMES).describe('How it went: successful, missed or refused.'),
     note: z.string().trim().min(3).max(60).describe('What was said, for later.').optional(),
   }),
   output: z.object({
@@ -134,7 +134,8 @@ const completeActivity = tool({
       (row) => completionObstacle(db, today(), row) === undefined,
     )
     if (!activity) return null
-    const outcome = bound.outcome ?? random.pick(['reached', 'reached', 'reached', 'missed', 'refused'] as const)
+    const outcome =
+      bound.outcome ?? random.pick(['successful', 'successful', 'successful', 'missed', 'refused'] as const)
     const note = bound.note ?? (random.chance(0.4) ? random.pick(NOTES_OF[outcome]) : undefined)
     return { activity: activity.activity, outcome, ...(note === undefined ? {} : { note }) }
   },
@@ -144,7 +145,7 @@ const completeActivity = tool({
     const patch: Partial<Activity> = outcome === 'missed' ? { date: workdayAfter(today()) } : { status: 'done' }
     const changed = db.activities.update(key, { ...patch, note: note ?? activity.note })
     const contact = db.contacts.get(activity.crm_contact)!
-    if (outcome === 'reached') db.companies.update(contact.company, { last_reached: today() })
+    if (outcome === 'successful') db.companies.update(contact.company, { last_reached: today() })
     let dropped = 0
     if (outcome === 'refused') {
       db.contacts.update(contact.crm_contact, { do_not_contact: true })

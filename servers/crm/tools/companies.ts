@@ -77,7 +77,7 @@ const listReps = tool({
   ask: [
     'see which reps cover the {territory} territory',
     'list the sales reps of the {territory} territory',
-    'show how the reps of the {territory} territory stand against their quota',
+    'show how the reps in the {territory} territory are doing against their quota',
     'look up who sells in the {territory} territory',
     'tell me how the {territory} sales team is doing',
   ],

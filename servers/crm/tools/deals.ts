@@ -39,11 +39,11 @@ const findDeals = tool({
   pages: { deals: 'long' },
   annotations: { readOnly: true },
   ask: [
-    'find the deals in the {stage} stage[ of {rep}]',
-    'list the deals in {stage}[ that {rep} has]',
-    'show me which deals are in {stage}[ for {rep}]',
-    'look up which deals are in the {stage} stage[ for {rep}]',
-    'see what the deals in the {stage} stage[ of {rep}] are worth',
+    'find the {stage} deals[ of {rep}]',
+    'list the {stage} deals[ that {rep} has]',
+    'show me the deals marked as {stage}[, just those of {rep}]',
+    'look up which {stage} deals there are[ for {rep}]',
+    'see what the {stage} deals[ of {rep}] are worth',
   ],
   sample({ db, random, bound }) {
     const { rep: user, territory } = me(db)
@@ -99,9 +99,9 @@ const moveDeal = tool({
   needs: ['company_reached'],
   ask: [
     'move {deal} to {stage}[ with the close date {close_date}]',
-    'put {deal} into the {stage} stage[, to be closed on {close_date}]',
     'set the stage of {deal} to {stage}[ and its close date to {close_date}]',
-    'mark {deal} as {stage}[, expecting to close on {close_date}]',
+    'change the stage of {deal} to {stage}[, expected to close on {close_date}]',
+    'switch {deal} over to {stage}[, with {close_date} as the close date]',
   ],
   sample({ db, random, bound, today }) {
     const able = (row: Deal) =>

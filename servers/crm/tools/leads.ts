@@ -37,7 +37,8 @@ const findLeads = tool({
   annotations: { readOnly: true },
   ask: [
     'find my {status} leads[ in {city}]',
-    'list the {status} leads that I can work on[ in {city}]',
+    'tell me which {status} leads we have[ in {city}]',
+    'check which leads are marked as {status}[ in {city}]',
     'show me the {status} leads[ based in {city}]',
     'look up my {status} leads[, only those from {city}]',
   ],
@@ -78,10 +79,10 @@ const advanceLead = tool({
   annotations: { readOnly: false },
   establishes: ['lead_qualified'],
   ask: [
-    'mark {lead} as {status}[ with a budget of {budget}]',
-    'set {lead} to {status}[ and note a budget of {budget}]',
-    'put {lead} down as {status}[, budget {budget}]',
-    'record that {lead} is {status}[ and can spend {budget}]',
+    'mark {lead} as {status}[, with a budget of {budget}]',
+    'set the status of {lead} to {status}[ and note a budget of {budget}]',
+    'put {lead} down as {status}[, with {budget} to spend]',
+    'update {lead} to {status}[ and enter a budget of {budget}]',
   ],
   sample({ db, random, bound }) {
     const able = (row: Lead) =>
@@ -123,7 +124,7 @@ const convertLead = tool({
   }),
   annotations: { readOnly: false },
   needs: ['lead_qualified'],
-  ask: ['start a deal with {lead}', 'turn {lead} into a deal', 'open a deal for {lead}', 'make {lead} a deal'],
+  ask: ['start a deal with {lead}', 'turn {lead} into a deal', 'open a deal for {lead}', 'convert {lead} into a deal'],
   sample({ db, random, bound }) {
     const lead = choose(db.leads, random, bound.lead, (row) => conversionObstacle(db, row) === undefined)
     return lead ? { lead: lead.lead } : null

@@ -71,7 +71,7 @@ const sortLines = tool({
     'show the lines of {file} sorted in {order} order',
     'sort the lines of {file} in {order} order',
     'print {file} with its lines sorted in {order} order',
-    'give me the lines of {file}, sorted, in {order} order',
+    'give me the lines of {file} in {order} order',
   ],
   sample(context) {
     const { bound, random } = context

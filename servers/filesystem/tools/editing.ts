@@ -48,13 +48,13 @@ function withinLimit(context: Context, text: string): ReturnType<typeof textCont
 const writeFile = tool({
   name: 'write_file',
   description:
-    'Write a text file in a directory. A text file of that name is overwritten unless if_exists is refuse. New files can be written by their owner and read by all (644).',
+    'Write a text file in a directory. A text file of that name is overwritten unless if_exists is keep, with which the call fails. New files can be written by their owner and read by all (644).',
   input: z.strictObject({
     directory: directoryKey('Directory in which the file is written'),
     name: nameField.describe('Name of the file.'),
     text: z.string().min(1).max(400).describe('The whole content.'),
     if_exists: z
-      .enum(['overwrite', 'refuse'])
+      .enum(['overwrite', 'keep'])
       .describe('What happens to a file of that name; overwrite if not given.')
       .optional(),
   }),
@@ -92,7 +92,7 @@ const writeFile = tool({
       const file = make(context, place, name, content)
       return { name, file: file.path, bytes: file.bytes, status: 'created' as const }
     }
-    if (if_exists === 'refuse') fail('already_exists', `${path} exists already.`)
+    if (if_exists === 'keep') fail('already_exists', `${path} exists already.`)
     const existing = reach(context, path)
     if (existing.kind === 'directory') fail('is_a_directory', `${existing.path} is a directory.`)
     if (existing.kind !== 'text') fail('not_text', `${existing.path} is a ${existing.kind}, not a text file.`)
@@ -115,7 +115,11 @@ const appendToFile = tool({
   ],
   sample(context) {
     const { db, random, bound } = context
-    const chosen = choose(context, bound.file, (node) => takesMore(db, node) && linesFor(random, node).length > 0)
+    const chosen = choose(
+      context,
+      bound.file,
+      (node) => takesMore(db, node) && !node.name.endsWith('.lock') && linesFor(random, node).length > 0,
+    )
     return chosen ? { file: chosen.path, text: bound.text ?? random.pick(linesFor(random, chosen.node)) } : null
   },
   run({ file, text }, context) {

@@ -7,7 +7,7 @@ import { changeObstacle, entryObstacle, isFile, quotaObstacle, readObstacle, rem
 import { choose, chooseDirectory, free, isShort, newArchive } from '../sampling.js'
 import { type Context, directoryKey, fileKey, type Node, nameField, type Sampling, tool } from '../schema.js'
 
-const ifExists = z.enum(['overwrite', 'refuse']).optional()
+const ifExists = z.enum(['overwrite', 'keep']).optional()
 const status = z.enum(['moved', 'copied', 'replaced'])
 
 /** Whether somebody would take the file elsewhere: the archive that has just been made, if there is one, and no file that says that another is in use. */
@@ -34,12 +34,12 @@ function toReplace(
   directory: Node,
   name: string,
   source: Node,
-  choice: 'overwrite' | 'refuse' | undefined,
+  choice: 'overwrite' | 'keep' | undefined,
 ): Node | undefined {
   const path = join(directory.path, name)
   const existing = context.db.nodes.get(path)
   if (!existing) return undefined
-  if (choice === 'refuse') context.fail('already_exists', `${path} exists already.`)
+  if (choice === 'keep') context.fail('already_exists', `${path} exists already.`)
   if (existing.kind === 'directory') context.fail('is_a_directory', `${path} is a directory and cannot be replaced.`)
   if (existing.path === source.path) context.fail('same_file', `${path} is there already.`)
   return existing
@@ -48,7 +48,7 @@ function toReplace(
 const moveFile = tool({
   name: 'move_file',
   description:
-    'Move a file (or a link itself) into another directory under the same name. A file of that name there is overwritten unless if_exists is refuse. Needs write permission on both directories.',
+    'Move a file (or a link itself) into another directory under the same name. A file of that name there is overwritten unless if_exists is keep, with which the call fails. Needs write permission on both directories.',
   input: z.strictObject({
     file: fileKey(),
     directory: directoryKey('Directory into which it is moved'),
@@ -137,7 +137,7 @@ const renameFile = tool({
 const copyFile = tool({
   name: 'copy_file',
   description:
-    'Copy a file into a directory, under the same name or a new one; the copy is yours and counts against the quota. A file of that name there gets the new content (which needs write permission on it) unless if_exists is refuse. Links are followed.',
+    'Copy a file into a directory, under the same name or a new one; the copy is yours and counts against the quota. A file of that name there gets the new content (which needs write permission on it) unless if_exists is keep, with which the call fails. Links are followed.',
   input: z.strictObject({
     file: fileKey(),
     directory: directoryKey('Directory into which it is copied'),

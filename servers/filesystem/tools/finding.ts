@@ -55,11 +55,10 @@ const findFiles = tool({
   annotations: { readOnly: true },
   needs: ['working_directory_chosen'],
   ask: [
-    'see where there are files called {pattern}[ in {directory}]',
-    'find files called {pattern}[ in {directory}]',
-    'look for files named {pattern}[ somewhere under {directory}]',
-    'search[ {directory}] for files with the name {pattern}',
-    'locate files called {pattern}[ anywhere under {directory}]',
+    'list every {pattern} file[ in {directory}]',
+    'find all files that match {pattern}[ in {directory}]',
+    'look for {pattern}[ somewhere under {directory}]',
+    'search[ {directory}] for files named {pattern}',
   ],
   sample(context) {
     const { bound, random } = context

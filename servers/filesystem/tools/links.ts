@@ -45,7 +45,11 @@ const findLinks = tool({
     }
     const fits = (node: Node): boolean => !listingObstacle(user, node) && statesIn(node).length > 0
     const chosen = chooseDirectory(context, bound.directory, fits)
-    return chosen ? { directory: chosen.path, state: random.pick(statesIn(chosen.node)) } : null
+    if (!chosen) return null
+    const states = statesIn(chosen.node)
+    // Few look for links of which nothing is to be mended.
+    const state = states.includes('broken') && random.chance(0.7) ? 'broken' : random.pick(states)
+    return { directory: chosen.path, state }
   },
   run({ directory, state }, context) {
     const { unless, db } = context

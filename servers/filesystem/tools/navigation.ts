@@ -18,7 +18,7 @@ const changeDirectory = tool({
   ask: [
     'make {directory} the working directory',
     'go to {directory}',
-    'switch to {directory} as the working directory',
+    'switch over to {directory}',
     'cd into {directory}',
   ],
   sample(context) {
@@ -81,14 +81,14 @@ const showSession = tool({
   },
 })
 
-const ORDERS = ['name', 'newest', 'largest'] as const
+const ORDERS = ['name', 'date', 'size'] as const
 
 const byAge = descending('modified')
 
 const arrange: Record<(typeof ORDERS)[number], (a: Node, b: Node) => number> = {
   name: byPath,
-  newest: (a, b) => byAge(a, b) || byPath(a, b),
-  largest: (a, b) => b.bytes - a.bytes || byPath(a, b),
+  date: (a, b) => byAge(a, b) || byPath(a, b),
+  size: (a, b) => b.bytes - a.bytes || byPath(a, b),
 }
 
 const listDirectory = tool({
@@ -96,7 +96,10 @@ const listDirectory = tool({
   description: `List the directories and files in a directory, and how many links there are. Needs read and execute permission.`,
   input: z.strictObject({
     directory: directoryKey(),
-    order: z.enum(ORDERS).describe('By name, or newest or largest first; by name if not given.').optional(),
+    order: z
+      .enum(ORDERS)
+      .describe('By name, or by date with the newest first, or by size with the largest first; by name if not given.')
+      .optional(),
   }),
   output: z.object({
     found: z.int(),
@@ -155,10 +158,10 @@ const showTree = tool({
   output: z.object({ name: z.string(), directories: z.int(), files: z.int(), tree: z.string() }),
   annotations: { readOnly: true },
   ask: [
-    'show the tree of directories under {directory}',
+    'show the directory tree under {directory}',
     'draw {directory} as a tree',
     'show me the subdirectories of {directory} as a tree',
-    'print the directory tree of {directory}',
+    'print the directories in {directory} as a tree',
   ],
   sample(context) {
     const { db, bound } = context
@@ -235,7 +238,7 @@ const showDiskUsage = tool({
     const all = below(context.db, user, root)
     const files = all.filter(isFile)
     const largest = files.reduce<Node | undefined>(
-      (top, file) => (top && arrange.largest(top, file) <= 0 ? top : file),
+      (top, file) => (top && arrange.size(top, file) <= 0 ? top : file),
       undefined,
     )
     return {

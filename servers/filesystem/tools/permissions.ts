@@ -34,10 +34,10 @@ const changeFilePermissions = tool({
   output: z.object({ name: z.string(), file: fileKey(), before: z.string(), mode: z.string() }),
   annotations: { readOnly: false },
   ask: [
-    'set the file permissions of {file} to {mode}',
-    'change the file mode of {file} to {mode}',
+    'set the permissions of the file {file} to {mode}',
+    'change the permissions on the file {file} to {mode}',
     'chmod the file {file} to {mode}',
-    'give {file} the file permissions {mode}',
+    'give the file {file} the permissions {mode}',
   ],
   sample(context) {
     const { db, random, bound } = context
@@ -61,10 +61,10 @@ const changeDirectoryPermissions = tool({
   output: z.object({ name: z.string(), directory: directoryKey(), before: z.string(), mode: z.string() }),
   annotations: { readOnly: false },
   ask: [
-    'set the directory permissions of {directory} to {mode}',
-    'change the directory mode of {directory} to {mode}',
+    'set the permissions of the directory {directory} to {mode}',
+    'change the permissions on the directory {directory} to {mode}',
     'chmod the directory {directory} to {mode}',
-    'give {directory} the directory permissions {mode}',
+    'give the directory {directory} the permissions {mode}',
   ],
   sample(context) {
     const { db, random, bound } = context

@@ -7,8 +7,9 @@ import { isFile, listingObstacle } from '../rules.js'
 import { chooseDirectory } from '../sampling.js'
 import { directoryKey, type FilesystemView, fileKey, type Node, tool } from '../schema.js'
 
-/** Sizes as people name them. Bytes. */
-const SIZES = [1000, 2000, 5000, 100_000, 1_000_000, 1_500_000, 2_000_000, 2_500_000, 3_000_000] as const
+/** Sizes as people name them. Kilobytes. */
+const SIZES = [1, 2, 5, 100, 1000, 1500, 2000, 2500, 3000] as const
+const KILOBYTE = 1000
 
 /** The sizes that one to three files beneath the directory are above. */
 function tellingSizes(db: FilesystemView, directory: Node): number[] {
@@ -16,17 +17,18 @@ function tellingSizes(db: FilesystemView, directory: Node): number[] {
     .filter(isFile)
     .map(({ bytes }) => bytes)
   return SIZES.filter((size) => {
-    const larger = sizes.filter((bytes) => bytes > size).length
+    const larger = sizes.filter((bytes) => bytes > size * KILOBYTE).length
     return larger >= 1 && larger <= 3
   })
 }
 
 const findFilesBySize = tool({
   name: 'find_files_by_size',
-  description: 'Find the files beneath a directory that have more than a number of bytes, the largest first.',
+  description:
+    'Find the files beneath a directory that are larger than a number of kilobytes (1000 bytes each), the largest first.',
   input: z.strictObject({
     directory: directoryKey(),
-    bytes: z.int().min(0).max(100_000_000).describe('Only files with more bytes than this.'),
+    kilobytes: z.int().min(0).max(100_000).describe('Only files larger than this.'),
   }),
   output: z.object({
     found: z.int(),
@@ -35,10 +37,10 @@ const findFilesBySize = tool({
   pages: { files: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'find the files under {directory} that are larger than {bytes} bytes',
-    'look in {directory} for files of more than {bytes} bytes',
-    'list files over {bytes} bytes under {directory}',
-    'show which files under {directory} have more than {bytes} bytes',
+    'find the files under {directory} that are larger than {kilobytes} KB',
+    'look in {directory} for files bigger than {kilobytes} KB',
+    'list files over {kilobytes} KB under {directory}',
+    'show which files under {directory} take up more than {kilobytes} KB',
   ],
   sample(context) {
     const { db, random, bound } = context
@@ -50,12 +52,12 @@ const findFilesBySize = tool({
     )
     if (!chosen) return null
     const sizes = tellingSizes(db, chosen.node)
-    const bytes = bound.bytes ?? (sizes.length > 0 ? random.pick(sizes) : undefined)
-    return bytes === undefined ? null : { directory: chosen.path, bytes }
+    const kilobytes = bound.kilobytes ?? (sizes.length > 0 ? random.pick(sizes) : undefined)
+    return kilobytes === undefined ? null : { directory: chosen.path, kilobytes }
   },
-  run({ directory, bytes }, context) {
+  run({ directory, kilobytes }, context) {
     const files = reachable(context, directory)
-      .filter((node) => isFile(node) && node.bytes > bytes)
+      .filter((node) => isFile(node) && node.bytes > kilobytes * KILOBYTE)
       .sort((a, b) => b.bytes - a.bytes || byPath(a, b))
     return {
       found: files.length,

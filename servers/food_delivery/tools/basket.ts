@@ -47,10 +47,10 @@ const addDishToBasket = tool({
   establishes: ['basket_filled'],
   needs: ['basket_emptied'],
   ask: [
-    'drop {quantity} portions of {dish} into my basket[, {option}]',
-    'add {quantity} portions of {dish} to my food basket[ with the option {option}]',
-    'add {quantity} portions of {dish} to what I am about to order[, {option}]',
-    'put {quantity} portions of {dish} into the basket[, {option}]',
+    'drop {quantity} portions of {dish}[, {option},] into my basket',
+    'add {quantity} portions of {dish}[ ({option})] to my food basket',
+    'add {quantity} portions of {dish}[, {option},] to what I am about to order',
+    'put {quantity} portions of {dish}[ ({option})] into the basket',
   ],
   sample({ db, random, bound }) {
     const least = bound.quantity ?? 1
@@ -115,7 +115,7 @@ const showBasket = tool({
   annotations: { readOnly: true },
   ask: [
     'show my food basket',
-    'check what is in the basket and which promos fit',
+    'check what is in the basket and which promos I could use',
     'tell me what the basket would cost and how much credit I have',
     'list the dishes in my basket',
     'go over what I am about to order and what it comes to',
@@ -161,7 +161,7 @@ const emptyBasket = tool({
     'throw everything out of the basket',
     'clear the basket so that I can start over',
     'remove all dishes from my basket',
-    'forget every dish I have picked so far',
+    'take everything back out of my basket',
   ],
   sample: ({ db }) => (db.basket.list().length > 0 ? {} : null),
   run(_, { db, fail }) {
@@ -185,7 +185,7 @@ const applyPromo = tool({
     'apply {promo} to the basket',
     'use {promo} on what is in my basket',
     'redeem {promo} for this meal',
-    'use the discount from {promo} for the basket',
+    'get me the discount of {promo} on my basket',
   ],
   sample({ db, random, bound, today }) {
     const lines = db.basket.list()

@@ -38,8 +38,8 @@ const listDropoffs = tool({
     'list my drop-offs in {city}',
     'show me where in {city} I can have food delivered',
     'look up my saved drop-offs in {city}',
-    'tell me which delivery places I have saved in {city}',
-    'remind me which addresses in {city} couriers can bring food to',
+    'tell me which addresses in {city} I have saved for food deliveries',
+    'remind me where in {city} my food can be dropped off',
   ],
   sample: ({ db, random, bound }) => ({ city: random.pick(db.dropoffs.list()).city, ...bound }),
   run({ city }, { db }) {
@@ -72,7 +72,7 @@ const addDropoff = tool({
     'save {address} as a drop-off called "{name}"',
     'add a drop-off named "{name}" at {address}',
     'save {address} for food deliveries under the name "{name}"',
-    'remember {address} as the delivery place "{name}"',
+    'set up {address} as the drop-off "{name}"',
   ],
   sample({ db, random, bound }) {
     if (db.dropoffs.count() >= LIMITS.dropoffs) return null
@@ -114,7 +114,7 @@ const topUpCredit = tool({
     'add {amount} to my credit for food orders',
     'charge {amount} to my card for food credit',
     'raise my food credit by {amount}',
-    'move {amount} from my card onto my food account',
+    'put {amount} from my card on my food credit',
   ],
   sample({ db, random, bound, today }) {
     const most = topUpLeft(db, today())

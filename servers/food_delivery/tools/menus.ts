@@ -37,7 +37,7 @@ const findRestaurants = tool({
     'look for {cuisine} food that can be delivered to {dropoff}[ from a place with {serving} on the menu]',
     'show me the {cuisine} places that deliver to {dropoff}[ and have {serving}]',
     'tell me which {cuisine} restaurants deliver to {dropoff}[ and have {serving}]',
-    'work out who cooks {cuisine} dishes and delivers to {dropoff}[, {serving} among them]',
+    'find out where I can get {cuisine} food delivered to {dropoff}[ with {serving} on the menu]',
   ],
   sample({ db, random, bound }) {
     const dropoff = choose(db.dropoffs, random, bound.dropoff)
@@ -122,12 +122,11 @@ const showDish = tool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'see what goes into {dish}',
     'show me the details of {dish}',
     'check which allergens and options {dish} has',
-    'tell me what is in {dish} and what it costs',
-    'find out what {dish} is made of',
-    'explain what exactly I would get if I ordered {dish}',
+    'tell me what {dish} costs and which allergens are in it',
+    'find out how {dish} can be ordered and what allergens it has',
+    'look up the price and the allergens of {dish}',
   ],
   sample({ db, random, bound }) {
     const dish = choose(db.dishes, random, bound.dish)

@@ -6,18 +6,18 @@ import { cancelFee, LIMITS, statusOf } from '../rules.js'
 import { type FoodOrder, tool } from '../schema.js'
 import { INSTRUCTIONS } from '../words.js'
 
-const STATES = ['scheduled', 'underway', 'delivered', 'cancelled'] as const
+const STATES = ['scheduled', 'active', 'delivered', 'cancelled'] as const
 
 /** The status as a customer would sort it. */
 function stateOf(order: FoodOrder, now: string): (typeof STATES)[number] {
   const status = statusOf(order, now)
-  return status === 'scheduled' || status === 'delivered' || status === 'cancelled' ? status : 'underway'
+  return status === 'scheduled' || status === 'delivered' || status === 'cancelled' ? status : 'active'
 }
 
 const listFoodOrders = tool({
   name: 'list_food_orders',
   description:
-    'List your food orders, the newest first: scheduled for later, underway (placed, accepted, cooking or on the way), delivered or cancelled.',
+    'List your food orders, the newest first: scheduled for later, active (placed, accepted, cooking or on the way), delivered or cancelled.',
   input: z.strictObject({
     state: z.enum(STATES).describe('Only orders in this state.'),
     restaurant: ref('restaurant', 'Only orders from this restaurant, from find_restaurants.').optional(),
@@ -31,10 +31,10 @@ const listFoodOrders = tool({
   pages: { food_orders: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'list my food orders that are {state}[, those from {restaurant}]',
-    'show me which food orders are {state}[ at {restaurant}]',
-    'look up the food orders of mine that are {state}[, only those from {restaurant}]',
-    'tell me which of my food orders[ from {restaurant}] are {state}',
+    'list my {state} food orders[ from {restaurant}]',
+    'show me the {state} food orders[ that I placed with {restaurant}]',
+    'look up my {state} food orders[, only those from {restaurant}]',
+    'check what {state} food orders I have[ at {restaurant}]',
   ],
   sample({ db, random, bound, now }) {
     // Orders that were called off are seldom looked for.
@@ -77,7 +77,7 @@ const trackFoodOrder = tool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'see how far {food_order} is',
+    'see how far along {food_order} is',
     'track {food_order}',
     'check where {food_order} is',
     'tell me the status of {food_order} and what is in it',
@@ -88,7 +88,7 @@ const trackFoodOrder = tool({
     const at = now()
     // Of what was called off, or has come, nobody asks where it is.
     const isOn = (row: FoodOrder) => !['cancelled', 'delivered'].includes(stateOf(row, at))
-    const open = (row: FoodOrder) => stateOf(row, at) === 'underway'
+    const open = (row: FoodOrder) => stateOf(row, at) === 'active'
     const order =
       bound.food_order === undefined && random.chance(0.5)
         ? (choose(db.food_orders, random, undefined, open) ?? choose(db.food_orders, random, undefined, isOn))
@@ -127,7 +127,7 @@ const cancelFoodOrder = tool({
   needs: ['food_ordered'],
   ask: [
     'cancel {food_order}',
-    'call off {food_order} before it is cooked',
+    'call off {food_order} before they start cooking',
     'cancel {food_order} and get me my money back',
     'stop {food_order}, I do not want it any more',
   ],
@@ -172,7 +172,7 @@ const instructCourier = tool({
     'let the courier of {food_order} know: "{instruction}"',
     'add the delivery note "{instruction}" to {food_order}',
     'leave a note for the courier of {food_order}: "{instruction}"',
-    'pass "{instruction}" on to whoever brings {food_order}',
+    'pass "{instruction}" on to whoever delivers {food_order}',
   ],
   sample({ db, random, bound, now }) {
     const at = now()

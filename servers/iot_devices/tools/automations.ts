@@ -40,7 +40,7 @@ const listAutomations = tool({
     'show which automations run at {trigger}',
     'look up my {trigger} automations',
     'tell me which automations go off at {trigger}',
-    'check what happens by itself at {trigger} in this house',
+    'check what runs by itself at {trigger} in this house',
   ],
   sample({ db, random, bound }) {
     const automation = choose(db.automations, random, undefined)

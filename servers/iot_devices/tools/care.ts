@@ -33,8 +33,8 @@ const reconnectDevice = tool({
   ask: [
     'reconnect {device}',
     'bring {device} back online',
-    'get {device} connected to the network again',
-    'restart the connection of {device}',
+    'get {device} back on the network',
+    'get {device} online again',
   ],
   sample({ db, random, bound }) {
     const device = choose(db.devices, random, bound.device, ({ online, battery }) => !online && battery !== 0)
@@ -67,9 +67,8 @@ const replaceBattery = tool({
   establishes: ['battery_replaced'],
   ask: [
     'record that {device} has a new battery',
-    'note the new battery in {device}',
+    'note down a new battery for {device}',
     'log the battery change of {device}',
-    'enter a battery change for {device}',
     'put down that I just changed the battery in {device}',
   ],
   sample({ db, random, bound }) {

@@ -24,13 +24,10 @@ const setLightTool = tool({
   ],
   sample(draw) {
     const { db, random, bound } = draw
-    const light = chooseReady(draw, 'light', bound.light)
+    // Who wants a light off, or as bright as can be, says so without a number, and some lights know nothing else.
+    const light = chooseReady(draw, 'light', bound.light, ({ low, high }) => low !== high)
     if (!light) return null
-    const wanted =
-      light.low === light.high
-        ? [light.level > 0 ? 0 : 100]
-        : // Who wants it off, or as bright as can be, says so without a number.
-          [15, 20, 35, 40, 50, 60, 75, 80].filter((brightness) => brightness !== light.level)
+    const wanted = [15, 20, 35, 40, 50, 60, 75, 80].filter((brightness) => brightness !== light.level)
     const possible = (bound.brightness === undefined ? wanted : [bound.brightness]).filter(
       (brightness) => !lightObstacle(db, light, brightness),
     )
@@ -57,7 +54,6 @@ const setThermostat = tool({
   establishes: ['room_arranged'],
   needs: ['windows_moved'],
   ask: [
-    'have {thermostat} at {degrees} degrees',
     'set {thermostat} to {degrees} degrees',
     'turn {thermostat} to {degrees} degrees',
     'set the temperature on {thermostat} to {degrees} degrees',
@@ -108,23 +104,20 @@ const moveCover = tool({
   annotations: { readOnly: false, idempotent: true },
   establishes: ['room_arranged', 'windows_moved'],
   ask: [
-    'have {cover} {position} percent open',
     'set {cover} to {position} percent open',
-    'bring {cover} to {position} percent open',
+    'set the opening of {cover} to {position} percent',
+    'change how far {cover} is open to {position} percent',
     'move {cover} until it is {position} percent open',
   ],
   sample(draw) {
     const { db, random, bound } = draw
     const cover = chooseReady(draw, 'cover', bound.cover)
     if (!cover) return null
-    const wanted =
-      cover.type === 'window'
-        ? [0, 20, 50]
-        : // Who wants a blind up or down says so without a number.
-          [25, 30, 40, 50, 60, 75].filter((position) => position !== cover.level)
-    const possible = (bound.position === undefined ? wanted : [bound.position]).filter(
-      (position) => !coverObstacle(db, cover, position),
-    )
+    // Who wants a window shut, or a blind up or down, says so without a number.
+    const wanted = cover.type === 'window' ? [20, 30, 50] : [25, 30, 40, 50, 60, 75]
+    const possible = (
+      bound.position === undefined ? wanted.filter((position) => position !== cover.level) : [bound.position]
+    ).filter((position) => !coverObstacle(db, cover, position))
     return possible.length > 0 ? { cover: cover.device, position: random.pick(possible) } : null
   },
   run({ cover: key, position }, context) {

@@ -9,7 +9,7 @@ import { type Device, FAULTS, FLOORS, HOME, type IotView, KINDS, keyByKind, keyO
 type Fault = (typeof FAULTS)[number]
 
 const HAS_FAULT: Readonly<Record<Fault, (device: Device) => boolean>> = {
-  offline: ({ online }) => !online,
+  connection: ({ online }) => !online,
   battery: ({ battery }) => battery !== null && battery < LIMITS.lowBattery,
   firmware: ({ firmware, latest }) => firmware !== latest,
 }
@@ -23,8 +23,8 @@ function named(db: IotView, query: string): Device[] {
 const listRooms = tool({
   name: 'list_rooms',
   description:
-    'List the rooms of a floor with what their lights and appliances draw and what the circuit carries, in watts, and the mode of the home.',
-  input: z.strictObject({ floor: z.enum(FLOORS).describe('Floor of the home.') }),
+    'List the rooms of a floor, or those outdoors, with what their lights and appliances draw and what the circuit carries, in watts, and the mode of the home.',
+  input: z.strictObject({ floor: z.enum(FLOORS).describe('Part of the home.') }),
   output: z.object({
     mode: z.string(),
     rooms: z.array(z.object({ name: z.string(), room: ref('room'), load: z.int(), limit: z.int() })),
@@ -32,11 +32,11 @@ const listRooms = tool({
   pages: { rooms: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'see what rooms we have on the {floor} level',
-    'list the rooms on the {floor} level',
-    'show me which rooms there are on the {floor} level',
-    'tell me which rooms the {floor} level of the house has',
-    'look up the rooms on the {floor} level of our home',
+    'see what {floor} rooms we have',
+    'list our {floor} rooms',
+    'show me the {floor} rooms',
+    'tell me which {floor} rooms there are',
+    'check how much power our {floor} rooms are drawing',
   ],
   sample: ({ random, bound }) => ({ floor: random.pick(FLOORS), ...bound }),
   run: ({ floor }, { db }) => ({ mode: modeOf(db), rooms: [...db.rooms.by('floor', floor)] }),
@@ -54,11 +54,11 @@ const listDevices = tool({
   pages: { devices: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'list the devices in {room}[, of type {kind} only]',
-    'show me what devices[ of type {kind}] there are in {room}',
-    'look up the devices[ of type {kind}] in {room}',
-    'tell me which devices[ of type {kind}] {room} has',
-    'find out what is installed in {room}[, type {kind} only]',
+    'list the devices in {room}[, just the {kind}s]',
+    'show me what devices there are in {room}[, only the {kind}s]',
+    'look up the devices in {room}[ that are {kind}s]',
+    'tell me which devices {room} has[, only its {kind}s]',
+    'find out what is installed in {room}[ in the way of {kind}s]',
   ],
   sample({ db, random, bound }) {
     const device = choose(
@@ -106,9 +106,9 @@ const findDevice = tool({
   annotations: { readOnly: true },
   ask: [
     'find the device called {name}',
-    'look up {name} among the devices',
+    'look up the {name} among the devices',
     'search the home for a device named {name}',
-    'check on {name}',
+    'check on the {name}',
   ],
   sample({ db, random, bound }) {
     const { name } = random.pick(db.devices.list())
@@ -132,7 +132,7 @@ const findDevice = tool({
 
 const findFaultyDevices = tool({
   name: 'find_faulty_devices',
-  description: `Find devices that are offline, whose battery is below ${LIMITS.lowBattery} percent, or whose firmware is out of date. Tells how many spare batteries are left.`,
+  description: `Find devices that have no connection (offline), whose battery is below ${LIMITS.lowBattery} percent, or whose firmware is out of date. Tells how many spare batteries are left.`,
   input: z.strictObject({ fault: z.enum(FAULTS).describe('What is wrong with them.') }),
   output: z.object({
     found: z.int(),
@@ -145,9 +145,9 @@ const findFaultyDevices = tool({
   annotations: { readOnly: true },
   ask: [
     'find the devices with a {fault} problem',
-    'show which devices have {fault} trouble',
+    'show which devices are having {fault} trouble',
     'look for devices in the home with {fault} issues',
-    'check the home for {fault} faults',
+    'check the whole home for {fault} problems',
   ],
   sample: ({ random, bound }) => ({ fault: random.pick(FAULTS), ...bound }),
   run({ fault }, context) {

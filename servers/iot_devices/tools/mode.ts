@@ -27,9 +27,9 @@ const setHomeMode = tool({
   establishes: ['mode_set'],
   needs: ['doors_locked', 'windows_moved', 'appliance_stopped'],
   ask: [
-    'set the home to {mode} mode[ with the PIN {pin}]',
+    'set the house to {mode} mode[ with the PIN {pin}]',
     'put the house into {mode} mode[, the PIN is {pin}]',
-    'switch the home mode to {mode}[ using the PIN {pin}]',
+    'switch the house over to {mode} mode[ using the PIN {pin}]',
     'change the mode of the house to {mode}[ with {pin} as the PIN]',
   ],
   sample({ db, random, bound }) {

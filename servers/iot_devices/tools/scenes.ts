@@ -113,7 +113,7 @@ const runScene = tool({
   }),
   annotations: { readOnly: false, idempotent: true },
   needs: ['device_online', 'windows_moved'],
-  ask: ['put {scene} on', 'run {scene}', 'activate {scene}', 'set the mood with {scene}', 'switch to {scene}'],
+  ask: ['put {scene} on', 'run {scene}', 'activate {scene}', 'start {scene}', 'switch to {scene}'],
   sample(draw) {
     const scene = choose(draw.db.scenes, draw.random, draw.bound.scene, (row) => !sceneObstacle(draw, row))
     return scene ? { scene: scene.scene } : null

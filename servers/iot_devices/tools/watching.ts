@@ -27,7 +27,7 @@ const getSensorHistory = tool({
     'get the history of {sensor} for {date}',
     'look up the readings of {sensor} from {date}',
     'tell me the lowest and highest value of {sensor} on {date}',
-    'dig out what values {sensor} had on {date}',
+    'find out what {sensor} picked up on {date}',
   ],
   sample({ db, random, bound, now }) {
     const sensor = choose(db.devices, random, bound.sensor, ({ kind }) => kind === 'sensor')
@@ -102,10 +102,10 @@ const playOnSpeaker = tool({
   annotations: { readOnly: false, idempotent: true },
   needs: ['mode_set'],
   ask: [
-    'play {station} on {speaker}[ at a volume of {volume} percent]',
-    'put on {station} on {speaker}[ at {volume} percent]',
-    'start the {station} station on {speaker}[ with the volume at {volume}]',
-    'have {speaker} play {station}[ at volume {volume}]',
+    'play the {station} station on {speaker}[ at a volume of {volume} percent]',
+    'put some {station} on {speaker}[ at {volume} percent]',
+    'have {speaker} play some {station}[ at {volume} percent volume]',
+    'tune {speaker} to the {station} station[ with the volume at {volume} percent]',
   ],
   sample(draw) {
     const { db, random, bound } = draw

@@ -22,8 +22,8 @@ const geocodeAddress = tool({
     'look up the coordinates of {address}',
     'find the coordinates of {address}',
     'tell me the latitude and longitude of {address}',
-    'find out where exactly {address} is and how high it lies',
-    'work out at which latitude and longitude {address} lies',
+    'find out where exactly {address} is and how high up it is',
+    'give me the exact coordinates of {address}',
   ],
   sample(sampling) {
     const { db, bound } = sampling

@@ -120,7 +120,7 @@ const nearestPlaces = tool({
     'look for a {category} close to {address}',
     'show me which {category} is nearest to {address}',
     'tell me where the closest {category} to {address} is',
-    'point me to a {category} around {address}',
+    'point me to a {category} near {address}',
   ],
   sample(sampling) {
     const { db, bound } = sampling
@@ -164,11 +164,10 @@ const findReachablePlaces = tool({
   annotations: { readOnly: true },
   needs: ['categories_known', 'roads_changed'],
   ask: [
-    'find every {category} within a {minutes}-minute {mode} trip of {address}',
-    'show me every {category} I can reach from {address} on a {minutes}-minute {mode} trip',
-    'show me which {category} is at most a {minutes}-minute {mode} trip away from {address}',
-    'look for a {category} no more than a {minutes}-minute {mode} trip from {address}',
-    'tell me if any {category} is close enough to {address} for a {minutes}-minute {mode} trip',
+    'find every {category} within {minutes} minutes of {mode} from {address}',
+    'show me every {category} no more than {minutes} minutes of {mode} away from {address}',
+    'look for a {category} with a {mode} time of at most {minutes} minutes from {address}',
+    'tell me if there is a {category} that I can reach from {address} with {minutes} minutes of {mode}',
   ],
   sample(sampling) {
     const { db, random, bound, now } = sampling

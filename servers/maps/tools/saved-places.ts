@@ -23,11 +23,11 @@ const savePlace = tool({
   }),
   annotations: { readOnly: false, destructive: true, idempotent: true },
   ask: [
-    'keep {address} on the map as "{name}"',
     'save {address} as "{name}"',
     'add {address} to my saved places under the name "{name}"',
-    'remember {address} as "{name}" on the map',
+    'pin {address} on the map as "{name}"',
     'put {address} in my saved places as "{name}"',
+    'save {address} on the map under the name "{name}"',
   ],
   sample(sampling) {
     const { db, random, bound } = sampling
@@ -76,7 +76,7 @@ const listSavedPlaces = tool({
     'show me the addresses I saved[ under "{name}"]',
     'look at my saved places[ with "{name}" in the name]',
     'tell me which addresses are saved on the map[ as "{name}"]',
-    'go through what I have saved on the map[ as "{name}"]',
+    'show me what I have saved on the map[ as "{name}"]',
   ],
   sample({ db, random, bound }) {
     const rows = db.saved_places.list()

@@ -54,11 +54,11 @@ const getTravelTime = tool({
   annotations: { readOnly: true },
   needs: ['roads_changed'],
   ask: [
-    'tell me how long {mode} takes from {from_address} to {to_address}',
+    'tell me how long {mode} from {from_address} to {to_address} takes',
     'get the {mode} time from {from_address} to {to_address}',
-    'check how long the {mode} trip from {from_address} to {to_address} takes',
+    'check how many minutes of {mode} it takes from {from_address} to {to_address}',
     'work out the {mode} time between {from_address} and {to_address}',
-    'estimate how many minutes of {mode} it is from {from_address} to {to_address}',
+    'estimate the {mode} time from {from_address} to {to_address}',
   ],
   sample(sampling) {
     const { bound } = sampling
@@ -132,7 +132,7 @@ const planRouteWithStop = tool({
   ask: [
     'plan a {mode} route from {from_address} to {to_address} with a stop at {stop_address}',
     'tell me how much of a detour {stop_address} is on the {mode} route from {from_address} to {to_address}',
-    'plan a {mode} trip from {from_address} via {stop_address} to {to_address}',
+    'plan a {mode} route from {from_address} via {stop_address} to {to_address}',
     'work out a {mode} route from {from_address} to {to_address} with a stop at {stop_address}',
   ],
   sample(sampling) {

@@ -33,7 +33,7 @@ const placeBid = tool({
     'put in a bid of {amount} on {listing}',
     'bid {amount} on {listing}',
     'place a bid of {amount} on {listing}',
-    'enter a bid on {listing} for {amount}',
+    'make a bid of {amount} for {listing}',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()
@@ -78,8 +78,8 @@ const buyListing = tool({
   ask: [
     'buy {listing}',
     'purchase {listing} for me',
-    'go ahead and buy {listing} with my wallet',
-    'take {listing} at that price',
+    'go ahead and buy {listing} from my wallet',
+    'get {listing} for me, paid from my wallet',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()
@@ -181,7 +181,7 @@ const answerOffer = tool({
   annotations: { readOnly: false },
   ask: [
     'tell them that I {answer} {offer}[ at {amount}]',
-    'respond to {offer}: {answer} it[ at {amount}]',
+    'send word that I {answer} {offer}[ at {amount}]',
     'let the other side know that I {answer} {offer}[ with {amount}]',
     'go ahead and {answer} {offer}[ at {amount}]',
   ],

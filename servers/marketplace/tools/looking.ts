@@ -35,7 +35,7 @@ const searchListings = tool({
   pages: { listings: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'search for {text} on the marketplace[, only {format} listings][, for at most {max_price}]',
+    'search the marketplace for a {text}[, only {format} listings][, for at most {max_price}]',
     'look for a second-hand {text}[ among the {format} listings][, up to {max_price}]',
     'see whether anybody sells a used {text}[ as a {format} listing][ for no more than {max_price}]',
     'check the marketplace for a used {text}[, just {format} listings][, at {max_price} or less]',
@@ -45,7 +45,7 @@ const searchListings = tool({
     const row = chooseByDraws(db.listings, random, undefined, (listing) => isOnOffer(listing, moment))
     if (!row) return null
     return {
-      text: random.chance(0.1) ? row.title.split(' ').at(-1)! : row.title,
+      text: random.chance(0.1) ? row.title.split(' ').at(-1)!.toLowerCase() : row.title,
       ...(random.chance(row.format === 'auction' ? 0.3 : 0.06) ? { format: row.format } : {}),
       ...(random.chance(0.25) ? { max_price: Math.ceil((nextPrice(row) + random.int(0, 30)) / 10) * 10 } : {}),
       ...bound,
@@ -91,7 +91,7 @@ const getListing = tool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'see what {listing} is like',
+    'see what {listing} goes for and who sells it',
     'show me the details of {listing}',
     'tell me who sells {listing} and until when',
     'find out who offers {listing} and how well they are rated',
@@ -226,7 +226,7 @@ const listMarketActivity = tool({
     'list my {kind} on the marketplace[, just the ones for "{text}"]',
     'show me my {kind} on the marketplace[ with "{text}" in the title]',
     'look up my {kind} on the marketplace[, only those for "{text}"]',
-    'check how my {kind} on the marketplace are doing[, those for "{text}"]',
+    'go through my {kind} on the marketplace[, just those for "{text}"]',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()

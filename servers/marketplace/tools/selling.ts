@@ -171,7 +171,7 @@ const shipSale = tool({
   annotations: { readOnly: false },
   ask: [
     'ship {sale} by {carrier}',
-    'send what I sold in {sale} to the buyer by {carrier}',
+    'send {sale} off to the buyer by {carrier}',
     'get {sale} on its way to the buyer by {carrier}',
     'have {sale} delivered to the buyer by {carrier}',
   ],

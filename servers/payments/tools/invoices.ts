@@ -29,7 +29,7 @@ const createInvoice = tool({
     'create an invoice of {amount} titled "{title}" for {customer}[ that is due on {due}]',
     'write {customer} an invoice titled "{title}" for {amount}[ with the due date {due}]',
     'bill {customer} {amount} for "{title}"[, due on {due}]',
-    'prepare an invoice over {amount} for {customer}, called "{title}"[, to be paid by {due}]',
+    'prepare an invoice of {amount} for {customer}, called "{title}"[, to be paid by {due}]',
   ],
   sample({ db, random, bound, today }) {
     const customer = choose(db.customers, random, bound.customer, ({ status }) => status === 'active')
@@ -103,11 +103,11 @@ const searchInvoices = tool({
   pages: { invoices: 'long' },
   annotations: { readOnly: true },
   ask: [
-    'list our invoices[ for {words}][, only the {status} ones]',
-    'find the invoices[ for {words}][ that are {status}]',
-    'look through our invoices[ for {words}][, just the {status} ones]',
-    'show me the invoices[ that mention {words}][, only the {status} ones]',
-    'check which invoices there are[ for {words}][, {status} ones only]',
+    'list our invoices[ for "{words}"][, only the {status} ones]',
+    'find the invoices[ for "{words}"][, but only the {status} ones]',
+    'look through our invoices[ for "{words}"][, just the {status} ones]',
+    'show me the invoices[ that mention "{words}"][, only the {status} ones]',
+    'check which invoices there are[ for "{words}"][, {status} ones only]',
   ],
   sample({ db, random, bound, today }) {
     const row = random.pick(db.invoices.list())
@@ -141,7 +141,12 @@ const voidInvoice = tool({
   output: z.object(invoiceState),
   annotations: { readOnly: false, destructive: true },
   establishes: ['notice_sent'],
-  ask: ['void {invoice} so that nobody pays it', 'void {invoice}', 'have {invoice} voided', 'mark {invoice} as void'],
+  ask: [
+    'make {invoice} void so that nobody pays it',
+    'void {invoice}',
+    'cancel {invoice} for good',
+    'mark {invoice} as void',
+  ],
   sample({ db, random, bound }) {
     const invoice = choose(db.invoices, random, bound.invoice, (row) => voidingObstacle(row) === undefined)
     return invoice ? { invoice: invoice.invoice } : null

@@ -186,7 +186,7 @@ const requestPayout = tool({
     'pay out {amount} to my bank',
     'request a payout of {amount}',
     'send {amount} of the balance to our bank account',
-    'move {amount} from the balance to the bank as a payout',
+    'move {amount} from the balance to the bank',
   ],
   sample({ db, random, bound, today }) {
     const { available, reserve } = db.balance.get('main')!

@@ -44,7 +44,7 @@ const plan = ({ crm_contact }: CrmContact, date: string, kind = 'call'): Call =>
   'plan_activity',
   { crm_contact, kind, date },
 ]
-const complete = ({ activity }: Activity, outcome = 'reached'): Call => ['complete_activity', { activity, outcome }]
+const complete = ({ activity }: Activity, outcome = 'successful'): Call => ['complete_activity', { activity, outcome }]
 const move = ({ deal }: Deal, stage: string, close_date?: string): Call => [
   'move_deal',
   { deal, stage, ...(close_date === undefined ? {} : { close_date }) },
@@ -86,7 +86,7 @@ checkWorldContract(crm, {
     unknown_lead: () => ['convert_lead', { lead: 'lead-7' }],
     unknown_deal: () => ['discount_deal', { deal: 'deal-7', percent: 5 }],
     unknown_discount_request: () => approve('request-7'),
-    unknown_activity: () => ['complete_activity', { activity: 'call-7', outcome: 'reached' }],
+    unknown_activity: () => ['complete_activity', { activity: 'call-7', outcome: 'successful' }],
     outside_territory: (s) =>
       handOver(
         company(s, (row) => !near(s)(row)),
@@ -264,7 +264,7 @@ test('a deal is won once somebody of the company was reached, and counts for the
   assert.is(refuse(session, move(row, 'won')), 'no_recent_contact')
   const person = willing(session, ({ company: at }) => at === row.company)
   const planned = succeed(session, ...plan(person, TODAY, 'visit'))
-  succeed(session, 'complete_activity', { activity: planned.activity, outcome: 'reached' })
+  succeed(session, 'complete_activity', { activity: planned.activity, outcome: 'successful' })
   const { value } = succeed(session, ...discount(row, 10))
   assert.is(value, row.amount - Math.floor(row.amount / 10))
   const { won, pipeline } = me(view(session))

@@ -10,6 +10,9 @@ import { crm } from '../../../servers/crm/index.js'
 import { isMine, me } from '../../../servers/crm/rules.js'
 import { type CrmView, STAGES } from '../../../servers/crm/schema.js'
 import { NOTES_OF } from '../../../servers/crm/words.js'
+import { filesystem } from '../../../servers/filesystem/index.js'
+import { iotDevices } from '../../../servers/iot_devices/index.js'
+import type { IotView } from '../../../servers/iot_devices/schema.js'
 import { generateWorld, type ServerDefinition, Session, seededRandom } from '../../../servers/kernel/index.js'
 import { payments } from '../../../servers/payments/index.js'
 import type { PaymentsView } from '../../../servers/payments/schema.js'
@@ -110,6 +113,23 @@ test('a highest price is only named by who does not know yet what to buy', () =>
   everyDraw<TradingView>(trading, 'search_instruments', ({ query, max_price }, db) => {
     if (max_price !== undefined) assert.not(db.instruments.find(({ name }) => name === query))
   })
+})
+
+test('a light gets a brightness that only one that can be dimmed has, and a blind or window moves', () => {
+  everyDraw<IotView>(iotDevices, 'set_light', ({ light, brightness }, db) => {
+    const { low, high, name } = db.devices.get(light as string)!
+    assert.ok(low !== high && ![0, 100].includes(brightness as number), `${name} to ${brightness}`)
+  })
+  everyDraw<IotView>(iotDevices, 'move_cover', ({ cover, position }, db) => {
+    assert.is.not(position, db.devices.get(cover as string)!.level)
+  })
+})
+
+test('mostly it is broken links that are looked for', () => {
+  const states: unknown[] = []
+  everyDraw(filesystem, 'find_links', ({ state }) => states.push(state))
+  assert.ok(states.filter((state) => state === 'broken').length * 2 > states.length)
+  assert.ok(states.includes('working'))
 })
 
 test.run()

@@ -49,7 +49,7 @@ checkWorldContract(filesystem, {
     permission_denied: () => ['write_file', { directory: '/shared/policies', name: 'mine.txt', text: 'x' }],
     not_owner: () => ['change_file_permissions', { file: '/shared/policies/travel.txt', mode: '666' }],
     sticky_directory: (s) => ['trash_file', { file: inDrop(s).path }],
-    already_exists: () => ['write_file', { directory: '~/notes', name: 'todo.txt', text: 'x', if_exists: 'refuse' }],
+    already_exists: () => ['write_file', { directory: '~/notes', name: 'todo.txt', text: 'x', if_exists: 'keep' }],
     directory_not_empty: () => ['remove_directory', { directory: '~/logs' }],
     directory_in_use: (s) => {
       succeed(s, 'change_directory', { directory: '~/notes/recipes' })
@@ -186,7 +186,7 @@ test('moving onto a file of that name replaces it, unless that is refused', () =
   const used = me(session).used_bytes
   const old = at(session, '~/notes/todo.txt')
   const move = { file: '/tmp/todo.txt', directory: '~/notes' }
-  assert.is(refusal(session, 'move_file', { ...move, if_exists: 'refuse' }), 'already_exists')
+  assert.is(refusal(session, 'move_file', { ...move, if_exists: 'keep' }), 'already_exists')
   assert.is(succeed(session, 'move_file', move).status, 'replaced')
   assert.is(at(session, '~/notes/todo.txt').text, 'the new list\n')
   assert.is(me(session).used_bytes, used - old.bytes)
@@ -265,7 +265,7 @@ test('writing tells the time of the session, and files are found by date and siz
   assert.is(at(session, '~/logs').modified, '2026-03-02 09:00')
   const found = succeed(session, 'find_files_by_date', { directory: '~', when: 'since', date: '2026-03-02' })
   assert.is(found.found, 1)
-  const large = succeed(session, 'find_files_by_size', { directory: '~', bytes: 100_000 })
+  const large = succeed(session, 'find_files_by_size', { directory: '~', kilobytes: 100 })
   assert.is(
     large.found,
     diskOf(session).nodes.count(({ kind }) => kind === 'photo'),
