@@ -4,7 +4,7 @@ import type { CallWords } from '../kernel/define-server.js'
 export const callWords: Readonly<Record<string, CallWords>> = {
   find_stores: {
     goal: 'find our stores in a city',
-    answer: 'There {found=is|are} {found:store}[: {stores*{name}, {address}, open {opens} to {closes}}].',
+    answer: 'There {found=is|are} {found:store} in {@city}[: {stores*{name}, {address}, open {opens} to {closes}}].',
     said: ['city'],
     elsewhere: ['maps:plan_route', 'maps:get_travel_time', 'vehicle:save_destination'],
   },
@@ -15,7 +15,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   check_stock: {
     goal: 'check which stores have an article',
-    answer: '{found:store} {found=has|have} {title}[: {stores*{name} with {available} for {price}}].',
+    answer: '{found:store} {found=has|have} {title}[: {stores*{name} ({available} at {price} each)}].',
   },
   show_store: {
     goal: 'check how a store is doing',
@@ -56,8 +56,8 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   count_stock: {
     goal: 'enter a stock count',
     answer:
-      'The count of {title} is marked as {status}: the books say {on_hand} on hand, a difference of {difference}.',
-    next: ['reorder_stock', 'transfer_stock', 'mark_down_article'],
+      'The count of {title} is marked as {status}: the books now say {on_hand} on hand, a difference of {difference}.',
+    next: ['reorder_stock', 'transfer_stock'],
     checks: ['check_stock'],
   },
 }

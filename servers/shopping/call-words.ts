@@ -37,7 +37,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   view_cart: {
     goal: 'check what is in my cart',
     answer:
-      '{items#article} {items=is|are} in your cart[: {items*{quantity} of {name} at {price}}].[ The coupon {coupon} takes {discount} off.] The total is {total}.',
+      '{items#article} {items=is|are} in your cart[: {items*{name} ({quantity} at {price})}].[ The coupon {coupon} takes {discount} off.] The total is {total}.',
   },
   add_to_wishlist: {
     goal: 'put something on my wishlist',
@@ -78,13 +78,13 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     checks: ['list_shipping_options'],
   },
   list_shipping_options: {
-    goal: 'check how my cart can be sent',
-    answer: 'To {name} it can go by {options*{shipping} shipping for {cost}, arriving on {arrives}}.',
+    goal: 'check the shipping options for my cart',
+    answer: 'Your cart can go to {name} by {options*{shipping} shipping for {cost}, arriving on {arrives}}.',
   },
   list_payment_methods: {
     goal: 'check how I can pay',
     answer:
-      'You can pay with {payment_methods*{name} ({available} available, {status})}. You have {points:point} to spend[, and {pending_points:point} more once your orders are delivered].',
+      'You have these payment methods: {payment_methods*{name} ({status}, {available} available)}. You have {points:point} to spend[, and {pending_points:point} waiting for your orders to be delivered].',
   },
   redeem_gift_card: {
     goal: 'redeem a gift card',
@@ -104,11 +104,11 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   show_order: {
     goal: 'look at an order',
     answer:
-      '{title} is {status}; the day of delivery is {arrives}. The order holds {items*{quantity} of {name}[ ({returned})]}.',
+      'Your order "{title}" is {status}; the day of delivery is {arrives}. It holds {items*{quantity} of {name}[ ({returned})]}.',
   },
   cancel_order: {
     goal: 'cancel an order',
-    answer: 'Your order {title} is {status}; {refund} goes back to your {refunded_to}.',
+    answer: 'Your order "{title}" is {status}; {refund} goes back to your {refunded_to}.',
     checks: [],
   },
   return_item: {

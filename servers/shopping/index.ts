@@ -25,7 +25,7 @@ export const shopping = defineServer({
     product: { noun: 'product', table: 'products', label: 'title' },
     // What somebody has an opinion of.
     bought_product: { noun: 'product', table: 'products', label: 'title' },
-    variant: { noun: 'variant', table: 'variants', label: 'name' },
+    variant: { noun: 'version', table: 'variants', label: 'name' },
     cart_item: { noun: 'article', table: 'cart_lines', label: 'name' },
     coupon: { noun: 'coupon', table: 'coupons', label: 'name', sayable: true },
     delivery_address: { noun: 'address', table: 'delivery_addresses', label: 'name' },

@@ -58,7 +58,8 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   answer_follow_request: {
     goal: 'answer a follow request',
     answer: '{name} {accepted?follows you now|was turned down}; you have {your_followers:follower}.',
-    next: ['follow_profile', 'send_direct_message'],
+    // Following back is none of it: whether somebody was turned down is not to be seen afterwards.
+    next: ['send_direct_message'],
     checks: ['view_story'],
   },
   restrict_profile: { goal: 'mute or block somebody', answer: '{name} is {restriction} now.', checks: [] },

@@ -48,7 +48,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   add_reaction: {
     goal: 'react to a message',
-    answer: 'I put a {@emoji} reaction on "{text}", which has {reactions:reaction} now.',
+    answer: 'I added the {@emoji} emoji to "{text}", which has {reactions:reaction} now.',
     next: ['reply_to_chat_message'],
     checks: [],
   },

@@ -99,7 +99,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   change_flight: {
     goal: 'change to another flight',
     answer: 'The booking is changed to {title}: {charged} euros were charged, and it costs {price} euros in all now.',
-    next: ['choose_seat', 'pay_booking'],
+    next: ['choose_seat'],
     checks: ['find_free_seats', 'get_itinerary'],
   },
   cancel_booking: {

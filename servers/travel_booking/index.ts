@@ -23,7 +23,7 @@ export const travelBooking = defineServer({
     flight: { noun: 'flight', table: 'flights', label: 'name' },
     hotel: { noun: 'hotel', table: 'hotels', label: 'name' },
     traveller: { noun: 'traveller', table: 'travellers', label: 'name' },
-    itinerary: { noun: 'itinerary', table: 'itineraries', label: 'title' },
+    itinerary: { noun: 'trip', table: 'itineraries', label: 'title' },
     booking: { noun: 'booking', table: 'bookings', label: 'title', sayable: true },
     budget: { noun: 'travel budget', table: 'budgets', label: 'name' },
   },

@@ -16,7 +16,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     checks: ['check_vehicle', 'search_trips'],
   },
   set_brake: {
-    goal: 'put a brake on or off',
+    goal: 'switch a brake on or off',
     answer: 'The foot brake is {foot_brake} and the parking brake is {parking_brake} now.',
     next: ['start_engine', 'shift_gear', 'accelerate_to'],
     checks: [],

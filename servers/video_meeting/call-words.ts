@@ -22,7 +22,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   invite_participant: {
     goal: 'invite somebody to a video meeting',
     answer: '{name} is {place}.',
-    next: ['start_recording', 'start_meeting'],
+    next: ['start_meeting'],
     checks: ['list_participants'],
   },
   list_participants: {

@@ -111,7 +111,7 @@ const NAMED_AFTER_ANOTHER = /\b(request|order|sale|reservation|shipment|recordin
 
 /** What things are called that have names of their own: nobody says "the Copper Lion Pharmacy place". */
 const SAYS_NOTHING =
-  /^(place|location|article|product|device|appliance|light|thermostat|cover|speaker|sensor|camera|lock|door|window cover|destination|company|restaurant|dish|store|stock|deal|itinerary)$/
+  /^(place|location|article|product|device|appliance|light|thermostat|cover|speaker|sensor|camera|lock|door|window cover|destination|company|restaurant|dish|store|stock|deal)$/
 
 function labelled(noun: string, label: string, { labelField, ahead }: Context, random: SeededRandom): TextSpan[] {
   const name: TextSpan = { text: label, fixed: true, label: true }
@@ -127,7 +127,7 @@ function labelled(noun: string, label: string, { labelField, ahead }: Context, r
     return random.chance(0.4) ? [word('the '), ...bare, word(` ${noun}`)] : [word(`the ${noun} about `), ...bare]
   }
   // "Ceramic Pan in medium" says what it is of.
-  if (/^(variant|item|article)$/.test(noun) && /^[A-Z].* in [a-z ]+$/.test(label)) return [name]
+  if (/^(version|item|article)$/.test(noun) && /^[A-Z].* in [a-z ]+$/.test(label)) return [name]
   const endsWithNoun = label.toLowerCase().endsWith(noun.split(' ').at(-1)!)
   if (proper && endsWithNoun) return random.chance(0.5) ? [word('the '), name] : [name]
   // The name of a file or a person needs no word for what it is, nor does a title that was just spoken of.
@@ -197,7 +197,7 @@ const DATED =
 
 /** Fields that count something: `with the most bids`. */
 const COUNTED =
-  /^(bids|minutes|likes|replies|shares|reviews|comments|reactions|posts|followers|members|pins|watchers|issues|points|seats|devices|bookings|products|nights|spans|files|entries|lines|rooms|activities|deals|bookmarks|economy_seats|business_seats|warehouse|stock|on_hand|quantity|waiting|pending|invited)$/
+  /^(bids|stars|minutes|likes|replies|shares|reviews|comments|reactions|posts|followers|members|pins|watchers|issues|points|seats|devices|bookings|products|nights|spans|files|entries|lines|rooms|activities|deals|bookmarks|economy_seats|business_seats|warehouse|stock|on_hand|quantity|waiting|pending|invited)$/
 
 type Extreme = Extract<Way, { how: 'extreme' }>
 

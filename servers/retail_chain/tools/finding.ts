@@ -68,8 +68,8 @@ const searchArticles = tool({
   annotations: { readOnly: true },
   ask: [
     'search for "{text}" among our articles[ in the {department} department]',
-    'find the articles called "{text}"[ in the {department} department]',
-    'look up "{text}" in our range[ under {department}]',
+    'find the article called "{text}"[ in the {department} department]',
+    'look up "{text}" in our range[, in the {department} department]',
     'check whether we carry "{text}"[ in the {department} department]',
   ],
   sample({ db, random, bound }) {
@@ -119,7 +119,7 @@ const checkStock = tool({
     'check which stores[ in {city}] have {article} in stock',
     'show me which of our stores[ in {city}] have {article}',
     'look up the stock of {article}[ in our {city} stores]',
-    'tell me how much our stores have of {article}[ in {city}]',
+    'tell me how much stock our stores[ in {city}] have of {article}',
   ],
   sample({ db, random, bound }) {
     const row = chooseStock(db, random, { article: bound.article }, (stock) => availableOf(stock) > 0)
@@ -165,7 +165,7 @@ const showStore = tool({
     'show me how {store} is doing',
     'tell me what is running low and what is due to arrive at {store}',
     'give me an overview of {store}',
-    'look up what {store} runs short of and what it is waiting for',
+    'look up what {store} is running out of and which deliveries it is waiting for',
     'check what {store} is short of and what is on its way there',
   ],
   sample({ db, random, bound }) {

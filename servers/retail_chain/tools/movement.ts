@@ -46,7 +46,7 @@ const transferStock = tool({
     'transfer {quantity} of {article} from {from_store} to {to_store}',
     'send {quantity} pieces of {article} over from {from_store} to {to_store}',
     'move {quantity} of {article} from {from_store} to {to_store}',
-    'ship {quantity} of {article} out of {from_store} to {to_store}',
+    'ship {quantity} pieces of {article} from {from_store} to {to_store}',
   ],
   sample({ db, random, bound, now }) {
     const at = now()
@@ -182,7 +182,7 @@ const receiveShipment = tool({
     'book {shipment} into stock',
     'mark {shipment} as received',
     'confirm that {shipment} has arrived',
-    'sign for {shipment} and put it on the shelves',
+    'sign for {shipment} and add it to the stock',
   ],
   sample({ db, random, bound, now }) {
     const row = choose(db.shipments, random, bound.shipment, (shipment) => !receiveObstacle(db, shipment, now()))

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
-import { countObstacle, isLow, LIMITS, markdownObstacle, reducedPrice, roomOf, stockOf } from '../rules.js'
+import { availableOf, countObstacle, isLow, LIMITS, markdownObstacle, reducedPrice, roomOf, stockOf } from '../rules.js'
 import { chooseStock, isNeediest } from '../sampling.js'
 import { money, pieces, tool } from '../schema.js'
 
@@ -40,6 +40,8 @@ const markDownArticle = tool({
         // What runs low anyway sells at its price.
         (stock) =>
           !isLow(stock) &&
+          // Where nothing is left there is nothing to sell.
+          availableOf(stock) > 0 &&
           // Nor does anybody take a little more off what is marked down already.
           stock.price === db.articles.get(stock.article)!.price &&
           isNeediest(db, stock) &&
@@ -83,7 +85,7 @@ const countStock = tool({
     'record a count of {counted} for {article} at {store}',
     'note that we counted {counted} of {article} in {store}',
     'enter a stock count of {counted} for {article} at {store}',
-    'enter that we counted {counted} of {article} in {store}',
+    'log {counted} as the count of {article} at {store}',
   ],
   sample({ db, random, bound, today }) {
     const row = chooseStock(
@@ -95,7 +97,8 @@ const countStock = tool({
     if (!row) return null
     // More is missing than turns up, and now and then so much that it has to be counted again.
     const off = random.chance(0.06) ? random.int(-9, 6) : random.int(-3, 1)
-    const least = Math.max(row.reserved, row.on_hand + off)
+    // Nobody goes on about an article of which none is there.
+    const least = Math.max(1, row.reserved, row.on_hand + off)
     return {
       article: row.article,
       store: row.store,

@@ -39,7 +39,7 @@ const addToCart = tool({
     'put[ {quantity} of] {variant} into my cart',
     'add {variant} to the cart[, {quantity} of them]',
     'place[ {quantity} of] {variant} in my shopping cart',
-    'add {variant} to my shopping cart[, {quantity} pieces]',
+    'get[ {quantity} of] {variant} into my shopping cart',
   ],
   sample({ db, random, bound }) {
     const wanted = bound.quantity ?? 1
@@ -122,8 +122,8 @@ const viewCart = tool({
     'show me my cart',
     'tell me what is in my shopping cart',
     'have a look at my cart',
-    'check what the things in my cart cost',
-    'show me my cart and what it all costs',
+    'check what the things in my cart come to',
+    'show me everything in my cart and what it costs',
     'add up what I have put into my cart so far',
   ],
   sample: () => ({}),

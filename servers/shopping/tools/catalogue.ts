@@ -54,11 +54,11 @@ const browseProducts = tool({
   pages: { products: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'look through what {brand} has[ under {category}][ for up to {max_price}]',
-    'browse the products of {brand}[ under {category}][ for up to {max_price}]',
-    'show me what {brand} offers[ under {category}][ for at most {max_price}]',
-    'list what the shop has from {brand}[ under {category}][, for {max_price} or less]',
-    'see which products there are from {brand}[ under {category}][ for {max_price} or less]',
+    'look through what {brand} has[ in the {category} section][ for up to {max_price}]',
+    'browse through everything from {brand}[ in the {category} section][ for up to {max_price}]',
+    'show me what {brand} offers[ in the {category} section][ for at most {max_price}]',
+    'list what the shop has from {brand}[ in the {category} section][, for {max_price} or less]',
+    'see which products there are from {brand}[ in the {category} section][ for {max_price} or less]',
   ],
   sample({ db, random, bound }) {
     const row = choose(
@@ -96,10 +96,10 @@ const searchProducts = tool({
   pages: { products: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'search for "{text}" in the shop[ under {category}][, up to {max_price}]',
-    'find "{text}" in the shop[ under {category}][ for at most {max_price}]',
-    'look for a product called "{text}"[ under {category}][ that costs no more than {max_price}]',
-    'see whether the shop sells "{text}"[ under {category}][ for {max_price} or less]',
+    'search for "{text}" in the shop[, in the {category} section][, up to {max_price}]',
+    'find "{text}" in the[ {category} section of the] shop[ for at most {max_price}]',
+    'look for a product called "{text}"[ in the {category} section][ that costs no more than {max_price}]',
+    'see whether the shop sells "{text}"[ in the {category} section][ for {max_price} or less]',
   ],
   sample({ db, random, bound }) {
     const row = choose(
@@ -143,10 +143,10 @@ const showProduct = tool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'let me see {product} with its variants',
-    'open the page of {product}',
-    'tell me which variants of {product} are in stock',
-    'look at the details and prices of {product}',
+    'show me {product} and what it comes in',
+    'open the product page of {product}',
+    'tell me which versions of {product} are in stock',
+    'look up what {product} costs and how it is rated',
   ],
   sample({ db, random, bound }) {
     const row = choose(db.products, random, bound.product)

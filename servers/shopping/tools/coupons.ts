@@ -27,7 +27,7 @@ const findCoupons = tool({
     'find my coupons for {category}',
     'show me which coupons I can use for {category}',
     'look up the coupons I have for {category}',
-    'list my coupons that are good for {category}',
+    'list the coupons of mine that are good for {category}',
   ],
   sample: ({ random, bound }) => ({ category: random.pick(CATEGORIES), ...bound }),
   run({ category }, { db }) {
@@ -54,9 +54,9 @@ const applyCoupon = tool({
   needs: ['cart_filled', 'coupon_freed'],
   ask: [
     'apply {coupon} to my cart',
-    'use {coupon} for what is in the cart',
+    'use {coupon} for what is in my cart',
     'use {coupon} on my shopping cart',
-    'redeem {coupon} on the cart',
+    'redeem {coupon} against my cart',
   ],
   sample({ db, random, bound, today }) {
     if (customerOf(db).coupon !== null) return null
@@ -92,7 +92,7 @@ const removeCoupon = tool({
   ask: [
     'take the coupon off my cart',
     'remove the coupon from the cart again',
-    'clear the coupon on my shopping cart',
+    'clear the coupon from my shopping cart',
     'keep the coupon for later and take it off the cart',
   ],
   sample: ({ db }) => (customerOf(db).coupon === null ? null : {}),

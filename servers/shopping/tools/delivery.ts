@@ -93,9 +93,9 @@ const listShippingOptions = tool({
   needs: ['cart_filled'],
   ask: [
     'list the shipping options for {delivery_address}',
-    'show me how my cart can be sent to {delivery_address}',
+    'show me the ways to have my cart sent to {delivery_address}',
     'check what shipping to {delivery_address} costs',
-    'tell me how fast the shop can ship my cart to {delivery_address}',
+    'tell me how soon my cart could be delivered to {delivery_address}',
   ],
   sample({ db, random, bound }) {
     const row = choose(db.delivery_addresses, random, bound.delivery_address)

@@ -44,7 +44,7 @@ const placeOrder = tool({
   needs: ['cart_filled', 'coupon_applied'],
   ask: [
     'order what is in my cart for {delivery_address} by {shipping} shipping and pay with {payment_method}[, using {points} points]',
-    'check out with {shipping} shipping to {delivery_address}, paid with {payment_method}[ and {points} loyalty points]',
+    'check out and have everything sent to {delivery_address} by {shipping} shipping, paid with {payment_method}[ and {points} loyalty points]',
     'buy what is in my cart with {payment_method} and send it to {delivery_address} by {shipping} shipping[, with {points} points off]',
     'place the order with {shipping} shipping, delivered to {delivery_address} and charged to {payment_method}[, spending {points} points]',
   ],
@@ -107,11 +107,11 @@ const listOrders = tool({
   pages: { orders: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'see which orders of mine are {status}',
-    'list my {status} orders',
-    'show me the orders that are {status}',
+    'see which of my orders have been {status}',
+    'list my orders that have been {status}',
+    'show me the orders that have been {status}',
     'go through my {status} orders',
-    'tell me which of my orders are {status}',
+    'check which orders of mine have been {status}',
   ],
   sample({ db, random, bound }) {
     // Orders that were called off are seldom looked for.
@@ -149,7 +149,7 @@ const showOrder = tool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'show me {order} with its items',
+    'show me {order} and everything in it',
     'check what is in {order}',
     'tell me what is in {order} and when it arrives',
     'look up the details of {order}',
@@ -185,7 +185,7 @@ const cancelOrder = tool({
     'cancel {order}',
     'call off {order} and get the money back',
     'stop {order} before it is shipped',
-    'cancel {order} at the shop',
+    'have {order} cancelled',
   ],
   sample({ db, random, bound, now }) {
     const row = choose(

@@ -22,8 +22,8 @@ const listPaymentMethods = tool({
     'list my payment methods in the shop',
     'show me how I can pay and how many loyalty points I have',
     'look up my payment methods and loyalty points in the shop',
-    'tell me which payment methods I can use for an order',
-    'see what my cards and my store credit would still cover',
+    'tell me which payment methods the shop has on file for me',
+    'see how much is left on my cards and my store credit',
   ],
   sample: () => ({}),
   run(_, { db }) {

@@ -47,7 +47,7 @@ const viewWishlist = tool({
   ask: [
     'show me my wishlist',
     'tell me what is on my wishlist',
-    'open the wishlist',
+    'open my wishlist',
     'check which things I saved on my wishlist',
   ],
   sample: () => ({}),

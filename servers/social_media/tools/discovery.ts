@@ -31,7 +31,7 @@ const findProfile = tool({
     'find the profile of {name}',
     'look {name} up',
     'search for {name} on here',
-    'see if {name} has a profile',
+    'see whether {name} has a profile',
     'look for a profile named {name}',
   ],
   sample({ db, random, bound }) {
@@ -119,7 +119,7 @@ const listTrends = tool({
   output: z.object({ trends: z.array(z.object({ hashtag: ref('hashtag'), posts: z.int() })) }),
   annotations: { readOnly: true },
   ask: [
-    'list the trends',
+    'list the current trends',
     'show me which hashtags are trending',
     'tell me the most used hashtags',
     'check what is trending',

@@ -41,10 +41,10 @@ const publishPost = tool({
   output: z.object({ text: z.string(), post: ref('post'), hashtag: ref('hashtag'), left_today: z.int() }),
   annotations: { readOnly: false },
   ask: [
-    'post "{text}" under {hashtag}',
-    'publish "{text}" under {hashtag}',
+    'post "{text}" under the hashtag {hashtag}',
+    'publish "{text}" with the hashtag {hashtag}',
     'write a post that says "{text}" and tag it with {hashtag}',
-    'put "{text}" up as a post under {hashtag}',
+    'put "{text}" up as a post under the hashtag {hashtag}',
   ],
   sample({ db, random, bound, today }) {
     const known = random.chance(0.85) ? db.hashtags.list().map((row) => row.hashtag) : NEW_HASHTAGS

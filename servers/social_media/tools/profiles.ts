@@ -17,7 +17,12 @@ const followProfile = tool({
     followers: z.int(),
   }),
   annotations: { readOnly: false },
-  ask: ['follow {profile}', 'start following {profile}', 'have me follow {profile}', 'follow {profile} from now on'],
+  ask: [
+    'follow {profile}',
+    'start following {profile}',
+    'add {profile} to the people I follow',
+    'follow {profile} from now on',
+  ],
   sample({ db, random, bound, today }) {
     const day = today()
     const profile = choose(db.profiles, random, bound.profile, (row) => followObstacle(db, day, row) === undefined)
@@ -61,10 +66,10 @@ const answerFollowRequest = tool({
   output: z.object({ ...person, accepted: z.boolean(), relation: z.string(), your_followers: z.int() }),
   annotations: { readOnly: false },
   ask: [
-    'open the follow request of {profile} and {answer} it',
+    'open the follow request from {profile} and {answer} it',
     'go ahead and {answer} the follow request from {profile}',
-    'look at the request of {profile} to follow me and {answer} it',
-    'quickly {answer} the follow request from {profile}',
+    'just {answer} {profile} as a follower',
+    'quickly {answer} the request that {profile} sent to follow me',
   ],
   sample({ db, random, bound }) {
     const profile = choose(db.profiles, random, bound.profile, (row) => isAsking(db, row.profile))
@@ -116,10 +121,11 @@ const restrictProfile = tool({
     'make sure that {profile} is {restriction} for me',
     'have {profile} {restriction} from now on',
     'see to it that {profile} is {restriction}',
-    'change {profile} to {restriction} on my side',
+    'get {profile} {restriction} on my account',
   ],
   sample({ db, random, bound }) {
-    const restriction = bound.restriction ?? random.pick(RESTRICTIONS)
+    // People have somebody muted or blocked; nobody has anybody "unrestricted".
+    const restriction = bound.restriction ?? random.pick(RESTRICTIONS.filter((way) => way !== 'unrestricted'))
     const own = me(db)
     const current = (profile: string, muted: boolean) =>
       db.blocks.has(`${own}>${profile}`) ? 'blocked' : muted ? 'muted' : 'unrestricted'

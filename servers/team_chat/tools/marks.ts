@@ -16,7 +16,7 @@ const addReaction = tool({
   ask: [
     'react to {message} with the {emoji} emoji',
     'add the {emoji} emoji to {message}',
-    'leave a {emoji} reaction on {message}',
+    'mark {message} with the {emoji} emoji',
     'put a {emoji} reaction on {message}',
   ],
   sample({ db, random, bound }) {
@@ -45,7 +45,7 @@ const pinChatMessage = tool({
   annotations: { readOnly: false },
   ask: [
     'pin {message}',
-    'pin {message} for everyone',
+    'pin {message} for everyone to see',
     'pin {message} so that it stays in view',
     'keep {message} in view by pinning it',
   ],

@@ -125,7 +125,7 @@ const readChannel = tool({
   annotations: { readOnly: true },
   ask: [
     'see what is going on in {channel}',
-    'read {channel}',
+    'read me what is new in {channel}',
     'show me the latest messages in {channel}',
     'catch me up on {channel}',
     'tell me what was last said in {channel}',

@@ -23,11 +23,11 @@ const searchInstruments = tool({
   pages: { instruments: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'search for "{query}" among the stocks[ at {max_price} or less]',
-    'see which "{query}" stocks there are[ for up to {max_price}]',
+    'find "{query}" among the stocks[ that cost {max_price} or less]',
+    'search the stocks for "{query}"[, priced at up to {max_price}]',
     'look for "{query}" on the stock market[, at no more than {max_price} a share]',
     'find me "{query}" shares[ that cost at most {max_price}]',
-    'check what the exchanges have under "{query}"[, up to {max_price} a share]',
+    'see what shares there are under "{query}"[, up to {max_price} each]',
   ],
   sample({ db, random, bound }) {
     const { name, sector, last } = random.pick(db.instruments.list())
@@ -76,7 +76,7 @@ const getQuote = tool({
     'look up what {instrument} is trading at',
     'tell me the bid and ask for {instrument}',
     'check the current price of {instrument}',
-    'find out how {instrument} is doing on the exchange',
+    'find out how {instrument} is doing on the market',
   ],
   sample({ db, random, bound }) {
     return { instrument: bound.instrument ?? random.pick(db.instruments.list()).instrument }
@@ -119,7 +119,6 @@ const viewOrderBook = tool({
     'open the {side} side of the order book for {instrument}',
     'tell me how many {side} orders there are for {instrument} and at what prices',
     'see which {side} orders are waiting for {instrument}',
-    'check the {side} orders that others have in for {instrument}',
   ],
   sample({ db, random, bound }) {
     const side = bound.side ?? random.pick(SIDES)

@@ -27,7 +27,6 @@ const cancelTradeOrder = tool({
     'withdraw {trade_order} before it trades',
     'take {trade_order} out of the market',
     'call off {trade_order}',
-    'scrap {trade_order} and free what it holds',
   ],
   sample({ db, random, bound }) {
     const orders = choices(db.trade_orders, bound.trade_order, ({ status }) => status === 'open')
@@ -68,7 +67,7 @@ const listTradeOrders = tool({
     'list my {status} trade orders[, just the {side} orders]',
     'show me which of my stock orders are {status}[, {side} orders only]',
     'look up my {status} orders at the broker[, only those to {side}]',
-    'tell me which {status} orders I have at the exchange[, only {side} orders]',
+    'go through the {status} orders that I have with my broker[, the {side} orders only]',
   ],
   sample({ db, random, bound }) {
     const status = bound.status ?? random.pick(['open', 'open', 'open', ...ORDER_STATUSES])

@@ -64,7 +64,7 @@ const checkBuyingPower = tool({
   needs: ['money_moved'],
   ask: [
     'check my buying power',
-    'work out what I could still buy shares for',
+    'work out how much I could still spend on shares',
     'tell me how much money I have left to invest',
     'show me my cash and how much I may still put into each sector',
     'see how much cash I can still trade with',
@@ -103,7 +103,7 @@ const listTrades = tool({
     'list my transactions in {instrument}[, only the {kind} ones]',
     'show me the history of {instrument} in my portfolio[, just the {kind} entries]',
     'pull up my records on {instrument}[, {kind} entries only]',
-    'look up what I have done with {instrument} so far[, just the {kind} entries]',
+    'look up my past trades and dividends in {instrument}[, just the {kind} entries]',
   ],
   sample({ db, random, bound }) {
     const trades = db.trades.list(

@@ -27,7 +27,7 @@ const addToWatchlist = tool({
     'put {instrument} on my watchlist with an alert at {alert_price}',
     'watch {instrument} and let me know when it reaches {alert_price}',
     'set a price alert on {instrument} at {alert_price}',
-    'tell me as soon as {instrument} is at {alert_price}',
+    'alert me as soon as {instrument} hits {alert_price}',
   ],
   sample({ db, random, bound }) {
     const rows = choices(
@@ -69,8 +69,8 @@ const viewWatchlist = tool({
   annotations: { readOnly: true },
   needs: ['watching'],
   ask: [
-    'view the {status} alerts on my watchlist',
-    'tell me which of my price alerts are {status}',
+    'go through my {status} price alerts',
+    'tell me which {status} alerts there are on my watchlist',
     'open my watchlist and list the {status} alerts',
     'show me the {status} price alerts that I have set',
   ],

@@ -57,8 +57,8 @@ const bookFlight = tool({
   needs: ['passport_renewed'],
   ask: [
     'book {flight} for {itinerary} at the {fare} fare',
-    'add {flight} with a {fare} fare to {itinerary}',
-    'reserve a {fare} fare on {flight} for {itinerary}',
+    'book a seat on {flight} for {itinerary} at the {fare} fare',
+    'reserve a {fare} ticket on {flight} for {itinerary}',
     'add {flight} to {itinerary} at the {fare} fare',
   ],
   sample(sampling) {
@@ -117,7 +117,7 @@ const searchHotels = tool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'search hotels in {city} for a {nights}-night stay from {date}',
+    'search for hotels in {city} for a {nights}-night stay from {date}',
     'find a hotel in {city} from {date} for a {nights}-night trip',
     'look up which hotels in {city} have a room for a {nights}-night stay from {date}',
     'show me the hotels for a {nights}-night visit to {city} from {date}',
@@ -166,8 +166,8 @@ const bookHotel = tool({
   ask: [
     'book a {nights}-night stay at {hotel} from {date} for {itinerary}',
     'add a {nights}-night stay at {hotel} from {date} to {itinerary}',
-    'reserve a room at {hotel} from {date} for {itinerary}, a {nights}-night stay',
-    'book {hotel} for {itinerary}, a {nights}-night stay from {date}',
+    'reserve a room at {hotel} for {itinerary}, from {date} for {nights} nights',
+    'book {hotel} for {itinerary} from {date}, for {nights} nights',
   ],
   sample(sampling) {
     const { db, random, bound, now } = sampling

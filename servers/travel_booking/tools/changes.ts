@@ -22,10 +22,9 @@ const addBaggage = tool({
   output: z.object({ title: z.string(), booking: ref('booking'), extra_bags: z.int(), price: z.int() }),
   annotations: { readOnly: false },
   ask: [
-    'check in {bags} bags for {booking}',
     'add {bags} bags to {booking}',
     'add {bags} bags of checked luggage to {booking}',
-    'put {bags} bags of checked luggage on {booking}',
+    'put {bags} bags on {booking}',
     'book {bags} bags of luggage for {booking}',
   ],
   sample({ db, random, bound, now }) {
@@ -57,10 +56,9 @@ const upgradeBooking = tool({
   annotations: { readOnly: false },
   ask: [
     'upgrade {booking} to business class',
-    'use points to upgrade {booking} to business class',
+    'move {booking} up to business class',
     'get {booking} upgraded',
-    'ask for a business class upgrade of {booking}',
-    'spend the loyalty points on a better cabin for {booking}',
+    'ask for an upgrade to business class for {booking}',
   ],
   sample({ db, random, bound, now }) {
     const row = choose(
@@ -149,8 +147,8 @@ const cancelBooking = tool({
   ask: [
     'cancel {booking}',
     'call off {booking} and get back what can be refunded',
-    'cancel {booking} and tell me the refund',
-    'cancel {booking} for me',
+    'cancel {booking} and tell me what is refunded',
+    'have {booking} cancelled',
   ],
   sample({ db, random, bound, now }) {
     const row = choose(db.bookings, random, bound.booking, (candidate) => 'refund' in refundOf(db, candidate, now()))

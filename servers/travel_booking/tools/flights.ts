@@ -88,11 +88,11 @@ const searchFlights = tool({
   annotations: { readOnly: true },
   ask: [
     'see what flies from {from_city} to {to_city} on {date}',
-    'search flights from {from_city} to {to_city} on {date}',
-    'find a direct flight from {from_city} to {to_city} for {date}',
+    'search for flights from {from_city} to {to_city} on {date}',
+    'find a direct flight from {from_city} to {to_city} on {date}',
     'look up which flights leave {from_city} for {to_city} on {date}',
-    'show me the flights of {date} from {from_city} to {to_city}',
-    'tell me how to fly nonstop from {from_city} to {to_city} on {date}',
+    'show me the flights on {date} from {from_city} to {to_city}',
+    'tell me which nonstop flights there are from {from_city} to {to_city} on {date}',
   ],
   sample(sampling) {
     const flight = someFlight(sampling, { to: plannedGoal(sampling) })
@@ -144,9 +144,9 @@ const findConnectingFlights = tool({
   ask: [
     'find connecting flights from {from_city} to {to_city} on {date}',
     'look for a way to fly from {from_city} to {to_city} with one change on {date}',
-    'search connections with a stop from {from_city} to {to_city} for {date}',
-    'show me which connecting flights take me from {from_city} to {to_city} on {date}',
-    'work out how to reach {to_city} from {from_city} on {date} by changing planes',
+    'search for flights with one stop from {from_city} to {to_city} on {date}',
+    'show me which connecting flights there are from {from_city} to {to_city} on {date}',
+    'work out how to get from {from_city} to {to_city} on {date} with a change of planes',
   ],
   sample({ db, random, now, bound }) {
     const cityNamed = (name: string | undefined): number | undefined =>
@@ -200,11 +200,11 @@ const getFlight = tool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'show me the fares of {flight}',
+    'show me the fares for {flight}',
     'look up the details of {flight}',
     'check the status, times and prices of {flight}',
     'tell me what {flight} costs and how many seats are left',
-    'find out whether {flight} is on time and which fares it still has',
+    'find out whether {flight} is going ahead and what the fares are',
   ],
   sample(sampling) {
     const { db, random, bound } = sampling

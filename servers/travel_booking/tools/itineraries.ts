@@ -20,11 +20,10 @@ const listItineraries = tool({
   annotations: { readOnly: true },
   ask: [
     'see what trips {traveller} has coming up',
-    'list the itineraries of {traveller}',
+    'list the trips of {traveller}',
     'show me which trips {traveller} has planned',
-    'look up the itineraries that belong to {traveller}',
-    'tell me what itineraries there are for {traveller}',
-    'go through every journey planned for {traveller}',
+    'tell me which itineraries there are for {traveller}',
+    'go through the journeys planned for {traveller}',
   ],
   sample({ db, random, bound }) {
     // Who has just set up a trip goes on with that one.
@@ -59,9 +58,9 @@ const createItinerary = tool({
   annotations: { readOnly: false },
   ask: [
     'create an itinerary for {traveller} with the title "{title}"',
-    'begin a new itinerary called "{title}" for {traveller}',
-    'set up the itinerary "{title}" for {traveller}',
-    'open an itinerary for {traveller} under the title "{title}"',
+    'plan a new trip called "{title}" for {traveller}',
+    'set up the trip "{title}" for {traveller}',
+    'start a new itinerary for {traveller}, called "{title}"',
   ],
   sample({ db, random, bound }) {
     const row = choose(
@@ -97,11 +96,11 @@ const getItinerary = tool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'show me what is booked in {itinerary}',
-    'look at the bookings of {itinerary}',
+    'show me what is booked for {itinerary}',
+    'look at the bookings for {itinerary}',
     'tell me what {itinerary} costs in total',
     'tell me what has been booked for {itinerary}',
-    'sum up {itinerary}: what is reserved, and at what price',
+    'sum up what {itinerary} includes so far and what it costs',
   ],
   sample({ db, random, bound, now }) {
     const isBooked = (itinerary: string): boolean => liveBookings(db, itinerary, now()).length > 0

@@ -21,7 +21,7 @@ const listTravelBudgets = tool({
     'show me what the travel budgets have left',
     'look up which travel budgets there are',
     'tell me how much is left in each travel budget',
-    'see which budget could still pay for travel',
+    'see which travel budgets still have money',
   ],
   sample: () => ({}),
   run(_, { db }) {
@@ -48,7 +48,7 @@ const payBooking = tool({
   ask: [
     'pay for {booking} from {budget}',
     'use {budget} to pay for {booking}',
-    'confirm {booking} and pay it from {budget}',
+    'confirm {booking} by paying for it from {budget}',
     'settle {booking} with money from {budget}',
     'charge {booking} to {budget}',
   ],

@@ -37,7 +37,7 @@ const findFreeSeats = tool({
   pages: { seats: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'find free seats for {booking}[ at the {position}]',
+    'find free[ {position}] seats for {booking}',
     'show me the free[ {position}] seats for {booking}',
     'list the[ {position}] seats that are free for {booking}',
     'check which[ {position}] seats are still free for {booking}',
@@ -87,7 +87,7 @@ const chooseSeat = tool({
   ask: [
     'choose seat {seat} for {booking}',
     'take seat {seat} for {booking}',
-    'reserve the seat {seat} on {booking}',
+    'reserve seat {seat} for {booking}',
     'book seat {seat} for {booking}',
   ],
   sample({ db, random, bound, now }) {

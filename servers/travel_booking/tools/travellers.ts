@@ -29,8 +29,8 @@ const findTraveller = tool({
   pages: { travellers: 'long' },
   annotations: { readOnly: true },
   ask: [
-    'find the traveller {name}',
-    'look up {name} among the travellers',
+    'look for {name} among our travellers',
+    'look up the traveller {name}',
     'find the traveller called {name}',
     'check the loyalty points and the passport of {name}',
     'see whether {name} is one of our travellers',
@@ -56,9 +56,9 @@ const updatePassport = tool({
   establishes: ['passport_renewed'],
   ask: [
     'record that the new passport of {traveller} expires on {expires}',
-    'update the passport of {traveller} to expire on {expires}',
+    'update the passport of {traveller}, which is now good until {expires}',
     'enter a new passport for {traveller} that is valid until {expires}',
-    'set the passport expiry of {traveller} to {expires}',
+    'set the passport expiry date of {traveller} to {expires}',
   ],
   sample({ db, random, bound, today }) {
     const last = addDays(today(), 3100)

@@ -48,9 +48,9 @@ const operateDoor = tool({
   establishes: ['doors_closed'],
   needs: ['guard_set', 'standing'],
   ask: [
-    'remotely {action} the {door} door',
+    'just {action} the {door} door of the car',
     'have the car {action} the {door} door',
-    'use the app to {action} the {door} door of the car',
+    'get the car to {action} the {door} door',
     'go ahead and {action} the {door} door',
   ],
   sample({ db, random, bound }) {
@@ -94,7 +94,7 @@ const moveWindow = tool({
   needs: ['guard_set', 'engine_running'],
   ask: [
     'open the {window} window to {opening} percent',
-    'have the {window} window {opening} percent open',
+    'move the {window} window to {opening} percent open',
     'open up the {window} window until it is {opening} percent open',
     'set the {window} window to {opening} percent open',
   ],

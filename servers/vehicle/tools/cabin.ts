@@ -95,10 +95,10 @@ const checkVehicle = tool({
   pages: { faults: 'longest' },
   annotations: { readOnly: true },
   ask: [
-    'check the {system} of the car',
-    "look for faults in the car's {system}",
-    "pull up the readings of the car's {system}",
-    'show me how the car stands by its {system}, with any faults',
+    "check the car's {system} for faults",
+    "see whether anything is wrong with the car's {system}",
+    "pull up the readings for the car's {system}",
+    'tell me what the car reports about its {system}',
   ],
   sample: ({ random, bound }) => ({ system: random.pick(SYSTEMS), ...bound }),
   run: ({ system }, { db, now }) => ({
@@ -123,7 +123,7 @@ const listDrivers = tool({
     'list the drivers of the car',
     'show me who may drive the car',
     'tell me which drivers the car knows',
-    'tell me whose names are registered in this car',
+    'tell me who is registered as a driver of this car',
   ],
   sample: () => ({}),
   run(_, { db }) {
@@ -149,10 +149,10 @@ const setCabinClimate = tool({
   annotations: { readOnly: false, idempotent: true },
   needs: ['engine_running'],
   ask: [
-    'change the {zone} temperature in the car to {temperature} degrees',
-    'set the {zone} temperature in the car to {temperature} degrees',
+    'change the temperature in the {zone} zone of the car to {temperature} degrees',
+    'adjust the climate in the {zone} zone to {temperature} degrees',
     'set the temperature in the {zone} zone to {temperature} degrees',
-    'make it {temperature} degrees in the {zone} zone',
+    'make it {temperature} degrees in the {zone} zone of the car',
   ],
   sample({ db, random, bound }) {
     // Nobody heats or cools beside an open window.

@@ -126,9 +126,9 @@ const setBrake = tool({
   needs: ['gear_set', 'doors_closed', 'moving'],
   ask: [
     'make sure that the {brake} brake is {state}',
-    'see that the {brake} brake is {state}',
-    'have the {brake} brake {state}',
-    'put the {brake} brake {state}',
+    'turn the {brake} brake {state}',
+    'switch the {brake} brake {state}',
+    'see to it that the {brake} brake is {state}',
   ],
   sample({ db, random, bound }) {
     const car = theCar(db)
@@ -158,7 +158,7 @@ const shiftGear = tool({
   annotations: { readOnly: false, idempotent: true },
   establishes: ['gear_set'],
   needs: ['engine_running', 'brake_set'],
-  ask: ['shift into {gear}', 'put the car in {gear}', 'change the gear to {gear}', 'go into {gear}'],
+  ask: ['shift into {gear}', 'put the car in {gear}', 'change the gear to {gear}', 'shift the car into {gear}'],
   sample({ db, random, bound }) {
     const car = theCar(db)
     // Who has started the engine drives off; nobody stops in neutral.
@@ -220,8 +220,8 @@ const setCruiseControl = tool({
     'set cruise control to {speed} km/h',
     'let cruise control hold {speed} km/h',
     'turn on cruise control at {speed} km/h',
-    'have cruise control keep us at {speed} km/h',
-    'keep a steady {speed} km/h by cruise control',
+    'use cruise control to keep us at {speed} km/h',
+    'keep a steady {speed} km/h with cruise control',
   ],
   sample({ db, random, bound, now }) {
     if (bound.speed !== undefined) return cruiseObstacle(db, now(), bound.speed) ? null : { speed: bound.speed }

@@ -45,11 +45,11 @@ const findDestination = tool({
   pages: { destinations: 'longest' },
   annotations: { readOnly: true },
   ask: [
-    'find {text} in the navigation[ among the {kind} destinations]',
-    'search the navigation for {text}[ among my {kind} destinations]',
-    'look up {text} in the navigation system[ among the {kind} destinations]',
-    'check whether the car has {text} as a [{kind} ]destination',
-    "see if {text} turns up in the car's navigation[ as a {kind} destination]",
+    'find {text} in the navigation[ among the {kind} entries]',
+    'search the navigation for {text}[ among the {kind} entries]',
+    'look up {text} in the navigation system[, {kind} entries only]',
+    'check whether the car knows {text} as a destination',
+    "see whether {text} turns up in the car's navigation[ among the {kind} entries]",
   ],
   sample({ db, random, bound }) {
     const hidden = hides(db)
@@ -62,7 +62,7 @@ const findDestination = tool({
     if (!row) return null
     if (random.chance(0.12)) return { text: row.city, kind: row.kind, ...bound }
     const text = random.chance(0.15) ? `${row.name} ${row.city}` : row.name
-    return { text, ...(random.chance(0.1) ? { kind: row.kind } : {}), ...bound }
+    return { text, ...bound }
   },
   run({ text, kind }, { db }) {
     const words = text.toLowerCase().split(/\s+/)
@@ -246,11 +246,11 @@ const searchTrips = tool({
   annotations: { readOnly: true },
   ask: [
     'see which trips {driver} made in {month}[ for {purpose} purposes]',
-    'list the trips of {driver} in {month}[ that were {purpose}]',
+    'list the trips of {driver} in {month}[, the {purpose} ones only]',
     'show me where {driver} drove in {month}[, only {purpose} trips]',
-    'search the trip log for {driver} in {month}[ and the purpose {purpose}]',
+    'go through the trip log of {driver} for {month}[, just the {purpose} trips]',
     'look up the trips that {driver} made in {month}[ for {purpose} purposes]',
-    'tell me which places {driver} went to by car in {month}[, {purpose} journeys only]',
+    'tell me which places {driver} went to by car in {month}[, on {purpose} trips only]',
   ],
   sample({ db, random, bound }) {
     if (theCar(db).guard === 'valet') return null

@@ -23,9 +23,9 @@ const switchCharging = tool({
   establishes: ['cable_moved'],
   needs: ['engine_stopped'],
   ask: [
-    'switch charging {charging}',
-    'turn charging {charging}',
-    'have charging turned {charging}',
+    'switch the charging {charging}',
+    'turn the charging of the car {charging}',
+    'see that charging gets switched {charging}',
     'make sure that charging is {charging}',
   ],
   sample({ db, random, bound }) {

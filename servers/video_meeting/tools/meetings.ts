@@ -45,7 +45,7 @@ const findMeetings = tool({
   ask: [
     'find the[ {status}] video meeting "{title}"',
     'look up my[ {status}] video meeting called "{title}"',
-    'search for "{title}" among the[ {status}] video meetings',
+    'search for "{title}" among my[ {status}] video meetings',
     'pull up the[ {status}] "{title}" meeting',
   ],
   sample({ db, random, bound, today }) {
@@ -95,11 +95,11 @@ const scheduleMeeting = tool({
   output: z.object({ title: z.string(), meeting: ref('meeting'), date, start: z.string(), status: z.string() }),
   annotations: { readOnly: false },
   ask: [
-    'put a video meeting called "{title}" on {date} at {start}, for {minutes} minutes',
+    'arrange a video meeting called "{title}" for {date} at {start}, {minutes} minutes long',
     'schedule the video meeting "{title}" on {date} at {start} for {minutes} minutes',
     'set up a video call titled "{title}" for {date} at {start}, {minutes} minutes long',
-    'plan a {minutes} minute video meeting called "{title}" on {date} at {start}',
-    'schedule a video call with the title "{title}", {minutes} minutes from {start} on {date}',
+    'plan a {minutes}-minute video meeting called "{title}" on {date} at {start}',
+    'schedule a video call with the title "{title}" for {minutes} minutes, on {date} at {start}',
   ],
   sample(draw) {
     const { db, random, bound, now } = draw

@@ -74,9 +74,9 @@ const listParticipants = tool({
   annotations: { readOnly: true },
   ask: [
     'list the participants of {meeting}[ who are {place}]',
-    'show me the people in {meeting}[ who are {place}]',
-    'tell me who is on the list for {meeting}[, only those who are {place}]',
-    'check who is in {meeting}[, just those who are {place}]',
+    'show me the people on the list for {meeting}[ who are {place}]',
+    'tell me who belongs to {meeting}[, only those who are {place}]',
+    'check who takes part in {meeting}[, just those who are {place}]',
   ],
   sample({ db, random, bound }) {
     const live = (row: Meeting) => row.status === 'live' && row.role !== 'attendee'

@@ -17,7 +17,7 @@ const startRecording = tool({
     'start recording {meeting}',
     'record {meeting} from now on',
     'begin the recording of {meeting}',
-    'switch on the recording in {meeting}',
+    'switch on the recording for {meeting}',
   ],
   sample({ db, random, bound }) {
     const meeting = choose(db.meetings, random, bound.meeting, (row) => !recordingObstacle(db, row))

@@ -9,11 +9,12 @@ import { phaseOf } from '../../../servers/marketplace/rules.js'
 import { type MarketView, YOU } from '../../../servers/marketplace/schema.js'
 import { ARTICLES } from '../../../servers/marketplace/words.js'
 import { retailChain } from '../../../servers/retail_chain/index.js'
-import { isLow, stockKey } from '../../../servers/retail_chain/rules.js'
+import { availableOf, isLow, stockKey } from '../../../servers/retail_chain/rules.js'
 import type { RetailView } from '../../../servers/retail_chain/schema.js'
 import { shopping } from '../../../servers/shopping/index.js'
 import type { ShoppingView } from '../../../servers/shopping/schema.js'
 import { reviewOf } from '../../../servers/shopping/words.js'
+import { socialMedia } from '../../../servers/social_media/index.js'
 import { travelBooking } from '../../../servers/travel_booking/index.js'
 import type { TravelView } from '../../../servers/travel_booking/schema.js'
 import { cityAt, flightCalled } from '../../../servers/travel_booking/timetable.js'
@@ -97,6 +98,17 @@ test('what a store of the city is short of is not marked down there, and is orde
     )
     assert.ok(to!.on_hand < from!.on_hand)
   }
+})
+
+test('what a store has none of is neither marked down nor counted there', () => {
+  for (const { args, db } of drawn<RetailView>(retailChain, 'mark_down_article'))
+    assert.ok(availableOf(db.stocks.get(stockKey(args.store as string, args.article as string))!) > 0)
+  for (const { args } of drawn<RetailView>(retailChain, 'count_stock')) assert.ok((args.counted as number) > 0)
+})
+
+test('people are muted or blocked', () => {
+  const ways = new Set([...drawn(socialMedia, 'restrict_profile')].map(({ args }) => args.restriction))
+  assert.equal([...ways].sort(), ['blocked', 'muted'])
 })
 
 test('things of the marketplace are what there is, at prices that they have, and come back for less', () => {
