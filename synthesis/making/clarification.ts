@@ -11,7 +11,7 @@ import { canCarry, fieldsToLeaveOut, isWhole, partsOf, type Shape } from './conv
 import { chooseToolset, rivals } from './draw-toolset.js'
 import { firstObjection } from './filters.js'
 import { groundTruthOf, toTell } from './ground-truth.js'
-import { isSolvable, nodesIn } from './solvable.js'
+import { isSolvable, isToldBefore, nodesIn } from './solvable.js'
 import { type Chain, chainName } from './split.js'
 import type { Step } from './step.js'
 import { type Maker, TODAY } from './synthesis-context.js'
@@ -123,6 +123,7 @@ const makePartlyHidden: Maker = (assignment, worldSeed, context, random) => {
   const toolset = chooseToolset(request, context.servers, profile, random)
   const offered = nodesIn(toolset, catalogue)
   // Calls that are on offer and asked for are made first; what they tell of the rest is no way around it.
+  if (isToldBefore(taken.steps, taken.steps.length - 1)) return 'solvable'
   if (isSolvable(taken.steps, taken.steps.length - 1, offered, open, random)) return 'solvable'
   const done = steps.map((step, i) => ({ ask: askOf(whole.steps, i, whole), output: step.output }))
   // Nobody looks things up on the way to something that cannot be done.
@@ -169,7 +170,7 @@ const makeBrought: Maker = (assignment, worldSeed, context, random) => {
     isLast(offer) ? { ...offer, from: 1 } : offer,
   )
   const offered = nodesIn(offeredAt(toolset, 0), catalogue)
-  if (isSolvable(taken.steps, last, offered, open, random)) return 'solvable'
+  if (isToldBefore(taken.steps, last) || isSolvable(taken.steps, last, offered, open, random)) return 'solvable'
   const reportOn = (turn: number, indices: readonly number[]): string =>
     speech.report(
       indices.map((i) => ({ ask: askOf(steps, i, whole), output: steps[i]!.output })),

@@ -5,6 +5,7 @@ import { isOptional, meaningOf, type SeededRandom } from '../../servers/kernel/i
 import { canLeaveOut } from '../wording/clause.js'
 import { hasDetails, isWhole, partsOf, type Shape } from './conversation-shape.js'
 import { type FailedCall, failingVariant, playUpTo } from './failed-call.js'
+import { isAskedAtOnce } from './in-one-breath.js'
 import { isHasty, isKnownInTime } from './known-in-time.js'
 import type { RuledStep } from './policy-case.js'
 import type { Open } from './step.js'
@@ -274,10 +275,15 @@ export function silentSteps(
   for (const part of parts) {
     for (const index of part.slice(0, -1)) {
       const { tool, args } = steps[index]!
-      // What is not even looked for by name has to be taken for granted, or nobody could know the name.
-      const isOpen = Object.keys(args).length > 0
+      const using = part.filter((later) => steps[later]!.bindings.some(({ source }) => source === index))
+      const users = using.flatMap((later) => steps[later]!.bindings.filter(({ source }) => source === index))
+      // What is not even looked for by name has to be taken for granted, or nobody could know the name; so has what nobody asks for and uses at once.
+      const isOpen =
+        Object.keys(args).length > 0 &&
+        using.every((later) =>
+          users.every(({ entity }) => entity === undefined || isAskedAtOnce(steps[index]!, entity, steps[later]!)),
+        )
       if (!tool.annotations.readOnly || (isOpen && !random.chance(share))) continue
-      const users = part.flatMap((later) => steps[later]!.bindings.filter(({ source }) => source === index))
       const named = users.flatMap(({ way }) => (way.how === 'label' ? [way.label] : []))
       if (users.length === 0 || named.length < users.length) continue
       if (Object.values(args).every((value) => named.includes(value as string))) silent.add(index)

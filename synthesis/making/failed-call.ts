@@ -62,7 +62,7 @@ export function failingVariant({ steps, open, random }: Course, index: number, a
       if (typeof value === 'number' && Number.isFinite(most) && value > most) continue
       const args = { ...step.args, [field]: value }
       const result = session.fork().call(step.tool.name, args)
-      if (result.ok || result.code === 'invalid_arguments') continue
+      if (result.ok || result.code === 'invalid_arguments' || isFulfilled(result, value)) continue
       if (after || !fallsShort(step.args[field]!, value, result.message))
         return { step: index, field, args, code: result.code, message: result.message }
     }
@@ -79,14 +79,28 @@ const TELLING = /^(record|report)_/
 export const ADDS =
   /^(charge|collect|issue|refund|contribute|transfer|send|pay|top_up|place|record|add|buy|book|order|reorder|withdraw|deposit|move|split|request|sell|count)_/
 
+/** Codes of refusals that say that it is so already, or that there is nothing to be done. */
+const SO_ALREADY = /(?:^|_)(?:already|same|duplicate|exists?|nothing|current)(?:_|$)/
+
+/** Whether a refusal tells somebody that what they wish is so: they leave it then, and take nothing else. */
+export function isFulfilled({ code, message }: Pick<FailedCall, 'code' | 'message'>, wished: Json): boolean {
+  if (SO_ALREADY.test(code)) return true
+  // Who asks for two bags hears that there are two of three.
+  const told = numbersIn(message)
+  return typeof wished === 'number' && told.includes(wished) && told.some((other) => other > wished)
+}
+
+/** Numbers of a text that stand by themselves. */
+const numbersIn = (text: string): number[] =>
+  [...text.matchAll(/(?<![\w-])\d+(?![\w-])/g)].map(([digits]) => Number(digits))
+
 /** Of what there is, the share that somebody takes at least who wanted more. */
 const TAKEN = 0.8
 
 /** Whether somebody who hears how much there is takes far less than that, though they wanted more. */
 function fallsShort(right: Json, wrong: Json, message: string): boolean {
   if (typeof right !== 'number' || typeof wrong !== 'number') return false
-  const told = [...message.matchAll(/(?<![\w-])\d+(?![\w-])/g)].map(([digits]) => Number(digits))
-  return told.some((most) => most < wrong && right < most * TAKEN)
+  return numbersIn(message).some((most) => most < wrong && right < most * TAKEN)
 }
 
 /** Whether what was found before lists what can be had, and not this: who reads of standard and express does not take the courier. */

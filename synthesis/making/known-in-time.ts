@@ -1,10 +1,10 @@
 import type { Json } from '../../reward/index.js'
 import { isChoice } from '../wording/values.js'
 import { takenBy } from './at-odds.js'
-import { type Call, isKnownBefore, toldBefore } from './known-at-once.js'
-import type { Way } from './references.js'
+import { isAskedAtOnce } from './in-one-breath.js'
+import { isKnownBefore, toldBefore } from './known-at-once.js'
 import type { Step } from './step.js'
-import type { Parts, ToldStep } from './tell-references.js'
+import type { Parts, ToldBinding, ToldStep } from './tell-references.js'
 
 /**
  * Whether everything that a turn says is known when it is said: nobody has a list read out and says in the same breath which name in it is meant, or
@@ -37,9 +37,11 @@ const isLook = ({ tool }: Pick<Step, 'tool'>): boolean => tool.annotations.readO
 export function namedAhead(steps: readonly ToldStep[], part: readonly number[], silent: ReadonlySet<number>): number[] {
   return part.filter((source) => {
     if (silent.has(source) || !steps[source]!.tool.annotations.readOnly) return false
-    const users = part.flatMap((at) => steps[at]!.bindings.filter((binding) => binding.source === source))
-    const isNamed = users.every(({ way }) => way.how === 'label')
-    return isNamed && users.some(({ way }) => !isInTime(way, steps, source, part[0]!))
+    const users = part.flatMap((at) =>
+      steps[at]!.bindings.flatMap((binding) => (binding.source === source ? [{ at, binding }] : [])),
+    )
+    const isNamed = users.every(({ binding: { way } }) => way.how === 'label')
+    return isNamed && users.some(({ at, binding }) => !isInTime(binding, at, steps, part[0]!))
   })
 }
 
@@ -50,12 +52,20 @@ function isNamedInTime(
   silent: ReadonlySet<number>,
 ): boolean {
   return steps[at]!.bindings.every(
-    ({ way, source }) => !part.includes(source) || silent.has(source) || isInTime(way, steps, source, part[0]!),
+    (binding) => !part.includes(binding.source) || silent.has(binding.source) || isInTime(binding, at, steps, part[0]!),
   )
 }
 
-const isInTime = (way: Way, steps: readonly Call[], source: number, begun: number): boolean =>
-  way.how !== 'label' || isKnownBefore(way.label, steps, source, begun)
+function isInTime(
+  { way, source, entity }: ToldBinding,
+  at: number,
+  steps: readonly ToldStep[],
+  begun: number,
+): boolean {
+  if (way.how !== 'label') return true
+  const isAtOnce = entity === undefined || isAskedAtOnce(steps[source]!, entity, steps[at]!)
+  return isAtOnce && isKnownBefore(way.label, steps, source, begun)
+}
 
 /** Whether a call has a value that is to be found in the result of another one of its turn, and nowhere before. */
 function isTakenOff(

@@ -35,6 +35,22 @@ export function isSolvable(
   return goal.size > 0 && reaches(goal, steps[hidden]!, own, start, DEPTH, random)
 }
 
+/**
+ * Whether the results before a look-up have told the figure that it is for, so that nothing is left undone without it: an order that was filled has told
+ * the buying power.
+ */
+export function isToldBefore(steps: readonly Step[], at: number): boolean {
+  const { server, tool, args, output } = steps[at]!
+  if (!tool.annotations.readOnly) return false
+  const asked = Object.values(args)
+  const figures = Object.entries(output).filter(
+    ([field, value]) => typeof value === 'number' && field !== 'found' && !asked.includes(value),
+  )
+  return steps
+    .slice(0, at)
+    .some((step) => step.server === server && figures.some(([field, value]) => step.output[field] === value))
+}
+
 function reaches(
   goal: ReadonlySet<string>,
   step: Step,

@@ -1,6 +1,7 @@
 import { meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
 import { PEOPLE } from '../wording/referring.js'
 import { entitiesShown, entitiesTaken, kindsListed } from './entities-shown.js'
+import { isAskedAtOnce } from './in-one-breath.js'
 import { isKnownBefore, isSoughtAsOne } from './known-at-once.js'
 import type { Way } from './references.js'
 import type { Binding, Step } from './step.js'
@@ -46,7 +47,9 @@ export function tellReferences(
     for (const { ways, ...binding } of step.bindings) {
       const fitting = ways.filter((way) => fits(way, binding, i, course))
       if (fitting.length === 0) return null
-      bindings.push({ ...binding, way: random.pick(hearing.told ? natural(fitting) : fitting) })
+      const isJustMade =
+        !steps[binding.source]!.tool.annotations.readOnly && course.partOf(binding.source) === course.partOf(i)
+      bindings.push({ ...binding, way: random.pick(hearing.told ? natural(fitting, isJustMade) : fitting) })
     }
     settled.push({ ...step, bindings })
   }
@@ -69,11 +72,16 @@ export function canBeMeant(
   return binding.ways.some((way) => fits(way, binding, at, course))
 }
 
-/** Of ways that can be understood, those that people take. */
-function natural(ways: readonly Way[]): readonly Way[] {
+/**
+ * Of ways that can be understood, those that people take.
+ * @param isJustMade  whether the thing comes of a change that is asked for in the same turn: nobody calls it by a name then
+ */
+function natural(ways: readonly Way[], isJustMade: boolean): readonly Way[] {
   // People are called by their names: nobody says "the second colleague".
   const people = ways.filter(({ how, noun }) => how === 'label' && PEOPLE.has(noun))
   if (people.length > 0) return people
+  const only = ways.filter(({ how }) => how === 'only')
+  if (isJustMade && only.length > 0) return only
   // What has a sentence for a name is not named where it can be meant otherwise.
   const short = ways.filter((way) => way.how !== 'label' || way.label.split(' ').length < LONG_NAME)
   return short.length > 0 ? short : ways
@@ -116,25 +124,31 @@ function fits(
     case 'value':
       return true
     case 'label':
-      if (told && !unheard && !isPast && Object.keys(steps[source]!.args).length > 0) {
-        if (!isKnownBefore(way.label, steps, source, begun)) return false
+      if (told && !isPast && !isFoundByNameAlone(steps[source]!, way.label)) {
+        if (!isAskedAtOnce(steps[source]!, entity, steps[at]!)) return false
+        if (!unheard && !isKnownBefore(way.label, steps, source, begun)) return false
       }
       return earlier.every((step) => namesakes(step, entity, way.label).every((key) => key === value))
     case 'only': {
       const newest = earlier.findLast((step) => keysOf(step, entity).size > 0)!
       if (keysOf(newest, entity).size > 1 || !keysOf(newest, entity).has(value)) return false
       if (!isPast)
-        return isSoughtBy(steps[source]!, entity, way.noun) && (!inTime || isSoughtAsOne(steps[source]!, entity))
+        return (
+          (isSoughtBy(steps[source]!, entity, way.noun) || isMadeUnder(steps, source, entity, begun)) &&
+          (!inTime || (isSoughtAsOne(steps[source]!, entity) && isAskedAtOnce(steps[source]!, entity, steps[at]!)))
+        )
       return !told || isTold(steps[source]!, entity)
     }
     case 'place':
     case 'extreme': {
       const newest = earlier.findLastIndex(lists)
       if (newest !== source || !kindsListed(steps[source]!).has(entity)) return false
-      // Of two lists of stores in one answer nobody knows which the third store is of.
+      // Of two lists in one answer nobody knows which the third store is of, nor which stores the nearest is one of.
       const isRival = (step: Step, i: number): boolean =>
-        i !== source && partOf(i) === partOf(source) && kindsListed(step).has(entity)
-      if (told && earlier.some(isRival)) return false
+        i !== source &&
+        partOf(i) === partOf(source) &&
+        (kindsListed(step).has(entity) || (way.how === 'place' && listsOf(step).length > 0))
+      if (told && (earlier.some(isRival) || (way.how === 'place' && listsOf(steps[source]!).length > 1))) return false
       if (isPast) return !told || isTold(steps[source]!, entity)
       // Who is read a list to says which of it in the next turn, unless that can be said of any list.
       return isReadOnly && (way.how === 'extreme' || (!inTime && way.place === 1 && way.of !== undefined))
@@ -156,9 +170,28 @@ function namesakes(step: Step, entity: string, label: string): string[] {
   )
 }
 
-/** Whether a call shows a list of several things: "the first one" is then one of these, whatever they are. */
+/** Whether a change leads to a thing by whose name something was known before: the draft that an email becomes. */
+function isMadeUnder(steps: readonly Step[], source: number, entity: string, begun: number): boolean {
+  const { server, tool, output } = steps[source]!
+  const field = server.entities[entity]?.label
+  if (tool.annotations.readOnly || field === undefined) return false
+  return entitiesShown({ tool, output }).every(({ entity: kind, within }) => {
+    const name = within[field]
+    return kind !== entity || (typeof name === 'string' && isKnownBefore(name, steps, source, begun))
+  })
+}
+
+/** Whether nobody has to ask for a look-up: it takes no more than the name by which the thing is meant. */
+const isFoundByNameAlone = ({ tool, args }: Step, label: string): boolean =>
+  tool.annotations.readOnly === true && Object.values(args).every((value) => value === label)
+
+/** Whether a call shows a list: "the first one" is then one of these, whatever they are. */
 const lists = ({ output }: Step): boolean =>
   Object.values(output).some((value) => Array.isArray(value) && value.some(isRow))
+
+/** The lists of a result that hold several things. */
+const listsOf = ({ output }: Step): unknown[] =>
+  Object.values(output).filter((value) => Array.isArray(value) && value.length > 1 && value.every(isRow))
 
 const isRow = (value: unknown): boolean => typeof value === 'object' && value !== null
 

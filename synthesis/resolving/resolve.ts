@@ -23,7 +23,7 @@ export interface Mention {
 export function resolve(mention: Mention, transcript: Transcript): string | undefined {
   const before = callsBefore(mention, transcript)
   const words = mention.words.toLowerCase()
-  const called = byLabel(mention, before)
+  const called = byLabel(mention, before) ?? byFirstName(mention, before)
   if (called !== undefined) return called
   const measure = compared(words, mention.noun)
   if (measure) {
@@ -91,6 +91,16 @@ function byLabel({ words, entity, noun }: Mention, before: readonly Placed[]): s
   const fitting = owning.length > 0 || !words.includes(noun) ? owning : fittingBy(({ nameBeside }) => nameBeside)
   const longest = Math.max(0, ...fitting.map(({ name }) => name.length))
   return onlyKey(fitting.filter(({ name }) => name.length === longest).map(({ thing }) => thing))
+}
+
+/** Somebody who is called by the first of two names, where no other of that kind has it. */
+function byFirstName({ words, entity }: Mention, before: readonly Placed[]): string | undefined {
+  if (!/^\p{Lu}\p{Ll}+$/u.test(words)) return undefined
+  const known = ofKind(
+    entity,
+    before.flatMap(({ call }) => [...call.shown, ...call.named]),
+  )
+  return onlyKey(known.filter(({ label }) => label?.startsWith(`${words} `)))
 }
 
 /** Whether a text holds a name as words of its own. */
@@ -165,8 +175,8 @@ function lastMentioned(mention: Mention, before: readonly Placed[], transcript: 
     const { call, turn: then } = before[i]!
     const things = ofKind(entity, [...call.named, ...call.shown])
     if (things.length === 0) {
-      // A pronoun reaches back to what was just done, no farther.
-      if (pronoun) return undefined
+      // A pronoun reaches back to what was just done, no farther, but past what is looked up for the call itself.
+      if (pronoun && !isLookedUpFor(callNamed(mention, transcript), call)) return undefined
       continue
     }
     if (then >= turn) {
@@ -178,6 +188,10 @@ function lastMentioned(mention: Mention, before: readonly Placed[], transcript: 
   }
   return undefined
 }
+
+/** Whether a call is given a thing that a look-up shows. */
+const isLookedUpFor = (wanted: SeenCall | undefined, { readOnly, shown }: SeenCall): boolean =>
+  readOnly && (wanted?.named ?? []).some(({ entity, key }) => ofKind(entity, shown).some((thing) => thing.key === key))
 
 /** Whether somebody has said what a thing is called, up to the end of a turn. */
 function isHeard({ label, key }: Thing, until: number, { turns, userSeesResults }: Transcript): boolean {

@@ -1,10 +1,11 @@
 import type { z } from 'zod'
 import type { Json } from '../../reward/index.js'
-import { entityKinds, meaningOf } from '../../servers/kernel/index.js'
+import { type EntitySpec, entityKinds, meaningOf } from '../../servers/kernel/index.js'
 import type { Node } from '../../servers/kernel/tool-graph.js'
 import type { Way } from '../making/references.js'
 import { singular } from './field-words.js'
-import { type Context, refer } from './referring.js'
+import { type Context, PEOPLE, refer } from './referring.js'
+import { speaksOfSeveral } from './several.js'
 import type { Ask, Moment } from './speech.js'
 import { type TextSpan, word } from './text-span.js'
 import type { Manner } from './typing-manner.js'
@@ -12,26 +13,43 @@ import { sayValue } from './values.js'
 import { clauseWithout } from './withheld.js'
 
 /**
- * One ask as an imperative clause, in spans: every value said or referred to, except one that is withheld.
- * @param earlier  the asks before it in the same turn
+ * One ask of a turn as an imperative clause, in spans: every value said or referred to, except one that is withheld.
  * @returns `undefined` when none of the tool's clauses can carry it
  */
-export function clauseOf(
-  ask: Ask,
-  index: number,
-  earlier: readonly Ask[],
-  manner: Manner,
-  moment: Moment,
-): TextSpan[] | undefined {
+export function clauseOf(asks: readonly Ask[], index: number, manner: Manner, moment: Moment): TextSpan[] | undefined {
+  const ask = asks[index]!
+  const earlier = asks.slice(0, index)
   const { tool, args, withheld } = ask
   const given = new Set(Object.keys(args).filter((field) => field !== withheld))
-  for (const template of moment.random.shuffle(tool.ask)) {
+  const fitting = tool.ask.filter((template) => !isAsItWas(template, ask, earlier, moment))
+  const taken = kindsTakenOf(ask, asks.slice(index + 1))
+  const ofOne = fitting.filter((template) => !taken.some((kind) => speaksOfSeveral(template, kind)))
+  for (const template of moment.random.shuffle(ofOne.length > 0 ? ofOne : fitting)) {
     const resolved = sayable(template, given, withheld)
     if (resolved === undefined) continue
     const spans = filled(resolved, ask, index, earlier, manner, moment)
     if (spans) return spans
   }
   return undefined
+}
+
+/** Whether a clause asks for something to be left as it is, of what was just changed. */
+const isAsItWas = (template: string, { server }: Ask, earlier: readonly Ask[], { after }: Moment): boolean =>
+  / as (?:it is|they are)\b/.test(template) &&
+  (after === 'changed' || earlier.some((other) => other.server === server && !other.tool.annotations.readOnly))
+
+/** The kinds of things that later asks of the turn take, one each, out of what a look-up finds. */
+function kindsTakenOf({ server, tool }: Ask, later: readonly Ask[]): EntitySpec[] {
+  if (!tool.annotations.readOnly) return []
+  const found = entityKinds(tool.output)
+  return later.flatMap((other) =>
+    [...other.references].flatMap(([field, way]) => {
+      const { entity } = meaningOf(other.tool.input.shape[field]!)
+      const isOne = way.how === 'only' || way.how === 'label'
+      if (!isOne || other.server !== server || entity === undefined || !found.has(entity)) return []
+      return server.entities[entity] ?? []
+    }),
+  )
 }
 
 /** Whether a tool has a clause that gives these arguments and leaves one of them out. */
@@ -62,6 +80,8 @@ function reworded(template: string, given: ReadonlySet<string>, withheld: string
 
 const FUNCTION_WORD =
   /\b(of|for|to|in|from|on|by|with|at|under|as|about|into|than|and|or|that|which|is|are|was|were|be|has|have|before|after|among|per|via|until|without|between|what|how|where|when|who)$/
+
+const PRONOUN = /^(it|them|that one)$/
 
 /** What a number counts. */
 const COUNTED =
@@ -95,7 +115,10 @@ function filled(
       if (/["(]$/.test(before)) return undefined
       before = withoutApposition(before)
       if (/(?:^| )(the|a|an|my|our|each|all) $/.test(before)) return undefined
-      const words = refer(way, contextOf(ask, field, earlier, moment, way), { ...slot, before }, manner, moment.random)
+      const context = contextOf(ask, field, earlier, moment, way)
+      // "Add it to it" would mean nothing either.
+      const named = context.named && !spans.some(({ refers, text }) => refers && PRONOUN.test(text))
+      const words = refer(way, { ...context, named }, { ...slot, before }, manner, moment.random)
       if (!words) return undefined
       spans.push(word(before), ...words.map((span) => ({ ...span, refers: { ask: index, field } })))
       continue
@@ -139,23 +162,15 @@ function contextOf(
   const { entity } = meaningOf(tool.input.shape[field]!)
   const gives = (ask: Ask): boolean =>
     ask.server === server && entity !== undefined && entityKinds(ask.tool.output).has(entity)
-  const last = earlier.at(-1)
+  const last = earlier.findLast(({ silent }) => !silent)
   const sources = earlier.filter(gives)
-  const adjacent =
-    last !== undefined &&
-    gives(last) &&
-    !last.silent &&
-    entityKinds(last.tool.output).size === 1 &&
-    sources.length === 1
+  const adjacent = last !== undefined && gives(last) && entityKinds(last.tool.output).size === 1 && sources.length === 1
   return {
     adjacent,
-    named: last !== undefined && !isList(last) && speaksOnlyOf(last, entity),
+    named: last !== undefined && !isList(last) && speaksOnlyOf(last, entity, args[field]!),
     ahead: sources.length > 0 && sources.every((ask) => ask.tool.annotations.readOnly) && turn === 0,
     made: last !== undefined && sources.length === 1 && gives(last) && makes(last, entity!),
-    repeated:
-      last === undefined || last.silent || last.server !== server
-        ? undefined
-        : repeatedFrom(last, way, entity, args[field]),
+    repeated: repeatedFrom(earlier, server, way, entity, args[field]!),
     labelField: entity === undefined ? undefined : server.entities[entity]?.label,
   }
 }
@@ -163,27 +178,40 @@ function contextOf(
 /** Whether the clause lists things of which nobody knows yet how many there are. */
 const isList = ({ tool }: Ask): boolean => tool.annotations.readOnly && /^(list|show|view|browse)_/.test(tool.name)
 
-/** Whether no other kind of thing was named in the clause just before, which "it" would mean instead. */
-const speaksOnlyOf = ({ tool, args }: Ask, entity: string | undefined): boolean =>
-  Object.keys(args).every((field) => {
+/** Whether nothing else was named in the clause just before, which "it" or "them" would mean instead: of a person nobody says "it", nor "them" of a thing. */
+function speaksOnlyOf({ server, tool, args }: Ask, entity: string | undefined, key: Json): boolean {
+  const isSomebody = (kind: string): boolean => PEOPLE.has(server.entities[kind]?.noun ?? kind)
+  return Object.entries(args).every(([field, value]) => {
     const kind = meaningOf(tool.input.shape[field]!).entity
-    return kind === undefined || kind === entity
+    if (kind === undefined || kind === entity || value === key) return true
+    return entity !== undefined && isSomebody(kind) !== isSomebody(entity)
   })
+}
 
 /** Whether the call is what brings things of this kind into being. */
 const makes = ({ tool }: Ask, entity: string): boolean =>
   /^(create|add|write|schedule|save|plan|book)_/.test(tool.name) && tool.name.includes(entity)
 
-/** How the ask means what `way` means, if it does, and nothing else of that kind. */
-function repeatedFrom(last: Ask, way: Way, entity: string | undefined, key: Json | undefined): Context['repeated'] {
+/** How a thing was meant before in the turn, if it was and no other of its kind since. */
+function repeatedFrom(
+  earlier: readonly Ask[],
+  server: Ask['server'],
+  way: Way,
+  entity: string | undefined,
+  key: Json,
+): Context['repeated'] {
   if (entity === undefined) return undefined
-  const alike = Object.keys(last.args).filter((field) => meaningOf(last.tool.input.shape[field]!).entity === entity)
-  const [field, ...others] = alike
-  if (field !== undefined) {
-    const meant = last.references.get(field)
-    if (others.length > 0 || last.args[field] !== key || !meant) return undefined
-    return meant.how === 'label' ? 'label' : 'otherwise'
+  const spoken = earlier.filter(({ silent }) => !silent)
+  for (const [i, ask] of spoken.toReversed().entries()) {
+    if (ask.server !== server) continue
+    const kinds = Object.keys(ask.args).map((field) => [field, meaningOf(ask.tool.input.shape[field]!).entity] as const)
+    if (kinds.some(([field, kind]) => kind === entity && ask.args[field] !== key)) return undefined
+    // A light is a device, out of the same table.
+    const isOfKind = (kind: string | undefined): boolean =>
+      kind !== undefined && server.entities[kind]?.table === server.entities[entity]?.table
+    const isMeant = kinds.some(([field, kind]) => isOfKind(kind) && ask.args[field] === key)
+    const isNamed = way.how === 'label' && Object.values(ask.args).includes(way.label)
+    if (isMeant || (isNamed && entityKinds(ask.tool.output).has(entity))) return i === 0 ? 'before' : 'earlier'
   }
-  const looksFor = last.tool.annotations.readOnly && way.how === 'label' && Object.values(last.args).includes(way.label)
-  return looksFor && entityKinds(last.tool.output).has(entity) ? 'sought' : undefined
+  return undefined
 }

@@ -14,8 +14,8 @@ export interface Context {
   readonly ahead: boolean
   /** The call of that result makes something new. */
   readonly made: boolean
-  /** How the clause just before means the same thing, if it does, and nothing else of its kind: by its label, otherwise, or as what is looked for. */
-  readonly repeated: 'label' | 'otherwise' | 'sought' | undefined
+  /** Where the turn has meant the same thing, and since then nothing else of its kind: in the clause just before, or earlier. */
+  readonly repeated: 'before' | 'earlier' | undefined
   /** The row's field that serves as label, such as `title`. */
   readonly labelField: string | undefined
 }
@@ -37,6 +37,10 @@ export const PEOPLE = new Set([
   'friend',
 ])
 
+/** Those of them that are never a company or a service. */
+const PERSONS = new Set(['person', 'member', 'teammate', 'sales rep', 'driver', 'traveller', 'participant', 'profile'])
+const FIRST_NAME = /^(\p{Lu}\p{Ll}+) \p{Lu}[\p{L}'’-]+$/u
+
 /** Words for an entity of an earlier result. `undefined` when this way has none. */
 export function refer(
   way: Way,
@@ -45,35 +49,36 @@ export function refer(
   manner: Manner,
   random: SeededRandom,
 ): TextSpan[] | undefined {
+  if (way.how === 'value') return undefined
+  if (context.repeated) return again(way, context, slot, random)
   switch (way.how) {
     case 'only':
       return [word(theOnly(way.noun, context, slot, random))]
     case 'label':
-      if (context.repeated && random.chance(AGAIN[context.repeated])) return again(way.noun, context, slot, random)
       return labelled(way.noun, way.label, context, random)
     case 'place':
-      if (context.repeated === 'otherwise') return again(way.noun, context, slot, random)
       return [word(placed(way, context, manner, random))]
     case 'extreme': {
-      if (context.repeated === 'otherwise') return again(way.noun, context, slot, random)
       const words = extreme(way, context, random)
       return words === undefined ? undefined : [word(words)]
     }
-    case 'value':
-      return undefined
   }
 }
 
-/** How often somebody says "it" instead of a name, by how the thing was meant just before. Who says "the last one" and then a name seems to speak of two. */
-const AGAIN = { label: 0.7, otherwise: 1, sought: 0.7 } as const
+/** Who has said a name says "it" then: a second name in one turn seems to speak of two things. Of people the first name does as well. */
+function again(way: Exclude<Way, { how: 'value' }>, context: Context, slot: Slot, random: SeededRandom): TextSpan[] {
+  const isNear = context.repeated === 'before'
+  const given = way.how === 'label' && PERSONS.has(way.noun) ? FIRST_NAME.exec(way.label)?.[1] : undefined
+  const known: Context = { ...context, adjacent: isNear, named: isNear && context.named, ahead: false }
+  const words = theOnly(way.noun, known, slot, random)
+  if (given !== undefined && (!PRONOUN.test(words) || random.chance(0.25))) return [{ text: given, fixed: true }]
+  return [word(words)]
+}
 
-const again = (noun: string, context: Context, slot: Slot, random: SeededRandom): TextSpan[] => [
-  word(theOnly(noun, { ...context, adjacent: true, named: true, ahead: false, made: false }, slot, random)),
-]
+const PRONOUN = /^(it|them|that one)$/
 
 /** Words after which a pronoun would be unclear or no English: "restock the candle at it", "take back it". */
-const AFTER_WHICH_NOTHING =
-  / (of|for|under|with|about|among|on|in|at|to|into|from|by|inside|up|back|off|out|over|down|away|again) $/
+const AFTER_WHICH_NOTHING = / (of|under|about|among|on|in|at|by|inside|up|back|off|out|over|down|away|again) $/
 const AFTER_WHICH_NOBODY = / (of|under|about|among|on|in|up|back|off|out|over|down|away) $/
 
 function theOnly(
@@ -85,9 +90,10 @@ function theOnly(
   const pronounFits =
     !(PEOPLE.has(noun) ? AFTER_WHICH_NOBODY : AFTER_WHICH_NOTHING).test(before) &&
     /^($|[,.?!](?! which)| (?!is |has |does |can |are ))/.test(after)
-  if (adjacent && named && pronounFits && random.chance(0.6)) return PEOPLE.has(noun) ? 'them' : 'it'
+  if (adjacent && named && pronounFits && (PEOPLE.has(noun) || random.chance(0.8)))
+    return PEOPLE.has(noun) ? 'them' : 'it'
   if (before.endsWith('that ')) return `this ${noun}`
-  if (adjacent && !PEOPLE.has(noun) && random.chance(0.15)) return 'that one'
+  if (adjacent && named && !PEOPLE.has(noun) && random.chance(0.15)) return 'that one'
   if (made) return random.pick([`that ${noun}`, `the new ${noun}`, `the new ${noun}`])
   if (ahead) return `that ${noun}`
   return random.pick([
@@ -168,7 +174,7 @@ function placed(
   { register }: Manner,
   random: SeededRandom,
 ): string {
-  const last = place === of && place > 1 && random.chance(0.4)
+  const last = place === of && place > 2 && random.chance(0.4)
   const ordinals = register === 'terse' && random.chance(0.4) ? SHORT_ORDINALS : ORDINALS
   const nth = last ? 'last' : (ordinals[place - 1] ?? `${place}th`)
   if (adjacent && random.chance(0.55)) return `the ${nth} one`

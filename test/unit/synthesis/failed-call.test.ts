@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import type { JsonObject } from '../../../reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { generateWorld, Session, seededRandom } from '../../../servers/kernel/index.js'
-import { ADDS, failingVariant } from '../../../synthesis/making/failed-call.js'
+import { ADDS, failingVariant, isFulfilled } from '../../../synthesis/making/failed-call.js'
 import type { Open } from '../../../synthesis/making/step.js'
 import type { ToldStep } from '../../../synthesis/making/tell-references.js'
 
@@ -42,6 +42,15 @@ test('is no second one of a kind that comes on top of the first', () => {
   assert.is(after([step('banking', tool.name, args)]), null)
   assert.ok(['charge_invoice', 'issue_refund', 'place_trade_order'].every((name) => ADDS.test(name)))
   assert.not.ok(['set_light', 'estimate_issue', 'discount_deal'].some((name) => ADDS.test(name)))
+})
+
+test('is none that tells people that it is as they wish', () => {
+  const tells = (code: string, message: string, wished: string | number) => isFulfilled({ code, message }, wished)
+  assert.ok(tells('same_time', 'The event is already at that time.', '2026-03-02'))
+  assert.ok(tells('already_in_mode', 'The home is in this mode already.', 'night'))
+  assert.ok(tells('too_many_bags', 'booking-75 has 2 of 3 extra bags.', 2), 'two there are')
+  assert.not.ok(tells('too_many_bags', 'booking-75 has 1 of 3 extra bags.', 3))
+  assert.not.ok(tells('too_many_urgent', 'The project already has 3 urgent open issues.', 'urgent'))
 })
 
 test.run()

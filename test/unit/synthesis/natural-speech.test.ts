@@ -238,18 +238,85 @@ const onDeal = (tool: string, args: Ask['args'], way: Way): Ask => ({
   references: new Map([['deal', way]]),
 })
 
-test('means a thing in one way: who moves the last deal discounts it, and no other by its name', () => {
+test('means a thing in one way: who moves the last deal, or one by its name, discounts it, and no other by its name', () => {
   const last: Way = { how: 'place', noun: 'deal', place: 3, of: 3 }
   const name: Way = { how: 'label', noun: 'deal', label: 'Delta Software Starter Plan' }
-  const words = (first: Way): string[] =>
-    Array.from({ length: 60 }, (_, i) => {
+  for (const first of [last, name]) {
+    for (let i = 0; i < 60; i++) {
       const asks = [onDeal('move_deal', { stage: 'proposal' }, first), onDeal('discount_deal', { percent: 20 }, name)]
-      return naturalSpeech.request(asks, momentOf(i, 1))!.text
-    })
-  for (const text of words(last)) assert.not.match(text, /Delta Software/i, text)
-  // Who has called it by its name may do so again, and mostly does not.
-  const twice = words(name).filter((text) => /Delta Software.*Delta Software/i.test(text))
-  assert.ok(twice.length > 0 && twice.length < 40, String(twice.length))
+      const { text } = naturalSpeech.request(asks, momentOf(i, 1))!
+      assert.is(text.split(/Delta Software/i).length, first === name ? 2 : 1, text)
+    }
+  }
+})
+
+const inWorld = (world: string, tool: string, args: Ask['args'], references: Record<string, Way>): Ask => ({
+  server: CATALOGUE.get(world)!,
+  tool: CATALOGUE.get(world)!.toolsByName.get(tool)!,
+  args,
+  references: new Map(Object.entries(references)),
+})
+const spoken = (asks: readonly Ask[]): string[] =>
+  Array.from({ length: 80 }, (_, i) => naturalSpeech.request(asks, momentOf(i, 1))!.text)
+
+test('names once what a turn makes, and what is of two kinds', () => {
+  const title = 'Upgrade file upload'
+  const made = [
+    inWorld('issue_tracker', 'create_issue', { project: 'MAIL', type: 'task', title, priority: 'low' }, {}),
+    inWorld(
+      'issue_tracker',
+      'assign_issue',
+      { issue: 'MAIL-42', member: 'will-diaz' },
+      {
+        issue: { how: 'label', noun: 'issue', label: title },
+        member: { how: 'label', noun: 'member', label: 'Will Diaz' },
+      },
+    ),
+  ]
+  for (const text of spoken(made)) assert.is(text.split(title).length, 2, text)
+  const lamp = 'Balcony Flood Light'
+  const lit = [
+    inWorld(
+      'iot_devices',
+      'reconnect_device',
+      { device: 'balcony-flood' },
+      {
+        device: { how: 'place', noun: 'device', place: 5, of: 5 },
+      },
+    ),
+    inWorld(
+      'iot_devices',
+      'set_light',
+      { light: 'balcony-flood', brightness: 40 },
+      {
+        light: { how: 'label', noun: 'light', label: lamp },
+      },
+    ),
+  ]
+  for (const text of spoken(lit)) assert.not.ok(text.includes(lamp), text)
+})
+
+test('calls people them or by their first name when they have been named, and no profile or contact', () => {
+  const way: Way = { how: 'label', noun: 'profile', label: 'Ingrid Solberg' }
+  const asks = [
+    inWorld('social_media', 'follow_profile', { profile: 'ingrid-solberg' }, { profile: way }),
+    inWorld('social_media', 'send_direct_message', { profile: 'ingrid-solberg', text: 'Coffee?' }, { profile: way }),
+  ]
+  const texts = spoken(asks)
+  for (const text of texts) assert.is(text.split('Ingrid Solberg').length, 2, text)
+  const isMeant = (text: string): boolean => /\bthem\b|Ingrid(?! Solberg)/.test(text)
+  assert.ok(
+    texts.every(isMeant),
+    texts.find((text) => !isMeant(text)),
+  )
+})
+
+test('has nothing sent as it is that it has changed', () => {
+  const way: Way = { how: 'only', noun: 'draft' }
+  const edit = inWorld('email', 'edit_draft', { draft: 'draft-1', body: 'Hello' }, { draft: way })
+  const send = inWorld('email', 'send_draft', { draft: 'draft-1' }, { draft: way })
+  for (const text of spoken([edit, send])) assert.not.match(text, /as it is/, text)
+  assert.ok(spoken([send]).some((text) => /as it is/.test(text)))
 })
 
 test('asks about no city but the one where the person lives', () => {

@@ -149,4 +149,47 @@ test('knows no thing that stands only in a result', () => {
   assert.is(understood(told, 'email', 'contact', 'contact', 'that contact'), 'ana')
 })
 
+test('knows people by their first names where one of them has it', () => {
+  const profiles = (...names: string[]): Told => ({
+    user: 'Who is on here?',
+    calls: [
+      [
+        'find_profile',
+        { name: 'i' },
+        {
+          found: names.length,
+          profiles: names.map((name) => ({ name, profile: name.toLowerCase().replace(' ', '-'), private: false })),
+        },
+      ],
+    ],
+    assistant: `I found ${names.join(', ')}.`,
+  })
+  const message: Told = { user: 'Message Ingrid.', calls: [['follow_profile', { profile: '?' }, {}]], assistant: '' }
+  const meant = (...names: string[]) =>
+    understood([profiles(...names), message], 'social_media', 'profile', 'profile', 'Ingrid')
+  assert.is(meant('Ingrid Solberg', 'Leo Rao'), 'ingrid-solberg')
+  assert.is(meant('Ingrid Solberg', 'Ingrid Rao'), undefined)
+})
+
+test('follows "it" past what is looked up for the call itself, and past nothing else', () => {
+  const file: Told['calls'][number] = [
+    'create_issue',
+    { project: 'MAIL', title: 'Upgrade' },
+    { title: 'Upgrade', issue: 'MAIL-42', status: 'todo', priority: 'low' },
+  ]
+  const members: Told['calls'][number] = [
+    'list_project_members',
+    { project: 'MAIL' },
+    { members: [{ name: 'Will Diaz', member: 'will-diaz', in_progress: 1, wip_limit: 2 }] },
+  ]
+  const assigned = (member: string): Told => ({
+    user: 'File the task "Upgrade" and assign it to Will Diaz.',
+    calls: [file, members, ['assign_issue', { issue: '?', member }, {}]],
+    assistant: '',
+  })
+  const it = (member: string) => understood([assigned(member)], 'issue_tracker', 'issue', 'issue', 'it')
+  assert.is(it('will-diaz'), 'MAIL-42')
+  assert.is(it('ana-lima'), undefined)
+})
+
 test.run()

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import type { JsonObject } from '../../../reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createWorldCache, type ServerDefinition, type Session, seededRandom } from '../../../servers/kernel/index.js'
-import { isSolvable } from '../../../synthesis/making/solvable.js'
+import { isSolvable, isToldBefore } from '../../../synthesis/making/solvable.js'
 import type { Step } from '../../../synthesis/making/step.js'
 
 const test = suite('what can be done without a tool')
@@ -36,6 +36,20 @@ test('is not what nothing on offer changes, nor what only the hidden tool itself
   const freeze = step('freeze_card', { card })
   assert.not.ok(solvable([freeze], 'list_cards', 'list_accounts', 'get_balance', 'transfer_money'))
   assert.not.ok(solvable([freeze], 'freeze_card'))
+})
+
+test('is not left undone where a result before has told the figure', () => {
+  const trading = CATALOGUE.get('trading')!
+  const told = (name: string, output: JsonObject): Step => ({
+    server: trading,
+    tool: trading.toolsByName.get(name)!,
+    args: {},
+    output,
+    bindings: [],
+  })
+  const power = told('check_buying_power', { cash: 90, buying_power: 51548, sectors: [] })
+  assert.ok(isToldBefore([told('place_trade_order', { buying_power: 51548 }), power], 1))
+  assert.not.ok(isToldBefore([told('place_trade_order', { buying_power: 7 }), power], 1))
 })
 
 test.run()

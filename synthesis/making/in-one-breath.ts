@@ -1,0 +1,23 @@
+import { PEOPLE } from '../wording/referring.js'
+import { speaksOfSeveral } from '../wording/several.js'
+import { kindsListed } from './entities-shown.js'
+import type { Step } from './step.js'
+
+type Found = Pick<Step, 'server' | 'tool' | 'output'>
+
+/** Verbs of tools that commit somebody to a thing as it is: its price, its state, who wants it. */
+const COMMITS = /^(answer|approve|ship|settle|pay|charge|issue_refund|buy|place_bid|make_offer)(_|$)/
+
+/**
+ * Whether somebody can ask for a look-up and in the same breath for what is done with a thing that it finds. Not where every way to ask for it asks for
+ * several, nor where nobody would do it unseen: offers are read before one is accepted.
+ * @param entity  the kind of thing that is taken from it
+ * @param user  what is done with it
+ */
+export function isAskedAtOnce(found: Found, entity: string, user: Pick<Step, 'tool'>): boolean {
+  const { tool, server } = found
+  if (!tool.annotations.readOnly || !kindsListed(found).has(entity)) return true
+  const spec = server.entities[entity] ?? { noun: entity.replaceAll('_', ' ') }
+  if (COMMITS.test(user.tool.name) && !PEOPLE.has(spec.noun)) return false
+  return tool.ask.some((clause) => !speaksOfSeveral(clause, spec))
+}
