@@ -56,6 +56,14 @@ test('keep to their subject when nothing on offer serves it, and never ask for t
   }
 })
 
+test('leave out no article, whoever types', () => {
+  for (let i = 0; i < 200; i++) {
+    const { persona } = momentOf(i)
+    const [span] = typed([word('see whether the shop sells the tent')], mannerOf(persona))
+    assert.is(span!.text, 'see whether the shop sells the tent')
+  }
+})
+
 test('name a goal in a sentence that somebody could say, and put off no look-up', () => {
   for (const [i, sample] of SAMPLES.entries()) {
     for (let draw = 0; draw < 6; draw++) {
