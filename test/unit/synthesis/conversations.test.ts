@@ -64,6 +64,14 @@ test('leave out no article, whoever types', () => {
   }
 })
 
+test('say an article before the name of a thing that people say one before', () => {
+  const server = CATALOGUE.get('iot_devices')!
+  const tool = server.toolsByName.get('reconnect_device')!
+  const device: Way = { how: 'label', noun: 'device', label: 'Kids Bedroom Blind' }
+  const ask: Ask = { server, tool, args: { device: 'kids-blind' }, references: new Map([['device', device]]) }
+  for (let i = 0; i < 30; i++) assert.match(naturalSpeech.request([ask], momentOf(i))!.text, /the Kids Bedroom Blind/)
+})
+
 test('name a goal in a sentence that somebody could say, and put off no look-up', () => {
   for (const [i, sample] of SAMPLES.entries()) {
     for (let draw = 0; draw < 6; draw++) {
