@@ -29,6 +29,10 @@ test('are led by somebody whose work brings them there, and by anybody where nob
   }
   assert.ok(new Set(developers.map(({ role }) => role.split(' from ')[0])).size > 8)
   for (const person of people) assert.equal(inWorlds(person, ['maps', 'shopping']), person)
+  // Their calendars and chats hold colleagues of other departments.
+  for (const world of ['calendar', 'email', 'team_chat', 'video_meeting'])
+    for (const person of people)
+      assert.not.match(inWorlds(person, [world]).role, /retired|student|stay-at-home|mother of|dentist|farmer/)
 })
 
 test('keep to their subject when nothing on offer serves it, and never ask for the same twice', () => {
