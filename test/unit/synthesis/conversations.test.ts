@@ -6,8 +6,8 @@ import type { Way } from '../../../synthesis/making/references.js'
 import { TODAY } from '../../../synthesis/making/synthesis-context.js'
 import { drawPersona, naturalSpeech } from '../../../synthesis/wording/natural-speech.js'
 import { inWorlds } from '../../../synthesis/wording/occupations.js'
-import { drawOutsideTopic, outsideRequest } from '../../../synthesis/wording/outside-requests.js'
-import { OUTSIDE_TOPICS } from '../../../synthesis/wording/outside-topics.js'
+import { drawOutsideTopic, nextOutsideTopic, outsideRequest } from '../../../synthesis/wording/outside-requests.js'
+import { OUTSIDE_TOPICS, type OutsideRequest } from '../../../synthesis/wording/outside-topics.js'
 import type { Ask } from '../../../synthesis/wording/speech.js'
 import { word } from '../../../synthesis/wording/text-span.js'
 import { told } from '../../../synthesis/wording/told.js'
@@ -43,13 +43,13 @@ test('keep to their subject when nothing on offer serves it, and never ask for t
   )
   assert.ok(new Set(OUTSIDE_TOPICS.map(({ name }) => name)).size === OUTSIDE_TOPICS.length)
   for (const [i, topic] of OUTSIDE_TOPICS.entries()) {
-    const asked = new Set<string>()
+    const asked = new Set<OutsideRequest>()
     for (let turn = 0; asked.size < topic.requests.length; turn++) {
-      const { text, templates } = outsideRequest(topic, asked, momentOf(i, turn))!
+      const { text, request } = outsideRequest(topic, asked, momentOf(i, turn))!
       assert.not.match(text, /[<>()|]|undefined| {2}/, text)
-      assert.is(new Set(templates).size, templates.length)
-      assert.ok(templates.every((one) => topic.requests.includes(one) && !asked.has(one)))
-      for (const one of templates) asked.add(one)
+      assert.not.match(text, /^(hey|hi) [A-HJ-Z]/, text)
+      assert.ok(topic.requests.includes(request) && !asked.has(request))
+      asked.add(request)
     }
     assert.is(outsideRequest(topic, asked, momentOf(i, 9)), undefined)
   }
@@ -74,6 +74,19 @@ test('say an article before the name of a thing that people say one before', () 
   const device: Way = { how: 'label', noun: 'device', label: 'Kids Bedroom Blind' }
   const ask: Ask = { server, tool, args: { device: 'kids-blind' }, references: new Map([['device', device]]) }
   for (let i = 0; i < 30; i++) assert.match(naturalSpeech.request([ask], momentOf(i))!.text, /the Kids Bedroom Blind/)
+})
+
+test('turn to another topic of the same kind once they were refused, if there is one', () => {
+  const random = seededRandom(5)
+  for (const topic of OUTSIDE_TOPICS) {
+    const next = nextOutsideTopic([topic], () => true, random)
+    assert.is(next.world, topic.world)
+    assert.is.not(next, topic)
+    assert.is(
+      nextOutsideTopic([topic], () => false, random),
+      topic,
+    )
+  }
 })
 
 test('name a goal in a sentence that somebody could say, and put off no look-up', () => {
