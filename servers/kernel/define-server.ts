@@ -166,7 +166,7 @@ export interface EntitySpec {
   readonly label?: string
   /** People call it by its key, as they do with issue numbers: a user may name one that no result has shown. */
   readonly sayable?: boolean
-  /** Its keys are common nouns, which people say with an article: `the living room`. */
+  /** People say it with an article, by its key as by its label: `the living room`, `the Balcony Light`. */
   readonly article?: boolean
 }
 

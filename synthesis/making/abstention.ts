@@ -2,8 +2,8 @@ import type { DropReason } from '../../dataset/example.js'
 import type { Split } from '../../dataset/profile.js'
 import type { ServerDefinition } from '../../servers/kernel/index.js'
 import { nodeName } from '../../servers/kernel/tool-graph.js'
-import { drawOutsideTopic, outsideRequest } from '../wording/outside-requests.js'
-import type { OutsideTopic } from '../wording/outside-topics.js'
+import { drawOutsideTopic, nextOutsideTopic, outsideRequest } from '../wording/outside-requests.js'
+import type { OutsideRequest, OutsideTopic } from '../wording/outside-topics.js'
 import type { Ask } from '../wording/speech.js'
 import { NUMBERS_ASKED } from './ask-for-all.js'
 import { askInVain, goOnInVain, type VainSetting, type VainWish } from './ask-in-vain.js'
@@ -26,7 +26,11 @@ export const makeAbstention: Maker = (assignment, worldSeed, context, random) =>
   const moment = { persona, today: TODAY, dated: profile.context, random }
   const setting = { assignment, worldSeed, context, moment }
   const askAgain = (turn: number, earlier: readonly Foreign[]): Foreign | DropReason | 'other_split' => {
-    if (topic) return askOutside(topic, turn, earlier, setting)
+    if (topic) {
+      const isOpen = ({ name }: OutsideTopic): boolean => splitOf(smallTalkName(name)) === assignment.split
+      const topics = earlier.map((before) => before.topic ?? topic)
+      return askOutside(nextOutsideTopic(topics, isOpen, random), turn, earlier, setting)
+    }
     // Of the worlds that were asked about already: people stay with their subject, and there are others left to offer tools of.
     const asked = earlier.flatMap(({ chain }) => homeOf(chain))
     const near = context.graph.nodes.filter(({ server }) => asked.includes(server))
@@ -68,8 +72,9 @@ interface Foreign {
   readonly chain: Chain
   /** What it asks for, when that is one thing. */
   readonly ask?: Ask
-  /** What it was made of, where it belongs to no world. */
-  readonly templates?: readonly string[]
+  /** What it asks for and about, where no tool of any world serves it. */
+  readonly request?: OutsideRequest
+  readonly topic?: OutsideTopic
 }
 
 function askNobody({ assignment: { split }, context, moment: { random } }: VainSetting): Foreign | 'other_split' {
@@ -77,8 +82,10 @@ function askNobody({ assignment: { split }, context, moment: { random } }: VainS
   return ofNobody(topic, text, split)
 }
 
+const smallTalkName = (topic: string): string => `small-talk:${topic}`
+
 function ofNobody(topic: string, user: string, split: Split): Foreign | 'other_split' {
-  const name = `small-talk:${topic}`
+  const name = smallTalkName(topic)
   return splitOf(name) === split ? { user, name, chain: [] } : 'other_split'
 }
 
@@ -88,11 +95,11 @@ function askOutside(
   earlier: readonly Foreign[],
   { assignment: { split }, moment }: VainSetting,
 ): Foreign | DropReason | 'other_split' {
-  const before = new Set(earlier.flatMap(({ templates }) => templates ?? []))
-  const request = outsideRequest(topic, before, { ...moment, turn })
-  if (!request) return 'no_words'
-  const made = ofNobody(topic.name, request.text, split)
-  return typeof made === 'string' ? made : { ...made, templates: request.templates }
+  const before = new Set(earlier.flatMap(({ request }) => (request === undefined ? [] : [request])))
+  const said = outsideRequest(topic, before, { ...moment, turn })
+  if (!said) return 'no_words'
+  const made = ofNobody(topic.name, said.text, split)
+  return typeof made === 'string' ? made : { ...made, request: said.request, topic }
 }
 
 function askElsewhere(core: Chain, wish: VainWish, setting: VainSetting): Foreign | DropReason {

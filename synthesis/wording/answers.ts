@@ -10,25 +10,23 @@ type Forms = Readonly<Record<Persona['register'], readonly string[]>>
 
 /** `#` stands for the value. Free text comes in quotes. What fits whatever is asked for: a name, a choice, a text. */
 const SUPPLY: Forms = {
-  terse: ['#', '#', '# pls', '# please', '#', 'sorry, #'],
-  plain: ['#.', '#, please.', '#, thanks.', 'Sorry, #.', 'Ah, sorry: #.', 'Right, #.', 'It should be #.', 'Oh, #.'],
+  terse: ['#', '#', '# pls', '# please', '#', '#, thx'],
+  plain: ['#.', '#, please.', '#, thanks.', 'Ah, right: #.', 'Right, #.', 'It should be #.', 'Oh, #.'],
   polite: [
     '#, please.',
     'That would be #, thank you.',
     'Sorry, I should have said so: #.',
-    'I am sorry, #.',
     'It should be #, please.',
-    'My apologies, I forgot: #.',
     'I forgot to say: #.',
     'Of course: #.',
+    '#, thank you.',
   ],
   chatty: [
     'Oh right, #!',
     'Oops, forgot that. #, please.',
     'Ah yes, #.',
-    'Ah, sorry: #!',
-    'Sorry, #. My head is elsewhere.',
-    '#, of course, silly me.',
+    '#, thanks!',
+    '#, of course.',
     'Ah, of course. #.',
     'Right, that would help: #.',
   ],

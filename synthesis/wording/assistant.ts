@@ -1,6 +1,8 @@
 import { isOptional, meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
 import { askedFor, choicesOf, isNameAsKey, listed, nameOf } from './field-words.js'
+import { PEOPLE } from './referring.js'
 import type { Ask, Moment } from './speech.js'
+import { thingMade } from './thing-made.js'
 import { goalsOf } from './vague.js'
 
 /** Questions for one missing value, by what it is. `#` stands for its name. The first row that fits is taken. */
@@ -18,15 +20,12 @@ const QUESTIONS: readonly (readonly [RegExp, readonly string[]])[] = [
   ],
   [/^number of (.+)$/, ['How many $1?', 'How many $1 should it be?', 'Sure. How many $1?']],
   [/^quantity$/, ['How many?', 'How many should it be?', 'Sure. How many would you like?']],
-  [
-    /\b(text|comment|instruction|note|body)$/,
-    ['What should it say?', 'Sure. What should the # say?', 'What would you like it to say?'],
-  ],
+  [/^(old|new) text$/, ['What is the #?', 'Could you tell me the #?', 'Sure. What is the #?']],
   [
     /^(search term|search phrase|pattern|keyword)$/,
     ['What should I search for?', 'Sure. Which # should I use?', 'What # should I look for?'],
   ],
-  [/^description$/, ['What should the description say?', 'Sure. Under what description?', 'Which # should I enter?']],
+  [/^description$/, ['What should the description say?', 'Which # should I enter?']],
   [/ name$/, ['Under which name?', 'Which # should I put down?', 'Could you tell me the #?']],
   [/^PIN$/, ['What is the PIN?', 'I need the PIN for that. What is it?', 'Could you tell me the PIN?']],
   [
@@ -49,19 +48,31 @@ const QUESTIONS: readonly (readonly [RegExp, readonly string[]])[] = [
 const WHICH = ['Which # would you like?', 'Which # do you mean?', 'Which # should it be?', 'Sure. Which #?'] as const
 const CHOOSING = ['Which # would you like?', 'Which # should it be?', 'Which # do you want?', 'Sure. Which #?'] as const
 const SOUGHT = ['What should I search for?', 'What should I look for?', 'Sure. What should I look for?'] as const
-/** Names that something new is given, and those by which something is found. */
-const NAMING = ['What should it be called?', 'Sure. What name should it have?', 'Under what name?'] as const
+/** What is to be written, of the thing that will say it. */
+const WRITING = ['What should the # say?', 'Sure. What should the # say?', 'What would you like the # to say?'] as const
+/** Names that something new is given or somebody has, what one has that is new or there already, and those by which something is found. */
+const NAMING = [
+  'What should the # be called?',
+  'Sure. What should the # be called?',
+  'What name should the # have?',
+] as const
+const NAMED = ['What is the name of the #?', 'Sure. What is the # called?'] as const
+const NAMES = ['Which # should it be?', 'What # do you have in mind?', 'Sure. Which #?'] as const
 const FINDING = ['What is the # that I should look for?', 'Sure. What #?', 'Which # should I look for?'] as const
 
-function questionFor(words: string, field: string, { tool }: Ask, random: SeededRandom): string {
+function questionFor(words: string, field: string, ask: Ask, random: SeededRandom): string {
+  const { tool } = ask
   if (meaningOf(tool.input.shape[field]!).entity !== undefined) return random.pick(WHICH).replace('#', words)
+  const looks = tool.annotations.readOnly
+  if (words === 'subject' && !looks) return 'What should the subject be?'
   if (/^(name|title|new name|subject)$/.test(words)) {
-    return random
-      .pick(tool.annotations.readOnly ? FINDING : words === 'subject' ? ['What should the # be?'] : NAMING)
-      .replace('#', words)
+    const thing = looks ? undefined : thingMade(ask, field)
+    if (thing !== undefined) return random.pick(PEOPLE.has(thing) ? NAMED : NAMING).replace('#', thing)
+    return random.pick(looks ? FINDING : NAMES).replace('#', words)
   }
-  if (tool.annotations.readOnly && /^(text|search term|search phrase|pattern|keyword)$/.test(words))
-    return random.pick(SOUGHT)
+  if (/^(text|comment|instruction|note|body)$/.test(words) && !looks)
+    return random.pick(WRITING).replace('#', thingMade(ask, field) ?? words)
+  if (looks && /^(text|search term|search phrase|pattern|keyword)$/.test(words)) return random.pick(SOUGHT)
   const [pattern, forms] = QUESTIONS.find(([fits]) => fits.test(words))!
   const [, counted = ''] = pattern.exec(words) ?? []
   return random.pick(forms).replace('#', words).replace('$1', counted)
@@ -128,15 +139,12 @@ const LAST_FAILURES = [
   'Only the last part was not possible. #',
 ] as const
 const OFFERS = [
-  'Would you like to try something else?',
+  'How should I go on?',
   'How would you like to proceed?',
-  'Should I try it another way?',
-  'Would you like to change something?',
-  'Do you want to use something different, or leave it?',
+  'What do you want to do about it?',
+  'Tell me how you want to go on.',
   'Let me know what I should do instead.',
   'What would you like me to do?',
-  'I can try again with other details, or leave it as it is.',
-  'Tell me if you want to change it.',
 ] as const
 
 /** Says that a call failed, in the world's own words but for keys that are names, and leaves the decision to the user. */
@@ -193,14 +201,14 @@ const REFUSALS_OF = [
   'I have looked through my tools: none of them lets me #.',
 ] as const
 const RESTS_OF = [
-  'I could not do the rest, for I have no tool to #.',
+  'I could not do the rest, because I have no tool to #.',
   'For the rest I lack a tool: I cannot #.',
   'What I cannot do is the last part: I have no tool to #.',
   'That is as far as I get: none of my tools lets me #.',
   'The last part is missing, since I have no tool here to #.',
 ] as const
 /** Share of the refusals that say what cannot be done. */
-const NAMED = 0.55
+const SPECIFIC = 0.55
 
 /** Nobody says no twice in the same words: the turns of a conversation share the forms out. */
 const pickFor = (turn: number, forms: readonly string[], random: SeededRandom): string =>
@@ -209,7 +217,7 @@ const pickFor = (turn: number, forms: readonly string[], random: SeededRandom): 
 function refusal(plain: readonly string[], named: readonly string[], { random, turn }: Moment, ask?: Ask): string {
   const [goal] = ask === undefined ? [] : goalsOf(ask.server, ask.tool)
   const said =
-    goal !== undefined && random.chance(NAMED)
+    goal !== undefined && random.chance(SPECIFIC)
       ? pickFor(turn, named, random).replace('#', () => ofYours(goal))
       : pickFor(turn, plain, random)
   return `${said} ${random.pick(INSTEAD)}`.trim()
@@ -231,10 +239,10 @@ export const declineRest = (moment: Moment, ask?: Ask): string => refusal(RESTS,
 
 const ONCE_MORE = [
   'I have looked again, and no tool of mine can do it.',
-  'I am sorry, but there is no way with the tools that I have.',
-  'No, I am afraid not: the tool for it is missing here.',
+  'I am sorry, but there is no way to do it with the tools that I have.',
+  'It really is not possible: the tool for it is missing here.',
   'I checked once more, and it is still beyond my tools.',
-  'Unfortunately not. None of my tools gets you there.',
+  'I went through my tools again, and none of them gets you there.',
   'I wish I could, but there really is no tool for it here.',
 ] as const
 

@@ -125,8 +125,9 @@ function filled(
     }
     const schema = ask.tool.input.shape[field] as z.ZodType
     const { entity } = meaningOf(schema)
+    const kind = entity === undefined ? undefined : ask.server.entities[entity]
     const said =
-      entity !== undefined && ask.server.entities[entity]?.article
+      kind?.sayable && kind.article
         ? { phrase: String(ask.args[field]).replaceAll('-', ' '), before: `${before}the ` }
         : sayValue(ask.args[field]!, schema, slot, manner, moment)
     spans.push(word(withArticleFor(said.phrase, said.before)), {
@@ -172,6 +173,7 @@ function contextOf(
     made: last !== undefined && sources.length === 1 && gives(last) && makes(last, entity!),
     repeated: repeatedFrom(earlier, server, way, entity, args[field]!),
     labelField: entity === undefined ? undefined : server.entities[entity]?.label,
+    article: entity !== undefined && server.entities[entity]?.article === true,
   }
 }
 

@@ -1,6 +1,6 @@
 import type { SeededRandom } from '../../servers/kernel/index.js'
 import { drawWeighted } from './draw-weighted.js'
-import type { Persona } from './speech.js'
+import type { Moment, Persona } from './speech.js'
 
 type Register = Persona['register']
 
@@ -184,9 +184,9 @@ export const reconsidering = (register: Register, random: SeededRandom): string 
 
 const DETAILS: Readonly<Record<Register, readonly string[]>> = {
   terse: ['', '', 'ok, ', 'right, '],
-  plain: ['Right. ', 'OK, ', '', '', 'Sorry. ', 'Okay. '],
-  polite: ['Of course. ', 'I am sorry. ', 'Sorry, of course. ', '', ''],
-  chatty: ['Oh right, sorry! ', 'Ah yes, ', 'Right, my bad. ', 'Okay so, ', 'Oh, sorry! ', ''],
+  plain: ['Right. ', 'OK, ', '', '', 'Sure. ', 'Okay. '],
+  polite: ['Of course. ', 'Yes, of course. ', 'Certainly. ', '', ''],
+  chatty: ['Oh right! ', 'Ah yes, ', 'Right, of course. ', 'Okay so, ', 'Sure! ', ''],
 }
 
 /** Begins a turn that answers a question of the assistant. */
@@ -209,35 +209,36 @@ const REFUSED: Readonly<Record<Register, readonly string[]>> = {
 /** Begins a turn that goes on to the next thing of the same kind after a refusal. */
 export const goingOn = (register: Register, random: SeededRandom): string => random.pick(REFUSED[register])
 
-const UNANSWERED: Readonly<Record<Register, readonly string[]>> = {
-  terse: [
-    'dont know yet. meanwhile ',
-    'have to check. until then ',
-    'no idea yet. for now ',
-    'will look that up. for now ',
-  ],
-  plain: [
-    "I don't know yet. In the meantime, ",
-    'I have to look that up first. Meanwhile, ',
-    'Not sure, I will come back to that. Until then, ',
-    'I need to ask somebody about that. For now, ',
-  ],
-  polite: [
-    'I am afraid I do not know yet. In the meantime, ',
-    'I would have to find that out first. Until then, ',
-    'Let me come back to that later. For now, ',
-    'I have to ask about that first. Meanwhile, ',
-  ],
-  chatty: [
-    "Hm, I don't know yet! Meanwhile, ",
-    "Good question, I'll have to ask. Until then, ",
-    'Let me get back to you on that. For now, ',
-    'No idea yet, I will find out. In the meantime, ',
-  ],
+type Missing = NonNullable<Moment['missing']>
+
+const UNANSWERED: Readonly<Record<Register, Readonly<Record<Missing | 'both', readonly string[]>>>> = {
+  terse: {
+    both: ['dont know yet. meanwhile ', 'not sure yet. for now '],
+    fact: ['have to check. until then ', 'will look that up. for now '],
+    choice: ['have to think about it. until then ', 'will decide later. for now '],
+  },
+  plain: {
+    both: ["I don't know yet. In the meantime, ", 'Not sure, I will come back to that. Until then, '],
+    fact: ['I have to look that up first. Meanwhile, ', 'I need to ask somebody about that. For now, '],
+    choice: ['I have to think about that first. Meanwhile, ', "I haven't decided yet. For now, "],
+  },
+  polite: {
+    both: ['I am afraid I do not know yet. In the meantime, ', 'Let me come back to that later. For now, '],
+    fact: ['I would have to find that out first. Until then, ', 'I have to ask about that first. Meanwhile, '],
+    choice: ['I have not decided yet. Until then, ', 'Let me think about that. Meanwhile, '],
+  },
+  chatty: {
+    both: ["Hm, I don't know yet! Meanwhile, ", 'Let me get back to you on that. For now, '],
+    fact: ["Good question, I'll have to ask. Until then, ", 'No idea yet, I will find out. In the meantime, '],
+    choice: ['Good question, let me think about it. Until then, ', "I can't decide yet. In the meantime, "],
+  },
 }
 
-/** Begins a turn of somebody who does not know what was asked, and goes on to something else. */
-export const puttingOff = (register: Register, random: SeededRandom): string => random.pick(UNANSWERED[register])
+/** Begins a turn of somebody who cannot say yet what was asked, and goes on to something else. */
+export function puttingOff(register: Register, missing: Missing | undefined, random: SeededRandom): string {
+  const ways = UNANSWERED[register]
+  return random.pick([...ways.both, ...(missing === undefined ? [] : ways[missing])])
+}
 
 /** Begins a turn that follows a failure. */
 export const movingOn = (register: Register, random: SeededRandom): string => random.pick(AFTER_FAILURE[register])

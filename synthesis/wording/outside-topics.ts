@@ -1,9 +1,12 @@
-/** Requests about one thing, none of which a tool of any world serves. `(a|b)` is one of these. */
+/** One request, or two things that somebody wants together. `(a|b)` is one of these. */
+export type OutsideRequest = string | readonly [first: string, second: string]
+
+/** Requests about one thing, none of which a tool of any world serves. */
 export interface OutsideTopic {
   readonly name: string
   /** The world to whose assistant somebody would turn with it; anybody's assistant where there is none. */
   readonly world?: string
-  readonly requests: readonly string[]
+  readonly requests: readonly OutsideRequest[]
 }
 
 /**
@@ -16,10 +19,12 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     world: 'banking',
     requests: [
       'Apply for a (car|home improvement|student) loan of (5000|8000|12000|20000) euros in my name.',
-      'What would I pay a month on a mortgage of (180000|220000|250000) euros?',
+      [
+        'How much could I borrow from you with my salary?',
+        'What would I pay a month on a mortgage of (180000|220000|250000) euros?',
+      ],
+      ['Ask for a lower rate on my (mortgage|car loan).', 'Tell me what I would save by that.'],
       'Raise my overdraft to (500|1000|2000) euros.',
-      'How much could I borrow from you with my salary?',
-      'Ask for a lower rate on my (mortgage|car loan|overdraft).',
       'Pay my (car loan|student loan) off early.',
     ],
   },
@@ -29,9 +34,9 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     requests: [
       'Order (300|400|600) (Swiss francs|US dollars|Swedish kronor) in cash for me to pick up at the branch.',
       'Is the cash machine (at the station|in the shopping centre|at the airport) working?',
-      'Get me an appointment with an adviser at the branch (on Thursday|next week|tomorrow afternoon).',
+      ['Get me an appointment with an adviser at the branch (on Thursday|next week).', 'Tell me what I have to bring.'],
+      ['Until when is the branch (in the old town|at the station) open today?', 'Can I pay in coins there?'],
       'Order me a new cheque book.',
-      'Until when is the branch (in the old town|at the station) open today?',
     ],
   },
   {
@@ -40,8 +45,8 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     requests: [
       'Send me the statement of (January|February|last year) as a PDF.',
       'I need the tax certificate for last year.',
-      'Post me paper copies of my statements from now on.',
-      'Change my address with the bank, we have moved.',
+      ['Change my address with the bank to our new one.', 'Have my statements sent there from now on.'],
+      ['Get me the tax certificate for last year.', 'Send a copy to my tax adviser.'],
       'Change the PIN of my card to a new one.',
     ],
   },
@@ -49,10 +54,10 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     name: 'cheaper contracts',
     world: 'budget',
     requests: [
-      'Find me a cheaper (electricity|internet|gas|phone) contract.',
+      ['Find me a cheaper (electricity|internet|gas|phone) contract.', 'Cancel the one we have now.'],
       'How much do other families of (three|four|five) spend on (groceries|heating|clothes)?',
       'Cancel our (gym|newspaper|streaming) subscription.',
-      'What will (electricity|heating|water) cost us next winter?',
+      ['What will (electricity|heating|water) cost us next winter?', 'Should we switch before that?'],
       'Switch our (car|home|travel) insurance to a cheaper one.',
     ],
   },
@@ -61,9 +66,9 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     world: 'budget',
     requests: [
       'Scan the receipt from (the hardware shop|the supermarket|the pharmacy) that I have here.',
-      'Export what we spent in (January|February) to a spreadsheet.',
+      ['Export what we spent in (January|February) to a spreadsheet.', 'Send it to my (wife|husband|sister) by email.'],
       'File our tax return for last year.',
-      'Print the overview of (this month|February) for the fridge.',
+      ['Print the overview of February for the fridge.', 'Make a chart of it.'],
     ],
   },
   {
@@ -71,9 +76,9 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     world: 'calendar',
     requests: [
       'Sync my calendar with (my phone|my old calendar|the one of my sports club).',
-      'Print my calendar for (this week|March|next week).',
+      ['Print my calendar for (this week|March|next week).', 'Leave the private events out.'],
       'Change the colour of my (work|private) calendar to (green|orange|blue).',
-      'Show the (public holidays|moon phases|school holidays) in my calendar.',
+      ['Show the (public holidays|school holidays) in my calendar.', 'Give them a colour of their own.'],
       'Move my calendar to another time zone while I travel.',
     ],
   },
@@ -84,17 +89,17 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
       'Wake me with the radio (tomorrow|on Wednesday) instead of the bell.',
       'Set a timer for (5|8|12|20|25|40) minutes.',
       'Start a stopwatch.',
-      'Make the bell of my alarm clock (louder|softer).',
-      'Turn my alarm off for (tomorrow|Saturday).',
+      ['Turn my alarm off for (tomorrow|Wednesday).', 'Have it ring half an hour later on (Thursday|Friday).'],
+      ['Set my alarm clock to (six|half past six|seven).', 'Make its bell (louder|softer).'],
     ],
   },
   {
     name: 'quotes and contracts',
     world: 'crm',
     requests: [
-      'Draw up a contract for our newest customer.',
+      ['Draw up a contract for our newest customer.', 'Have legal look it over.'],
       'Send our (biggest|newest) customer a quote to sign.',
-      'Make a PDF of the offer that we talked about (yesterday|on Friday).',
+      ['Make a PDF of the offer that we talked about (yesterday|on Friday).', 'Send it to the client.'],
       'Have the signed contracts of (January|last week) filed by legal.',
       'Send the price list for (this year|spring) to all customers.',
     ],
@@ -104,10 +109,10 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     world: 'crm',
     requests: [
       'What will our revenue be next quarter?',
-      'What did the trade fair cost us (last year|in January)?',
+      ['What did the trade fair cost us (last year|in January)?', 'Did we sell anything there?'],
       'What do our competitors charge for (training|support|a starter plan)?',
       'Check the credit rating of our biggest customer.',
-      'Pay my commission for (January|February) out.',
+      ['Work out my commission for (January|February).', 'Have it paid out.'],
     ],
   },
   {
@@ -115,9 +120,9 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     world: 'crm',
     requests: [
       'Call my next lead and put me through.',
-      'Write down what was said on my call with the client (this morning|on Friday).',
+      ['Write down what was said on my call with the client (this morning|on Friday).', 'Mail it to my team.'],
       'Leave a message on the answering machine of our (newest|biggest) customer.',
-      'Forward my calls to my mobile (this afternoon|until tomorrow).',
+      ['Forward my calls to my mobile (this afternoon|until tomorrow).', 'Send the rest to voicemail.'],
     ],
   },
   {
@@ -125,10 +130,10 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     world: 'email',
     requests: [
       'Change the password of my mailbox.',
-      'Put my new mobile number into my email signature.',
+      ['Put my new mobile number into my email signature.', 'Take the old one out.'],
       'Set up a second address for (the family|the club|my side job).',
-      'How much space is left in my mailbox?',
-      'Have my mail on my new phone as well.',
+      ['How much space is left in my mailbox?', 'What does more of it cost?'],
+      'Set up my mail on my new phone as well.',
     ],
   },
   {
@@ -137,8 +142,8 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     requests: [
       'Send my (landlord|insurance|lawyer) a letter by registered post.',
       'Fax the form to the (tax office|town hall|clinic).',
-      'Print the (tickets|invoice|directions) from my last email.',
-      'Scan the letter that came from the (bank|landlord|insurance) today.',
+      ['Print the (tickets|invoice|directions) from my last email.', 'Leave them at reception for me.'],
+      ['Scan the letter that came from the (bank|landlord|insurance) today.', 'Put the original into my folder.'],
       'Has the parcel from my (aunt|supplier|publisher) arrived at reception?',
     ],
   },
@@ -146,11 +151,11 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     name: 'installing programs',
     world: 'filesystem',
     requests: [
-      'Install (Docker|ffmpeg|the newest Python|LaTeX) on this machine.',
-      'Update the operating system.',
+      'Install (Docker|ffmpeg|LaTeX) on this machine.',
+      ['Update the operating system.', 'Restart the machine once that is done.'],
+      ['Which version of (git|Python|Node) is installed here?', 'Is there a newer one?'],
+      ['Install the newest (Java|Python).', 'Remove the old one.'],
       'Upgrade (git|Node|the compiler) to the newest version.',
-      'Remove the old (Java|Python) from this machine.',
-      'Which version of (git|Python|Node) is installed here?',
     ],
   },
   {
@@ -158,9 +163,9 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     world: 'filesystem',
     requests: [
       'Run the (build|tests|backup) in my project.',
-      'Restart the (web server|database|machine).',
-      'Which process eats up the (memory|processor)?',
-      'Kill whatever is running on port (3000|8080|5432).',
+      'Restart the (web server|database).',
+      ['Which process eats up the (memory|processor)?', 'How long has it been running?'],
+      ['Kill whatever is running on port (3000|8080|5432).', 'Start the web server again.'],
       'Start the (training|import|migration) in the background.',
     ],
   },
@@ -170,9 +175,9 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     requests: [
       'Download the newest release of (the project|our library) from GitHub.',
       'Which IP address does this machine have?',
-      'Log in to the (build|staging|backup) server by ssh.',
+      ['Is the (staging|mail|build) server reachable?', 'How fast does it answer?'],
+      ['Log in to the (build|staging|backup) server by ssh.', 'Fetch the log files from there.'],
       'Upload my (results|slides|photos) to the cloud.',
-      'Is the (staging|mail|build) server reachable?',
     ],
   },
   {
@@ -180,9 +185,9 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     world: 'food_delivery',
     requests: [
       'Reserve a table for (two|four|six) at a good (Thai|Italian|Greek) place (tonight|on Friday at eight|on Saturday).',
-      'Is there a long queue at the (noodle bar|burger place|ice cream shop) now?',
+      ['Is there a long queue at the (noodle bar|burger place|ice cream shop) now?', 'Do they have seats outside?'],
       'Can I bring my dog to the (pizzeria|beer garden|bistro)?',
-      'Put us on the waiting list of that new (sushi|tapas) bar.',
+      ['Put us on the waiting list of that new (sushi|tapas) bar.', 'Ask for a table by the window.'],
     ],
   },
   {
@@ -190,9 +195,9 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     world: 'food_delivery',
     requests: [
       'Have a cook come to us for (eight|ten|twelve) people on (Saturday|Sunday).',
-      'What do I still have in the fridge?',
+      ['What do I still have in the fridge?', 'What could I cook with it?'],
       'Get (milk and eggs|bread and butter|fruit) from the supermarket round the corner.',
-      'Start the oven so that it is hot in (ten|twenty) minutes.',
+      ['Start the oven so that it is hot in (ten|twenty) minutes.', 'Set a timer for the lasagne.'],
       'How many calories did I eat (yesterday|last week)?',
     ],
   },
@@ -200,8 +205,8 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     name: 'home internet',
     world: 'iot_devices',
     requests: [
-      'Change the Wi-Fi password.',
-      'Why is the Wi-Fi so slow (upstairs|in the bedroom|on the balcony)?',
+      ['Change the Wi-Fi password.', 'Send the new one to my family.'],
+      ['Why is the Wi-Fi so slow (upstairs|in the bedroom|on the balcony)?', 'Would a second router help?'],
       'Set up a guest network for (tonight|the weekend).',
       'How much data did we use (last month|this week)?',
       'Block (games|videos) on the children’s tablets after eight.',
@@ -211,11 +216,11 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     name: 'trades at home',
     world: 'iot_devices',
     requests: [
-      'Get me a (plumber|chimney sweep|locksmith|glazier) for (tomorrow|Thursday|next week).',
-      'Read the (water|gas|electricity) meter and send the number in.',
+      ['Get me a (plumber|chimney sweep|glazier) for (tomorrow|Thursday|next week).', 'Ask what it will cost.'],
+      'Read the (water|gas) meter and send the number in.',
       'What does a kilowatt hour cost me at the moment?',
-      'Who rang the bell while I was out?',
-      'When does the (heating engineer|window cleaner) come?',
+      ['When does the (heating engineer|window cleaner) come?', 'Does somebody have to be at home for that?'],
+      'Book somebody to clean the (windows|carpets|gutters) (this week|next week).',
     ],
   },
   {
@@ -223,10 +228,9 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     world: 'issue_tracker',
     requests: [
       'Deploy the (main|release) branch to (staging|production).',
-      'Why did the build fail (last night|this morning)?',
-      'Roll the last deployment back.',
+      ['Why did the build fail (last night|this morning)?', 'Who broke it?'],
+      ['Roll the last deployment back.', 'Run the (end-to-end|nightly) tests again.'],
       'Merge my pull request.',
-      'Run the (end-to-end|load|nightly) tests again.',
       'Is (staging|production) up?',
     ],
   },
@@ -234,9 +238,9 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     name: 'working hours',
     world: 'issue_tracker',
     requests: [
-      'Log (two|three|five) hours of work for (yesterday|Friday).',
+      ['Log (two|three|five) hours of work for (yesterday|Friday).', 'Send my time sheet in.'],
       'How many hours did the team book last week?',
-      'Who of my team is on holiday (this week|next week)?',
+      ['Who of my team is on holiday (this week|next week)?', 'Who stands in for them?'],
       'Approve the time sheets of (February|last week).',
     ],
   },
@@ -244,10 +248,12 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     name: 'traffic',
     world: 'maps',
     requests: [
-      'Is there a traffic jam on the (ring road|motorway to the airport|bridge) right now?',
+      [
+        'Is there a traffic jam on the (ring road|motorway to the airport|bridge) right now?',
+        'How long does it hold me up?',
+      ],
       'How full is the car park (at the station|at the airport|under the market)?',
       'Are there speed checks on the (coast road|ring road) today?',
-      'How long is the wait at the (border|tunnel|airport)?',
       'Is the road over the pass open (today|this weekend)?',
     ],
   },
@@ -255,10 +261,9 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     name: 'public transport',
     world: 'maps',
     requests: [
-      'When does the next (train|bus) to <place> leave?',
-      'Is the (8:15|7:40|17:05|18:30) train from <place> late (today|again)?',
+      ['When does the next (train|bus) to <place> leave?', 'How much is a ticket?'],
+      ['Is the (8:15|7:40|17:05|18:30) train from <place> late (today|again)?', 'Which platform does it come in at?'],
       'Buy me a train ticket to <place> for (tomorrow|Friday|Monday morning).',
-      'Which platform does the train to <place> leave from?',
       'Are the buses on strike <city> (today|tomorrow|this week)?',
       'Renew my (monthly|yearly) bus pass, please.',
     ],
@@ -267,9 +272,9 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     name: 'questions to sellers',
     world: 'marketplace',
     requests: [
-      'Ask the seller for more photos of the (bike|sofa|lamp).',
+      ['Ask the seller for more photos of the (bike|sofa|lamp).', 'Find out how old it is.'],
+      ['Ask the seller whether the (camera|piano|tent) has scratches.', 'Ask for a video of it, too.'],
       'Tell the seller that I can come by on (Saturday|Friday evening).',
-      'Ask the seller whether the (camera|piano|tent) has scratches.',
       'Report a seller who never answers.',
       'Give the seller my phone number.',
     ],
@@ -279,8 +284,9 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     world: 'marketplace',
     requests: [
       'Put my listing at the top for a week.',
-      'What did (bikes|sofas|record players) like mine sell for in the shops when new?',
+      ['What did (bikes|sofas|record players) like mine cost when new?', 'What do dealers pay for one?'],
       'Have somebody pick the (wardrobe|washing machine) up from my place.',
+      ['Make the photos of my (bike|sofa) brighter.', 'Cut the background out.'],
       'Verify my account with my identity card.',
     ],
   },
@@ -288,44 +294,46 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     name: 'taxes of a business',
     world: 'payments',
     requests: [
-      'File my VAT return for (February|January|last quarter).',
+      ['Work out the VAT for (February|January|last quarter).', 'File the return.'],
       'How much income tax do I have to set aside?',
       'Change the tax rate on my invoices to (7|10|19) percent.',
-      'Send last year’s accounts to the tax office.',
-      'Book the depreciation of my (van|oven|camera).',
+      ['Get last year’s accounts ready.', 'Send them to the tax office.'],
+      'Book the depreciation of my (van|laptop|camera).',
     ],
   },
   {
     name: 'collecting debts',
     world: 'payments',
     requests: [
-      'Send a reminder by post to everybody who owes me money.',
+      ['Send a reminder by post to everybody who owes me money.', 'Add a fee of (5|8|10) euros.'],
       'Hand the oldest debt over to a collection agency.',
-      'Set up a subscription of (9|19|29) euros a month for my customers.',
       'Offer my customers payment in (three|six) instalments.',
-      'Put our new logo on the invoices.',
+      ['Put our new logo on the invoices.', 'Print our new address below it.'],
     ],
   },
   {
     name: 'staff of the branches',
     world: 'retail_chain',
     requests: [
-      'Who works the (late|early) shift (today|tomorrow|on Saturday)?',
+      ['Who works the (late|early) shift (today|tomorrow|on Saturday)?', 'Is anybody off sick?'],
       'Find somebody to stand in at the till (this afternoon|tomorrow).',
       'Approve the holidays of my team for (April|Easter|the summer).',
       'How many hours did the students work in (January|February)?',
-      'Put up an advert for a (shop assistant|store manager|cleaner).',
+      [
+        'Put up an advert for a (shop assistant|store manager|cleaner).',
+        'Invite everybody who applies for an interview.',
+      ],
     ],
   },
   {
     name: 'tills',
     world: 'retail_chain',
     requests: [
-      'What did our (smallest|biggest|newest) store take yesterday?',
+      ['What did our (smallest|biggest|newest) store take yesterday?', 'Was that more than a week ago?'],
       'Print new price labels for the (toys|lamps|kitchen things).',
       'Order change for the tills.',
       'How many customers came in on (Saturday|Friday)?',
-      'Which till was short (yesterday|last week)?',
+      ['Which till was short (yesterday|last week)?', 'By how much?'],
     ],
   },
   {
@@ -333,8 +341,8 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     world: 'shopping',
     requests: [
       'Have my parcel left with the (neighbour|kiosk next door).',
-      'Move the delivery of my parcel to (Friday|Saturday|next week).',
-      'Call the driver who has my parcel.',
+      ['Move the delivery of my parcel to (Friday|Saturday|next week).', 'Tell the driver to ring twice.'],
+      ['Call the driver who has my parcel.', 'Ask when it will be here.'],
       'Let somebody pick the returned (shoes|jacket|lamp) up from my door.',
       'Complain to the post about the broken parcel.',
     ],
@@ -344,20 +352,23 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     world: 'shopping',
     requests: [
       'Put me through to somebody in customer service.',
-      'Have somebody from the shop call me back (this afternoon|tomorrow).',
+      ['Have somebody from the shop call me back (this afternoon|tomorrow).', 'Give them my mobile number.'],
       'Change the password of my shop account.',
       'Send me the printed catalogue for (spring|summer).',
       'Match the price that another shop asks for the same (blender|rucksack|headphones).',
-      'Delete my shop account.',
+      ['Log me out of the shop on all my devices.', 'Delete my account.'],
     ],
   },
   {
     name: 'profile settings',
     world: 'social_media',
     requests: [
-      'Change my profile picture to the one from (the beach|my wedding|last summer).',
+      [
+        'Change my profile picture to the one from (the beach|my wedding|last summer).',
+        'Put a new picture behind it, too.',
+      ],
       'Change my user name.',
-      'Turn on two-step login for my account.',
+      ['Turn on two-step login for my account.', 'Log me out everywhere else.'],
       'Delete my account.',
       'Get me one of those blue ticks.',
     ],
@@ -367,28 +378,39 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     world: 'social_media',
     requests: [
       'Who looked at my profile (yesterday|this week|last night)?',
+      ['How many people saw my last post?', 'What would it cost to show it to more of them?'],
       'Run an advert for my last post for (20|50|100) euros.',
+      ['Upload the video of my (cat|concert|daughter’s first steps).', 'Put some music under it.'],
       'Start a live stream (now|at eight|after lunch).',
-      'Upload the video of my (cat|concert|daughter’s first steps).',
-      'How many people saw my last post?',
     ],
   },
   {
     name: 'chat settings',
     world: 'team_chat',
     requests: [
-      'Set my status to (away|on holiday|in a meeting).',
-      'Mute my notifications until (noon|two|tomorrow).',
-      'Make a poll about (lunch|the team day|the new logo).',
+      ['Set my status to (away|on holiday|in a meeting).', 'Mute my notifications until (noon|two|tomorrow).'],
+      ['Make a poll about (lunch|the team day|the new logo).', 'Close it (tonight|on Friday).'],
       'Upload the (slides|minutes|mock-ups) for the team.',
       'Delete the channel that nobody uses any more.',
+      'Turn the chat to dark colours.',
+    ],
+  },
+  {
+    name: 'people in the office',
+    world: 'team_chat',
+    requests: [
+      ['Who of the team is in the office (today|tomorrow)?', 'Is anybody there before nine?'],
+      'Call (our team lead|the help desk) and put me through.',
+      ['Order (pizza|cake|sandwiches) for the team (today|on Friday).', 'Charge it to the department.'],
+      'Book me a desk by the window for (tomorrow|Thursday).',
+      'Hand in my holidays for (Easter|the first week of August).',
     ],
   },
   {
     name: 'markets',
     world: 'trading',
     requests: [
-      'What is (Bitcoin|gold|oil|silver) at right now?',
+      ['What is (Bitcoin|gold|oil|silver) at right now?', 'Was it higher (last week|a year ago)?'],
       'What did the central bank decide (yesterday|today|last week)?',
       'How is the (dollar|pound|franc|yen) doing against the euro today?',
       'How did Wall Street close (on Friday|last night)?',
@@ -399,21 +421,21 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     name: 'investor papers',
     world: 'trading',
     requests: [
-      'Send me the tax report for last year.',
+      ['Make the tax report for last year.', 'Send it to my tax adviser.'],
       'Set up a savings plan of (50|100|200) euros a month.',
       'Move my shares to another broker.',
       'Change the bank account that my dividends go to.',
-      'Vote for me at the shareholders’ meeting.',
+      ['When is the next shareholders’ meeting?', 'Can I vote by post?'],
     ],
   },
   {
     name: 'ground transport',
     world: 'travel_booking',
     requests: [
-      'Rent me a car <city> for (two|three|five) days.',
+      ['Rent me a car <city> for (two|three|five) days.', 'Add full insurance.'],
       'Get me a taxi to the airport at (six|half past seven|nine).',
       'Buy me a train ticket from <place> to the airport.',
-      'Book a parking space at the airport for (Thursday|next week|Monday).',
+      ['Book a parking space at the airport for (Thursday|next week|Monday).', 'Get me a shuttle to the terminal.'],
       'Have a driver with a sign wait for our guests.',
     ],
   },
@@ -421,11 +443,11 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     name: 'travel papers',
     world: 'travel_booking',
     requests: [
-      'Apply for a visa for (India|Vietnam|Kenya|Brazil) for me.',
+      ['Do I need a visa for (India|Vietnam|Kenya|Brazil)?', 'How long does it take to get one?'],
       'Get me travel insurance for (next week|the spring|two weeks).',
       'Check me in for my flight and send me the boarding pass.',
+      ['Find the suitcase that did not arrive.', 'Have it brought to my hotel.'],
       'Claim compensation for the flight that was late (last week|in January).',
-      'Find the suitcase that did not arrive.',
       'Renew my passport.',
     ],
   },
@@ -435,9 +457,9 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     requests: [
       'Renew my car insurance.',
       'Pay the parking fine that was on the windscreen.',
-      'Have the car washed (today|tomorrow|before the weekend).',
+      ['Have the car washed (today|tomorrow|before the weekend).', 'Get the seats cleaned, too.'],
       'Call roadside assistance.',
-      'Order me (winter|summer) tyres.',
+      ['Order me (winter|summer) tyres.', 'Have the old ones taken away.'],
       'Register the car with the town.',
     ],
   },
@@ -445,10 +467,10 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     name: 'phone in the car',
     world: 'vehicle',
     requests: [
-      'Call (my wife|my husband|the school|my office) and say that I am late.',
+      ['Call (my wife|my husband|the school|my office).', 'Say that I am late.'],
       'Read me the news.',
       'Answer the phone when (my mother|the school|my boss) rings.',
-      'Send a text that I will be there in (ten|twenty) minutes.',
+      ['Read me my last message.', 'Answer that I will be there in (ten|twenty) minutes.'],
       'Open the garage door at home.',
     ],
   },
@@ -456,7 +478,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     name: 'camera and screen',
     world: 'video_meeting',
     requests: [
-      'Blur my background.',
+      ['Blur my background.', 'Make my picture a bit brighter.'],
       'Share my screen with everybody.',
       'Turn on subtitles in (English|Spanish|French).',
       'Make my microphone louder.',
@@ -467,38 +489,44 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     name: 'minutes of calls',
     world: 'video_meeting',
     requests: [
-      'Write the minutes of (yesterday’s|this morning’s|the last) call.',
+      ['Write the minutes of (yesterday’s|this morning’s|the last) call.', 'Send them to everybody who was there.'],
       'Turn what was said in the last call into text.',
       'Send everybody the slides that were shown.',
       'Make a poll during the call.',
-      'Split the participants into groups of (three|four).',
+      ['Split the participants into groups of (three|four).', 'Give them ten minutes.'],
     ],
   },
   {
     name: 'weather',
     requests: [
       'Will it rain <city> (tomorrow|tonight|this weekend|on Saturday|this afternoon)?',
-      'How (warm|cold|windy) is it <city> right now?',
+      ['How (warm|cold|windy) is it <city> right now?', 'Will it stay like that?'],
       'Do I need (an umbrella|a coat|sunscreen) <city> today?',
-      'Is there a storm coming <city> (tonight|this week|tomorrow)?',
+      ['Is there a storm coming <city> (tonight|this week|tomorrow)?', 'How bad will it be?'],
       'How high is the pollen count <city> (today|tomorrow)?',
     ],
   },
   {
     name: 'sports results',
     requests: [
-      'Who won the (football|rugby|basketball|ice hockey|handball|volleyball) (last night|yesterday|on Sunday)?',
+      [
+        'Who won the (football|rugby|basketball|ice hockey|handball|volleyball) (last night|yesterday|on Sunday)?',
+        'What was the score?',
+      ],
       'What is the score in the (football|rugby|basketball|ice hockey|handball) right now?',
       "When does the (women's|men's) national (football|rugby|basketball|handball) team play next?",
       'Who is leading the (football league|Six Nations|ski world cup|basketball league)?',
-      'How is our (football|rugby|handball) team doing in the league?',
+      [
+        'How is our (football|rugby|handball) team doing in the league?',
+        'When is the next home match, and are there tickets left?',
+      ],
     ],
   },
   {
     name: 'television and cinema',
     requests: [
-      'What is on TV (tonight|at eight|on Friday evening)?',
-      'Which films are showing <city> (tonight|this weekend|on Friday)?',
+      ['What is on TV (tonight|at eight|on Friday evening)?', 'Is there a film among it?'],
+      ['Which films are showing <city> (tonight|this weekend|on Friday)?', 'What does a ticket cost?'],
       'Is the new season of the (baking|quiz|detective|cooking|talent) show out yet?',
       'How much is a ticket at the (Odeon|Rex|Lux) <city>?',
     ],
@@ -507,8 +535,8 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     name: 'news',
     requests: [
       'What are the headlines (this morning|today|right now)?',
-      'What came out of the (climate|budget|trade|peace) talks (yesterday|today)?',
-      'Who is ahead in the election <city>?',
+      ['What came out of the (climate|budget|trade|peace) talks (yesterday|today)?', 'Will they go on?'],
+      ['Who is ahead in the election <city>?', 'When will the result be out?'],
       'Is there anything new about the (strike|flood|fire|power cut) <city>?',
       'What were the lottery numbers (last night|on Wednesday|on Saturday)?',
     ],

@@ -18,6 +18,8 @@ export interface Context {
   readonly repeated: 'before' | 'earlier' | undefined
   /** The row's field that serves as label, such as `title`. */
   readonly labelField: string | undefined
+  /** People say an article before its name. */
+  readonly article: boolean
 }
 
 /** Kinds of things that are somebody. */
@@ -119,7 +121,12 @@ const NAMED_AFTER_ANOTHER = /\b(request|order|sale|reservation|shipment|recordin
 const SAYS_NOTHING =
   /^(place|location|article|product|device|appliance|light|thermostat|cover|speaker|sensor|camera|lock|door|window cover|destination|company|restaurant|dish|store|stock|deal)$/
 
-function labelled(noun: string, label: string, { labelField, ahead }: Context, random: SeededRandom): TextSpan[] {
+function labelled(
+  noun: string,
+  label: string,
+  { labelField, ahead, article }: Context,
+  random: SeededRandom,
+): TextSpan[] {
   const name: TextSpan = { text: label, fixed: true, label: true }
   const proper = PROPER.test(label)
   if (PEOPLE.has(noun) && proper) return [name]
@@ -134,6 +141,7 @@ function labelled(noun: string, label: string, { labelField, ahead }: Context, r
   }
   // "Ceramic Pan in medium" says what it is of.
   if (/^(version|item|article)$/.test(noun) && /^[A-Z].* in [a-z ]+$/.test(label)) return [name]
+  if (proper && article) return [word('the '), name]
   const endsWithNoun = label.toLowerCase().endsWith(noun.split(' ').at(-1)!)
   if (proper && endsWithNoun) return random.chance(0.5) ? [word('the '), name] : [name]
   // The name of a file or a person needs no word for what it is, nor does a title that was just spoken of.

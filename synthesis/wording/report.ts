@@ -62,7 +62,8 @@ const NOW = ['Now ', 'Now ', 'And now '] as const
 const isState = (text: string): boolean => /^[^.]* (is|are|has|have) /.test(text) && !/ now\b|^(I|You) /.test(text)
 
 /** Words that are written small inside a sentence. */
-const FUNCTION_WORD = /^(For|The|There|It|You|Your|This|That|These|In|A|An|No|On|By|From|To|What|All) /
+const FUNCTION_WORD =
+  /^(For|The|There|It|You|Your|This|That|These|Those|In|A|An|At|No|On|By|From|To|What|All|None|Nothing|Nobody|Trending) /
 
 const small = (text: string): string => (FUNCTION_WORD.test(text) ? text[0]!.toLowerCase() + text.slice(1) : text)
 function confirmed(word: string, answer: string): string {

@@ -12,7 +12,7 @@ import {
   sentenceOpener,
   signOff,
 } from './connectives.js'
-import { lead, trail } from './contexts.js'
+import { type Doing, lead, trail } from './contexts.js'
 import { asGerund, drawFrame, type Frame, turned } from './frames.js'
 import type { Ask, Mentioned, Moment, Said } from './speech.js'
 import { joined, type TextSpan, textOf, word } from './text-span.js'
@@ -60,15 +60,9 @@ function arranged(clauses: readonly Clause[], world: string, manner: Manner, mom
   const drawn = opening(moment, register, clauses.length)
   const saysNow = /\bnow\b/.test(textOf(clauses[0]!.spans))
   const opener = saysNow ? { ...drawn, now: drawn.now.replace(/\bnow /, '') } : drawn
-  const context = turn === 0 ? lead(world, register, random) : ''
-  let start = opener.before
-  if (context !== '') {
-    sentences.push({
-      spans: [word(opener.before + (opener.before.endsWith(', ') ? lowerFirst(context) : context))],
-      stop: '',
-    })
-    start = ''
-  }
+  // One opening is enough: whoever gives a reason neither greets nor asks for a favour at length.
+  const reason = turn === 0 && opener.before === '' ? lead(world, doing(clauses), register, random) : ''
+  if (reason !== '') sentences.push({ spans: [word(reason)], stop: '' })
   const groups = grouped(clauses, register, random)
   /** Ways to begin a sentence that were used in this turn: people vary theirs. */
   const used = new Set<string>()
@@ -78,31 +72,36 @@ function arranged(clauses: readonly Clause[], world: string, manner: Manner, mom
     const before = nth > 0 && groups[nth - 1]!.at(-1)!.looks ? 'found' : 'changed'
     const linking =
       nth === 0
-        ? start + (listed ? 'first, ' : opener.now)
+        ? opener.before + (listed ? 'first, ' : opener.now)
         : listed
           ? isLast
             ? random.pick(['finally, ', 'and last, '])
             : 'then, '
           : freshOpener({ isLast, nth, before }, used, register, random)
-    const isFirst = nth === 0 && turn === 0
+    const isFirst = nth === 0 && turn === 0 && reason === ''
     sentences.push(sentence(group, { linking, isFirst }, used, manner, random))
   }
   const changes = clauses.some(({ looks }) => !looks)
-  const last = changes ? trail(register, random) : ''
+  const last = changes && reason === '' ? trail(register, random) : ''
   const closing = last !== '' && turn === 0 ? last : signOff(register, opener.before, random)
   if (closing !== '') sentences.push({ spans: [word(closing)], stop: '' })
   return sentences
 }
 
+function doing(clauses: readonly Clause[]): Doing {
+  if (clauses.every(({ looks }) => looks)) return 'looks'
+  return clauses.some(({ looks }) => looks) ? 'both' : 'changes'
+}
+
 function opening(
-  { turn, random, after, again }: Moment,
+  { turn, random, after, again, missing }: Moment,
   register: Manner['register'],
   count: number,
 ): { readonly before: string; readonly now: string } {
   if (again) return { before: reconsidering(register, random), now: '' }
   if (turn === 0) return { before: greeting(register, random), now: '' }
   if (after === 'question') return { before: detailing(register, random), now: '' }
-  if (after === 'unanswered') return { before: puttingOff(register, random), now: '' }
+  if (after === 'unanswered') return { before: puttingOff(register, missing, random), now: '' }
   if (after === 'failure') return { before: movingOn(register, random), now: '' }
   if (after === 'obstacle') return { before: givingWay(register, random), now: '' }
   const { thanks, now } = followUp(register, after ?? 'changed', random)
@@ -183,9 +182,6 @@ function ended(spans: readonly TextSpan[], asks: boolean, { register }: Manner, 
   if (asks) return { spans, stop: '?' }
   return { spans, stop: register === 'chatty' && random.chance(0.06) ? '!' : '.' }
 }
-
-const lowerFirst = (text: string): string =>
-  /^(I\b|[A-Z]{2})/.test(text) ? text : text[0]!.toLowerCase() + text.slice(1)
 
 /**
  * Puts sentences together and finds in the text what gives each value.

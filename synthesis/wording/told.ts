@@ -139,7 +139,7 @@ function entries(field: string, entry: readonly AnswerPart[], filling: Filling):
   )
   if (shown.includes(undefined)) return undefined
   const items = shown as string[]
-  const all = goesOn(field, filling) ? [...items, 'others'] : items
+  const all = goesOn(field, filling) ? [...items, isOneLeft(field, filling) ? 'one more' : 'others'] : items
   return items.some((item) => item.includes(', ')) && all.length > 1
     ? `${all.slice(0, -1).join('; ')}; and ${all.at(-1)}`
     : listed(all)
@@ -151,6 +151,16 @@ function goesOn(field: string, filling: Filling): boolean {
   // Where one of two lists goes on, the count that is named after a list tells whether it is that one.
   const counts = Object.entries(filling.values).filter(([name]) => name.split('_').includes(field))
   return !counts.some(([, count]) => count === list.length)
+}
+
+/** Whether the result counts a single entry more than it shows. What was found in all is counted over every list. */
+function isOneLeft(field: string, { values }: Filling): boolean {
+  const list = values[field]
+  const lists = Object.values(values).filter((value) => Array.isArray(value))
+  const counts = Object.entries(values).filter(
+    ([name]) => (name === 'found' && lists.length === 1) || name.split('_').includes(field),
+  )
+  return Array.isArray(list) && counts.some(([, count]) => count === list.length + 1)
 }
 
 /** How many entries of a list a result shows at most: lists of one answer turn their pages together, though only one of them goes on. */

@@ -7,8 +7,6 @@ export interface Manner {
   readonly register: Persona['register']
   /** Types without capitals. */
   readonly lower: boolean
-  /** Leaves articles out. */
-  readonly clipped: boolean
   /** Ends the last sentence without a full stop. */
   readonly unstopped: boolean
   readonly dates: 'iso' | 'day-first' | 'month-first'
@@ -16,7 +14,6 @@ export interface Manner {
 }
 
 const LOWER = { terse: 0.5, plain: 0.1, polite: 0, chatty: 0.2 } as const
-const CLIPPED = { terse: 0.3, plain: 0, polite: 0, chatty: 0 } as const
 const UNSTOPPED = { terse: 0.7, plain: 0.1, polite: 0, chatty: 0.1 } as const
 
 export function mannerOf({ name, role, register }: Persona): Manner {
@@ -24,7 +21,6 @@ export function mannerOf({ name, role, register }: Persona): Manner {
   return {
     register,
     lower: random.chance(LOWER[register]),
-    clipped: random.chance(CLIPPED[register]),
     unstopped: random.chance(UNSTOPPED[register]),
     dates: random.pick(['iso', 'day-first', 'day-first', 'month-first', 'month-first']),
     clock: random.pick(['24', '24', '12']),
@@ -47,19 +43,11 @@ const CONTRACTIONS: readonly [RegExp, string][] = [
 
 /** The words as this person types them; values and names stay as they are. */
 export function typed(spans: readonly TextSpan[], manner: Manner): TextSpan[] {
-  return spans.map((span, i) =>
-    span.fixed ? span : { ...span, text: retyped(span, manner, /\s$/.test(spans[i - 1]?.text ?? '')) },
-  )
+  return spans.map((span) => (span.fixed ? span : { ...span, text: retyped(span.text, manner) }))
 }
 
-/** @param spaced  a space stands before the text */
-function retyped({ text, refers }: TextSpan, { register, lower, clipped }: Manner, spaced: boolean): string {
+function retyped(text: string, { register, lower }: Manner): string {
   let out = text
   if (register !== 'polite') for (const [long, short] of CONTRACTIONS) out = out.replaceAll(long, short)
-  // Without its article a reference may mean another thing: "duplicate file in the tickets directory".
-  if (clipped && !refers) {
-    const article = /(?<= )the (?=[a-z"])(?!one\b|other\b|same\b|rest\b)/g
-    out = spaced ? ` ${out}`.replaceAll(article, '').slice(1) : out.replaceAll(article, '')
-  }
   return lower ? out.toLowerCase() : out
 }

@@ -21,13 +21,17 @@ export function vague({ server, tool, args }: Ask, moment: Moment, refused = fal
   const { random, persona, turn } = moment
   const manner = mannerOf(persona)
   const goals = goalsOf(server, tool)
+  const doing = tool.annotations.readOnly ? 'looks' : 'changes'
   for (let attempt = 0; attempt < 4; attempt++) {
     const opening = turn === 0 ? greeting(persona.register, random) : ''
-    const context = turn === 0 && opening === '' ? lead(server.name, persona.register, random) : ''
+    const context = turn === 0 && opening === '' ? lead(server.name, doing, persona.register, random) : ''
     const worded = server.callWords?.[tool.name] !== undefined
     const goal = goals.length > 0 && (refused || worded || random.chance(0.75)) ? random.pick(goals) : undefined
     const heard = refused ? undefined : () => about(server, tool, random)
-    const wish = goal === undefined ? heard?.() : wished(goal, tool.annotations.readOnly, persona.register, random)
+    const wish =
+      goal === undefined
+        ? heard?.()
+        : wished(goal, { looks: tool.annotations.readOnly, opened: context !== '' }, persona.register, random)
     if (wish === undefined) continue
     const sentence = opening.endsWith(', ') ? uncapitalised(wish) : wish
     if (/^Ok so/.test(opening) && /^so /i.test(sentence)) continue
@@ -129,10 +133,17 @@ const PUT_OFF = /about time|keep meaning|was thinking|have to|love to/
 /** Whether it is the user who does what the goal says. */
 const isOwn = (form: string): boolean => !/you (?:can |to )?#|could #/i.test(form)
 
-function wished(goal: string, looks: boolean, register: Persona['register'], random: SeededRandom): string {
+/** @param opened  a reason was given already, which is opening enough */
+function wished(
+  goal: string,
+  { looks, opened }: { readonly looks: boolean; readonly opened: boolean },
+  register: Persona['register'],
+  random: SeededRandom,
+): string {
   // "Could you see ... for me" and "for a customer for me" are no sentences.
   const fits = (form: string): boolean =>
     !(looks && PUT_OFF.test(form)) &&
+    !(opened && /help/.test(form)) &&
     (/^(see|know|go through) /.test(goal) ? isOwn(form) : true) &&
     !(/ for | that I /.test(goal) && /for me/.test(form))
   const form = random.pick(WISHES[register].filter(fits))

@@ -1,15 +1,17 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { CATALOGUE } from '../../../servers/catalogue.js'
-import { seededRandom } from '../../../servers/kernel/index.js'
+import { deriveSeed, seededRandom } from '../../../servers/kernel/index.js'
 import type { Way } from '../../../synthesis/making/references.js'
 import { TODAY } from '../../../synthesis/making/synthesis-context.js'
+import { lead } from '../../../synthesis/wording/contexts.js'
 import { drawPersona, naturalSpeech } from '../../../synthesis/wording/natural-speech.js'
 import { inWorlds } from '../../../synthesis/wording/occupations.js'
-import { drawOutsideTopic, outsideRequest } from '../../../synthesis/wording/outside-requests.js'
-import { OUTSIDE_TOPICS } from '../../../synthesis/wording/outside-topics.js'
+import { drawOutsideTopic, nextOutsideTopic, outsideRequest } from '../../../synthesis/wording/outside-requests.js'
+import { OUTSIDE_TOPICS, type OutsideRequest } from '../../../synthesis/wording/outside-topics.js'
 import type { Ask } from '../../../synthesis/wording/speech.js'
 import { word } from '../../../synthesis/wording/text-span.js'
+import { isMadeUp } from '../../../synthesis/wording/thing-made.js'
 import { told } from '../../../synthesis/wording/told.js'
 import { mannerOf, typed } from '../../../synthesis/wording/typing-manner.js'
 import { clauseWithout } from '../../../synthesis/wording/withheld.js'
@@ -29,6 +31,10 @@ test('are led by somebody whose work brings them there, and by anybody where nob
   }
   assert.ok(new Set(developers.map(({ role }) => role.split(' from ')[0])).size > 8)
   for (const person of people) assert.equal(inWorlds(person, ['maps', 'shopping']), person)
+  // Their calendars and chats hold colleagues of other departments.
+  for (const world of ['calendar', 'email', 'team_chat', 'video_meeting'])
+    for (const person of people)
+      assert.not.match(inWorlds(person, [world]).role, /retired|student|stay-at-home|mother of|dentist|farmer/)
 })
 
 test('keep to their subject when nothing on offer serves it, and never ask for the same twice', () => {
@@ -39,13 +45,13 @@ test('keep to their subject when nothing on offer serves it, and never ask for t
   )
   assert.ok(new Set(OUTSIDE_TOPICS.map(({ name }) => name)).size === OUTSIDE_TOPICS.length)
   for (const [i, topic] of OUTSIDE_TOPICS.entries()) {
-    const asked = new Set<string>()
+    const asked = new Set<OutsideRequest>()
     for (let turn = 0; asked.size < topic.requests.length; turn++) {
-      const { text, templates } = outsideRequest(topic, asked, momentOf(i, turn))!
+      const { text, request } = outsideRequest(topic, asked, momentOf(i, turn))!
       assert.not.match(text, /[<>()|]|undefined| {2}/, text)
-      assert.is(new Set(templates).size, templates.length)
-      assert.ok(templates.every((one) => topic.requests.includes(one) && !asked.has(one)))
-      for (const one of templates) asked.add(one)
+      assert.not.match(text, /^(hey|hi) [A-HJ-Z]/, text)
+      assert.ok(topic.requests.includes(request) && !asked.has(request))
+      asked.add(request)
     }
     assert.is(outsideRequest(topic, asked, momentOf(i, 9)), undefined)
   }
@@ -53,6 +59,91 @@ test('keep to their subject when nothing on offer serves it, and never ask for t
   for (let i = 0; i < 100; i++) {
     const { world } = drawOutsideTopic(new Set(['maps']), random)
     assert.ok(world === undefined || world === 'maps')
+  }
+})
+
+test('turn to another topic of the same kind once they were refused, if there is one', () => {
+  const random = seededRandom(5)
+  for (const topic of OUTSIDE_TOPICS) {
+    const next = nextOutsideTopic([topic], () => true, random)
+    assert.is(next.world, topic.world)
+    assert.is.not(next, topic)
+    assert.is(
+      nextOutsideTopic([topic], () => false, random),
+      topic,
+    )
+  }
+})
+
+test('leave out no article, whoever types', () => {
+  for (let i = 0; i < 200; i++) {
+    const { persona } = momentOf(i)
+    const [span] = typed([word('see whether the shop sells the tent')], mannerOf(persona))
+    assert.is(span!.text, 'see whether the shop sells the tent')
+  }
+})
+
+test('say an article before the name of a thing that people say one before', () => {
+  const server = CATALOGUE.get('iot_devices')!
+  const tool = server.toolsByName.get('reconnect_device')!
+  const device: Way = { how: 'label', noun: 'device', label: 'Kids Bedroom Blind' }
+  const ask: Ask = { server, tool, args: { device: 'kids-blind' }, references: new Map([['device', device]]) }
+  for (let i = 0; i < 30; i++) assert.match(naturalSpeech.request([ask], momentOf(i))!.text, /the Kids Bedroom Blind/)
+})
+
+test('open a turn once: by a greeting, by a reason or by neither', () => {
+  const greeted = /^(hi|hello|hey|hiya|good day|good morning|morning)\b/i
+  const reasoned = /\b(I'm (doing|going through|seeing|sorting)|It's about|I hope you|Sorry to bother|May I trouble)/i
+  let reasons = 0
+  for (const [i, sample] of SAMPLES.entries()) {
+    for (let draw = 0; draw < 8; draw++) {
+      const { text } = naturalSpeech.request([spelledOut(sample)], momentOf(`${i}/${draw}`))!
+      if (!reasoned.test(text)) continue
+      reasons++
+      assert.not.match(text, greeted, text)
+      assert.not.match(text, /when you have a moment|if possible|do me a favour/i, text)
+    }
+  }
+  assert.ok(reasons > 20, `${reasons}`)
+})
+
+test('give no reason that only a look, or only a change, could have', () => {
+  const [looks, changes] = (['looks', 'changes'] as const).map(
+    (doing) =>
+      new Set(
+        Array.from({ length: 3000 }, (_, i) =>
+          lead('crm', doing, 'chatty', seededRandom(deriveSeed('reason', i))).replace(/ (today|this morning)/, ''),
+        ),
+      ),
+  )
+  assert.ok(looks!.has("I'm going through the CRM.") && !changes!.has("I'm going through the CRM."))
+  assert.ok(changes!.has("I'm bringing the CRM up to date.") && !looks!.has("I'm bringing the CRM up to date."))
+})
+
+test('ask by its noun for what is to be written or named', () => {
+  const asked = (world: string, name: string, field: string): string => {
+    const server = CATALOGUE.get(world)!
+    const ask: Ask = { server, tool: server.toolsByName.get(name)!, args: {}, references: new Map() }
+    return naturalSpeech.question(ask, field, momentOf(1, 1))
+  }
+  assert.match(asked('email', 'reply_to_email', 'body'), /\bthe reply\b/)
+  assert.match(asked('social_media', 'send_direct_message', 'text'), /\bthe message\b/)
+  assert.match(asked('email', 'edit_draft', 'body'), /\bthe draft\b/)
+  assert.match(asked('maps', 'save_place', 'name'), /\bthe place\b/)
+  assert.match(asked('filesystem', 'create_archive', 'name'), /\bthe archive\b/)
+  assert.match(asked('banking', 'add_payee', 'name'), /the payee/)
+  assert.match(asked('vehicle', 'play_playlist', 'title'), /title/)
+})
+
+test('look up what is a fact, and think about what they make up', () => {
+  const tool = (world: string, name: string): Ask['tool'] => CATALOGUE.get(world)!.toolsByName.get(name)!
+  assert.ok(isMadeUp(tool('maps', 'save_place'), 'name'))
+  assert.not.ok(isMadeUp(tool('filesystem', 'copy_file'), 'directory'))
+  const ask = spelledOut(SAMPLES[0]!)
+  for (let i = 0; i < 60; i++) {
+    const { text } = naturalSpeech.request([ask], { ...momentOf(i, 1), after: 'unanswered', missing: 'choice' })!
+    const [putOff] = text.split(/meanwhile|until then|for now|in the meantime/i)
+    assert.not.match(putOff!, /look that up|find (that )?out|ask about|ask somebody|have to (check|ask)/i, text)
   }
 })
 

@@ -157,6 +157,22 @@ test('is vague without a single value, and asks, reports, fails and declines in 
   assert.ok(vague > 0.9 * SAMPLES.length, `${vague} of ${SAMPLES.length}`)
 })
 
+test('begins an answer small after a word that leads to it', () => {
+  const { server, tool } = SAMPLES.find(({ tool: { name } }) => name === 'find_free_rooms')!
+  const rooms = [4, 6, 8].map((seats) => ({ name: `Room ${seats}`, room: `room-${seats}`, seats }))
+  const done = { ask: spelledOut({ server, tool, args: {} } as never), output: { rooms, next_page: 2 } }
+  for (let i = 0; i < 40; i++) {
+    const text = naturalSpeech.report([done, done, done], momentOf(i))
+    assert.not.match(text, /(And|Also,|Finally,) At least/, text)
+    assert.match(text, /(And|Also,|Finally,) at least/, text)
+  }
+})
+
+test('denies once more without a yes or no, which would answer one way of insisting only', () => {
+  for (let i = 0; i < 60; i++)
+    assert.not.match(naturalSpeech.declineOnceMore(momentOf(i, 1)), /^(no|yes|unfortunately not)\b/i)
+})
+
 test('reports nothing that neither the call nor its result holds', () => {
   for (const [i, sample] of SAMPLES.entries()) {
     const report = naturalSpeech.report([{ ask: spelledOut(sample), output: sample.output }], momentOf(i))

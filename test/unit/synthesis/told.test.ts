@@ -31,6 +31,13 @@ test('count, name and list what was found', () => {
   )
 })
 
+test('say that one more is left, where one is', () => {
+  const place = { name: 'Home', address: '1 Dock Road, Oslo' }
+  const some = { places: [place, place, place, place], next_page: 2 }
+  assert.match(say('maps', 'list_saved_places', { found: 5, ...some })!, /Oslo; and one more\.$/)
+  assert.match(say('maps', 'list_saved_places', { found: 6, ...some })!, /Oslo; and others\.$/)
+})
+
 test('say days by their months, and keys of people as their names', () => {
   const event = {
     title: 'Retro',
@@ -71,7 +78,7 @@ test('count no page as if it were all there is, and no whole list as if it were 
     open_shipments: 3,
   }
   const said = say('retail_chain', 'show_store', { ...store, shipments, next_page: 2 })!
-  assert.match(said, /short of 4 articles: .* and others, and 3 shipments/)
+  assert.match(said, /short of 4 articles: .* and one more, and 3 shipments/)
   assert.match(said, /Kettle, due 5 March\.$/)
 })
 
