@@ -17,9 +17,9 @@ export const policy: Policy<DbView<typeof tables>> = {
       name: 'bright_light',
       tool: 'set_light',
       demand: 'decline',
-      text: 'No single light is set to more than 80 percent. Scenes may do as they were saved.',
-      reason: 'No light is set to more than 80 percent here.',
-      applies: ({ brightness }: { brightness: number }) => brightness > 80,
+      text: 'No single light is set to more than 70 percent. Scenes may do as they were saved.',
+      reason: 'No light is set to more than 70 percent here.',
+      applies: ({ brightness }: { brightness: number }) => brightness > 70,
     },
     {
       name: 'loud_speaker',

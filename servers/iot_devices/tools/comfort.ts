@@ -27,7 +27,7 @@ const setLightTool = tool({
     // Who wants a light off, or as bright as can be, says so without a number, and some lights know nothing else.
     const light = chooseReady(draw, 'light', bound.light, ({ low, high }) => low !== high)
     if (!light) return null
-    const wanted = [15, 20, 35, 40, 50, 60, 75, 80].filter((brightness) => brightness !== light.level)
+    const wanted = [15, 20, 35, 40, 50, 60, 75, 80, 90].filter((brightness) => brightness !== light.level)
     const possible = (bound.brightness === undefined ? wanted : [bound.brightness]).filter(
       (brightness) => !lightObstacle(db, light, brightness),
     )
