@@ -55,7 +55,7 @@ const findFiles = tool({
   annotations: { readOnly: true },
   needs: ['working_directory_chosen'],
   ask: [
-    'list every {pattern} file[ in {directory}]',
+    'check for {pattern}[ anywhere in {directory}]',
     'find all files that match {pattern}[ in {directory}]',
     'look for {pattern}[ somewhere under {directory}]',
     'search[ {directory}] for files named {pattern}',
