@@ -9,7 +9,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   get_listing: {
     goal: 'look at a listing',
     answer:
-      '{title} ({format}) stands at {price}, is offered by {seller} in {city} (rating: {rating}) and ends on {ends}.[ It has {bids:bid} so far.]',
+      'The price of {title} ({format}) is {price}. It is offered by {seller} in {city} (rating: {rating}) and ends on {ends}.[ It has {bids:bid} so far.]',
   },
   list_market_activity: {
     goal: 'see how things are going on the marketplace',

@@ -40,7 +40,8 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   reserve_article: {
     goal: 'reserve an article for a customer',
     answer: '{title} is kept until {until} at {price} apiece; {available:piece} {available=is|are} left for others.',
-    next: ['close_reservation'],
+    // Nobody comes for it in the minute in which it is put aside.
+    next: [],
     checks: [],
   },
   close_reservation: {

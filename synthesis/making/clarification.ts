@@ -248,11 +248,12 @@ const makeMissingValue: Maker = (assignment, worldSeed, context, random) => {
   const able = graph.nodes.filter((node) => fieldsToLeaveOut(node).length > 0)
   if (able.length === 0) return 'no_script'
   const around = coreAround(assignment, context, random)
-  const core = able.includes(around[0]!) ? around : [random.pick(able)]
+  const core = able.includes(around[0]!) ? [around[0]!] : [random.pick(able)]
   const persona = context.inWorlds(drawn, namesOf(core))
   const moment = { persona, today: TODAY, dated: profile.context, random }
   const setting = { assignment, worldSeed, context, moment }
-  const first = askInVain(core, { turn: 0, withhold: (steps) => withheldIn(steps, random) }, setting)
+  // One thing alone: another one could be done without the value, and would have to be.
+  const first = askInVain(core, { turn: 0, length: 1, withhold: (steps) => withheldIn(steps, random) }, setting)
   if (typeof first === 'string') return first
   const unanswered = { user: first.user, calls: [], assistant: first.question }
   const others = turnsInVain(assignment, context) - 1

@@ -26,8 +26,8 @@ const SUPPLY: Forms = {
     'Oops, forgot that. #, please.',
     'Ah yes, #.',
     '#, thanks!',
-    '#, of course.',
     'Ah, of course. #.',
+    'That would be #.',
     'Right, that would help: #.',
   ],
 }

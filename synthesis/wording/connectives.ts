@@ -184,12 +184,12 @@ export const reconsidering = (register: Register, random: SeededRandom): string 
 
 const DETAILS: Readonly<Record<Register, readonly string[]>> = {
   terse: ['', '', 'ok, ', 'right, '],
-  plain: ['Right. ', 'OK, ', '', '', 'Sure. ', 'Okay. '],
-  polite: ['Of course. ', 'Yes, of course. ', 'Certainly. ', '', ''],
-  chatty: ['Oh right! ', 'Ah yes, ', 'Right, of course. ', 'Okay so, ', 'Sure! ', ''],
+  plain: ['Right. ', 'OK, ', '', '', 'Okay. '],
+  polite: ['I should have said so. ', 'Sorry, that was too little. ', '', '', ''],
+  chatty: ['Oh right! ', 'Ah yes, ', 'Okay so, ', 'Oh, I forgot to say. ', ''],
 }
 
-/** Begins a turn that answers a question of the assistant. */
+/** Begins a turn that answers a question of the assistant, which mostly is which one: a yes is no answer to that. */
 export const detailing = (register: Register, random: SeededRandom): string => random.pick(DETAILS[register])
 
 const AFTER_FAILURE: Readonly<Record<Register, readonly string[]>> = {

@@ -37,6 +37,7 @@ export const PEOPLE = new Set([
   'profile',
   'colleague',
   'friend',
+  'lead',
 ])
 
 /** Those of them that are never a company or a service. */
@@ -98,12 +99,8 @@ function theOnly(
   if (adjacent && named && !PEOPLE.has(noun) && random.chance(0.15)) return 'that one'
   if (made) return random.pick([`that ${noun}`, `the new ${noun}`, `the new ${noun}`])
   if (ahead) return `that ${noun}`
-  return random.pick([
-    `that ${noun}`,
-    `that ${noun}`,
-    `this ${noun}`,
-    PEOPLE.has(noun) || !adjacent ? `that ${noun}` : `the ${noun}`,
-  ])
+  // One thing is "that" throughout: of "that event" and "this event" in one turn nobody thinks that they are the same.
+  return PEOPLE.has(noun) || !adjacent || random.chance(0.75) ? `that ${noun}` : `the ${noun}`
 }
 
 /** Titles as people write them without quotes: a few words, each with a capital. */

@@ -123,6 +123,7 @@ const WISHES: Readonly<Record<Persona['register'], readonly string[]>> = {
     "It's about time to #, I think. Would you do that for me?",
     'I keep meaning to #. Could you help me with that?',
     "I'd love to #. Can you do that?",
+    "I'd like to # now, if you don't mind.",
     'You can # for me, right?',
   ],
 }
@@ -134,7 +135,7 @@ const PUT_OFF = /about time|keep meaning|was thinking|have to|love to/
 const isOwn = (form: string): boolean => !/you (?:can |to )?#|could #/i.test(form)
 
 /** @param opened  a reason was given already, which is opening enough */
-function wished(
+export function wished(
   goal: string,
   { looks, opened }: { readonly looks: boolean; readonly opened: boolean },
   register: Persona['register'],

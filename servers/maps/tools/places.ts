@@ -166,7 +166,7 @@ const findReachablePlaces = tool({
   ask: [
     'find every {category} within {minutes} minutes of {mode} from {address}',
     'show me every {category} no more than {minutes} minutes of {mode} away from {address}',
-    'look for a {category} with a {mode} time of at most {minutes} minutes from {address}',
+    'look for a {category} at most {minutes} minutes of {mode} from {address}',
     'tell me if there is a {category} that I can reach from {address} with {minutes} minutes of {mode}',
   ],
   sample(sampling) {

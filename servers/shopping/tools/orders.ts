@@ -149,7 +149,7 @@ const showOrder = tool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'show me {order} and everything in it',
+    'go through {order} with me, item by item',
     'check what is in {order}',
     'tell me what is in {order} and when it arrives',
     'look up the details of {order}',

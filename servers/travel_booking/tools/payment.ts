@@ -99,7 +99,7 @@ const getBooking = tool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'show me {booking}',
+    'go through {booking} with me',
     'look up the status of {booking}',
     'get the details of {booking}',
     'tell me what {booking} costs and whether it is paid',
