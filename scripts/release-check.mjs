@@ -47,6 +47,7 @@ async function pack() {
   for (const program of ['node', 'coordinator', 'environment', 'lab'])
     assert.ok(own.includes(`dist/${program}/main.js`), `dist/${program}/main.js is not in the package`)
   for (const file of [
+    'dist/engine/loud-tokens.wasm',
     'dist/playground/index.html',
     'dist/playground/playground.js',
     'environment/playground/tasks.jsonl',
