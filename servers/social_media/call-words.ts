@@ -62,7 +62,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     next: ['send_direct_message'],
     checks: ['view_story'],
   },
-  restrict_profile: { goal: 'mute or block somebody', answer: '{name} is {restriction} now.', checks: [] },
+  restrict_profile: { goal: 'restrict somebody', answer: '{name} is {restriction} now.', checks: [] },
   view_story: { goal: "see somebody's story", answer: 'The story of {name}, up until {expires}: "{story}"' },
   send_direct_message: {
     goal: 'write somebody a direct message',

@@ -131,6 +131,9 @@ const WISHES: Readonly<Record<Persona['register'], readonly string[]>> = {
 /** Nobody puts a look-up off. */
 const PUT_OFF = /about time|keep meaning|was thinking|have to|love to/
 
+/** Begins by asking for help before it says with what. */
+const OPENING = /^(?:I need some help|Can you help me out)\b/
+
 /** Whether it is the user who does what the goal says. */
 const isOwn = (form: string): boolean => !/you (?:can |to )?#|could #/i.test(form)
 
@@ -144,7 +147,7 @@ export function wished(
   // "Could you see ... for me" and "for a customer for me" are no sentences.
   const fits = (form: string): boolean =>
     !(looks && PUT_OFF.test(form)) &&
-    !(opened && /help/.test(form)) &&
+    !(opened && OPENING.test(form)) &&
     (/^(see|know|go through) /.test(goal) ? isOwn(form) : true) &&
     !(/ for | that I /.test(goal) && /for me/.test(form))
   const form = random.pick(WISHES[register].filter(fits))

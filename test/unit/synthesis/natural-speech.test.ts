@@ -162,13 +162,9 @@ test('begins an answer small after a word that leads to it', () => {
   const { server, tool } = SAMPLES.find(({ tool: { name } }) => name === 'find_free_rooms')!
   const rooms = [4, 6, 8].map((seats) => ({ name: `Room ${seats}`, room: `room-${seats}`, seats }))
   const done = { ask: spelledOut({ server, tool, args: {} } as never), output: { rooms, next_page: 2 } }
-  let led = 0
-  for (let i = 0; i < 40; i++) {
-    const text = naturalSpeech.report([done, done, done], momentOf(i))
-    assert.not.match(text, /(And|Also,|Finally,) At least/, text)
-    led += Number(/(And|Also,|Finally,) at least/.test(text))
-  }
-  assert.ok(led > 5, `${led} of 40`)
+  const texts = Array.from({ length: 40 }, (_, i) => naturalSpeech.report([done, done, done], momentOf(i)))
+  for (const text of texts) assert.not.match(text, /(And|Also,|Finally,) At least/, text)
+  assert.ok(texts.some((text) => /Finally, at least/.test(text)))
 })
 
 test('denies once more without a yes or no, which would answer one way of insisting only', () => {
