@@ -47,9 +47,8 @@ export function tellReferences(
     for (const { ways, ...binding } of step.bindings) {
       const fitting = ways.filter((way) => fits(way, binding, i, course))
       if (fitting.length === 0) return null
-      const isJustMade =
-        !steps[binding.source]!.tool.annotations.readOnly && course.partOf(binding.source) === course.partOf(i)
-      bindings.push({ ...binding, way: random.pick(hearing.told ? natural(fitting, isJustMade) : fitting) })
+      const isNew = course.partOf(binding.source) === course.partOf(i) && isMade(steps[binding.source]!, binding.value)
+      bindings.push({ ...binding, way: random.pick(hearing.told ? natural(fitting, isNew) : fitting) })
     }
     settled.push({ ...step, bindings })
   }
@@ -74,18 +73,22 @@ export function canBeMeant(
 
 /**
  * Of ways that can be understood, those that people take.
- * @param isJustMade  whether the thing comes of a change that is asked for in the same turn: nobody calls it by a name then
+ * @param isNew  whether the thing comes of a change that is asked for in the same turn: nobody calls it by a name then
  */
-function natural(ways: readonly Way[], isJustMade: boolean): readonly Way[] {
+function natural(ways: readonly Way[], isNew: boolean): readonly Way[] {
   // People are called by their names: nobody says "the second colleague".
   const people = ways.filter(({ how, noun }) => how === 'label' && PEOPLE.has(noun))
   if (people.length > 0) return people
   const only = ways.filter(({ how }) => how === 'only')
-  if (isJustMade && only.length > 0) return only
+  if (isNew && only.length > 0) return only
   // What has a sentence for a name is not named where it can be meant otherwise.
   const short = ways.filter((way) => way.how !== 'label' || way.label.split(' ').length < LONG_NAME)
   return short.length > 0 ? short : ways
 }
+
+/** Whether a call makes a thing that it was not given. */
+const isMade = ({ tool, args }: Step, key: string): boolean =>
+  !tool.annotations.readOnly && !Object.values(args).includes(key)
 
 /** Words of a name that nobody says twice. */
 const LONG_NAME = 5

@@ -81,7 +81,7 @@ function again(way: Exclude<Way, { how: 'value' }>, context: Context, slot: Slot
 const PRONOUN = /^(it|them|that one)$/
 
 /** Words after which a pronoun would be unclear or no English: "restock the candle at it", "take back it". */
-const AFTER_WHICH_NOTHING = / (of|under|about|among|on|in|at|by|inside|up|back|off|out|over|down|away|again) $/
+const AFTER_WHICH_NOTHING = / (of|under|about|among|on|at|by|inside|up|back|off|out|over|down|away|again) $/
 const AFTER_WHICH_NOBODY = / (of|under|about|among|on|in|up|back|off|out|over|down|away) $/
 
 function theOnly(
