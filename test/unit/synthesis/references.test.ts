@@ -3,9 +3,14 @@ import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import { banking } from '../../../servers/banking/index.js'
 import { calendar } from '../../../servers/calendar/index.js'
-import { ref } from '../../../servers/kernel/index.js'
+import { ref, seededRandom } from '../../../servers/kernel/index.js'
 import { socialMedia } from '../../../servers/social_media/index.js'
 import { waysToRefer } from '../../../synthesis/making/references.js'
+import { compared } from '../../../synthesis/resolving/superlatives.js'
+import { drawPersona } from '../../../synthesis/wording/natural-speech.js'
+import { refer } from '../../../synthesis/wording/referring.js'
+import { textOf } from '../../../synthesis/wording/text-span.js'
+import { mannerOf } from '../../../synthesis/wording/typing-manner.js'
 
 const test = suite('ways to mean a thing of a list')
 
@@ -70,6 +75,26 @@ test('count from the end only where the end is shown', () => {
   assert.equal(whole, { how: 'place', noun: 'card', place: 3, of: 3 })
   const [part] = waysToRefer({ server, tool, args: {}, output: { cards, next_page: 2 } }, 'card', 'card-3', '')
   assert.equal(part, { how: 'place', noun: 'card', place: 3, of: undefined })
+})
+
+test('say of stars how many there are, so that the listener finds the row', () => {
+  const way = { how: 'extreme', noun: 'hotel', field: 'stars', most: 'highest' } as const
+  const context = {
+    adjacent: false,
+    named: false,
+    ahead: false,
+    made: false,
+    repeated: undefined,
+    labelField: 'name',
+  } as const
+  const said = Array.from({ length: 60 }, (_, i) => {
+    const random = seededRandom(i)
+    const words = refer(way, context, { before: 'book ', after: '' }, mannerOf(drawPersona(random)), random)
+    return textOf(words!)
+  })
+  assert.ok(said.includes('the hotel with the most stars'))
+  assert.not.ok(said.some((words) => words.includes('highest')))
+  for (const words of said) assert.equal(compared(words, 'hotel')!([{ stars: 3 }, { stars: 5 }]), [1], words)
 })
 
 test.run()
