@@ -3,7 +3,6 @@ import { offeredAt, type Task } from '../../episode/index.js'
 import { deriveSeed, isOptional, meaningOf, type SeededRandom, seededRandom } from '../../servers/kernel/index.js'
 import { type Node, nodeName } from '../../servers/kernel/tool-graph.js'
 import { canLeaveOut } from '../wording/clause.js'
-import { isMadeUp } from '../wording/thing-made.js'
 import { askForAll, isUnderstood, NUMBERS_ASKED } from './ask-for-all.js'
 import { askInVain, goOnInVain, triedOften, turnsInVain, type VainRequest, type VainSetting } from './ask-in-vain.js'
 import { assemble, buildTask } from './assemble.js'
@@ -295,7 +294,7 @@ const TRIES_UNTIL_KNOWN = 16
 
 /** What somebody asks for who cannot say yet what was asked: other things in the same world, in so many turns. */
 function askUntilKnown(
-  { taken: { chain: asked }, script: first }: VainRequest,
+  { taken: { chain: asked } }: VainRequest,
   requests: number,
   { assignment, worldSeed, context, moment }: VainSetting,
 ): { readonly taken: Taken; readonly script: Script; readonly worded: Worded } | DropReason {
@@ -313,16 +312,8 @@ function askUntilKnown(
   if (typeof taken === 'string') return taken
   const script = scriptConversation(taken, shape, profile, random)
   if (!script) return 'no_script'
-  const missing = missingIn(first)
-  const worded = putIntoWords(script, speech, { ...moment, after: 'unanswered', ...(missing ? { missing } : {}) }, 1)
+  const worded = putIntoWords(script, speech, { ...moment, after: 'unanswered' }, 1)
   return worded ? { taken, script, worded } : 'no_words'
-}
-
-/** What the user cannot say yet. */
-function missingIn({ steps, turns: [turn] }: Script): 'fact' | 'choice' | undefined {
-  if (turn?.says !== 'request' || !turn.withheld) return undefined
-  const { step, field } = turn.withheld
-  return isMadeUp(steps[step]!.tool, field) ? 'choice' : 'fact'
 }
 
 /** Each tool once; `null` when two worlds name theirs alike, for a toolset has no name twice. */

@@ -1,6 +1,6 @@
 import type { SeededRandom } from '../../servers/kernel/index.js'
 import { drawWeighted } from './draw-weighted.js'
-import type { Moment, Persona } from './speech.js'
+import type { Persona } from './speech.js'
 
 type Register = Persona['register']
 
@@ -209,36 +209,31 @@ const REFUSED: Readonly<Record<Register, readonly string[]>> = {
 /** Begins a turn that goes on to the next thing of the same kind after a refusal. */
 export const goingOn = (register: Register, random: SeededRandom): string => random.pick(REFUSED[register])
 
-type Missing = NonNullable<Moment['missing']>
-
-const UNANSWERED: Readonly<Record<Register, Readonly<Record<Missing | 'both', readonly string[]>>>> = {
-  terse: {
-    both: ['dont know yet. meanwhile ', 'not sure yet. for now '],
-    fact: ['have to check. until then ', 'will look that up. for now '],
-    choice: ['have to think about it. until then ', 'will decide later. for now '],
-  },
-  plain: {
-    both: ["I don't know yet. In the meantime, ", 'Not sure, I will come back to that. Until then, '],
-    fact: ['I have to look that up first. Meanwhile, ', 'I need to ask somebody about that. For now, '],
-    choice: ['I have to think about that first. Meanwhile, ', "I haven't decided yet. For now, "],
-  },
-  polite: {
-    both: ['I am afraid I do not know yet. In the meantime, ', 'Let me come back to that later. For now, '],
-    fact: ['I would have to find that out first. Until then, ', 'I have to ask about that first. Meanwhile, '],
-    choice: ['I have not decided yet. Until then, ', 'Let me think about that. Meanwhile, '],
-  },
-  chatty: {
-    both: ["Hm, I don't know yet! Meanwhile, ", 'Let me get back to you on that. For now, '],
-    fact: ["Good question, I'll have to ask. Until then, ", 'No idea yet, I will find out. In the meantime, '],
-    choice: ['Good question, let me think about it. Until then, ', "I can't decide yet. In the meantime, "],
-  },
+/** None gives a reason: whether something has to be looked up, asked about or decided is not known of every value. */
+const UNANSWERED: Readonly<Record<Register, readonly string[]>> = {
+  terse: ['will tell you later. for now ', 'leave that for now. first ', 'later. meanwhile ', 'that can wait. first '],
+  plain: [
+    "Let's leave that for now. First, ",
+    'That can wait. In the meantime, ',
+    'I will come back to that. For now, ',
+    'Leave that for later. Meanwhile, ',
+  ],
+  polite: [
+    'Let me come back to that later. For now, ',
+    'We can leave that for the moment. In the meantime, ',
+    'That can wait a little. First, ',
+    'Let us leave that aside for now. Meanwhile, ',
+  ],
+  chatty: [
+    'Let me get back to you on that. For now, ',
+    "Hm, let's leave that for a moment. Meanwhile, ",
+    'Oh, that can wait! First, ',
+    "I'll come back to that one. In the meantime, ",
+  ],
 }
 
-/** Begins a turn of somebody who cannot say yet what was asked, and goes on to something else. */
-export function puttingOff(register: Register, missing: Missing | undefined, random: SeededRandom): string {
-  const ways = UNANSWERED[register]
-  return random.pick([...ways.both, ...(missing === undefined ? [] : ways[missing])])
-}
+/** Begins a turn of somebody who does not say yet what was asked, and goes on to something else. */
+export const puttingOff = (register: Register, random: SeededRandom): string => random.pick(UNANSWERED[register])
 
 /** Begins a turn that follows a failure. */
 export const movingOn = (register: Register, random: SeededRandom): string => random.pick(AFTER_FAILURE[register])

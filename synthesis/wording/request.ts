@@ -94,14 +94,14 @@ function doing(clauses: readonly Clause[]): Doing {
 }
 
 function opening(
-  { turn, random, after, again, missing }: Moment,
+  { turn, random, after, again }: Moment,
   register: Manner['register'],
   count: number,
 ): { readonly before: string; readonly now: string } {
   if (again) return { before: reconsidering(register, random), now: '' }
   if (turn === 0) return { before: greeting(register, random), now: '' }
   if (after === 'question') return { before: detailing(register, random), now: '' }
-  if (after === 'unanswered') return { before: puttingOff(register, missing, random), now: '' }
+  if (after === 'unanswered') return { before: puttingOff(register, random), now: '' }
   if (after === 'failure') return { before: movingOn(register, random), now: '' }
   if (after === 'obstacle') return { before: givingWay(register, random), now: '' }
   const { thanks, now } = followUp(register, after ?? 'changed', random)

@@ -33,8 +33,6 @@ export interface Moment {
   readonly turn: number
   /** What the assistant's last words were, which a user takes up: a question, a refusal, what stands in the way, what was found or what was changed. */
   readonly after?: 'question' | 'unanswered' | 'failure' | 'obstacle' | 'found' | 'changed'
-  /** What the user cannot say yet when `unanswered`: something to look up, or to decide. */
-  readonly missing?: 'fact' | 'choice'
   /** The assistant has more to say than what was done and found: a question, or that something failed. */
   readonly goesOn?: boolean
   /** What is asked for was done just now, with other arguments. */

@@ -1,4 +1,4 @@
-import { descriptionOf, meaningOf, type ToolDefinition } from '../../servers/kernel/index.js'
+import { descriptionOf, type ToolDefinition } from '../../servers/kernel/index.js'
 import type { Ask } from './speech.js'
 
 const PREPOSITION = 'to|of|in|for|on|as|from|with'
@@ -17,11 +17,3 @@ export function thingMade({ server, tool }: Pick<Ask, 'server' | 'tool'>, field:
 }
 
 const goalOf = (server: Ask['server'], tool: ToolDefinition): string => server.callWords?.[tool.name]?.goal ?? ''
-
-/** What is a fact of the world, which somebody who does not know it has to look up. */
-const FACT = /\b(code|number|pin|iban|address|email|phone|city|odometer|counted)$/
-
-/** Whether the one who asks makes the value up, as a name, a text, a day or a sum, instead of finding it out. */
-export function isMadeUp(tool: ToolDefinition, field: string): boolean {
-  return meaningOf(tool.input.shape[field]!).entity === undefined && !FACT.test(field.replaceAll('_', ' '))
-}

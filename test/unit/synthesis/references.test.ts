@@ -86,6 +86,7 @@ test('say of stars how many there are, so that the listener finds the row', () =
     made: false,
     repeated: undefined,
     labelField: 'name',
+    article: false,
   } as const
   const said = Array.from({ length: 60 }, (_, i) => {
     const random = seededRandom(i)
