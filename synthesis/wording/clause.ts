@@ -154,7 +154,7 @@ function withoutApposition(before: string): string {
 
 /** Looks for the result that a reference points into among the calls asked for in the same turn. */
 function contextOf(
-  { server, tool, args }: Ask,
+  { server, tool, args, references }: Ask,
   field: string,
   earlier: readonly Ask[],
   { turn }: Moment,
@@ -171,7 +171,9 @@ function contextOf(
     named: last !== undefined && !isList(last) && speaksOnlyOf(last, entity, args[field]!),
     ahead: sources.length > 0 && sources.every((ask) => ask.tool.annotations.readOnly) && turn === 0,
     made: last !== undefined && sources.length === 1 && gives(last) && makes(last, entity!),
-    repeated: repeatedFrom(earlier, server, way, entity, args[field]!),
+    repeated:
+      repeatedFrom(earlier, server, way, entity, args[field]!) ??
+      ([...references.values()].some((other) => other !== way && other.noun === way.noun) ? 'beside' : undefined),
     labelField: entity === undefined ? undefined : server.entities[entity]?.label,
     article: entity !== undefined && server.entities[entity]?.article === true,
   }
@@ -207,7 +209,8 @@ function repeatedFrom(
   for (const [i, ask] of spoken.toReversed().entries()) {
     if (ask.server !== server) continue
     const kinds = Object.keys(ask.args).map((field) => [field, meaningOf(ask.tool.input.shape[field]!).entity] as const)
-    if (kinds.some(([field, kind]) => kind === entity && ask.args[field] !== key)) return undefined
+    if (kinds.some(([field, kind]) => kind === entity && ask.args[field] !== key))
+      return kinds.some(([field, kind]) => kind === entity && ask.args[field] === key) ? 'beside' : undefined
     // A light is a device, out of the same table.
     const isOfKind = (kind: string | undefined): boolean =>
       kind !== undefined && server.entities[kind]?.table === server.entities[entity]?.table

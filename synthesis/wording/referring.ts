@@ -14,8 +14,11 @@ export interface Context {
   readonly ahead: boolean
   /** The call of that result makes something new. */
   readonly made: boolean
-  /** Where the turn has meant the same thing, and since then nothing else of its kind: in the clause just before, or earlier. */
-  readonly repeated: 'before' | 'earlier' | undefined
+  /**
+   * Where the turn has meant the same thing: in the clause just before or earlier, and nothing else of its kind since then; or beside another of its
+   * kind, from which it is to be told again.
+   */
+  readonly repeated: 'before' | 'earlier' | 'beside' | undefined
   /** The row's field that serves as label, such as `title`. */
   readonly labelField: string | undefined
   /** People say an article before its name. */
@@ -53,7 +56,7 @@ export function refer(
   random: SeededRandom,
 ): TextSpan[] | undefined {
   if (way.how === 'value') return undefined
-  if (context.repeated) return again(way, context, slot, random)
+  if (context.repeated && context.repeated !== 'beside') return again(way, context, slot, random)
   switch (way.how) {
     case 'only':
       return [word(theOnly(way.noun, context, slot, random))]
@@ -82,16 +85,19 @@ const PRONOUN = /^(it|them|that one)$/
 
 /** Words after which a pronoun would be unclear or no English: "restock the candle at it", "take back it". */
 const AFTER_WHICH_NOTHING = / (of|under|about|among|on|at|by|inside|up|back|off|out|over|down|away|again) $/
+/** After "of" it is English, where the thing was just named: "the first lines of it". */
+const OF = / of $/
 const AFTER_WHICH_NOBODY = / (of|under|about|among|on|in|up|back|off|out|over|down|away) $/
 
 function theOnly(
   noun: string,
-  { adjacent, named, ahead, made }: Context,
+  { adjacent, named, ahead, made, repeated }: Context,
   { before, after }: Slot,
   random: SeededRandom,
 ): string {
+  const isOfIt = repeated === 'before' && !PEOPLE.has(noun) && OF.test(before) && random.chance(0.6)
   const pronounFits =
-    !(PEOPLE.has(noun) ? AFTER_WHICH_NOBODY : AFTER_WHICH_NOTHING).test(before) &&
+    (isOfIt || !(PEOPLE.has(noun) ? AFTER_WHICH_NOBODY : AFTER_WHICH_NOTHING).test(before)) &&
     /^($|[,.?!](?! which)| (?!is |has |does |can |are ))/.test(after)
   if (adjacent && named && pronounFits && (PEOPLE.has(noun) || random.chance(0.8)))
     return PEOPLE.has(noun) ? 'them' : 'it'
@@ -175,11 +181,12 @@ type Placed = Extract<Way, { how: 'place' }>
 
 function placed(
   { noun, place, of }: Placed,
-  { adjacent, ahead }: Context,
+  { adjacent, ahead, repeated }: Context,
   { register }: Manner,
   random: SeededRandom,
 ): string {
-  const last = place === of && place > 2 && random.chance(0.4)
+  // Who has said "the third" does not call it the last then.
+  const last = place === of && place > 2 && !repeated && random.chance(0.4)
   const ordinals = register === 'terse' && random.chance(0.4) ? SHORT_ORDINALS : ORDINALS
   const nth = last ? 'last' : (ordinals[place - 1] ?? `${place}th`)
   if (adjacent && random.chance(0.55)) return `the ${nth} one`

@@ -326,6 +326,23 @@ test('calls people them or by their first name when they have been named, and no
   )
 })
 
+test('counts a thing in one way where another of its kind stands beside it', () => {
+  const way = (place: number): Way => ({ how: 'place', noun: 'contact', place, of: 3 })
+  const merge = inWorld(
+    'crm',
+    'merge_crm_contacts',
+    { from_contact: 'igor-murray', into_contact: 'igor-murray-2' },
+    { from_contact: way(1), into_contact: way(3) },
+  )
+  const visit = inWorld(
+    'crm',
+    'plan_activity',
+    { crm_contact: 'igor-murray-2', kind: 'visit', date: '2026-03-30' },
+    { crm_contact: way(3) },
+  )
+  for (const text of spoken([merge, visit])) assert.is(text.match(/third|3rd/gi)?.length, 2, text)
+})
+
 test('has nothing sent as it is that it has changed', () => {
   const way: Way = { how: 'only', noun: 'draft' }
   const edit = inWorld('email', 'edit_draft', { draft: 'draft-1', body: 'Hello' }, { draft: way })
