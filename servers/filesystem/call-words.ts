@@ -16,7 +16,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   list_directory: {
     goal: 'see what is in a directory',
     answer:
-      'It holds {found:entry}.[ Directories: {directories*{name}}.][ Files: {files*{name} ({bytes} bytes)}.][ There {links=is|are} {links:link}.]',
+      'There {found=is|are} {found:entry} in {@directory}.[ Directories: {directories*{name}}.][ Files: {files*{name} ({bytes} bytes)}.][ There {links=is|are} {links:link}.]',
   },
   show_tree: {
     goal: 'see how a directory is structured',
@@ -25,7 +25,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   show_disk_usage: {
     goal: 'see how much space a directory takes',
     answer:
-      'It takes {bytes} bytes in {files:file} and {directories:directory}[; the largest file is {largest.name} with {largest.bytes} bytes].',
+      '{@directory} takes {bytes} bytes in {files:file} and {directories:directory}[; the largest file is {largest.name} with {largest.bytes} bytes].',
   },
   find_files: { goal: 'find files by name', answer: 'I found {found:file}[: {files*{file}, modified {modified}}].' },
   find_directories: {
@@ -47,7 +47,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   read_link: {
     goal: 'see where a link leads',
-    answer: 'It points to {target}, and the link is {state}.',
+    answer: 'The link points to {target} and is {state}.',
     checks: [
       'list_directory',
       'show_tree',
@@ -78,7 +78,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   search_in_file: {
     goal: 'find a text in a file',
-    answer: 'It is on {found:line} of {name}[: {matches*line {line}, "{text}"}].',
+    answer: '{name} has that on {found:line}[: {matches*line {line}, "{text}"}].',
     checks: ['read_file', 'show_file_info'],
   },
   sort_lines: {

@@ -8,7 +8,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   list_devices: {
     goal: 'see which devices a room has',
-    answer: 'It has {found:device}[: {devices*{name} ({status})}].',
+    answer: 'I found {found:device}[: {devices*{name} ({status})}].',
     said: ['room'],
   },
   find_device: {

@@ -42,7 +42,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   measure_distance: {
     goal: 'measure a distance',
-    answer: 'It is {straight_metres} metres in a straight line[ and {road_metres} metres by road].',
+    answer: 'The distance is {straight_metres} metres in a straight line[ and {road_metres} metres by road].',
   },
   get_travel_time: {
     goal: 'find out how long a trip takes',

@@ -102,7 +102,7 @@ const getBooking = tool({
     'go through {booking} with me',
     'look up the status of {booking}',
     'get the details of {booking}',
-    'tell me what {booking} costs and whether it is paid',
+    'tell me what {booking} costs and how it stands',
   ],
   sample({ db, random, bound }) {
     const row = choose(db.bookings, random, bound.booking)
