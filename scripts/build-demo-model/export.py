@@ -17,8 +17,8 @@ from model import ModelConfig, Qwen3
 REPOSITORY = Path(__file__).resolve().parents[2]
 TSX = REPOSITORY / 'node_modules/tsx/dist/cli.mjs'
 # Nats, on tokens that sampling would draw (LIKELY or more probable). llama.cpp keeps keys and values in float16, which
-# costs 5e-3 to 0.03 there, the more the surer a model is, and more on tokens of vanishing probability; a wrong permutation or norm
-# costs whole nats.
+# costs 5e-3 to 0.03 there, the more the surer a model is, and more on tokens of vanishing probability; a wrong
+# permutation or norm costs whole nats.
 LOGPROB_TOLERANCE = 0.05
 LIKELY = 1e-3
 MEAN_TOLERANCE = 0.01

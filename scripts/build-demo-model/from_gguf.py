@@ -1,4 +1,4 @@
-"""A shipped GGUF back to a checkpoint and a tokenizer, from which training goes on when the worlds' words have changed."""
+"""A shipped GGUF back to a checkpoint and a tokenizer: training goes on there when the worlds' words have changed."""
 
 import argparse
 import json
