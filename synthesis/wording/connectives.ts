@@ -147,13 +147,16 @@ const TAKEN_UP: Readonly<Record<Register, Readonly<Record<Before | 'both', reado
 }
 const TAKES_UP = { terse: 0.6, plain: 0.7, polite: 0.8, chatty: 0.85 } as const
 const NOW: readonly (readonly [string, number])[] = [
-  ['now ', 5],
+  ['now ', 3],
   ['next, ', 1],
-  ['and now ', 2],
+  ['and now ', 1],
   ['then ', 3],
   ['also, ', 2],
   ['one more thing: ', 1],
+  ['another thing: ', 1],
+  ['apart from that, ', 1],
   ["while you're at it, ", 1],
+  ['oh and ', 1],
   ['', 7],
 ]
 

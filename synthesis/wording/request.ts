@@ -105,8 +105,10 @@ function opening(
   if (after === 'failure') return { before: movingOn(register, random), now: '' }
   if (after === 'obstacle') return { before: givingWay(register, random), now: '' }
   const { thanks, now } = followUp(register, after ?? 'changed', random)
-  return { before: thanks, now: now === 'one more thing: ' && count > 1 ? 'also, ' : now }
+  return { before: thanks, now: ONE_THING.test(now) && count > 1 ? 'also, ' : now }
 }
+
+const ONE_THING = /^(one more|another) thing/
 
 /** Cuts the clauses into sentences of one to three. */
 function grouped(clauses: readonly Clause[], register: Manner['register'], random: SeededRandom): Clause[][] {
