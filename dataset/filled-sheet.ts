@@ -1,5 +1,6 @@
 import { DatasetError } from './errors.js'
 import type { Kind } from './profile.js'
+import { REASON_ASKED, VERDICT_ASKED } from './reading-sheet.js'
 import { KINDS } from './statistics.js'
 
 export const VERDICTS = ['good', 'odd', 'wrong'] as const
@@ -20,8 +21,6 @@ const LONGEST_REASON = 400
 
 const EXAMPLE = /^--- \d+ of \d+ ---$/m
 const HEADING = /^(\S+) example \d+ \(\S+\), task ([0-9a-f]{64})$/m
-const VERDICT = /^verdict \(good, odd or wrong\):[ \t]*(.*)$/m
-const REASON = /^reason, if odd or wrong:(.*)/ms
 
 /**
  * The verdicts in a sheet of `readingSheet` that somebody has filled in.
@@ -41,13 +40,12 @@ function judgementIn(part: string, where: string): Judgement {
   }
   const [, kindName, task] = part.match(HEADING) ?? refuse('the line that names its task is missing')
   const kind = KINDS.find((name) => name === kindName) ?? refuse(`there are no examples of the kind ${kindName}`)
-  const [, written] = part.match(VERDICT) ?? refuse('the line for the verdict is missing')
+  const [, answers] = part.split(`\n${VERDICT_ASKED}`) as [string, string?]
+  const [written = '', why = ''] = answers?.split(`\n${REASON_ASKED}`) ?? refuse('the line for the verdict is missing')
   const verdict =
-    VERDICTS.find((name) => name === written!.trim().toLowerCase()) ??
-    refuse(
-      `the verdict must be ${VERDICTS.slice(0, -1).join(', ')} or ${VERDICTS.at(-1)}, not "${written!.trim().slice(0, 40)}"`,
-    )
-  const reason = verdict === 'good' ? '' : (part.match(REASON)?.[1] ?? '').trim().replaceAll(/\s+/g, ' ')
+    VERDICTS.find((name) => name === written.trim().toLowerCase()) ??
+    refuse(`the verdict must be good, odd or wrong, not "${written.trim().slice(0, 40)}"`)
+  const reason = verdict === 'good' ? '' : why.trim().replaceAll(/\s+/g, ' ')
   if (verdict !== 'good' && reason === '') refuse(`it is ${verdict}, and no reason is given`)
   return { kind, task: task!, verdict, reason: reason.slice(0, LONGEST_REASON) }
 }

@@ -3,9 +3,9 @@ import { deriveSeed, seededRandom } from '../servers/kernel/index.js'
 import type { Example } from './example.js'
 import { renderExample } from './inspect.js'
 
-/** The questions that a reader answers for each example, with what counts as which answer. */
-const FORM = `verdict (good, odd or wrong):
-reason, if odd or wrong:`
+/** What a reader answers for each example, behind these words. */
+export const VERDICT_ASKED = 'verdict (good, odd or wrong):'
+export const REASON_ASKED = 'reason, if odd or wrong:'
 
 const INSTRUCTIONS = `Read each example completely, as somebody who is to say whether a person would ask this and whether the calls answer it.
 good:  a person could have said this, and the calls and answers do what was asked.
@@ -35,7 +35,8 @@ export async function readingSheet(examples: AsyncIterable<Example>, count: numb
     if (example) drawn.push(example)
   }
   const sheets = drawn.map(
-    (example, i) => `--- ${i + 1} of ${drawn.length} ---\n\n${renderExample(example)}\n${FORM}\n`,
+    (example, i) =>
+      `--- ${i + 1} of ${drawn.length} ---\n\n${renderExample(example)}\n${VERDICT_ASKED}\n${REASON_ASKED}\n`,
   )
   return `${[INSTRUCTIONS, ...sheets].join('\n\n')}\n`
 }

@@ -5,7 +5,7 @@ import { shareInterval } from '../episode/index.js'
 import { CARD_FILE, withReadings } from './card.js'
 import { DatasetError } from './errors.js'
 import { type Judgement, judgementsIn, VERDICTS } from './filled-sheet.js'
-import { describeFile, MANIFEST_FILE, type Manifest } from './manifest.js'
+import { describeFile, MANIFEST_FILE, writtenManifest } from './manifest.js'
 import { markdownTable, number, percent } from './markdown.js'
 import { SPLITS } from './profile.js'
 import type { Dataset } from './read.js'
@@ -38,10 +38,7 @@ export async function addReadings(dataset: Dataset, sheets: readonly string[], r
   await writeFileAtomic(path, withReadings(card, section))
   const described = await describeFile(folder, CARD_FILE)
   const files = manifest.files.map((entry) => (entry.path === CARD_FILE ? described : entry))
-  await writeFileAtomic(
-    join(folder, MANIFEST_FILE),
-    `${JSON.stringify({ ...manifest, files } satisfies Manifest, null, 2)}\n`,
-  )
+  await writeFileAtomic(join(folder, MANIFEST_FILE), writtenManifest({ ...manifest, files }))
   return section
 }
 

@@ -7,7 +7,15 @@ import { countCoverage, writtenCoverage } from './coverage.js'
 import type { DatasetInfo } from './dataset-info.js'
 import { DatasetError } from './errors.js'
 import type { Example } from './example.js'
-import { describeFile, MANIFEST_FILE, MANIFEST_SCHEMA, type Manifest, parquetPath, recordsPath } from './manifest.js'
+import {
+  describeFile,
+  MANIFEST_FILE,
+  MANIFEST_SCHEMA,
+  type Manifest,
+  parquetPath,
+  recordsPath,
+  writtenManifest,
+} from './manifest.js'
 import { createParquetFile, type ParquetFile } from './parquet.js'
 import { SPLITS, type Split } from './profile.js'
 import { lineOf, RECORD_LIMITS, recordOf } from './record.js'
@@ -101,7 +109,7 @@ async function fill(
     files: [],
   }
   for (const path of paths) manifest.files.push(await describeFile(folder, path))
-  await writeFile(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`)
+  await writeFile(join(folder, MANIFEST_FILE), writtenManifest(manifest))
   return manifest
 }
 

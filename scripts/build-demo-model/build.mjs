@@ -17,18 +17,20 @@ const { values } = parseArgs({
     // Per set of demonstrations.
     demonstrations: { type: 'string', default: '6000' },
     threads: { type: 'string', default: '1' },
-    work: { type: 'string', default: join(root, '.cache/demo-model') },
+    work: { type: 'string' },
     out: { type: 'string', default: join(root, 'models/demo/prove-demo-base-f16.gguf') },
   },
 })
-const work = (name) => join(values.work, name)
-mkdirSync(values.work, { recursive: true })
+// Of its own where training goes on: with the steps of the other kind in it none would be done.
+const workFolder = values.work ?? join(root, values.from === undefined ? '.cache/demo-model' : '.cache/demo-model-again')
+const work = (name) => join(workFolder, name)
+mkdirSync(workFolder, { recursive: true })
 
 const paths = {
   corpus: work('corpus.jsonl'),
   tokenizer: work('tokenizer'),
   start: work('init.pt'),
-  vocabulary: values.from === undefined ? work('vocabulary.gguf') : values.from,
+  vocabulary: values.from ?? work('vocabulary.gguf'),
   shards: work('shards'),
   heldOut: work('held-out'),
   finetuned: work('finetuned.pt'),

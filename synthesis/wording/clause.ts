@@ -4,7 +4,7 @@ import { type EntitySpec, entityKinds, meaningOf } from '../../servers/kernel/in
 import type { Node } from '../../servers/kernel/tool-graph.js'
 import type { Way } from '../making/references.js'
 import { singular } from './field-words.js'
-import { type Context, PEOPLE, refer } from './referring.js'
+import { type Context, PEOPLE, PRONOUN, refer } from './referring.js'
 import { speaksOfSeveral } from './several.js'
 import type { Ask, Moment } from './speech.js'
 import { type TextSpan, word } from './text-span.js'
@@ -80,8 +80,6 @@ function reworded(template: string, given: ReadonlySet<string>, withheld: string
 
 const FUNCTION_WORD =
   /\b(of|for|to|in|from|on|by|with|at|under|as|about|into|than|and|or|that|which|is|are|was|were|be|has|have|before|after|among|per|via|until|without|between|what|how|where|when|who)$/
-
-const PRONOUN = /^(it|them|that one)$/
 
 /** What a number counts. */
 const COUNTED =

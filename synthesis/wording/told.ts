@@ -149,19 +149,20 @@ function goesOn(field: string, filling: Filling): boolean {
   const list = filling.values[field]
   if (!filling.hasMore || !Array.isArray(list) || list.length < pageOf(field, filling)) return false
   // Where one of two lists goes on, the count that is named after a list tells whether it is that one.
-  const counts = Object.entries(filling.values).filter(([name]) => name.split('_').includes(field))
-  return !counts.some(([, count]) => count === list.length)
+  return !isCounted(list.length, field, filling)
 }
 
 /** Whether the result counts a single entry more than it shows. What was found in all is counted over every list. */
-function isOneLeft(field: string, { values }: Filling): boolean {
-  const list = values[field]
-  const lists = Object.values(values).filter((value) => Array.isArray(value))
-  const counts = Object.entries(values).filter(
-    ([name]) => (name === 'found' && lists.length === 1) || name.split('_').includes(field),
-  )
-  return Array.isArray(list) && counts.some(([, count]) => count === list.length + 1)
+function isOneLeft(field: string, filling: Filling): boolean {
+  const { [field]: list, found, ...others } = filling.values
+  if (!Array.isArray(list)) return false
+  const isOnly = !Object.values(others).some((value) => Array.isArray(value))
+  return isCounted(list.length + 1, field, filling) || (isOnly && found === list.length + 1)
 }
+
+/** Whether a number that is named after a list, as `devices_found`, is this one. */
+const isCounted = (length: number, field: string, { values }: Filling): boolean =>
+  Object.entries(values).some(([name, count]) => name.split('_').includes(field) && count === length)
 
 /** How many entries of a list a result shows at most: lists of one answer turn their pages together, though only one of them goes on. */
 function pageOf(field: string, { ask }: Filling): number {
