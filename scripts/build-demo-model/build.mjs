@@ -22,7 +22,8 @@ const { values } = parseArgs({
   },
 })
 // Of its own where training goes on: with the steps of the other kind in it none would be done.
-const workFolder = values.work ?? join(root, values.from === undefined ? '.cache/demo-model' : '.cache/demo-model-again')
+const workFolder =
+  values.work ?? join(root, values.from === undefined ? '.cache/demo-model' : '.cache/demo-model-again')
 const work = (name) => join(workFolder, name)
 mkdirSync(workFolder, { recursive: true })
 
