@@ -58,7 +58,7 @@ const tools = offered.map(({ name, description, inputSchema }) => ({
   type: 'function' as const,
   function: { name, description, parameters: inputSchema as Record<string, unknown> },
 }))
-const user = { role: 'user' as const, content: 'List all my accounts.' }
+const user = { role: 'user' as const, content: 'List my checking accounts.' }
 const asked = { model: 'demo', messages: [user], tools, temperature: 0, max_completion_tokens: 96 }
 
 const errorOf = async (work: PromiseLike<unknown>): Promise<APIError> => {
@@ -209,7 +209,7 @@ test('a request as BFCL’s handler makes it is answered', async ({ client }) =>
   const answer = await client.chat.completions.create({
     messages: [
       { role: 'system', content: 'You are a helpful assistant.' },
-      { role: 'user', content: [{ type: 'text', text: 'List all my accounts.' }] },
+      { role: 'user', content: [{ type: 'text', text: 'List my checking accounts.' }] },
     ],
     model: 'demo',
     temperature: 0.001,
@@ -275,7 +275,7 @@ test('a conversation has the very tokens of an episode, whatever order results c
     {
       tools: offered,
       messages: [
-        { role: 'user', text: 'List all my accounts.' },
+        { role: 'user', text: 'List my checking accounts.' },
         { role: 'assistant', text: '', calls },
         { role: 'tool', callId: 'b', text: 'plain text' },
         { role: 'tool', callId: 'a', text: '{"n":1}' },
@@ -284,7 +284,7 @@ test('a conversation has the very tokens of an episode, whatever order results c
     policy,
   )
   assert.equal(found, [
-    ...renderer.firstPrompt(offered, 'List all my accounts.'),
+    ...renderer.firstPrompt(offered, 'List my checking accounts.'),
     ...tokenizer.tokenize(said, false),
     ...tokenizer.tokenize(HERMES.turnEnd, true),
     ...renderer.toolResults(['{"n":1}', '"plain text"']),

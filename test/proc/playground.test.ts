@@ -24,8 +24,16 @@ let browser: Browser
 let served: Listening
 const tasks = await shippedTasks()
 const stage = createTaskStage(CATALOGUE)
+const changes = new Set(
+  [...CATALOGUE.values()].flatMap(({ tools }) =>
+    tools.filter((tool) => !tool.annotations.readOnly).map(({ name }) => name),
+  ),
+)
 /** One that changes its worlds and has a choice to make. */
-const task = tasks.find(({ turns, groundTruth }) => turns.length === 2 && groundTruth.length > 2)!
+const task = tasks.find(
+  ({ turns, groundTruth }) =>
+    turns.length === 2 && groundTruth.length > 2 && groundTruth.some(({ name }) => changes.has(name)),
+)!
 
 test.before(async () => {
   await mkdir(PICTURES, { recursive: true })
