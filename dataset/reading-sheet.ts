@@ -11,6 +11,7 @@ const INSTRUCTIONS = `Read each example completely, as somebody who is to say wh
 good:  a person could have said this, and the calls and answers do what was asked.
 odd:   the calls are right, but no person would ask it so, for this, or in this order; or the words are not good English.
 wrong: a call does something else than was asked, a reference means something else or nothing, or an answer tells what is not so.
+What people are like (lower case, very polite, very short, chatty) and stock phrases of the assistant are not odd by themselves.
 Judge before you look at another example, and change no verdict afterwards. Two readers need not agree: report both.`
 
 /**

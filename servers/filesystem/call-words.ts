@@ -38,7 +38,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   find_files_by_size: { goal: 'find large files', answer: 'I found {found:file}[: {files*{name} ({bytes} bytes)}].' },
   find_files_by_date: {
-    goal: 'find files by date',
+    goal: 'find files by when they were changed',
     answer: 'I found {found:file}[: {files*{name}, modified {modified}}].',
   },
   find_links: {
@@ -62,7 +62,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   read_file: {
     goal: 'read a file',
     answer: '{name} has {lines:line}[: "{text}"].',
-    checks: ['show_file_info', 'search_in_file', 'compare_files'],
+    checks: ['show_file_info', 'compare_files'],
   },
   read_lines: { goal: 'read a part of a file', answer: 'Here is {name} from line {from_line} on[: "{text}"].' },
   count_lines: {
@@ -90,7 +90,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   compare_files: {
     goal: 'compare two files',
     answer:
-      'The two files {identical?are identical|differ}[; {removed:line} only in the first][; {added:line} only in the second].',
+      'The two files {identical?are identical|differ}[. Taken out in the second: {removed:line}][. New in the second: {added:line}][. Changes: {changes}].',
     said: ['other_file'],
   },
   write_file: {
@@ -157,7 +157,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   copy_directory: {
     goal: 'copy a directory',
-    answer: 'I copied {copied:entry} with {bytes} bytes to {directory}.',
+    answer: 'I copied it to {directory}, with {copied:entry} of {bytes} bytes in all.',
     next: ['change_directory', 'change_directory_permissions'],
     checks: ['list_directory', 'show_tree', 'show_disk_usage'],
   },

@@ -7,12 +7,12 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer: 'There {rooms=is|are} {rooms#room}: {rooms*{name} ({load} of {limit} watts)}. The house is in {mode} mode.',
   },
   list_devices: {
-    goal: 'see which devices a room has',
+    goal: 'see which devices are in one of the rooms',
     answer: 'I found {found:device}[: {devices*{name} ({status})}].',
     said: ['room'],
   },
   find_device: {
-    goal: 'find a device in the home',
+    goal: 'look for one of our devices',
     answer: 'I found {found:device}[: {devices*{name} ({status}[, battery {battery} percent])}].',
   },
   find_faulty_devices: {
@@ -22,7 +22,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     said: ['fault'],
   },
   reconnect_device: {
-    goal: 'reconnect a device',
+    goal: 'get a device back online',
     answer: '{name} is back online.',
     next: [
       'update_firmware',
@@ -49,48 +49,48 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     checks: ['find_faulty_devices'],
   },
   set_light: {
-    goal: 'adjust a light',
+    goal: 'adjust one of the lights',
     answer: '{name} is at {brightness} percent now; the room draws {room_load} watts.',
     next: ['save_scene'],
     checks: [],
   },
   set_thermostat: {
-    goal: 'change the temperature of a room',
+    goal: 'change the temperature in one of the rooms',
     answer: '{name} is set to {degrees} degrees.',
     checks: [],
   },
   move_cover: {
-    goal: 'adjust a blind or a roof window',
+    goal: 'adjust one of the blinds or roof windows',
     answer: '{name} is {position} percent open now.',
     next: ['save_scene', 'set_thermostat'],
     checks: [],
   },
-  lock_door: { goal: 'lock a door', answer: '{name} is {status}.', next: ['set_home_mode'], checks: [] },
-  unlock_door: { goal: 'unlock a door', answer: '{name} is {status}.', checks: [] },
+  lock_door: { goal: 'lock one of the doors', answer: '{name} is {status}.', next: ['set_home_mode'], checks: [] },
+  unlock_door: { goal: 'unlock one of the doors', answer: '{name} is {status}.', checks: [] },
   get_sensor_history: {
-    goal: 'see what a sensor measured',
+    goal: 'check what one of the sensors measured',
     answer: 'On {date} {name} measured between {lowest} and {highest} {unit}, {average} on average.',
   },
-  switch_camera: { goal: 'switch a camera on or off', answer: '{name} is {status}.', checks: [] },
+  switch_camera: { goal: 'switch one of the cameras on or off', answer: '{name} is {status}.', checks: [] },
   play_on_speaker: {
-    goal: 'play something on a speaker',
+    goal: 'play something on one of the speakers',
     answer: '{name} plays {station} at {volume} percent.',
     checks: [],
   },
   start_appliance: {
-    goal: 'start an appliance',
+    goal: 'start one of the appliances',
     answer: '{name} is running ({status}) and draws {watts} watts; the room is at {room_load} of {room_limit} watts.',
     next: ['set_child_lock'],
     checks: [],
   },
   stop_appliance: {
-    goal: 'stop an appliance',
+    goal: 'stop one of the appliances',
     answer: '{name} is {status}; the room draws {room_load} watts now.',
     next: ['update_firmware', 'set_child_lock', 'set_home_mode'],
     checks: [],
   },
   set_child_lock: {
-    goal: 'change the child lock of an appliance',
+    goal: 'change the child lock of one of the appliances',
     answer: 'The child lock of {name} is {child_lock}.',
     next: ['start_appliance'],
     checks: [],
@@ -102,7 +102,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     checks: ['list_rooms'],
   },
   list_scenes: {
-    goal: 'see the scenes of a room',
+    goal: 'see which scenes there are for a room',
     answer: 'There {found=is|are} {found:scene}[: {scenes*{name} with {devices:device}}].',
     said: ['room'],
   },

@@ -8,7 +8,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
       '{address} is in {city}, {country}, at latitude {latitude} and longitude {longitude}, {elevation} metres above the sea.',
   },
   reverse_geocode: {
-    goal: 'find the address of a point',
+    goal: 'find out which address some coordinates belong to',
     answer: 'The nearest address is {address}, {metres} metres from there.',
     said: ['latitude', 'longitude'],
     elsewhere: ['vehicle:save_destination'],
@@ -32,7 +32,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   find_reachable_places: {
     goal: 'see which places I can get to quickly',
     answer: 'You can reach {found:place}[: {places*{name} at {address}, {minutes:minute} away}].',
-    elsewhere: ['vehicle:save_destination'],
   },
   get_place: {
     goal: 'see when a place is open',
@@ -41,7 +40,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     elsewhere: ['vehicle:save_destination'],
   },
   measure_distance: {
-    goal: 'measure a distance',
+    goal: 'see how far apart two places are',
     answer: 'The distance is {straight_metres} metres in a straight line[ and {road_metres} metres by road].',
   },
   get_travel_time: {
@@ -54,7 +53,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
       'The route is {metres} metres long and takes {minutes:minute}: {steps*{road}[ going {heading}] for {metres} metres}.',
   },
   plan_route_with_stop: {
-    goal: 'plan a route with a stop',
+    goal: 'plan a route with a stop on the way',
     answer:
       'The route is {metres} metres long and takes {minutes:minute}, {minutes_to_stop} of them to the stop, which is a detour of {detour_metres} metres and {detour_minutes:minute}.',
   },

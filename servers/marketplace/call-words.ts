@@ -12,7 +12,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
       'The price of {title} ({format}) is {price}. It is offered by {seller} in {city} (rating: {rating}) and ends on {ends}.[ It has {bids:bid} so far.]',
   },
   list_market_activity: {
-    goal: 'see how things are going on the marketplace',
+    goal: 'go through my own listings, bids or sales',
     answer: 'I found {found:entry} among your {@kind}[: {entries*{title} ({amount}, {state})}].',
   },
   place_bid: {

@@ -194,6 +194,12 @@ export function wasDelivered(db: ShoppingView, product: string): boolean {
   return db.order_items.by('product', product).some(({ order }) => db.orders.get(order)!.status === 'delivered')
 }
 
+/** Whether an order that has not come yet holds the product. */
+export const isOnItsWay = (db: ShoppingView, product: string): boolean =>
+  db.order_items
+    .by('product', product)
+    .some(({ order }) => ['placed', 'shipped'].includes(db.orders.get(order)!.status))
+
 /** `Linen Shirt and 2 more`. */
 export function orderTitle(titles: readonly string[]): string {
   return titles.length === 1 ? titles[0]! : `${titles[0]} and ${titles.length - 1} more`

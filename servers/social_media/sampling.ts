@@ -38,5 +38,6 @@ export function messageText(db: SocialView, random: SeededRandom, profile: strin
   const subjects = db.posts.by('profile', profile).flatMap((post) => subjectOf(post) ?? [])
   const talked = db.direct_messages.by('profile', profile).length > 0
   if (subjects.length === 0 || random.chance(0.4)) return random.pick(talked ? MESSAGES : FIRST_MESSAGES)
-  return random.pick(MESSAGES_ABOUT).replace('{}', random.pick(subjects))
+  // What is theirs is not the writer's.
+  return random.pick(MESSAGES_ABOUT).replace('{}', random.pick(subjects).replace(/\bmy\b/, 'your'))
 }

@@ -52,7 +52,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
       'You have {cash} euros in cash[, {reserved:euro} of them reserved], so your buying power is {buying_power} euros.[ Invested by sector: {sectors*{exposure} of at most {limit} euros in {sector}}.]',
   },
   list_trades: {
-    goal: 'see my trades and dividends in a stock',
+    goal: 'see my past trades in one particular stock',
     answer:
       'There {found=is|are} {found:entry} for {name}[: {trades*{kind} ({quantity:share} at {price:euro}, {date})}].',
     said: ['instrument'],

@@ -28,7 +28,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     checks: [],
   },
   accelerate_to: {
-    goal: 'drive at another speed',
+    goal: 'adjust my speed',
     answer: 'You are going {speed} km/h.',
     next: ['set_cruise_control'],
     checks: ['check_vehicle'],
@@ -99,7 +99,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer: 'There {found=is|are} {found:trip}[: {trips*{name} on {date}, {km} km}].',
   },
   switch_charging: {
-    goal: 'take care of the charging of the car',
+    goal: 'sort out charging the car',
     answer:
       'The charging at {name} is {charging} now, with {charge} percent in the battery[; {added_kwh} kWh were added for {cost}].',
     next: ['start_engine'],

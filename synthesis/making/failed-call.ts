@@ -57,7 +57,9 @@ export function failingVariant({ steps, open, random }: Course, index: number, a
   if (free.length === 0) return null
   for (const field of random.shuffle(free)) {
     for (const value of wrongValues(step.args[field]!, session, step, field, random)) {
-      if (value === step.args[field] || isNotOffered(value, field, steps.slice(0, index))) continue
+      const earlier = steps.slice(0, index)
+      if (value === step.args[field] || isNotOffered(value, field, earlier) || isMoreThanTold(value, field, earlier))
+        continue
       // Who has looked for something up to 140 does not bid 500 for it.
       if (typeof value === 'number' && Number.isFinite(most) && value > most) continue
       const args = { ...step.args, [field]: value }
@@ -71,7 +73,7 @@ export function failingVariant({ steps, open, random }: Course, index: number, a
 }
 
 /** What nothing else does for: who finds no cafe does not look for a library, nobody means to stop a loss at twice the price, nobody who wants 34 degrees is content with 17, and what was counted was. */
-const IN_ITS_PLACE = /^(category|cuisine|door|stop_price|alert_price|limit_price|degrees|temperature|counted)$/
+const IN_ITS_PLACE = /^(category|cuisine|door|trigger|stop_price|alert_price|limit_price|degrees|temperature|counted)$/
 /** Verbs of tools that are told what is so: what was spent is not less because it cannot be entered, nor were fewer dishes missing. */
 const TELLING = /^(record|report)_/
 
@@ -113,6 +115,13 @@ function isNotOffered(value: Json, field: string, earlier: readonly ToldStep[]):
   return typeof value === 'string' && offered.some((other) => other !== undefined) && !offered.includes(value)
 }
 
+/** Whether a look-up has told how much of it there is, and this is more: who reads of 846 points does not pay with 1,400. */
+const isMoreThanTold = (value: Json, field: string, earlier: readonly ToldStep[]): boolean =>
+  typeof value === 'number' &&
+  earlier.some(
+    ({ tool, output: { [field]: told } }) => tool.annotations.readOnly && typeof told === 'number' && told < value,
+  )
+
 /** Choices of what is to be done, rather than how: who wants somebody held does not want them removed instead. */
 export const ACT =
   /^(action|change|answer|outcome|status|state|stage|access|power|rule|restriction|side|charging|child_lock)$/
@@ -122,7 +131,9 @@ const isMisjudged = (value: Json, schema: z.ZodType): boolean =>
   typeof value === 'number' || (typeof value === 'string' && (isDate(value) || isTime(value) || isChoice(schema)))
 
 /** How much more somebody asks for than there is, the least first: people go a little too far rather than beyond all measure. */
-const TOO_MUCH = [1.25, 1.5, 2, 3] as const
+const TOO_MUCH = [1.25, 1.5, 2] as const
+/** Below this number three times as much is still a little too far: three bags for one. */
+const FEW = 10
 
 /** What a person might say instead: more than can be had, another day, another of the choices. */
 export function* wrongValues(
@@ -132,7 +143,10 @@ export function* wrongValues(
   field: string,
   random: SeededRandom,
 ): Generator<Json> {
-  if (typeof value === 'number') yield* TOO_MUCH.map((times) => value * times).filter((more) => Number.isInteger(more))
+  if (typeof value === 'number')
+    yield* [...TOO_MUCH, ...(value < FEW ? [3] : [])]
+      .map((times) => value * times)
+      .filter((more) => Number.isInteger(more))
   if (typeof value !== 'string') return
   for (let attempt = 0; attempt < FAILING_TRIES; attempt++) {
     const other = session.sampleArguments(step.tool, random, {})?.[field]

@@ -14,15 +14,43 @@ const NEWS = 0.25
  */
 export function lookUpsAreWorthIt(steps: readonly Step[], open: Open): boolean {
   return steps.every((step, i) => {
-    if (!step.tool.annotations.readOnly || isTakenFrom(steps, i)) return true
+    if (!step.tool.annotations.readOnly) return true
+    if (isTakenFrom(steps, i)) return !isSpelledOut(steps, i)
     if (!tellsNews(step, steps.slice(0, i))) return false
     const changed = changeBefore(steps, i)
+    if (steps.slice(changed + 1, i).some((look) => makesNeedless(look, step))) return false
     const before = steps.slice(0, i).findLast(({ server }) => server === step.server)
     const after = changed < 0 ? before : steps[changed]!
     const checks = after && checksOf(after)
     if (checks) return checks.includes(step.tool.name) || (changed < 0 && !areOfOne(after, step))
     return changed < 0 || (!areOfOne(after!, step) && showsTheChange(steps, changed, i, open))
   })
+}
+
+/** Whether the world names what people look at after a look-up, and not this look at the same thing: who has read a file does not have its first lines read. */
+const makesNeedless = (look: Step, next: Step): boolean =>
+  look.server === next.server && checksOf(look)?.includes(next.tool.name) === false && areOfOne(look, next)
+
+/** Shortest key that occurs in other words by no chance, in characters. */
+const TELLING_LENGTH = 8
+
+/** Whether somebody says in another call where the thing is that is looked for: who names the path of a file does not look for its directory. */
+function isSpelledOut(steps: readonly Step[], source: number): boolean {
+  const keys = steps.flatMap(({ bindings }) =>
+    bindings.flatMap((binding) =>
+      binding.source === source && typeof binding.value === 'string' && binding.value.length >= TELLING_LENGTH
+        ? [binding.value]
+        : [],
+    ),
+  )
+  const said = steps.flatMap(({ args, bindings }, i) =>
+    i === source
+      ? []
+      : Object.entries(args).flatMap(([field, value]) =>
+          typeof value === 'string' && !bindings.some((binding) => binding.field === field) ? [value] : [],
+        ),
+  )
+  return said.some((text) => keys.some((key) => text.includes(key)))
 }
 
 /** Whether two calls are about the same one thing: that of the first key that each takes or, if it takes none, shows. */

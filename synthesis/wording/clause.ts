@@ -4,7 +4,7 @@ import { type EntitySpec, entityKinds, meaningOf } from '../../servers/kernel/in
 import type { Node } from '../../servers/kernel/tool-graph.js'
 import type { Way } from '../making/references.js'
 import { singular } from './field-words.js'
-import { type Context, PEOPLE, PRONOUN, refer } from './referring.js'
+import { type Context, PEOPLE, refer } from './referring.js'
 import { speaksOfSeveral } from './several.js'
 import type { Ask, Moment } from './speech.js'
 import { type TextSpan, word } from './text-span.js'
@@ -115,10 +115,15 @@ function filled(
       if (/(?:^| )(the|a|an|my|our|each|all) $/.test(before)) return undefined
       const context = contextOf(ask, field, earlier, moment, way)
       // "Add it to it" would mean nothing either.
-      const named = context.named && !spans.some(({ refers, text }) => refers && PRONOUN.test(text))
+      const named = context.named && !spans.concat(word(before)).some(({ text }) => HOLDS_PRONOUN.test(text))
       const words = refer(way, { ...context, named }, { ...slot, before }, manner, moment.random)
       if (!words) return undefined
-      spans.push(word(before), ...words.map((span) => ({ ...span, refers: { ask: index, field } })))
+      spans.push(
+        ...owning(
+          before,
+          words.map((span) => ({ ...span, refers: { ask: index, field } })),
+        ),
+      )
       continue
     }
     const schema = ask.tool.input.shape[field] as z.ZodType
@@ -135,6 +140,18 @@ function filled(
     })
   }
   return spans
+}
+
+const HOLDS_PRONOUN = /\b(it|its|them|that one)\b/
+/** A property of one thing. Of parts "of it" is what people say: "the first lines of it". */
+const OWNED = /(?<=^|[ ])the ((?!first|last|rest|whole|beginning|end|part)[a-z]+) of $/
+
+/** "Its discount" for "the discount of it". */
+function owning(before: string, refers: readonly TextSpan[]): TextSpan[] {
+  const [only] = refers
+  const owned = refers.length === 1 && only!.text === 'it' ? OWNED.exec(before)?.[1] : undefined
+  if (owned === undefined) return [word(before), ...refers]
+  return [word(before.slice(0, -`the ${owned} of `.length)), { ...only!, text: 'its' }, word(` ${owned}`)]
 }
 
 /** Clauses say `a {kind} ...` for any value: `an` before a vowel. */

@@ -254,7 +254,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
       ],
       'How full is the car park (at the station|at the airport|under the market)?',
       'Are there speed checks on the (coast road|ring road) today?',
-      'Is the road over the pass open (today|this weekend)?',
+      'How much snow is there on the pass (today|this weekend)?',
     ],
   },
   {
@@ -380,7 +380,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
       'Who looked at my profile (yesterday|this week|last night)?',
       ['How many people saw my last post?', 'What would it cost to show it to more of them?'],
       'Run an advert for my last post for (20|50|100) euros.',
-      ['Upload the video of my (cat|concert|daughter’s first steps).', 'Put some music under it.'],
+      ['Upload the video of my (cat|holiday|daughter’s first steps).', 'Put some music under it.'],
       'Start a live stream (now|at eight|after lunch).',
     ],
   },
@@ -525,7 +525,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   {
     name: 'television and cinema',
     requests: [
-      ['What is on TV (tonight|at eight|on Friday evening)?', 'Is there a film among it?'],
+      ['What is on TV (tonight|at eight|on Friday evening)?', 'Is a good film on?'],
       ['Which films are showing <city> (tonight|this weekend|on Friday)?', 'What does a ticket cost?'],
       'Is the new season of the (baking|quiz|detective|cooking|talent) show out yet?',
       'How much is a ticket at the (Odeon|Rex|Lux) <city>?',

@@ -82,7 +82,7 @@ function again(way: Exclude<Way, { how: 'value' }>, context: Context, slot: Slot
 }
 
 /** All of what is said where a thing is not named. */
-export const PRONOUN = /^(it|them|that one)$/
+const PRONOUN = /^(it|them|that one)$/
 
 /** Words after which a pronoun would be unclear or no English: "restock the candle at it", "take back it". */
 const AFTER_WHICH_NOTHING = / (of|under|about|among|on|at|by|inside|up|back|off|out|over|down|away|again) $/

@@ -65,7 +65,7 @@ function arranged(clauses: readonly Clause[], world: string, manner: Manner, mom
   if (reason !== '') sentences.push({ spans: [word(reason)], stop: '' })
   const groups = grouped(clauses, register, random)
   /** Ways to begin a sentence that were used in this turn: people vary theirs. */
-  const used = new Set<string>()
+  const used = new Set<string>(opener.now === '' ? [] : [opener.now])
   const listed = groups.length > 2 && random.chance(0.12)
   for (const [nth, group] of groups.entries()) {
     const isLast = nth === groups.length - 1
@@ -124,6 +124,9 @@ function grouped(clauses: readonly Clause[], register: Manner['register'], rando
 
 const lengthOf = (spans: readonly TextSpan[]): number => textOf(spans).length
 
+/** A clause that says for whom it is, or ends with another one, after which "for me" would be of that. */
+const FOR_ITSELF = /\b(me|my|I|if|should|once|when|until|that|which|who|so)\b/
+
 function sentence(
   group: readonly Clause[],
   { linking, isFirst }: { readonly linking: string; readonly isFirst: boolean },
@@ -144,7 +147,7 @@ function sentence(
     (!frame.self || own) &&
     (!frame.once || isFirst) &&
     (!frame.ing || gerund !== undefined) &&
-    (frame.after !== ' for me' || (alone && !/\b(me|my|I)\b/.test(textOf(first)))) &&
+    (frame.after !== ' for me' || (alone && !FOR_ITSELF.test(textOf(first)))) &&
     !(linking !== '' && /^(okay|if|when)/.test(frame.before)) &&
     (startsWithVerb(first) || /^(please )?$/.test(frame.before)) &&
     !used.has(frame.before)

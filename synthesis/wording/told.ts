@@ -35,7 +35,7 @@ export function told(ask: Ask, output: JsonObject, today: string): string | unde
   parsed.set(template, parts)
   const hasMore = output.next_page !== undefined
   const text = filled(parts, { ask, today, schema: tool.output, values: output, hasMore, optional: false })
-  const begun = text?.replaceAll(/(^|[.!?] )at least /g, '$1At least ')
+  const begun = text?.replaceAll(/(^|[.!?] )at least /g, '$1At least ').replaceAll(/(^|[.!?] )no (?=[a-z])/g, '$1No ')
   const whole = begun?.replaceAll(/([.!?])"\.(?= |$)/g, '$1"')
   // What ends in a quotation still ends.
   return whole?.replaceAll(/([^.!?])"(?=$| [A-Z])/g, '$1."')

@@ -102,7 +102,6 @@ const WISHES: Readonly<Record<Persona['register'], readonly string[]>> = {
     'Could you # for me?',
     'I have to #.',
     'Please help me #.',
-    'Could you help me # today?',
     "I'd like you to # for me.",
   ],
   polite: [

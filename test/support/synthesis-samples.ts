@@ -53,7 +53,7 @@ let samples: Promise<Example[]> | undefined
 
 /** 120 examples of every kind and split, made once for all tests that look at them. */
 export function sampleExamples(): Promise<Example[]> {
-  samples ??= runPlan(planOf(120, 5, { 'multi-turn': 80, clarification: 25, abstention: 15 })).then(
+  samples ??= runPlan(planOf(120, 9, { 'multi-turn': 80, clarification: 25, abstention: 15 })).then(
     ({ examples }) => examples,
   )
   return samples

@@ -93,8 +93,8 @@ export const rescheduleEvent = tool({
     'move {event} to {date} at {start}',
     'reschedule {event} for {date} at {start}',
     'shift {event} to {start} on {date}',
-    'have {event} start at {start} on {date} instead',
-    'put {event} on {date} at {start} instead',
+    'change the time of {event} to {date} at {start}',
+    'move {event} so that it starts at {start} on {date}',
   ],
   sample: (draw) => {
     for (const event of ownEvents(draw, draw.bound.event).slice(0, 6)) {

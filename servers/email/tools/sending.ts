@@ -91,11 +91,11 @@ const recallEmail = tool({
   annotations: { readOnly: false },
   needs: ['email_sent'],
   ask: [
-    'recall {email}',
-    'take {email} back before it is read',
-    'pull {email} back',
-    'unsend {email}',
-    'get {email} back if you still can',
+    'recall {email} and make a draft of it again',
+    'turn {email} back into a draft before anyone reads it',
+    'pull {email} back into my drafts',
+    'unsend {email} and keep it as a draft',
+    'get {email} back as a draft if you still can',
   ],
   sample({ db, random, bound, now }) {
     const email = choose(db.emails, random, bound.email, (row) => {

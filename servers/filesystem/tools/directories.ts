@@ -106,7 +106,11 @@ const moveDirectory = tool({
     directory: directoryKey('Directory that is moved'),
     into_directory: directoryKey('Directory into which it is moved'),
   }),
-  output: z.object({ name: z.string(), directory: directoryKey('New path'), moved: z.int() }),
+  output: z.object({
+    name: z.string(),
+    directory: directoryKey('New path'),
+    moved: z.int().describe('Entries in it, which moved with it.'),
+  }),
   annotations: { readOnly: false },
   ask: [
     'move {directory} with everything in it into {into_directory}',
@@ -164,7 +168,7 @@ const moveDirectory = tool({
     unless(entryObstacle(db, user, place, source.name))
     const moved = subtree(db, source).length
     const placed = relocate(context, source, place, source.name)
-    return { name: placed.name, directory: placed.path, moved: moved + 1 }
+    return { name: placed.name, directory: placed.path, moved }
   },
 })
 
@@ -193,7 +197,7 @@ const copyDirectory = tool({
   output: z.object({
     name: z.string(),
     directory: directoryKey('Path of the copy'),
-    copied: z.int(),
+    copied: z.int().describe('Entries in it, which were copied with it.'),
     bytes: z.int(),
   }),
   annotations: { readOnly: false },
@@ -254,7 +258,7 @@ const copyDirectory = tool({
     return {
       name: copy.name,
       directory: copy.path,
-      copied: entries.length + 1,
+      copied: entries.length,
       bytes: entries.reduce((sum, { bytes }) => sum + bytes, 0),
     }
   },

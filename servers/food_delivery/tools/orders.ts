@@ -129,7 +129,7 @@ const cancelFoodOrder = tool({
     'cancel {food_order}',
     'call off {food_order} before they start cooking',
     'cancel {food_order} and get me my money back',
-    'stop {food_order}, I do not want it any more',
+    'have {food_order} stopped',
   ],
   sample({ db, random, bound, now }) {
     const at = now()

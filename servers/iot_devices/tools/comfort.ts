@@ -106,7 +106,7 @@ const moveCover = tool({
   ask: [
     'set {cover} to {position} percent open',
     'set the opening of {cover} to {position} percent',
-    'change how far {cover} is open to {position} percent',
+    'put {cover} at {position} percent open',
     'move {cover} until it is {position} percent open',
   ],
   sample(draw) {

@@ -226,7 +226,7 @@ const getPlace = tool({
   annotations: { readOnly: true },
   ask: [
     'show me the details of {place}',
-    'look up the address and opening hours of {place}',
+    'look up the opening hours of {place}',
     'tell me whether {place} is open now and how it is rated',
     'get the rating and hours of {place}',
     'find out more about {place}, such as when it closes',

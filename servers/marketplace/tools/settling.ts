@@ -25,7 +25,6 @@ const settleSale = tool({
   ask: [
     'go ahead and {outcome} the payment for {sale}',
     'let the marketplace know that I {outcome} the payment for {sale}',
-    'settle {sale}: {outcome} the payment',
     'tell the marketplace that I want to {outcome} the payment for {sale}',
   ],
   sample({ db, random, bound, now }) {

@@ -54,11 +54,11 @@ const retryWebhook = tool({
   }),
   annotations: { readOnly: false },
   ask: [
-    'retry {webhook}',
-    'try {webhook} once more',
-    'retry the failed notices of {webhook}',
-    'send the pending notices of {webhook} again',
-    'push out what got stuck at {webhook}',
+    'retry the webhook {webhook}',
+    'try the webhook {webhook} once more',
+    'retry the failed notices of the webhook {webhook}',
+    'send the pending notices of the webhook {webhook} again',
+    'push out what got stuck at the webhook {webhook}',
   ],
   sample({ db, random, bound, today }) {
     const fits = (row: Webhook) => row.pending > 0 && retriesLeft(row, today()) > 0

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { refund, restock } from '../changes.js'
-import { customerOf, LIMITS, returnObstacle, wasDelivered } from '../rules.js'
+import { customerOf, isOnItsWay, LIMITS, returnObstacle, wasDelivered } from '../rules.js'
 import { money, tool } from '../schema.js'
 import { reviewOf } from '../words.js'
 import { ratingOf } from './catalogue.js'
@@ -70,7 +70,7 @@ const writeReview = tool({
       db.products,
       random,
       bound.product,
-      ({ product }) => !db.reviews.has(product) && wasDelivered(db, product),
+      ({ product }) => !db.reviews.has(product) && wasDelivered(db, product) && !isOnItsWay(db, product),
     )
     if (!row) return null
     const stars = bound.stars ?? random.pick([1, 2, 3, 4, 4, 5, 5])

@@ -43,7 +43,7 @@ const placeOrder = tool({
   annotations: { readOnly: false },
   needs: ['cart_filled', 'coupon_applied'],
   ask: [
-    'order what is in my cart for {delivery_address} by {shipping} shipping and pay with {payment_method}[, using {points} points]',
+    'order what is in my cart to be sent to {delivery_address} by {shipping} shipping and pay with {payment_method}[, using {points} points]',
     'check out and have everything sent to {delivery_address} by {shipping} shipping, paid with {payment_method}[ and {points} loyalty points]',
     'buy what is in my cart with {payment_method} and send it to {delivery_address} by {shipping} shipping[, with {points} points off]',
     'place the order with {shipping} shipping, delivered to {delivery_address} and charged to {payment_method}[, spending {points} points]',
@@ -111,7 +111,7 @@ const listOrders = tool({
     'list my orders that have been {status}',
     'show me the orders that have been {status}',
     'go through my {status} orders',
-    'check which orders of mine have been {status}',
+    'look up my {status} orders',
   ],
   sample({ db, random, bound }) {
     // Orders that were called off are seldom looked for.

@@ -104,7 +104,7 @@ const changeFlight = tool({
     'change {booking} to {flight}',
     'move {booking} over to {flight}',
     'rebook {booking} onto {flight}',
-    'switch {booking} to {flight} instead',
+    'switch {booking} to {flight}',
   ],
   sample({ db, random, bound, now }) {
     const target = bound.flight === undefined ? undefined : flightOf(db, bound.flight)

@@ -183,10 +183,10 @@ const setGuardMode = tool({
   needs: ['standing'],
   ask: [
     'set the guard mode to {mode} with the PIN {pin}',
-    'switch the guard mode of the car to {mode}, the PIN is {pin}',
+    'switch the guard mode of the car to {mode} with PIN {pin}',
     'use the PIN {pin} to set the guard mode to {mode}',
     'change the guard mode to {mode} using PIN {pin}',
-    'set the guard mode of the car to {mode}, my PIN is {pin}',
+    'put the car into guard mode {mode} with my PIN {pin}',
   ],
   sample({ db, random, bound }) {
     const { guard, pin } = theCar(db)

@@ -46,7 +46,7 @@ const findDestination = tool({
   annotations: { readOnly: true },
   ask: [
     'find {text} in the navigation[ among the {kind} entries]',
-    'search the navigation for {text}[ among the {kind} entries]',
+    'search the navigation for {text}[, {kind} entries only]',
     'look up {text} in the navigation system[, {kind} entries only]',
     'check whether the car knows {text} as a destination',
     "see whether {text} turns up in the car's navigation[ among the {kind} entries]",

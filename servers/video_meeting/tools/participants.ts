@@ -75,7 +75,7 @@ const listParticipants = tool({
   ask: [
     'list the participants of {meeting}[ who are {place}]',
     'show me the people on the list for {meeting}[ who are {place}]',
-    'tell me who belongs to {meeting}[, only those who are {place}]',
+    'tell me who the participants of {meeting} are[, only those who are {place}]',
     'check who takes part in {meeting}[, just those who are {place}]',
   ],
   sample({ db, random, bound }) {

@@ -30,6 +30,14 @@ test('asks for too much, and is made good with most of what there is', () => {
   assert.is(failingVariant({ steps: discounted(20), open, random: seededRandom(1) }, 0), null)
 })
 
+test('asks for no more than a look-up has just told that there is', () => {
+  const look = { ...step('crm', 'list_reps', { territory: 'north' }), output: {} }
+  const after = (told: JsonObject) =>
+    failingVariant({ steps: [{ ...look, output: told }, ...discounted(25)], open, random: seededRandom(1) }, 1)
+  assert.is(after({ percent: 60 })?.args.percent, 50)
+  assert.is(after({ percent: 40 }), null)
+})
+
 test('is no second one of a kind that comes on top of the first', () => {
   const after = (steps: ToldStep[]) => failingVariant({ steps, open, random: seededRandom(1) }, 0, true)
   assert.is(after(discounted(20))?.args.percent, 40, 'a discount is there once')

@@ -32,6 +32,7 @@ function played(
 }
 
 const rowsOf = (world: string, table: string) => open(CATALOGUE.get(world)!).db[table]!.list()
+const isReadable = (file: string): boolean => open(CATALOGUE.get('filesystem')!).fork().call('read_file', { file }).ok
 const variant = String(rowsOf('shopping', 'variants').find(({ stock }) => Number(stock) > 5)!.variant)
 const traveller = String(rowsOf('travel_booking', 'itineraries')[0]!.traveller)
 const bought = [
@@ -119,6 +120,48 @@ test('finds something in what was just made', () => {
     ['get_itinerary', { itinerary }],
   ] as const
   assert.not.ok(lookUpsAreWorthIt(played('travel_booking', looked), open))
+})
+
+test('is needless after a look at the same thing that it adds nothing to, whatever came between', () => {
+  const file = String(
+    rowsOf('filesystem', 'nodes').find(({ kind, path }) => kind === 'text' && isReadable(String(path)))!.path,
+  )
+  const looks = [
+    ['read_file', { file }],
+    ['show_file_info', { file }],
+    ['read_lines', { file, part: 'first', lines: 1 }],
+  ] as const
+  const fits = (follows: readonly string[]): boolean =>
+    lookUpsAreWorthIt(played('filesystem', looks, { read_file: follows, show_file_info: ['read_lines'] }), open)
+  assert.ok(fits(['show_file_info', 'read_lines']))
+  assert.not.ok(fits(['show_file_info']))
+})
+
+test('finds no place that somebody spells out in another call', () => {
+  const session = open(CATALOGUE.get('filesystem')!)
+  const file = String(
+    rowsOf('filesystem', 'nodes').find(
+      ({ kind, path }) => kind === 'text' && /^\/home\/\w+\/notes\//.test(String(path)) && isReadable(String(path)),
+    )!.path,
+  )
+  const [, home, directory] = /^((\/home\/\w+)\/notes)/.exec(file)!.reverse() as [string, string, string]
+  const found = session.fork().call('find_directories', { pattern: 'notes', directory: home })
+  assert.ok(found.ok)
+  const linked = (of: string): Step[] => {
+    const steps = played('filesystem', [
+      ['find_directories', { pattern: 'notes', directory: home }],
+      ['create_link', { file: of, directory, name: 'my-link' }],
+    ])
+    const binding = { field: 'directory', value: directory, source: 0, entity: 'directory', ways: [] }
+    return [steps[0]!, { ...steps[1]!, bindings: [binding] }]
+  }
+  const elsewhere = String(
+    rowsOf('filesystem', 'nodes').find(
+      ({ kind, path }) => kind === 'text' && !String(path).startsWith(`${directory}/`) && isReadable(String(path)),
+    )!.path,
+  )
+  assert.not.ok(lookUpsAreWorthIt(linked(file), open))
+  assert.ok(lookUpsAreWorthIt(linked(elsewhere), open))
 })
 
 test.run()

@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
-import type { Json } from '../../../reward/index.js'
+import type { Json, JsonObject } from '../../../reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
 import type { Way } from '../../../synthesis/making/references.js'
@@ -87,6 +87,46 @@ test('asks for several things in one turn, each with its own evidence', () => {
     for (const [index, ask] of asks.entries()) checkEvidence(ask, said, index)
     checkWords(wordsOnly(said), said.text)
   }
+})
+
+test('means one thing by one pronoun, and has it own what is its own', () => {
+  const ask = (world: string, name: string, args: JsonObject, ways: Readonly<Record<string, Way>> = {}): Ask => {
+    const server = CATALOGUE.get(world)!
+    return { server, tool: server.toolsByName.get(name)!, args, references: new Map(Object.entries(ways)) }
+  }
+  const told = (asks: readonly Ask[]) =>
+    Array.from({ length: 200 }, (_, i) => naturalSpeech.request(asks, momentOf(`pronoun ${i}`))?.text ?? '').filter(
+      Boolean,
+    )
+  const deal = 'deal-17'
+  const lowered = told([
+    ask(
+      'crm',
+      'move_deal',
+      { deal, stage: 'negotiation' },
+      { deal: { how: 'label', noun: 'deal', label: 'Kestrel Renewal' } },
+    ),
+    ask('crm', 'discount_deal', { deal, percent: 10 }, { deal: { how: 'only', noun: 'deal' } }),
+  ])
+  assert.ok(lowered.some((text) => /set its discount to 10/.test(text)))
+  assert.not.ok(lowered.some((text) => /the discount of it/.test(text)))
+  const sent = told([
+    ask('shopping', 'add_delivery_address', { name: 'Gym', address: '4 Elm Street, Leeds' }),
+    ask(
+      'shopping',
+      'place_order',
+      { delivery_address: 'gym', payment_method: 'pay-later', shipping: 'express' },
+      {
+        delivery_address: { how: 'only', noun: 'address' },
+        payment_method: { how: 'label', noun: 'payment method', label: 'Pay Later' },
+      },
+    ),
+  ])
+  assert.ok(
+    sent.some((text) => /\bit to (that|the new) address/.test(text)),
+    sent[0],
+  )
+  assert.not.ok(sent.some((text) => /\bsend it to it\b/.test(text)))
 })
 
 test('words a request without a withheld value so that nothing of it can be read', () => {
@@ -226,7 +266,7 @@ test('asks for one thing in the singular, and tells of none in the plural, whate
       for (const [field, schema] of Object.entries(tool.output.shape)) {
         if (!(schema instanceof z.ZodArray && schema.element instanceof z.ZodObject)) continue
         const said = naturalSpeech.report([{ ask, output: { [field]: [] } }], momentOf(0))
-        const things = /^(?:I found no|There are no|No) (.+?)(?: came up)?\.$/.exec(said)?.[1]
+        const things = /^(?:I found no|There are no|No) (.+?)(?: came up| are .+)?\.$/.exec(said)?.[1]
         if (things !== undefined) assert.match(things, /(s|people|series)$/, `${tool.name}.${field}: ${said}`)
       }
     }
