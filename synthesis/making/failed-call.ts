@@ -58,13 +58,13 @@ export function failingVariant({ steps, open, random }: Course, index: number, a
   for (const field of random.shuffle(free)) {
     for (const value of wrongValues(step.args[field]!, session, step, field, random)) {
       const earlier = steps.slice(0, index)
-      if (value === step.args[field] || isNotOffered(value, field, earlier) || isMoreThanTold(value, field, earlier))
-        continue
+      if (value === step.args[field] || isNotOffered(value, field, earlier)) continue
       // Who has looked for something up to 140 does not bid 500 for it.
       if (typeof value === 'number' && Number.isFinite(most) && value > most) continue
       const args = { ...step.args, [field]: value }
       const result = session.fork().call(step.tool.name, args)
       if (result.ok || result.code === 'invalid_arguments' || isFulfilled(result, value)) continue
+      if (isMoreThanTold(value, result.message, earlier)) continue
       if (after || !fallsShort(step.args[field]!, value, result.message))
         return { step: index, field, args, code: result.code, message: result.message }
     }
@@ -115,12 +115,13 @@ function isNotOffered(value: Json, field: string, earlier: readonly ToldStep[]):
   return typeof value === 'string' && offered.some((other) => other !== undefined) && !offered.includes(value)
 }
 
-/** Whether a look-up has told how much of it there is, and this is more: who reads of 846 points does not pay with 1,400. */
-const isMoreThanTold = (value: Json, field: string, earlier: readonly ToldStep[]): boolean =>
-  typeof value === 'number' &&
-  earlier.some(
-    ({ tool, output: { [field]: told } }) => tool.annotations.readOnly && typeof told === 'number' && told < value,
+/** Whether a look-up has told how much there is, which the refusal says again: who reads of 846 points does not pay with 1,400. */
+function isMoreThanTold(value: Json, message: string, earlier: readonly ToldStep[]): boolean {
+  const told = earlier.flatMap(({ tool, output }) =>
+    tool.annotations.readOnly ? numbersIn(JSON.stringify(output)) : [],
   )
+  return typeof value === 'number' && numbersIn(message).some((most) => most < value && told.includes(most))
+}
 
 /** Choices of what is to be done, rather than how: who wants somebody held does not want them removed instead. */
 export const ACT =

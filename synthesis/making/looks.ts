@@ -39,7 +39,7 @@ function isSpelledOut(steps: readonly Step[], source: number): boolean {
   const keys = steps.flatMap(({ bindings }) =>
     bindings.flatMap((binding) =>
       binding.source === source && typeof binding.value === 'string' && binding.value.length >= TELLING_LENGTH
-        ? [binding.value]
+        ? placesUnder(binding.value)
         : [],
     ),
   )
@@ -52,6 +52,10 @@ function isSpelledOut(steps: readonly Step[], source: number): boolean {
   )
   return said.some((text) => keys.some((key) => text.includes(key)))
 }
+
+/** A key, and of a path what the paths in it begin with. */
+const placesUnder = (key: string): string[] =>
+  key.includes('/') ? [key, `${key.slice(key.lastIndexOf('/') + 1)}/`] : [key]
 
 /** Whether two calls are about the same one thing: that of the first key that each takes or, if it takes none, shows. */
 const areOfOne = (one: Step, other: Step): boolean => {

@@ -142,7 +142,7 @@ function filled(
   return spans
 }
 
-const HOLDS_PRONOUN = /\b(it|its|them|that one)\b/
+const HOLDS_PRONOUN = /\b(it|its|them)\b/
 /** A property of one thing. Of parts "of it" is what people say: "the first lines of it". */
 const OWNED = /(?<=^|[ ])the ((?!first|last|rest|whole|beginning|end|part)[a-z]+) of $/
 
@@ -209,7 +209,7 @@ function speaksOnlyOf({ server, tool, args }: Ask, entity: string | undefined, k
 
 /** Whether the call is what brings things of this kind into being. */
 const makes = ({ tool }: Ask, entity: string): boolean =>
-  /^(create|add|write|schedule|save|plan|book)_/.test(tool.name) && tool.name.includes(entity)
+  /^(create|add|write|schedule|save|plan|book)_(?!to_)/.test(tool.name) && tool.name.includes(entity)
 
 /** How a thing was meant before in the turn, if it was and no other of its kind since. */
 function repeatedFrom(

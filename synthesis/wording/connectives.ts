@@ -73,18 +73,20 @@ export function greeting(register: Register, random: SeededRandom): string {
 /** How people take up what the assistant said; whether it thanks is told by the word. */
 const TAKEN_UP: Readonly<Record<Register, Readonly<Record<Before | 'both', readonly string[]>>>> = {
   terse: {
-    both: ['ok', 'thx', 'ok', 'good', 'thanks', 'k', 'ok thx', 'cool'],
+    both: ['ok', 'thx', 'ok', 'thanks', 'k', 'ok thx'],
     found: ['got it', 'ok i see', 'right'],
-    changed: ['great', 'nice', 'perfect'],
+    changed: ['great', 'nice', 'perfect', 'good', 'cool'],
   },
   plain: {
-    both: ['Thanks', 'OK', 'Good', 'Alright', 'Okay, thanks', 'Great, thanks', 'Okay'],
+    both: ['Thanks', 'OK', 'Right then', 'Thanks for that', 'Alright', 'Okay, thanks', 'All right', 'Okay'],
     found: [
       ...['Good to know', 'I see', 'Right', 'Got it', 'Okay, I see', 'That helps', 'Thanks, got it'],
       ...['Just what I was after', 'Noted', 'Interesting'],
     ],
     changed: [
       'Great',
+      'Great, thanks',
+      'Good',
       'Perfect',
       'Very good',
       'Good, that is done',
@@ -96,7 +98,15 @@ const TAKEN_UP: Readonly<Record<Register, Readonly<Record<Before | 'both', reado
     ],
   },
   polite: {
-    both: ['Thank you', 'Many thanks', 'Very good', 'Thanks a lot', 'Very good, thank you', 'All right, thank you'],
+    both: [
+      'Thank you',
+      'Many thanks',
+      'Thanks a lot',
+      'Thank you kindly',
+      'Thank you for that',
+      'Thank you very much',
+      'All right, thank you',
+    ],
     found: [
       'That is helpful',
       'I see, thank you',
@@ -111,6 +121,7 @@ const TAKEN_UP: Readonly<Record<Register, Readonly<Record<Before | 'both', reado
     changed: [
       'Perfect, thank you',
       'Wonderful',
+      'Very good, thank you',
       'Thank you, that was quick',
       'Excellent',
       'I am glad that is done',
@@ -120,7 +131,7 @@ const TAKEN_UP: Readonly<Record<Register, Readonly<Record<Before | 'both', reado
     ],
   },
   chatty: {
-    both: ['Awesome, thanks', 'Great', 'Lovely', 'Cool', 'Super', 'Alright', 'Okay', 'Nice', 'Thanks a bunch'],
+    both: ['Alright', 'Okay', 'Right', 'Alrighty', 'Thanks a bunch', 'Thanks for that', 'Okay, cheers', 'Ta'],
     found: [
       'Oh good',
       'Ah, there we go',
@@ -134,6 +145,9 @@ const TAKEN_UP: Readonly<Record<Register, Readonly<Record<Before | 'both', reado
     ],
     changed: [
       'Perfect',
+      'Awesome, thanks',
+      'Lovely',
+      'Super',
       'Brilliant, thanks',
       'You are quick',
       'Nice one',
@@ -154,7 +168,7 @@ const NOW: readonly (readonly [string, number])[] = [
   ['also, ', 2],
   ['one more thing: ', 1],
   ['another thing: ', 1],
-  ['apart from that, ', 1],
+  ['while I have you, ', 1],
   ["while you're at it, ", 1],
   ['oh and ', 1],
   ['', 7],

@@ -240,8 +240,8 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     requests: [
       ['Log (two|three|five) hours of work for (yesterday|Friday).', 'Send my time sheet in.'],
       'How many hours did the team book last week?',
-      ['Who of my team is on holiday (this week|next week)?', 'Who stands in for them?'],
-      'Approve the time sheets of (February|last week).',
+      ['Who on my team is on holiday (this week|next week)?', 'Who stands in for them?'],
+      'Approve (February’s|last week’s) time sheets.',
     ],
   },
   {
@@ -355,7 +355,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
       ['Have somebody from the shop call me back (this afternoon|tomorrow).', 'Give them my mobile number.'],
       'Change the password of my shop account.',
       'Send me the printed catalogue for (spring|summer).',
-      'Match the price that another shop asks for the same (blender|rucksack|headphones).',
+      'Match the lower price that another shop asks for (this blender|this rucksack|these headphones).',
       ['Log me out of the shop on all my devices.', 'Delete my account.'],
     ],
   },

@@ -82,7 +82,7 @@ function again(way: Exclude<Way, { how: 'value' }>, context: Context, slot: Slot
 }
 
 /** All of what is said where a thing is not named. */
-const PRONOUN = /^(it|them|that one)$/
+const PRONOUN = /^(it|them)$/
 
 /** Words after which a pronoun would be unclear or no English: "restock the candle at it", "take back it". */
 const AFTER_WHICH_NOTHING = / (of|under|about|among|on|at|by|inside|up|back|off|out|over|down|away|again) $/
@@ -103,7 +103,6 @@ function theOnly(
   if (adjacent && named && pronounFits && (PEOPLE.has(noun) || random.chance(0.8)))
     return PEOPLE.has(noun) ? 'them' : 'it'
   if (before.endsWith('that ')) return `this ${noun}`
-  if (adjacent && named && !PEOPLE.has(noun) && random.chance(0.15)) return 'that one'
   if (made) return random.pick([`that ${noun}`, `the new ${noun}`, `the new ${noun}`])
   if (ahead) return `that ${noun}`
   // One thing is "that" throughout: of "that event" and "this event" in one turn nobody thinks that they are the same.

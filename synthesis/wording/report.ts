@@ -63,7 +63,7 @@ const isState = (text: string): boolean => /^[^.]* (is|are|has|have) /.test(text
 
 /** Words that are written small inside a sentence. */
 const FUNCTION_WORD =
-  /^(For|The|There|It|You|Your|This|That|These|Those|In|A|An|At|No|On|By|From|To|What|All|None|Nothing|Nobody|Trending) /
+  /^(For|The|There|Here|It|You|Your|This|That|These|Those|In|A|An|At|No|On|By|From|To|What|All|None|Nothing|Nobody|Trending) /
 
 const small = (text: string): string => (FUNCTION_WORD.test(text) ? text[0]!.toLowerCase() + text.slice(1) : text)
 function confirmed(word: string, answer: string): string {

@@ -124,6 +124,9 @@ function grouped(clauses: readonly Clause[], register: Manner['register'], rando
 
 const lengthOf = (spans: readonly TextSpan[]): number => textOf(spans).length
 
+/** No second step of a request: "then do you know". */
+const ASKS_ANEW = /^do you know\b/
+
 /** A clause that says for whom it is, or ends with another one, after which "for me" would be of that. */
 const FOR_ITSELF = /\b(me|my|I|if|should|once|when|until|that|which|who|so)\b/
 
@@ -138,7 +141,7 @@ function sentence(
   const [first, ...rest] = group.map(({ spans }) => spans) as [readonly TextSpan[], ...(readonly TextSpan[])[]]
   const alone = rest.length === 0
   const wish = register !== 'terse' || random.chance(0.3) ? turned(first, alone, random) : undefined
-  if (wish && random.chance(0.4)) {
+  if (wish && random.chance(0.4) && !(linking !== '' && ASKS_ANEW.test(textOf(wish.spans)))) {
     return ended([word(linking), ...wish.spans, ...appended(rest, random)], wish.asks, manner, random)
   }
   const gerund = alone ? asGerund(first) : undefined

@@ -92,7 +92,8 @@ function said(part: AnswerPart, filling: Filling): string | undefined {
 const countOf = (value: Json | undefined): number | undefined =>
   typeof value === 'number' ? value : Array.isArray(value) ? value.length : undefined
 
-function valueAt(path: readonly string[], { ask, schema, values, today }: Filling): string | undefined {
+function valueAt(path: readonly string[], filling: Filling): string | undefined {
+  const { ask, schema, values, today } = filling
   const [field, inner] = path as [string, string?]
   const outer = values[field]
   const value = inner === undefined ? outer : isObject(outer) ? outer[inner] : undefined
@@ -104,6 +105,7 @@ function valueAt(path: readonly string[], { ask, schema, values, today }: Fillin
   // The key of a person or a room is the name with hyphens.
   const isNamed = ask.server.entities[entity]?.label === 'name'
   if (typeof value === 'string' && isNamed && isNameAsKey(value)) return nameOf(value)
+  if (Array.isArray(value) && inner === undefined && goesOn(field, filling)) return plain([...value, 'others'], today)
   return plain(value, today)
 }
 

@@ -28,7 +28,7 @@ export function mannerOf({ name, role, register }: Persona): Manner {
 }
 
 const CONTRACTIONS: readonly [RegExp, string][] = [
-  [/\bI am(?= (?!here\b)[a-z])/g, "I'm"],
+  [/\bI am(?= (?!(?:here|and|or)\b)[a-z])/g, "I'm"],
   [/\bI would(?= [a-z])/g, "I'd"],
   [/\bdo not\b/g, "don't"],
   [/\bwill not\b/g, "won't"],

@@ -121,14 +121,13 @@ const WISHES: Readonly<Record<Persona['register'], readonly string[]>> = {
     'I was thinking I should #. Can you do that?',
     "It's about time to #, I think. Would you do that for me?",
     'I keep meaning to #. Could you help me with that?',
-    "I'd love to #. Can you do that?",
     "I'd like to # now, if you don't mind.",
     'You can # for me, right?',
   ],
 }
 
 /** Nobody puts a look-up off. */
-const PUT_OFF = /about time|keep meaning|was thinking|have to|love to/
+const PUT_OFF = /about time|keep meaning|was thinking|have to/
 
 /** Begins by asking for help before it says with what. */
 const OPENING = /^(?:I need some help|Can you help me out)\b/

@@ -20,7 +20,7 @@ const changeLabel = tool({
   output: z.object({ subject: z.string(), email: emailKey(), labels: z.array(labelKey()), label_count: z.int() }),
   annotations: { readOnly: false },
   ask: [
-    'open {email} and {change} the label {label}',
+    'go to {email} and {change} the label {label}',
     'take {email} and {change} the {label} label',
     'edit the labels of {email} to {change} {label}',
     'change the labels of {email}: {change} {label}',

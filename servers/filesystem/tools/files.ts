@@ -161,7 +161,8 @@ const copyFile = tool({
       bound.file,
       (node) => isMovable(node, made) && !readObstacle(user, node) && !quotaObstacle(db, user.user, node.bytes, 1),
     )
-    if (!chosen) return null
+    // Nobody has a file copied to where it is.
+    if (!chosen || bound.directory === chosen.node.parent) return null
     const { node } = chosen
     const others = newNamesOf(node)
     const newName = bound.new_name ?? (others.length > 0 && random.chance(0.3) ? random.pick(others) : undefined)

@@ -105,7 +105,7 @@ const moveCover = tool({
   establishes: ['room_arranged', 'windows_moved'],
   ask: [
     'set {cover} to {position} percent open',
-    'set the opening of {cover} to {position} percent',
+    'have {cover} opened to {position} percent',
     'put {cover} at {position} percent open',
     'move {cover} until it is {position} percent open',
   ],

@@ -93,7 +93,7 @@ const listShippingOptions = tool({
   needs: ['cart_filled'],
   ask: [
     'list the shipping options for {delivery_address}',
-    'show me the ways to have my cart sent to {delivery_address}',
+    'show me how my cart can be shipped to {delivery_address}',
     'check what shipping to {delivery_address} costs',
     'tell me how soon my cart could be delivered to {delivery_address}',
   ],

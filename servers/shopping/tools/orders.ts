@@ -151,11 +151,11 @@ const showOrder = tool({
   ask: [
     'go through {order} with me, item by item',
     'check what is in {order}',
-    'tell me what is in {order} and when it arrives',
+    'tell me what is in {order}',
     'look up the details of {order}',
   ],
   sample({ db, random, bound }) {
-    // Of what was called off nobody asks when it arrives.
+    // Nobody looks at what they have called off.
     const row = choose(db.orders, random, bound.order, ({ status }) => status !== 'cancelled')
     return row ? { order: row.order } : null
   },

@@ -107,7 +107,7 @@ const protectPosition = tool({
     'protect {quantity} shares of {instrument} with a stop at {stop_price}',
     'set a stop order at {stop_price} for {quantity} shares of {instrument}',
     'place a stop loss on {quantity} shares of {instrument} at {stop_price}',
-    'secure {quantity} of my shares of {instrument} with a stop loss at {stop_price}',
+    'secure {quantity} shares of {instrument} with a stop loss at {stop_price}',
     'have {quantity} shares of {instrument} sold should the price drop to {stop_price}',
   ],
   sample({ db, random, bound }) {

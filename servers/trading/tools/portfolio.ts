@@ -101,9 +101,9 @@ const listTrades = tool({
   needs: ['money_moved'],
   ask: [
     'list my transactions in {instrument}[, only the {kind} ones]',
-    'show me the history of {instrument} in my portfolio[, just the {kind} entries]',
+    'show me my own history with {instrument}[, just the {kind} entries]',
     'pull up my records on {instrument}[, {kind} entries only]',
-    'look up my past trades and dividends in {instrument}[, just the {kind} entries]',
+    'look up what I did with {instrument} so far[, just the {kind} entries]',
   ],
   sample({ db, random, bound }) {
     const trades = db.trades.list(

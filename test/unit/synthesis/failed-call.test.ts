@@ -34,8 +34,8 @@ test('asks for no more than a look-up has just told that there is', () => {
   const look = { ...step('crm', 'list_reps', { territory: 'north' }), output: {} }
   const after = (told: JsonObject) =>
     failingVariant({ steps: [{ ...look, output: told }, ...discounted(25)], open, random: seededRandom(1) }, 1)
-  assert.is(after({ percent: 60 })?.args.percent, 50)
-  assert.is(after({ percent: 40 }), null)
+  assert.is(after({ deals: [{ most: 60 }] })?.args.percent, 50)
+  assert.is(after({ deals: [{ most: 30 }] }), null)
 })
 
 test('is no second one of a kind that comes on top of the first', () => {
