@@ -144,7 +144,7 @@ function filled(
 
 const HOLDS_PRONOUN = /\b(it|its|them)\b/
 /** A property of one thing. Of parts "of it" is what people say: "the first lines of it". */
-const OWNED = /(?<=^|[ ])the ((?!first|last|rest|whole|beginning|end|part)[a-z]+) of $/
+const OWNED = /(?<=^|[ ])the ((?!first|last|rest|whole|beginning|end|part)(?:[a-z]+ )?[a-z]+) of $/
 
 /** "Its discount" for "the discount of it". */
 function owning(before: string, refers: readonly TextSpan[]): TextSpan[] {

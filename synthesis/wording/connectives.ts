@@ -131,7 +131,7 @@ const TAKEN_UP: Readonly<Record<Register, Readonly<Record<Before | 'both', reado
     ],
   },
   chatty: {
-    both: ['Alright', 'Okay', 'Right', 'Alrighty', 'Thanks a bunch', 'Thanks for that', 'Okay, cheers', 'Ta'],
+    both: ['Alright', 'Okay', 'Right', 'Alrighty', 'Thanks a bunch', 'Thanks for that', 'Okay, cheers'],
     found: [
       'Oh good',
       'Ah, there we go',
