@@ -14,6 +14,7 @@ import { RunFold } from '../coordinator/ledger/run-fold.js'
 import { SKETCH_NUMBERS } from '../judging/likeness.js'
 import { silentLogger } from '../swarm/index.js'
 import { agreed, batched, judged, leased, published, trained } from '../test/support/run-events.js'
+import { median } from './median.js'
 import type { BenchResult } from './result.js'
 
 const KEYS = 250
@@ -125,5 +126,3 @@ export async function measureStarts(): Promise<BenchResult[]> {
     await rm(folder, { recursive: true, force: true })
   }
 }
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!

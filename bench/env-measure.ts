@@ -59,10 +59,3 @@ export async function microseconds(operations: number, run: () => unknown, measu
   if (task?.result.state !== 'completed') throw new Error('the measurement did not complete')
   return (1000 * task.result.latency.p50) / operations
 }
-
-/** The middle value, or the mean of the two middle ones. */
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  const half = sorted.length >> 1
-  return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2
-}

@@ -1,7 +1,7 @@
 import { CATALOGUE } from '../servers/catalogue.js'
-import { median } from './env-measure.js'
 import { emptyMcpCalls, type Peers, pythonPeers } from './env-peers.js'
 import { type Metric, measureWorld, UNITS } from './env-world.js'
+import { median } from './median.js'
 import type { BenchResult } from './result.js'
 
 const METRICS = Object.keys(UNITS) as Metric[]

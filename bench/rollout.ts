@@ -3,6 +3,7 @@ import { type EngineProcess, openEngine } from '../engine/index.js'
 import { cpuSeconds } from './cpu-seconds.js'
 import { DEMO_MODEL } from './demo-stage.js'
 import { type LlamaServer, startLlamaServer } from './llama-server.js'
+import { median } from './median.js'
 import type { BenchResult } from './result.js'
 import { CONTEXT_TOKENS, type PlannedRollout, planGroup } from './rollout-work.js'
 
@@ -14,7 +15,7 @@ const SERVER = process.env.PROVE_LLAMA_SERVER
 const SIZES = (process.env.PROVE_BENCH_SIZES ?? '1,8,16').split(',').map(Number)
 /** Groups that are made in one measurement, of all sizes about as many rollouts. */
 const ROLLOUTS = Number(process.env.PROVE_BENCH_ROLLOUTS ?? 48)
-const REPEATS = Number(process.env.PROVE_BENCH_REPEATS ?? 2)
+const REPEATS = Number(process.env.PROVE_BENCH_REPEATS ?? 5)
 const LONGEST_MS = 20 * 60_000
 
 /** One way of making groups. */
@@ -35,7 +36,7 @@ interface Run {
 /**
  * Groups of rollouts of several turns with tools' results between them, on one CPU thread: one group after the other, with lanes
  * refilled from the next group as they become free, and by llama.cpp's own server with the same model, slots and cache of
- * prompts. The contestants take turns in one run; of each, the least of some repeats.
+ * prompts. The contestants take turns in one run, in changing order; of each the median of its repeats, and of the ratios within each.
  */
 export async function run(): Promise<{ results: BenchResult[] }> {
   if (SERVER === undefined || !existsSync(SERVER))
@@ -65,7 +66,8 @@ async function measureSize(size: number): Promise<BenchResult[]> {
     // The first decodes pay for page faults.
     for (const one of contestants) await one.make([planGroup(-1, size)], signal)
     for (let repeat = 0; repeat < REPEATS; repeat++)
-      for (const one of contestants)
+      // What comes first finds another machine than what comes last.
+      for (const one of repeat % 2 === 0 ? contestants : contestants.toReversed())
         runs.set(one, [...(runs.get(one) ?? []), await measure(one, groupsOf(repeat), signal)])
     return summarise(size, count, runs)
   } finally {
@@ -145,20 +147,23 @@ async function measure(
 function summarise(size: number, groups: number, runs: ReadonlyMap<Contestant, readonly Run[]>): BenchResult[] {
   const all = [...runs]
   const tokens = sum(all.flatMap(([, own]) => own.map((run) => run.tokens))) / sum(all.map(([, own]) => own.length))
-  const best = (own: readonly Run[], of: (run: Run) => number): number =>
-    Math.min(...own.map((run) => of(run) / run.tokens))
   const of = size === 1 ? 'single stream' : `groups of ${size}`
-  const measures = [
-    { unit: 'groups/s', speed: (own: readonly Run[]) => groups / (tokens * best(own, ({ seconds }) => seconds)) },
+  const speeds = (own: readonly Run[], time: (run: Run) => number): number[] =>
+    own.map((run) => (groups * run.tokens) / (tokens * time(run)))
+  const times = [
+    { unit: 'groups/s', time: ({ seconds }: Run) => seconds },
     ...(all.every(([, own]) => own.every(({ cpu }) => cpu !== null))
-      ? [{ unit: 'groups/CPU s', speed: (own: readonly Run[]) => groups / (tokens * best(own, ({ cpu }) => cpu!)) }]
+      ? [{ unit: 'groups/CPU s', time: ({ cpu }: Run) => cpu! }]
       : []),
   ]
-  return measures.flatMap(({ unit, speed }) => {
+  return times.flatMap(({ unit, time }) => {
     const peer = all.find(([{ name }]) => name === 'llama-server')
+    const theirs = peer && speeds(peer[1], time)
     return all.map(([one, own]) => ({
-      ...{ metric: `${of}, ${one.name}`, value: speed(own), unit },
-      ...(peer && peer[0] !== one ? { peer: 'llama-server', ratio: speed(own) / speed(peer[1]) } : {}),
+      ...{ metric: `${of}, ${one.name}`, value: median(speeds(own, time)), unit },
+      ...(peer && peer[0] !== one
+        ? { peer: 'llama-server', ratio: median(speeds(own, time).map((speed, i) => speed / theirs![i]!)) }
+        : {}),
     }))
   })
 }

@@ -90,7 +90,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     checks: [],
   },
   set_child_lock: {
-    goal: 'change the child lock of one of the appliances',
+    goal: 'switch a child lock on or off',
     answer: 'The child lock of {name} is {child_lock}.',
     next: ['start_appliance'],
     checks: [],

@@ -144,7 +144,6 @@ export const FIRST_MESSAGES: readonly string[] = [
 export const MESSAGES_ABOUT: readonly string[] = [
   'I enjoyed your post about {}!',
   'Your post about {} made me smile.',
-  'I saw your post, could you tell me more about {}?',
   'Did you write more about {} somewhere?',
   'I have a question about {}, do you have a minute?',
 ]

@@ -66,7 +66,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'pay for a booking',
     answer: '{title} is {status}: {paid} euros paid, {budget_left} euros left in the budget.',
     said: ['budget'],
-    next: ['choose_seat', 'add_baggage', 'upgrade_booking'],
+    next: ['choose_seat', 'upgrade_booking'],
     checks: ['find_free_seats', 'get_itinerary'],
   },
   get_booking: {

@@ -38,7 +38,7 @@ export function isOneErrand(steps: readonly Step[]): boolean {
     )
   )
     return false
-  if (steps.some((_, i) => isForNothing(steps, i)) || areAtOdds(steps)) return false
+  if (steps.some((_, i) => isForNothing(steps, i)) || areAtOdds(steps) || changesHowItTravels(steps)) return false
   const groups = steps.map((_, i) => i)
   const join = (a: number, b: number): void => {
     const [from, to] = [groups[a]!, groups[b]!]
@@ -67,6 +67,12 @@ export function isOneErrand(steps: readonly Step[]): boolean {
   }
   return new Set(groups.filter((_, i) => !finds[i])).size <= 1
 }
+
+const WITHOUT_A_CAR: ReadonlySet<unknown> = new Set(['walking', 'cycling', 'transit'])
+
+/** Whether a way is looked for without a car that a car is sent then. */
+const changesHowItTravels = (steps: readonly Step[]): boolean =>
+  steps.some(({ args }) => WITHOUT_A_CAR.has(args.mode)) && steps.some(({ server }) => server.name === 'vehicle')
 
 const usersOf = (steps: readonly Step[], source: number): number[] =>
   steps.flatMap(({ bindings }, i) => (bindings.some((binding) => binding.source === source) ? [i] : []))

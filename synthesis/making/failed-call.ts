@@ -73,7 +73,8 @@ export function failingVariant({ steps, open, random }: Course, index: number, a
 }
 
 /** What nothing else does for: who finds no cafe does not look for a library, nobody means to stop a loss at twice the price, nobody who wants 34 degrees is content with 17, and what was counted was. */
-const IN_ITS_PLACE = /^(category|cuisine|door|trigger|stop_price|alert_price|limit_price|degrees|temperature|counted)$/
+const IN_ITS_PLACE =
+  /^(category|cuisine|door|trigger|until|stop_price|alert_price|limit_price|degrees|temperature|counted)$/
 /** Verbs of tools that are told what is so: what was spent is not less because it cannot be entered, nor were fewer dishes missing. */
 const TELLING = /^(record|report)_/
 

@@ -16,7 +16,7 @@ const DOUBTS: Readonly<Record<Persona['register'], readonly string[]>> = {
     'Would you mind looking once more whether it can be done?',
     'Thank you for telling me. Might there be another way, though?',
     'Could you kindly check again?',
-    'I understand. Is there perhaps another way to get there?',
+    'I understand. Is there perhaps another way to do it?',
   ],
   chatty: [
     "Oh come on, there must be some way, isn't there?",

@@ -122,7 +122,10 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
       'Call my next lead and put me through.',
       ['Write down what was said on my call with the client (this morning|on Friday).', 'Mail it to my team.'],
       'Leave a message on the answering machine of our (newest|biggest) customer.',
-      ['Forward my calls to my mobile (this afternoon|until tomorrow).', 'Send the rest to voicemail.'],
+      [
+        'Forward my calls to my mobile (this afternoon|until tomorrow).',
+        'Play my own greeting to those who call at night.',
+      ],
     ],
   },
   {
@@ -355,7 +358,6 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
       ['Have somebody from the shop call me back (this afternoon|tomorrow).', 'Give them my mobile number.'],
       'Change the password of my shop account.',
       'Send me the printed catalogue for (spring|summer).',
-      'Match the lower price that another shop asks for (this blender|this rucksack|these headphones).',
       ['Log me out of the shop on all my devices.', 'Delete my account.'],
     ],
   },

@@ -118,7 +118,8 @@ const STANDS_OUT = /^(?=.*[a-z])[\w~/-]+(\.[a-z0-9]+)?$/
 /** Labels that are the name of a thing and of nothing else. */
 const NAMED_BY = new Set(['name', 'title'])
 /** Things that bear the name of another: the order of a stock, the sale of a lamp. Without the word the other would be meant. */
-const NAMED_AFTER_ANOTHER = /\b(request|order|sale|reservation|shipment|recording|offer|appointment|transaction)$/
+const NAMED_AFTER_ANOTHER =
+  /\b(request|order|sale|reservation|shipment|recording|offer|appointment|transaction|webhook)$/
 
 /** What things are called that have names of their own: nobody says "the Copper Lion Pharmacy place". */
 const SAYS_NOTHING =

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { clockOf } from '../../kernel/dates.js'
+import { addDays, clockOf, isWorkday } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
 import type { Table } from '../../kernel/table.js'
 import {
@@ -18,6 +18,10 @@ import { isDaily, isRegular, meetingTitle, privateTitle } from '../words.js'
 import { dropReminders } from './reminders.js'
 
 type Db = { readonly events: Table<CalendarEvent> } & Parameters<typeof dropReminders>[0]
+
+/** Nobody has a daily meeting over the weekend. */
+const isWorkdays = (first: string, days: number): boolean =>
+  Array.from({ length: days }, (_, i) => addDays(first, i)).every(isWorkday)
 
 const eventAndTime = {
   title: z.string(),
@@ -91,7 +95,7 @@ export const rescheduleEvent = tool({
   annotations: { readOnly: false },
   ask: [
     'move {event} to {date} at {start}',
-    'reschedule {event} for {date} at {start}',
+    'reschedule {event} to {start} on {date}',
     'shift {event} to {start} on {date}',
     'change the time of {event} to {date} at {start}',
     'move {event} so that it starts at {start} on {date}',
@@ -179,6 +183,7 @@ export const repeatEvent = tool({
         const usual = isDaily(row.title) ? FREQUENCIES : FREQUENCIES.filter((often) => often !== 'daily')
         const frequency = bound.frequency ?? random.pick(usual)
         const times = bound.times ?? random.int(3, 5)
+        if (frequency === 'daily' && !isWorkdays(row.date, times)) continue
         if (!repeatObstacle(draw, { event, ...row }, frequency, times)) return { event, frequency, times }
       }
     }

@@ -100,7 +100,6 @@ const compareFiles = tool({
   annotations: { readOnly: true },
   ask: [
     'compare {file} with {other_file}',
-    'show what changes from {file} to {other_file}',
     'list the differences from {file} to {other_file}',
     'check whether {file} and {other_file} are the same',
   ],

@@ -105,7 +105,7 @@ const moveCover = tool({
   establishes: ['room_arranged', 'windows_moved'],
   ask: [
     'set {cover} to {position} percent open',
-    'have {cover} opened to {position} percent',
+    'bring {cover} to {position} percent open',
     'put {cover} at {position} percent open',
     'move {cover} until it is {position} percent open',
   ],

@@ -112,7 +112,8 @@ const findDevice = tool({
   ],
   sample({ db, random, bound }) {
     const { name } = random.pick(db.devices.list())
-    const part = name.split(' ').slice(-2).join(' ')
+    // Somebody who leaves a word out says the kind of the device: the last word.
+    const part = name.split(' ').at(-1)!
     return { name: random.chance(0.25) && named(db, part).length <= PAGE.longest ? part : name, ...bound }
   },
   run({ name }, context) {

@@ -22,7 +22,7 @@ const geocodeAddress = tool({
     'look up the coordinates of {address}',
     'find the coordinates of {address}',
     'tell me the latitude and longitude of {address}',
-    'find out where exactly {address} is and how high up it is',
+    'find out the latitude, longitude and elevation of {address}',
     'give me the exact coordinates of {address}',
   ],
   sample(sampling) {

@@ -66,7 +66,7 @@ const searchPlaces = tool({
   needs: ['categories_known'],
   ask: [
     'search the map for "{query}"[ in {city}]',
-    'look for places called "{query}"[ in {city}]',
+    'look for "{query}"[ in {city}] on the map',
     'find "{query}" on the map[ of {city}]',
     'search for places that match "{query}"[ within {city}]',
     'check whether "{query}" is on the map anywhere[ in {city}]',

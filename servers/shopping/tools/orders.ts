@@ -149,7 +149,7 @@ const showOrder = tool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'go through {order} with me, item by item',
+    'go through {order} with me',
     'check what is in {order}',
     'tell me what is in {order}',
     'look up the details of {order}',

@@ -162,7 +162,7 @@ const searchChatMessages = tool({
     'find the message about "{words}"',
     'look for "{words}" in the chat',
     'see where somebody mentioned "{words}"',
-    'find out who wrote about "{words}" in the chat',
+    'find out who wrote "{words}" in the chat',
   ],
   sample({ db, random, bound }) {
     const { text } = random.pick(

@@ -135,10 +135,13 @@ const setBrake = tool({
     const changes = cross(['foot', 'parking'] as const, ['on', 'off'] as const)
       .filter(([brake, state]) => car[`${brake}_brake`] !== state && !('code' in brakeOutcome(db, brake, state)))
       .map(([brake, state]) => ({ brake, state }))
+    // What the foot does is said where nothing else can be done.
+    const byHand = changes.filter(({ brake }) => brake === 'parking')
+    const likely = byHand.length > 0 && random.chance(0.8) ? byHand : changes
     // In gear somebody wants to go, and who drives brakes now and then.
     const releases = changes.filter(({ state }) => state === 'off' && car.gear === 'drive')
     const drivesOn = car.speed > 0 && bound.state === undefined && random.chance(0.6)
-    return pickAgreeing(random, bound, drivesOn ? releases : [...changes, ...releases, ...releases])
+    return pickAgreeing(random, bound, drivesOn ? releases : [...likely, ...releases, ...releases])
   },
   run({ brake, state }, { db, fail, now }) {
     const outcome = brakeOutcome(db, brake, state)

@@ -103,7 +103,7 @@ test('who spends what one group may be off is caught within a few groups, and mo
   const keys = [1, 0.7, 0.5, 0.2].map((part, i) => catches((random) => spender(random, part), i))
   const [all, most, half, fifth] = keys
   assert.ok(all!.median <= 3 && most!.median <= 4 && half!.median <= 6 && fifth!.median <= 15)
-  assert.ok(all!.stopped >= 0.95 && most!.stopped >= 0.88 && half!.stopped >= 0.8, JSON.stringify(keys))
+  assert.ok(all!.stopped >= 0.95 && most!.stopped >= 0.9 && half!.stopped >= 0.8, JSON.stringify(keys))
   const told = readFileSync(join(checkout, 'docs', 'judging.md'), 'utf8').replaceAll('**', '')
   const share = (of: number): string => `${(100 * of).toFixed(0)} %`
   const rows = keys.map(

@@ -219,4 +219,34 @@ test('gives no work of one project to somebody who was looked for in another', (
   assert.not.ok(belongsTogether(assigned('ELSEWHERE'), open))
 })
 
+test('is not to find out how far one walks and then to have the car drive there', () => {
+  const step = (world: string, name: string, args: JsonObject, output: JsonObject, bindings: Binding[] = []): Step => {
+    const server = CATALOGUE.get(world)!
+    return { server, tool: server.toolsByName.get(name)!, args, output, bindings }
+  }
+  const address = '45 Elm Street, Berlin'
+  const found = { name: 'Quiet Maple Bakery', place: 'quiet-maple-bakery', address }
+  const from = (source: number, field: string, value: string, entity?: string): Binding[] => [
+    { field, value, source, entity, ways: [] },
+  ]
+  const course = (mode: string): Step[] => [
+    step(
+      'maps',
+      'find_reachable_places',
+      { address: '54 Elm Street, Berlin', category: 'bakery', mode, minutes: 10 },
+      { found: 1, places: [found] },
+    ),
+    step('maps', 'get_place', { place: found.place }, found, from(0, 'place', found.place, 'place')),
+    step(
+      'vehicle',
+      'save_destination',
+      { name: found.name, address },
+      { name: found.name, destination: 'quiet-maple', city: 'Berlin', km: 8 },
+      from(1, 'address', address),
+    ),
+  ]
+  assert.ok(isOneErrand(course('driving')))
+  assert.not.ok(isOneErrand(course('walking')))
+})
+
 test.run()
