@@ -45,7 +45,7 @@ export const copyNamesOf = ({ name }: Node): string[] =>
 
 /** Names for an archive of a directory. */
 export const archiveNamesOf = ({ name }: Node): string[] =>
-  ['backup', '2026', 'march', 'files'].map((suffix) => `${name}-${suffix}`)
+  ['backup', '2026', 'march', 'files'].filter((suffix) => suffix !== name).map((suffix) => `${name}-${suffix}`)
 
 /** Names for a link to a file or directory. */
 export function linkNamesOf(target: Node): string[] {

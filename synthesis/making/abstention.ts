@@ -1,10 +1,9 @@
 import type { DropReason } from '../../dataset/example.js'
 import type { Split } from '../../dataset/profile.js'
-import type { ServerDefinition } from '../../servers/kernel/index.js'
-import { nodeName } from '../../servers/kernel/tool-graph.js'
 import { drawOutsideTopic, nextOutsideTopic, outsideRequest } from '../wording/outside-requests.js'
 import type { OutsideRequest, OutsideTopic } from '../wording/outside-topics.js'
 import type { Ask } from '../wording/speech.js'
+import { alike } from './alike.js'
 import { NUMBERS_ASKED } from './ask-for-all.js'
 import { askInVain, goOnInVain, type VainSetting, type VainWish } from './ask-in-vain.js'
 import { assemble, buildTask } from './assemble.js'
@@ -116,14 +115,3 @@ function askElsewhere(core: Chain, wish: VainWish, setting: VainSetting): Foreig
 /** Of the abstention tasks, those whose request belongs to no world at all: of small talk, and of what is near to a world. */
 const SMALL_TALK = 0.35
 const OUTSIDE = 0.5
-
-/** Tools of other worlds that might pass for one of the chain: two words of their names agree. */
-function alike(chain: Chain, home: readonly ServerDefinition[]): string[] {
-  const words = (name: string): string[] => name.split('_').map((word) => word.replace(/s$/, ''))
-  const wanted = chain.map(({ tool }) => new Set(words(tool.name)))
-  return home.flatMap((server) =>
-    server.tools
-      .filter(({ name }) => wanted.some((set) => words(name).filter((word) => set.has(word)).length >= 2))
-      .map((tool) => nodeName({ server, tool })),
-  )
-}

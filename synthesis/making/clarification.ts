@@ -3,6 +3,7 @@ import { offeredAt, type Task } from '../../episode/index.js'
 import { deriveSeed, isOptional, meaningOf, type SeededRandom, seededRandom } from '../../servers/kernel/index.js'
 import { type Node, nodeName } from '../../servers/kernel/tool-graph.js'
 import { canLeaveOut } from '../wording/clause.js'
+import { alike } from './alike.js'
 import { askForAll, isUnderstood, NUMBERS_ASKED } from './ask-for-all.js'
 import { askInVain, goOnInVain, triedOften, turnsInVain, type VainRequest, type VainSetting } from './ask-in-vain.js'
 import { assemble, buildTask } from './assemble.js'
@@ -72,7 +73,7 @@ const makeHidden: Maker = (assignment, worldSeed, context, random) => {
   const { requests, turns } = wanted
   const hidden = new Set(
     requests.flatMap(({ taken, script: { steps } }) => [
-      ...taken.chain.map(nodeName),
+      ...alike(taken.chain, context.servers),
       ...rivals(steps, new Set(steps.keys())),
     ]),
   )
@@ -117,7 +118,7 @@ const makePartlyHidden: Maker = (assignment, worldSeed, context, random) => {
   const request = {
     home: homeOf(chain),
     needed: chain.slice(0, -1),
-    hidden: new Set([nodeName(last)]),
+    hidden: new Set(alike([last], context.servers)),
     distractors: true,
   }
   const toolset = chooseToolset(request, context.servers, profile, random)

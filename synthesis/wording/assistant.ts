@@ -116,8 +116,8 @@ export function question(ask: Ask, field: string | undefined, moment: Moment): s
   const asked = choices.length > 1 ? random.pick(CHOOSING).replace('#', words) : questionFor(words, field, ask, random)
   // What comes after an answer does not begin another one.
   const text = moment.goesOn ? asked.replace(/^(?:Sure|Of course)\. /, '') : asked
-  // What was just found may leave fewer of them.
-  if (choices.length < 2 || choices.length > 6 || moment.goesOn) return text
+  // What was found may leave fewer of them.
+  if (choices.length < 2 || choices.length > 6 || moment.goesOn || moment.turn > 0) return text
   return `${text} ${random.pick(['It can be #.', 'The options are #.', 'You can choose #.']).replace('#', listed(choices, 'or'))}`
 }
 

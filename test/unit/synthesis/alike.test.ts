@@ -1,0 +1,40 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { CATALOGUE } from '../../../servers/catalogue.js'
+import { alike, FOR_ONE_WISH } from '../../../synthesis/making/alike.js'
+
+const test = suite('tools for one wish')
+const servers = [...CATALOGUE.values()]
+const node = (name: string) => {
+  const [world, toolName] = name.split(':') as [string, string]
+  const server = CATALOGUE.get(world)!
+  return { server, tool: server.toolsByName.get(toolName)! }
+}
+
+test('are those of other worlds that do as well where no world is named, and the tool itself', () => {
+  const found = alike([node('shopping:add_delivery_address')], servers)
+  assert.ok(['shopping:add_delivery_address', 'food_delivery:add_dropoff'].every((name) => found.includes(name)))
+  assert.not.ok(found.includes('food_delivery:show_menu'))
+  assert.ok(alike([node('maps:measure_distance')], servers).includes('maps:plan_route'), 'also of its own world')
+})
+
+test('are those whose names agree in two words', () => {
+  assert.ok(alike([node('calendar:find_events')], servers).includes('calendar:find_events'))
+  const found = alike([node('shopping:search_products'), node('filesystem:find_files_by_size')], servers)
+  assert.ok(found.includes('filesystem:find_files'))
+  assert.not.ok(found.includes('filesystem:find_links'))
+})
+
+test('leave most tools of a world on offer', () => {
+  for (const server of servers)
+    for (const tool of server.tools) {
+      const others = server.tools.length - alike([{ server, tool }], [server]).length
+      assert.ok(others >= server.tools.length / 2, `${server.name}:${tool.name} leaves ${others}`)
+    }
+})
+
+test('there are all that the table names', () => {
+  for (const name of FOR_ONE_WISH.flat()) assert.ok(node(name).tool, name)
+})
+
+test.run()
