@@ -7,7 +7,7 @@ import { alike } from './alike.js'
 import { NUMBERS_ASKED } from './ask-for-all.js'
 import { askInVain, goOnInVain, type VainSetting, type VainWish } from './ask-in-vain.js'
 import { assemble, buildTask } from './assemble.js'
-import { chooseToolset } from './draw-toolset.js'
+import { chooseToolset, isTooSmall } from './draw-toolset.js'
 import { type Chain, chainName, splitOf } from './split.js'
 import { type Maker, TODAY } from './synthesis-context.js'
 import { coreAround, homeOf } from './take-steps.js'
@@ -50,7 +50,7 @@ export const makeAbstention: Maker = (assignment, worldSeed, context, random) =>
   const home = nearest.length > 0 ? nearest : random.sample(away, random.int(1, Math.min(2, away.length)))
   const hidden = new Set(requests.flatMap(({ chain }) => alike(chain, home)))
   const toolset = chooseToolset({ home, needed: [], hidden, distractors: false }, servers, profile, random)
-  if (toolset.length === 0) return 'no_walk'
+  if (isTooSmall(toolset, home, profile)) return 'no_walk'
   const task = buildTask(
     { kind: 'abstention', toolset, turns: turns.map(({ user }) => user), groundTruth: [], chain: first.name },
     { worldSeed, persona, profile, random },

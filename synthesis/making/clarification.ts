@@ -9,7 +9,7 @@ import { askInVain, goOnInVain, triedOften, turnsInVain, type VainRequest, type 
 import { assemble, buildTask } from './assemble.js'
 import { type Script, scriptConversation, type Withheld } from './conversation-script.js'
 import { canCarry, fieldsToLeaveOut, isWhole, partsOf, type Shape } from './conversation-shape.js'
-import { chooseToolset, rivals } from './draw-toolset.js'
+import { chooseToolset, isTooSmall, rivals } from './draw-toolset.js'
 import { firstObjection } from './filters.js'
 import { groundTruthOf, toTell } from './ground-truth.js'
 import { isSolvable, isToldBefore, nodesIn } from './solvable.js'
@@ -78,7 +78,7 @@ const makeHidden: Maker = (assignment, worldSeed, context, random) => {
     ]),
   )
   const toolset = chooseToolset({ home, needed: [], hidden, distractors: true }, context.servers, profile, random)
-  if (toolset.length === 0) return 'no_walk'
+  if (isTooSmall(toolset, home, profile)) return 'no_walk'
   const offered = nodesIn(toolset, context.catalogue)
   const areSolvable = requests.some(({ taken: { steps, open } }) =>
     steps.some((_, i) => isSolvable(steps, i, offered, open, random)),
@@ -122,6 +122,7 @@ const makePartlyHidden: Maker = (assignment, worldSeed, context, random) => {
     distractors: true,
   }
   const toolset = chooseToolset(request, context.servers, profile, random)
+  if (isTooSmall(toolset, homeOf(chain), profile)) return 'no_walk'
   const offered = nodesIn(toolset, catalogue)
   // Calls that are on offer and asked for are made first; what they tell of the rest is no way around it.
   if (isToldBefore(taken.steps, taken.steps.length - 1)) return 'solvable'

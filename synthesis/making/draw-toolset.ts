@@ -42,6 +42,13 @@ export function chooseToolset(
   return random.shuffle(offered).map(({ server, tool }) => ({ server: server.name, tool: tool.name }))
 }
 
+/** Whether so much is hidden that what is left tells it: fewer tools than others have, or, of a small world, less than half. */
+export const isTooSmall = (
+  toolset: Task['toolset'],
+  home: readonly ServerDefinition[],
+  { ownTools }: Profile,
+): boolean => toolset.length < Math.min(ownTools.min, nodesOf(home).length / 2)
+
 const nodesOf = (servers: readonly ServerDefinition[]): Node[] =>
   servers.flatMap((server) => server.tools.map((tool) => ({ server, tool })))
 
