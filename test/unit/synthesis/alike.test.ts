@@ -1,7 +1,9 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { PAPER_PROFILE } from '../../../dataset/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { alike, FOR_ONE_WISH } from '../../../synthesis/making/alike.js'
+import { isTooSmall } from '../../../synthesis/making/draw-toolset.js'
 
 const test = suite('tools for one wish')
 const servers = [...CATALOGUE.values()]
@@ -31,6 +33,16 @@ test('leave most tools of a world on offer', () => {
       const others = server.tools.length - alike([{ server, tool }], [server]).length
       assert.ok(others >= server.tools.length / 2, `${server.name}:${tool.name} leaves ${others}`)
     }
+})
+
+test('are hidden no farther than to as few tools as others have, or half of a small world', () => {
+  const { tools, ...shop } = CATALOGUE.get('shopping')!
+  const toolset = (count: number) => tools.slice(0, count).map(({ name }) => ({ server: shop.name, tool: name }))
+  const least = PAPER_PROFILE.ownTools.min
+  assert.ok(isTooSmall(toolset(least - 1), [{ ...shop, tools }], PAPER_PROFILE))
+  assert.not(isTooSmall(toolset(least), [{ ...shop, tools }], PAPER_PROFILE))
+  assert.not(isTooSmall(toolset(2), [{ ...shop, tools: tools.slice(0, 4) }], PAPER_PROFILE))
+  assert.ok(isTooSmall(toolset(1), [{ ...shop, tools: tools.slice(0, 4) }], PAPER_PROFILE))
 })
 
 test('there are all that the table names', () => {
