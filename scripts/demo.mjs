@@ -1,5 +1,5 @@
 // The whole loop on one machine: a coordinator and volunteers as separate processes, real rounds of GRPO, and an evaluation
-// on held-out tasks before and after. Usage: npm run demo -- [--seed N] [--versions N] [--nodes N] [--tasks N] [--samples N] [--reward NAME]
+// on held-out tasks before and after. Usage: npm run demo -- [--seed N] [--versions N] [--nodes N] [--tasks N] [--samples N] [--reward NAME] [--gpu]
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
@@ -12,8 +12,10 @@ import { setupOrExit } from './setup.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const demo = join(root, '.demo')
 const model = join(root, 'models', 'demo', 'prove-demo-base-f16.gguf')
-/** Honest work of this model on one CPU, as `prove-lab calibrate` measured it. */
-const calibration = join(root, 'models', 'demo', 'calibration-f16.json')
+/** Honest work of this model on a CPU and on an NVIDIA GPU, as `prove-lab calibrate` measured it. */
+const calibrations = ['calibration-f16.json', 'calibration-f16-cuda.json'].map((name) =>
+  join(root, 'models', 'demo', name),
+)
 const DEFAULTS = { seed: 0, versions: 22, nodes: 3, tasks: 300, samples: 2 }
 /** What the volunteers' rollouts earn; the evaluation tells what they earn by each. */
 const REWARDS = ['paper', 'outcome']
@@ -25,7 +27,8 @@ const WORLDS = ['banking', 'calendar', 'email', 'issue_tracker']
 
 function readOptions() {
   const names = [...Object.keys(DEFAULTS), 'reward']
-  const { values } = parseArgs({ options: Object.fromEntries(names.map((name) => [name, { type: 'string' }])) })
+  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
+  const { values } = parseArgs({ options: { ...options, gpu: { type: 'boolean', default: false } } })
   const numbers = Object.entries(DEFAULTS).map(([name, standard]) => {
     const value = values[name] === undefined ? standard : Number(values[name])
     if (!Number.isInteger(value) || value < (name === 'seed' ? 0 : 1))
@@ -34,11 +37,11 @@ function readOptions() {
   })
   const { reward = REWARDS[0] } = values
   if (!REWARDS.includes(reward)) throw new Error(`--reward must be one of ${REWARDS.join(', ')}`)
-  return { ...Object.fromEntries(numbers), reward }
+  return { ...Object.fromEntries(numbers), reward, gpu: values.gpu }
 }
 
 /** The demo's run.yaml: small batches of groups, so that a version takes well under a minute on two cores. */
-const runConfig = ({ seed, versions, reward }) => ({
+const runConfig = ({ seed, versions, reward, gpu }) => ({
   dataDir: 'coordinator',
   listen: ['/ip4/127.0.0.1/tcp/0'],
   base: { path: model, name: 'prove-demo-base' },
@@ -48,9 +51,9 @@ const runConfig = ({ seed, versions, reward }) => ({
   batchGroups: 12,
   versions,
   maxStaleness: 1,
-  audit: { calibrations: [calibration] },
+  audit: { calibrations },
   rounds: { registrationMs: 1000 },
-  trainer: { settings: { seed, optimizer: { lr: 1e-3 } } },
+  trainer: { settings: { seed, device: gpu ? 'cuda' : 'cpu', optimizer: { lr: 1e-3 } } },
 })
 
 const TRAINING_TASKS = 1500
@@ -203,7 +206,7 @@ async function main() {
         name,
         '--model',
         model,
-        '--cpu',
+        ...(options.gpu ? [] : ['--cpu']),
         '--lanes',
         '8',
         ...listen,

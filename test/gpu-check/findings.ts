@@ -40,15 +40,17 @@ export function engineFindings(cpu: EngineReport, gpu: EngineReport): readonly F
   ]
 }
 
-export function trainerFindings({ device, torch, distance: off, bound, seconds }: TrainerReport): readonly Finding[] {
+export function trainerFindings({ device, torch, cpuSeconds, steps }: TrainerReport): readonly Finding[] {
   return [
     figure('torch sees', `${device} (torch ${torch})`),
-    {
-      what: 'gradient of a step beside the CPU’s, float32',
-      found: `${off.toExponential(1)} of its length`,
-      wanted: `at most ${bound}`,
-      holds: off <= bound,
-    },
-    figure('the step', `${seconds.device.toFixed(2)} s (CPU ${seconds.cpu.toFixed(2)} s)`),
+    ...steps.flatMap(({ precision, distance: off, bound, seconds }) => [
+      {
+        what: `gradient of a step in ${precision} beside the CPU’s in float32`,
+        found: `${off.toExponential(1)} of its length`,
+        wanted: `at most ${bound}`,
+        holds: off <= bound,
+      },
+      figure(`the step in ${precision}`, `${seconds.toFixed(2)} s (CPU ${cpuSeconds.toFixed(2)} s)`),
+    ]),
   ]
 }

@@ -6,13 +6,19 @@ import { checkout } from '../support/checkout.js'
 const report = z.strictObject({
   device: z.string(),
   torch: z.string(),
-  distance: z.number().nonnegative(),
-  bound: z.number().positive(),
-  seconds: z.strictObject({ cpu: z.number(), device: z.number() }),
+  cpuSeconds: z.number(),
+  steps: z.array(
+    z.strictObject({
+      precision: z.string(),
+      distance: z.number().nonnegative(),
+      bound: z.number().positive(),
+      seconds: z.number(),
+    }),
+  ),
 })
 const answer = z.union([report, z.strictObject({ lacks: z.string() })])
 
-/** What the trainer computes on a GPU beside what it computes on the CPU; `distance`, and what it may be, as shares of the gradient's length. */
+/** What the trainer computes on a GPU, in each precision, beside what it computes on the CPU in float32; `distance`, and what it may be, as shares of the gradient's length. */
 export type TrainerReport = z.output<typeof report>
 
 /** @returns  or why there is nothing to compare. @throws what running Python throws */

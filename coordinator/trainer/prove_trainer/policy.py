@@ -46,17 +46,29 @@ def segment_attention(
     """
     parts = []
     before = kept.before(cast("int", module.layer_idx)) if kept else []
+
+    def attend(at: int, end: int, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None) -> None:
+        # Autocast would make their types alike, but a mask that is a rule asks for it before autocast has its turn.
+        kind = value.dtype
+        parts.append(
+            scaled_dot_product_attention(
+                query[:, :, at:end].to(kind),
+                key.to(kind),
+                value,
+                attn_mask=mask,
+                is_causal=mask is None,
+                scale=scaling,
+                enable_gqa=True,
+            )
+        )
+
     for segment in segments:
         at, end = segment.start, segment.start + segment.prefix
         prefix_key, prefix_value = [key[:, :, at:end]], [value[:, :, at:end]]
         if segment.apart:
             prefix_key, prefix_value = [pair[0] for pair in before], [pair[1] for pair in before]
         if segment.prefix:
-            parts.append(
-                scaled_dot_product_attention(
-                    query[:, :, at:end], prefix_key[0], prefix_value[0], is_causal=True, scale=scaling, enable_gqa=True
-                )
-            )
+            attend(at, end, prefix_key[0], prefix_value[0], None)
         for length in segment.branches:
             at, end = end, end + length
             if length == 0:
@@ -65,17 +77,7 @@ def segment_attention(
             own_key, own_value = key[:, :, at:end], value[:, :, at:end]
             if mask is not None:
                 own_key, own_value = torch.cat([*prefix_key, own_key], 2), torch.cat([*prefix_value, own_value], 2)
-            parts.append(
-                scaled_dot_product_attention(
-                    query[:, :, at:end],
-                    own_key,
-                    own_value,
-                    attn_mask=mask,
-                    is_causal=mask is None,
-                    scale=scaling,
-                    enable_gqa=True,
-                )
-            )
+            attend(at, end, own_key, own_value, mask)
     if kept:
         kept.note(cast("int", module.layer_idx), key, value)
     return torch.cat(parts, 2).transpose(1, 2), None

@@ -11,19 +11,21 @@ CPU = torch.device("cpu")
 
 
 def test_a_device_that_computes_as_the_cpu_does_has_its_gradient(base_path):
-    reference, same = device_check.compare(base_path, CPU)
+    reference, found = device_check.compare(base_path, CPU, ["float32"])
     assert reference.gradient.norm() > 0
-    assert device_check.distance(same.gradient, reference.gradient) == 0
+    assert device_check.distance(found["float32"].gradient, reference.gradient) == 0
 
 
-def test_one_that_rounds_to_16_bits_does_not_pass_for_float32(base_path):
-    reference, other = device_check.compare(base_path, CPU, "bfloat16")
-    assert device_check.BOUND < device_check.distance(other.gradient, reference.gradient) < 1
+@pytest.mark.parametrize("precision", ["bfloat16", "float16"])
+def test_one_that_rounds_to_16_bits_passes_for_these_and_not_for_float32(base_path, precision):
+    reference, found = device_check.compare(base_path, CPU, [precision])
+    apart = device_check.distance(found[precision].gradient, reference.gradient)
+    assert device_check.BOUNDS["float32"] < apart < device_check.BOUNDS[precision]
 
 
 def test_numbers_that_are_none_are_too_far_off_and_can_be_written_as_json():
     reference = torch.ones(3, dtype=torch.float64)
-    assert device_check.BOUND < device_check.distance(reference * float("nan"), reference) < float("inf")
+    assert device_check.BOUNDS["bfloat16"] < device_check.distance(reference * float("nan"), reference) < float("inf")
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")

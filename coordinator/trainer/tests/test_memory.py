@@ -12,7 +12,7 @@ from prove_trainer.errors import TrainerError
 from prove_trainer.grpo import GrpoTrainer
 from prove_trainer.memory import Costs, Forward, count
 from prove_trainer.packing import Segment, _lower_right, make_packs
-from prove_trainer.policy import Policy
+from prove_trainer.policy import Policy, segment_attention
 from prove_trainer.room import Room, plan, remember_room, remembered_room
 from torch.nn.attention.bias import causal_lower_right
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -123,6 +123,23 @@ def test_the_rule_that_a_gpu_is_given_is_the_mask_that_a_cpu_adds():
     segment = Segment(0, 7, (5, 5))
     assert segment.mask(5, CPU) is segment.mask(5, CPU)
     assert Segment(0, 0, (5,)).mask(5, CPU) is None
+
+
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16])
+def test_in_16_bits_the_rule_gives_what_the_mask_gives(kind):
+    """Norms of queries and keys are float32, values are not: a rule takes only what is of one type."""
+    generator = torch.Generator().manual_seed(0)
+    query, key = torch.randn(1, 4, 12, 8, generator=generator), torch.randn(1, 2, 12, 8, generator=generator)
+    value = torch.randn(1, 2, 12, 8, generator=generator).to(kind)
+    layer = torch.nn.Identity()
+    layer.layer_idx = 0
+    by_mask, by_rule = Segment(0, 7, (5,)), Segment(0, 7, (5,), _masks={5: causal_lower_right(5, 12)})
+    with torch.autocast("cpu", dtype=kind):
+        expected, found = (
+            segment_attention(layer, query, key, value, None, segments=(segment,))[0] for segment in (by_mask, by_rule)
+        )
+    assert found.dtype == kind
+    assert torch.equal(found, expected)
 
 
 class OutOfMemory:

@@ -41,10 +41,17 @@ test('one that samples other tokens from the same seeds differs', () => {
   assert.equal(failing(engineFindings(report(), report({ repeats: false }))), ['the same seeds, twice'])
 })
 
-test('a gradient beyond its bound differs', () => {
-  const trained = { device: 'H100', torch: '2.13', bound: 1e-3, seconds: { cpu: 2, device: 1 } }
-  assert.equal(failing(trainerFindings({ ...trained, distance: 1e-3 })), [])
-  assert.is(failing(trainerFindings({ ...trained, distance: 1.1e-3 })).length, 1)
+test('a gradient beyond its bound differs, in whichever precision', () => {
+  const trained = (float32: number, bfloat16: number) => ({
+    ...{ device: 'H100', torch: '2.13', cpuSeconds: 2 },
+    steps: [
+      { precision: 'float32', distance: float32, bound: 1e-3, seconds: 1 },
+      { precision: 'bfloat16', distance: bfloat16, bound: 0.2, seconds: 1 },
+    ],
+  })
+  assert.equal(failing(trainerFindings(trained(1e-3, 0.2))), [])
+  assert.is(failing(trainerFindings(trained(1.1e-3, 0.2))).length, 1)
+  assert.is(failing(trainerFindings(trained(1e-3, 0.3))).length, 1)
 })
 
 test('a driver that the user names goes before the system’s, and no other device is seen beside it', () => {
