@@ -10,8 +10,8 @@ export const CACHE_BLOCK = 32
 
 /** Where and how a loaded model computes: what its roundings follow from, beside the build of the engine. */
 export interface Placement {
-  /** Of the devices that hold layers: the library's name of their interface, or `lavapipe` for Mesa's Vulkan on a CPU. */
-  readonly device: string
+  /** Of the devices that hold layers: their interface, or `lavapipe` for Mesa's Vulkan on a CPU. */
+  readonly device: GpuInterface | 'lavapipe' | 'cpu'
   /** As their drivers name them; none on a CPU. */
   readonly deviceNames: readonly string[]
   /** Layers on these devices, and layers there are. */
@@ -28,12 +28,33 @@ export interface Placement {
   readonly gpuBytes: number
 }
 
+/** Ways to a GPU that the library has builds for. */
+export type GpuInterface = 'cuda' | 'vulkan' | 'metal'
+
+/** A way to a GPU that was there, on which the process died when it was to compute. */
+export interface PassedOver {
+  readonly by: GpuInterface
+  readonly why: string
+}
+
+/** What a user is told of it. */
+export const passedOverLine = ({ by, why }: PassedOver): string =>
+  `the GPU is not used by ${by}, for the engine ends there (${why}): a newer driver may help`
+
 /** Mesa's Vulkan driver that computes on the CPU, in the words of its device name. */
 const SOFTWARE = /llvmpipe/i
 
-/** @param gpu  the library's name of the interface that its build is for */
-export const deviceKind = (gpu: string, deviceNames: readonly string[]): string =>
-  deviceNames.every((name) => SOFTWARE.test(name)) ? 'lavapipe' : gpu
+const SOFTWARE_KIND = 'lavapipe'
+
+/** @param gpu  the interface that the build is for */
+export const deviceKind = (gpu: GpuInterface, deviceNames: readonly string[]): Placement['device'] =>
+  deviceNames.every((name) => SOFTWARE.test(name)) ? SOFTWARE_KIND : gpu
+
+/** The interface by which a model is placed; null: it is on the CPU. */
+export function interfaceOf({ device, layers }: Pick<Placement, 'device' | 'layers'>): GpuInterface | null {
+  if (layers === 0 || device === 'cpu') return null
+  return device === SOFTWARE_KIND ? 'vulkan' : device
+}
 
 /**
  * The name by which work is leased and calibrated: a CPU, or what device and whether all layers are there, because a rest on the

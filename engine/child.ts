@@ -4,6 +4,7 @@ import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ConfinementLevel, confined, type Needs } from './confinement.js'
 import { STDERR_TAIL_CHARS, STDERR_WAIT_MS, STOP_TIMEOUT_MS } from './constants.js'
+import { crashReason } from './crash-reason.js'
 import { EngineError } from './errors.js'
 import { loaderArguments, makeHome, programFiles, scriptBeside } from './find-confinement.js'
 import { guardMemory } from './memory-guard.js'
@@ -77,7 +78,8 @@ export function startChild(events: ChildEvents, options: ChildOptions): EngineCh
     const die = (how: string) => {
       if (death !== null) return
       unguard()
-      death = new EngineError('engine_crashed', exceeded || (stderr.trim() ? `${how}: ${stderr.trim()}` : how))
+      const reason = crashReason(stderr)
+      death = new EngineError('engine_crashed', exceeded || (reason ? `${how}: ${reason}` : how))
       rmSync(home, { recursive: true, force: true })
       for (const { reject } of pending.values()) reject(death)
       pending.clear()

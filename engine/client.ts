@@ -1,4 +1,4 @@
-import { type Placement, USUAL_CACHE } from './backend.js'
+import { type PassedOver, type Placement, passedOverLine, USUAL_CACHE } from './backend.js'
 import { killUnlessSettled } from './child-watch.js'
 import type { Confinement } from './confinement.js'
 import { LANE_WAIT_MS, RECYCLE_AFTER_SWAPS, SETTLE_TIMEOUT_MS } from './constants.js'
@@ -23,6 +23,8 @@ export interface EngineTuning {
    * its log-probabilities then depend on these. Default: only groups do that are opened while others are made.
    */
   readonly keepCaches?: boolean
+  /** Told of a GPU that is there and cannot be used; default: a warning of the process. */
+  readonly onPassedOver?: (passed: PassedOver) => void
   /** Adapters one process may load before it is replaced. */
   readonly recycleAfterSwaps?: number
 }
@@ -42,6 +44,8 @@ export interface EngineProcess extends Engine {
   readonly contextSize: number
   /** What was chosen of it. */
   readonly placement: Placement
+  /** Ways to a GPU that were there, and on which the process died. */
+  readonly passedOver: readonly PassedOver[]
   /** Resolves when fewer rollouts are open than decode together, so that more of them would cost no time. */
   room(signal: AbortSignal): Promise<void>
   /** Ends the process once the job under way is over, and with it what it holds of memory; the next call starts it again. */
@@ -61,11 +65,11 @@ export interface EngineProcess extends Engine {
  */
 export async function openEngine(options: EngineOptions, tuning: EngineTuning = {}): Promise<EngineProcess> {
   const { laneWaitMs = LANE_WAIT_MS, recycleAfterSwaps = RECYCLE_AFTER_SWAPS } = tuning
-  const { sharePrefill = true, keepCaches = false } = tuning
+  const { sharePrefill = true, keepCaches = false, onPassedOver = warnOf } = tuning
   checkOptions(options)
   const base = readModelFile(options.modelPath)
   const groups = createLaneGroups()
-  const events = { onLane: groups.receive, onDeath: groups.fail }
+  const events = { onLane: groups.receive, onDeath: groups.fail, onPassedOver }
   const supervisor = await createSupervisor(options, { laneWaitMs, sharePrefill, keepCaches }, events)
   const jobs = createJobs(supervisor.explain)
   const rollouts = createOpenRollouts()
@@ -109,6 +113,9 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
     get placement() {
       return supervisor.started!.placement
     },
+    get passedOver() {
+      return supervisor.passedOver
+    },
     get pid() {
       return supervisor.pid
     },
@@ -149,6 +156,8 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
     close: () => supervisor.close(),
   }
 }
+
+const warnOf = (passed: PassedOver): void => process.emitWarning(passedOverLine(passed), 'GpuWarning')
 
 function resourcesOf(options: EngineOptions): EngineResources {
   const { modelPath: _model, contextSize: _context, cacheType: _cache, ...resources } = options

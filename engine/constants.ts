@@ -28,6 +28,9 @@ export const RECYCLE_AFTER_SWAPS = 16
 /** For loading a base model from a slow disk; after it the process is ended and the call fails. */
 export const START_TIMEOUT_MS = 180_000
 
+/** For the first tokens on a device, before which its driver may have to compile all that it computes with. */
+export const TRIAL_TIMEOUT_MS = 600_000
+
 /** For creating a context with another adapter. */
 export const SWAP_TIMEOUT_MS = 60_000
 
@@ -37,8 +40,8 @@ export const SETTLE_TIMEOUT_MS = 30_000
 /** From asking the process to end to killing it. */
 export const STOP_TIMEOUT_MS = 3_000
 
-/** What is kept of the process's stderr, to explain a crash. */
-export const STDERR_TAIL_CHARS = 2_000
+/** What is kept of the process's stderr, to explain a crash: a reason, and a stack after it. */
+export const STDERR_TAIL_CHARS = 16_000
 
 /** After the process has ended, for the rest of its stderr to be read. */
 export const STDERR_WAIT_MS = 200

@@ -3,7 +3,9 @@ export {
   type CacheType,
   cacheTypeOf,
   calibratedName,
+  type PassedOver,
   type Placement,
+  passedOverLine,
   USUAL_CACHE,
 } from './backend.js'
 export { type EngineLanes, type EngineProcess, type EngineTuning, openEngine } from './client.js'

@@ -7,10 +7,11 @@ import {
   type LlamaContext,
   LlamaLogLevel,
   type LlamaModel,
+  type LlamaOptions,
   type Token as NativeToken,
   readGgufFileInfo,
 } from 'node-llama-cpp'
-import { CACHE_BLOCK, type CacheType, deviceKind, type Placement, USUAL_CACHE } from './backend.js'
+import { CACHE_BLOCK, type CacheType, deviceKind, type GpuInterface, type Placement, USUAL_CACHE } from './backend.js'
 import { BATCH_TOKENS } from './constants.js'
 import { createDecoder, type Decoder } from './decoder.js'
 import { openSamplers } from './distribution.js'
@@ -80,15 +81,17 @@ export interface LlamaPolicy {
 
 /**
  * @param inOrder  whether the library does in this process what it is asked one after the other, see thread-pool.ts
+ * @param without  interfaces to GPUs that are left alone
  * @throws EngineError `model_refused`, `adapter_refused`
  */
 export async function openPolicy(
   options: EngineOptions,
   adapter: AdapterFile | null,
   inOrder = false,
+  without: readonly GpuInterface[] = [],
 ): Promise<LlamaPolicy> {
   const { contextSize, modelPath, cacheType = USUAL_CACHE } = options
-  const { llama, fit, insights, deviceNames } = await openMachine(options)
+  const { llama, fit, insights, deviceNames } = await openMachine(options, without)
   const { lanes, layers } = fit
   const model = await loadModel(llama, modelPath, false, layers)
   const flashAttention = usesFlashAttention(insights, layers, cacheType)
@@ -184,16 +187,16 @@ interface Machine {
  * layer, it is the CPU's build that is used: the other one would still compute large batches on the device, or by other kernels.
  * @throws EngineError `model_refused`
  */
-async function openMachine(options: EngineOptions): Promise<Machine> {
+async function openMachine(options: EngineOptions, without: readonly GpuInterface[]): Promise<Machine> {
   if (options.gpu === 'auto') {
-    const machine = await openBuild(options, 'auto')
+    const machine = await openBuild(options, { type: 'auto', exclude: [...without] })
     if (machine.llama.gpu === false || machine.fit.layers > 0) return machine
     await machine.llama.dispose()
   }
   return await openBuild(options, false)
 }
 
-async function openBuild(options: EngineOptions, gpu: EngineOptions['gpu']): Promise<Machine> {
+async function openBuild(options: EngineOptions, gpu: NonNullable<LlamaOptions['gpu']>): Promise<Machine> {
   const { gpuMemoryShare, modelPath, memoryLimitBytes = defaultMemoryLimit() } = options
   // Both thread settings by hand: the default of at least 4 threads fell to 0.5 tokens/s on 2 busy cores.
   const llama = await getLlama({

@@ -1,4 +1,4 @@
-import type { Placement } from './backend.js'
+import type { GpuInterface, Placement } from './backend.js'
 import type { EngineErrorCode } from './errors.js'
 import type { AdapterFile, Draw, EngineOptions, SampledTurn, TokenEvidence } from './types.js'
 
@@ -15,6 +15,8 @@ export type ToWorker =
       readonly laneWaitMs: number
       readonly sharePrefill: boolean
       readonly keepCaches: boolean
+      /** Interfaces to GPUs that are left alone. */
+      readonly without: readonly GpuInterface[]
       /** Whether the process was started with a single thread for what the library is asked. */
       readonly inOrder: boolean
       /** Private directory of the process, which removes it when its parent goes. */

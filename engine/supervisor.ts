@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
-import { backendName, type Placement } from './backend.js'
+import { backendName, interfaceOf, type PassedOver, type Placement } from './backend.js'
 import { type ChildEvents, type EngineChild, startChild } from './child.js'
 import { killUnlessSettled } from './child-watch.js'
 import type { Confinement } from './confinement.js'
-import { START_TIMEOUT_MS } from './constants.js'
+import { START_TIMEOUT_MS, TRIAL_TIMEOUT_MS } from './constants.js'
 import { EngineError, toEngineError } from './errors.js'
 import { findConfinement } from './find-confinement.js'
 import { defaultMemoryLimit } from './memory-guard.js'
@@ -16,6 +16,8 @@ export interface Supervisor {
   readonly confinement: Confinement
   /** Of the current process; undefined while there is none. */
   readonly pid: number | undefined
+  /** Ways to a GPU that are left alone, since none could compute there. */
+  readonly passedOver: readonly PassedOver[]
   /** Null: it was never started. */
   readonly started: Started | null
   /** Null while there is no process. */
@@ -52,11 +54,15 @@ export interface ProcessTuning {
   readonly keepCaches: boolean
 }
 
+export interface SupervisorEvents extends ChildEvents {
+  onPassedOver(passed: PassedOver): void
+}
+
 /** Nothing is started yet. */
 export async function createSupervisor(
   opening: EngineOptions,
   tuning: ProcessTuning,
-  events: ChildEvents,
+  { onPassedOver, ...events }: SupervisorEvents,
 ): Promise<Supervisor> {
   const modelPath = resolve(opening.modelPath)
   let options = opening
@@ -66,15 +72,16 @@ export async function createSupervisor(
   let started: Started | null = null
   /** Null: nobody has seen, with these resources. */
   let usesGpu: boolean | null = null
+  let passedOver: readonly PassedOver[] = []
   let closing: Promise<void> | null = null
   const starts = createTurnstile()
 
   const explain = (error: unknown): EngineError =>
     closing !== null ? new EngineError('closed', 'the engine was closed') : toEngineError(error)
 
-  const startAlone = async (signal: AbortSignal): Promise<EngineChild> => {
+  /** @throws UnfitDevice */
+  const startOnce = async (signal: AbortSignal): Promise<EngineChild> => {
     if (closing !== null) throw new EngineError('closed', 'the engine was closed')
-    if (running !== null) return running.child
     const { memoryLimitBytes = defaultMemoryLimit(), gpuDevice } = options
     // Beside a GPU several threads look at distributions at once: there it is these looks that a step would wait for.
     const inOrder = options.threads === 1 && (options.gpu === false || usesGpu === false)
@@ -93,17 +100,32 @@ export async function createSupervisor(
     running = { child, loaded: new Map(policy === null ? [] : [[policy.path, policy.sha256]]) }
     try {
       const adapter = policy && (await child.hand(policy))
-      const told = { options: { ...options, modelPath }, adapter, ...tuning, inOrder, scratch: child.scratch }
+      const without = passedOver.map(({ by }) => by)
+      const told = { options: { ...options, modelPath }, adapter, without, ...tuning, inOrder, scratch: child.scratch }
       const { answer } = child.request({ kind: 'start', ...told })
       killUnlessSettled(child, answer, START_TIMEOUT_MS)
       // Loading cannot be interrupted from within, so an abort ends the process.
       const { placement, version } = startedBy(await abortable(answer, signal, () => child.kill()))
+      await tryDevice(child, placement, signal)
       usesGpu = placement.layers > 0
       started = { placement, build: { nodeLlamaCpp: version, backend: backendName(placement) } }
       return child
     } catch (error) {
       await child.stop()
       throw error
+    }
+  }
+
+  const startAlone = async (signal: AbortSignal): Promise<EngineChild> => {
+    for (;;) {
+      if (running !== null) return running.child
+      try {
+        return await startOnce(signal)
+      } catch (error) {
+        if (!(error instanceof UnfitDevice)) throw error
+        passedOver = [...passedOver, error.passed]
+        onPassedOver(error.passed)
+      }
     }
   }
 
@@ -128,6 +150,9 @@ export async function createSupervisor(
     get pid() {
       return running?.child.pid
     },
+    get passedOver() {
+      return passedOver
+    },
     get started() {
       return started
     },
@@ -142,6 +167,7 @@ export async function createSupervisor(
     },
     async restart(next, signal) {
       await stop()
+      if (next.gpu !== options.gpu || next.gpuDevice !== options.gpuDevice) passedOver = []
       options = next
       usesGpu = null
       confinement = await findConfinement(next.gpu)
@@ -153,6 +179,32 @@ export async function createSupervisor(
       })()
       return closing
     },
+  }
+}
+
+/** The process has died when it was to compute by this way to a GPU. */
+class UnfitDevice extends Error {
+  constructor(readonly passed: PassedOver) {
+    super(passed.why)
+  }
+}
+
+/**
+ * Computes two tokens. A driver can be too old for the code that llama.cpp's build brings, and then the process ends at the first
+ * of them, with the model loaded.
+ * @throws UnfitDevice
+ */
+async function tryDevice(child: EngineChild, placement: Placement, signal: AbortSignal): Promise<void> {
+  const by = interfaceOf(placement)
+  if (by === null) return
+  const { answer } = child.request({ kind: 'score', tokens: Int32Array.of(0, 0), from: 1, draws: null })
+  killUnlessSettled(child, answer, TRIAL_TIMEOUT_MS)
+  try {
+    await abortable(answer, signal, () => child.kill())
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'engine_crashed')
+      throw new UnfitDevice({ by, why: error.detail })
+    throw error
   }
 }
 

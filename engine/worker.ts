@@ -67,7 +67,7 @@ async function serve(request: Request, signal: AbortSignal): Promise<Answer> {
       const { laneWaitMs, sharePrefill: sharePrompts, keepCaches } = request
       tuning = { laneWaitMs, sharePrompts, keepCaches }
       scratch = request.scratch
-      policy = await openPolicy(request.options, request.adapter, request.inOrder)
+      policy = await openPolicy(request.options, request.adapter, request.inOrder, request.without)
       useSequences()
       return { kind: 'started', id, version: policy.version, placement: policy.placement }
     }

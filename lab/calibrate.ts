@@ -27,7 +27,8 @@ export interface CalibrationParts {
   readonly subject: CalibrationSubject
   /** Those of the subject, in its order. */
   readonly adapters: readonly AdapterFile[]
-  readonly engine: Engine
+  /** Of one backend. Each plays a group at a time, so how many they are changes no number. */
+  readonly engines: readonly Engine[]
   readonly stage: Stage
   readonly desk: AuditDesk
   /** What the auditor computes with, device and precision among it: groups that were audited otherwise are others. */
@@ -55,7 +56,7 @@ export async function calibrate(
   settings: CalibrationSettings,
   signal: AbortSignal,
 ): Promise<Calibration> {
-  const { engine, adapters, journal, subject } = parts
+  const { engines, adapters, journal, subject } = parts
   const { earlier, add } = await openJournal<GroupStatistics>(journal, workOf(parts, settings), journalLine)
   const statistics = earlier.slice(0, settings.groups)
   parts.onProgress(statistics.length, settings.groups)
@@ -73,12 +74,8 @@ export async function calibrate(
     const chunk = Math.floor(from / CHUNK)
     const end = Math.min((chunk + 1) * CHUNK, settings.groups)
     const policy = policies[chunk % policies.length]!
-    await engine.usePolicy(policy, signal)
-    const groups: AuditedGroup[] = []
-    for (let i = from; i < end; i++) {
-      groups.push(await honestGroup(i, parts, settings, signal))
-      parts.onSampled(i + 1, settings.groups)
-    }
+    await Promise.all(engines.map((engine) => engine.usePolicy(policy, signal)))
+    const groups = await honestGroups(from, end, parts, settings, signal)
     await auditing
     auditing = audit(policy, groups)
     auditing.catch(() => undefined)
@@ -88,10 +85,33 @@ export async function calibrate(
   return summarise(statistics, subject, settings)
 }
 
+/** Groups `from` to before `end`, in their order. */
+async function honestGroups(
+  from: number,
+  end: number,
+  parts: CalibrationParts,
+  settings: CalibrationSettings,
+  signal: AbortSignal,
+): Promise<AuditedGroup[]> {
+  const groups: AuditedGroup[] = []
+  let next = from
+  let done = from
+  await Promise.all(
+    parts.engines.map(async (engine) => {
+      while (next < end) {
+        const index = next++
+        groups[index - from] = await honestGroup(index, { ...parts, engine }, settings, signal)
+        parts.onSampled(++done, settings.groups)
+      }
+    }),
+  )
+  return groups
+}
+
 /** A group as an honest node makes it, from a seed that depends on the calibration's seed and the group's number alone. */
 export async function honestGroup(
   index: number,
-  { tasks, engine, stage, desk }: Pick<CalibrationParts, 'tasks' | 'engine' | 'stage' | 'desk'>,
+  { tasks, engine, stage, desk }: Pick<CalibrationParts, 'tasks' | 'stage' | 'desk'> & { readonly engine: Engine },
   { groupSize, seed }: Pick<CalibrationSettings, 'groupSize' | 'seed'>,
   signal: AbortSignal,
 ): Promise<AuditedGroup> {

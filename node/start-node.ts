@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { packageVersion } from '../cli/index.js'
-import { type EngineProcess, type EngineResources, openEngine, openTokenizer } from '../engine/index.js'
+import { type EngineProcess, type EngineResources, openEngine, openTokenizer, passedOverLine } from '../engine/index.js'
 import { DEFAULT_LIMITS } from '../episode/index.js'
 import type { Invitation } from '../proto/index.js'
 import { CATALOGUE } from '../servers/catalogue.js'
@@ -137,7 +137,10 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     const tokenizer = await openTokenizer(base.path)
     cleanUps.push(() => tokenizer.close())
     const opening = { modelPath: base.path, contextSize: FIRST_TOKENS, ...options.resources }
-    const engine = await openEngine(opening, { keepCaches: true })
+    const engine = await openEngine(opening, {
+      keepCaches: true,
+      onPassedOver: (passed) => onProgress({ type: 'notice', text: passedOverLine(passed) }),
+    })
     cleanUps.push(() => engine.close())
     onProgress({
       type: 'ready',

@@ -7,8 +7,17 @@ import { readTaskSet } from '../../coordinator/settings/task-set.js'
 import { offerAdapter } from '../../coordinator/spool/audit-folder.js'
 import { createAuditProcess } from '../../coordinator/spool/audit-process.js'
 import { defaultPython, trainerFolder } from '../../coordinator/spool/python.js'
-import { type AdapterFile, type CacheType, DRAW, hashFile, openEngine, openTokenizer } from '../../engine/index.js'
+import {
+  type AdapterFile,
+  type CacheType,
+  DRAW,
+  type EngineProcess,
+  hashFile,
+  openEngine,
+  openTokenizer,
+} from '../../engine/index.js'
 import { createStage, DEFAULT_RULES, rulesNamed } from '../../episode/index.js'
+import { CodedError } from '../../errors/index.js'
 import { type Calibration, sumLimit } from '../../judging/thresholds.js'
 import { withWorldFolders } from '../../servers/world-option.js'
 import { createStderrLogger } from '../../swarm/index.js'
@@ -29,9 +38,13 @@ interface CalibrateOptions extends LimitOptions {
   groupSize?: number
   cacheType?: CacheType
   seed: number
+  workers: number
   threads: number
   out: string
 }
+
+/** The machine has not room for as many engines of one kind. */
+class SeveralBackends extends CodedError<'several_backends'> {}
 
 /** Share of honest groups that may be refused, and the confidence of the interval it is reported with. */
 const GOAL = 0.005
@@ -57,7 +70,8 @@ export function addCalibrateCommand(program: Command): void {
     .option('--group-size <number>', "rollouts per group; default: the run's, or 8", integerOption(2, 64))
     .addOption(cacheTypeOption())
     .option('--seed <number>', 'fixes every draw', integerOption(0, 0xffffffff), 0)
-    .option('--threads <number>', 'CPU threads of the engine', integerOption(1, 256), 1)
+    .option('--workers <number>', 'engines that share the work, each with the model in memory', integerOption(1, 64), 1)
+    .option('--threads <number>', 'CPU threads of each engine', integerOption(1, 256), 1)
     .requiredOption('--out <file>', 'calibration.json; an interrupted calibration goes on from <file>.groups.jsonl')
     .action(run)
 }
@@ -111,32 +125,29 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
       process.stderr.write(
         `${tooLong} of ${drawn.length} tasks are left out: their prompts leave no room for an answer\n`,
       )
-    const { threads } = options
+    const { threads, workers } = options
     const { groupSize } = own
     const sampled = createProgress('groups sampled')
     const audited = createProgress('groups')
     let isFirst = true
-    const engine = await openEngine({
-      modelPath,
-      threads,
-      contextSize: limits.maxRolloutTokens,
-      lanes: groupSize,
-      gpu: 'auto',
-      cacheType: own.cacheType,
-    })
+    const machine = { modelPath, threads, contextSize: limits.maxRolloutTokens, lanes: groupSize } as const
+    const engines: EngineProcess[] = []
     try {
+      for (let i = 0; i < workers; i++)
+        engines.push(await openEngine({ ...machine, gpu: 'auto', cacheType: own.cacheType }))
+      const build = buildOf(engines)
       const calibration = await calibrate(
         {
           subject: {
             baseSha256,
             adapters: adapters.map(({ sha256 }) => sha256),
             quantisation: own.quantisation,
-            backend: engine.build.backend,
+            backend: build.backend,
             draw: DRAW,
-            nodeLlamaCpp: engine.build.nodeLlamaCpp,
+            nodeLlamaCpp: build.nodeLlamaCpp,
           },
           adapters,
-          engine,
+          engines,
           stage,
           auditing: own.auditing,
           desk: { process: auditor, spool, baseSha256, reader: stage, limits },
@@ -164,12 +175,23 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
       await rm(spool, { recursive: true, force: true })
       return calibration
     } finally {
-      await engine.close()
+      await Promise.all(engines.map((engine) => engine.close()))
     }
   } finally {
     await auditor.close()
     await tokenizer.close()
   }
+}
+
+/** What all engines are. @throws SeveralBackends */
+function buildOf(engines: readonly EngineProcess[]): EngineProcess['build'] {
+  const names = new Set(engines.map(({ build }) => build.backend))
+  if (names.size > 1)
+    throw new SeveralBackends(
+      'several_backends',
+      `engines compute on ${[...names].join(' and ')}, and a calibration is of one: take fewer --workers`,
+    )
+  return engines[0]!.build
 }
 
 function summary({ groups, sampledTokens, thresholds, honest, falseRefusals }: Calibration): string {

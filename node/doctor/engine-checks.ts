@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import prettyMilliseconds from 'pretty-ms'
-import { EngineError } from '../../engine/index.js'
+import { EngineError, passedOverLine } from '../../engine/index.js'
 import type { PolicyManifest } from '../../proto/index.js'
 import { checkCanary } from '../canary.js'
 import { NodeError } from '../errors.js'
@@ -25,6 +25,11 @@ export async function checkEngine({ packagedModel, limits }: Examination, signal
         const found = `llama.cpp (node-llama-cpp ${nodeLlamaCpp}) computes on ${backend}, confinement: ${level}`
         if (!logprobs.every((value) => Number.isFinite(value) && value <= 0))
           return problem(`${found}, and its numbers are none`, 'try without the GPU: --cpu; and report this')
+        if (engine.passedOver.length > 0)
+          return warning(
+            `${found}; ${engine.passedOver.map(passedOverLine).join('; ')}`,
+            'update the driver of the GPU, or leave it out: --gpu none',
+          )
         if (backend === 'cpu' && limits.gpu !== 'none' && existsSync(CUDA_DEVICE))
           return warning(
             `${found}, though there is an NVIDIA GPU`,

@@ -9,7 +9,7 @@ import * as assert from 'uvu/assert'
 import { type AuditProcess, createAuditProcess } from '../../coordinator/spool/audit-process.js'
 import { TrainerError } from '../../coordinator/spool/errors.js'
 import { DEMO_PROFILE } from '../../dataset/index.js'
-import { DRAW, openEngine, openTokenizer } from '../../engine/index.js'
+import { DRAW, type EngineProcess, openEngine, openTokenizer } from '../../engine/index.js'
 import { createStage, DEFAULT_LIMITS, DEFAULT_RULES, rulesNamed } from '../../episode/index.js'
 import type { Calibration } from '../../judging/thresholds.js'
 import { type CalibrationSettings, calibrate } from '../../lab/calibrate.js'
@@ -123,6 +123,7 @@ async function calibrateDemo(
   settings: CalibrationSettings,
   stop: AbortSignal,
   onProgress: (done: number) => void = () => {},
+  workers = 1,
 ): Promise<Calibration> {
   const servers = ['banking', 'email'].map((name) => CATALOGUE.get(name)!)
   const worlds = createWorldCache()
@@ -130,19 +131,23 @@ async function calibrateDemo(
   const tasks = Array.from(streamExamples(context, 'train', 5), ({ task }) => task)
   const tokenizer = await openTokenizer(MODEL)
   const { maxRolloutTokens: contextSize } = DEFAULT_LIMITS
-  const engine = await openEngine(
-    { modelPath: MODEL, threads: 1, contextSize, lanes: 2, gpu: false },
-    // The same numbers again: so no lane may be late on a busy machine, which would change its batches.
-    { laneWaitMs: PATIENCE_MS },
-  )
+  const engines: EngineProcess[] = []
   try {
+    for (let i = 0; i < workers; i++)
+      engines.push(
+        await openEngine(
+          { modelPath: MODEL, threads: 1, contextSize, lanes: 2, gpu: false },
+          // The same numbers again: so no lane may be late on a busy machine, which would change its batches.
+          { laneWaitMs: PATIENCE_MS },
+        ),
+      )
     const stage = createStage(servers, tokenizer, rulesNamed(DEFAULT_RULES), worlds)
-    const { backend, nodeLlamaCpp } = engine.build
+    const { backend, nodeLlamaCpp } = engines[0]!.build
     return await calibrate(
       {
         subject: { baseSha256, adapters: [], quantisation: 'f16', backend, draw: DRAW, nodeLlamaCpp },
         adapters: [],
-        engine,
+        engines,
         stage,
         auditing: {},
         desk: { process: auditor, spool: folder, baseSha256, reader: stage, limits: DEFAULT_LIMITS },
@@ -155,7 +160,7 @@ async function calibrateDemo(
       stop,
     )
   } finally {
-    await engine.close()
+    await Promise.all(engines.map((engine) => engine.close()))
     await tokenizer.close()
   }
 }
@@ -179,7 +184,8 @@ test('an interrupted calibration goes on to the same numbers, and not with anoth
     (error: Error) => assert.is(error.message, 'enough'),
   )
   assert.is((await readFile(rough, 'utf8')).split('\n').length, 1 + 8 + 1)
-  assert.equal(await calibrateDemo(desk, rough, SETTINGS, signal()), smooth)
+  const silent = () => {}
+  assert.equal(await calibrateDemo(desk, rough, SETTINGS, signal(), silent, 2), smooth, 'with two engines')
   assert.is(await readFile(rough, 'utf8'), await readFile(join(folder, 'smooth.jsonl'), 'utf8'))
   assert.equal(await readdir(join(folder, 'evidence')), [])
   await calibrateDemo(desk, rough, { ...SETTINGS, seed: 4 }, signal()).then(

@@ -373,6 +373,7 @@ test('a process that holds more memory than it may is killed, and its owner hear
       kind: 'start',
       options,
       adapter: null,
+      without: [],
       laneWaitMs: 1,
       sharePrefill: true,
       keepCaches: false,
