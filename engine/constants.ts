@@ -28,6 +28,12 @@ export const RECYCLE_AFTER_SWAPS = 16
 /** For loading a base model from a slow disk; after it the process is ended and the call fails. */
 export const START_TIMEOUT_MS = 180_000
 
+/**
+ * By which a device is tried. With two, the next larger prefill ended in Mesa's Vulkan driver for CPUs (22.3), also where they were
+ * no trial; after 24 none did.
+ */
+export const TRIAL_TOKENS = 32
+
 /** For the first tokens on a device, before which its driver may have to compile all that it computes with. */
 export const TRIAL_TIMEOUT_MS = 600_000
 

@@ -3,7 +3,7 @@ import { backendName, interfaceOf, type PassedOver, type Placement } from './bac
 import { type ChildEvents, type EngineChild, startChild } from './child.js'
 import { killUnlessSettled } from './child-watch.js'
 import type { Confinement } from './confinement.js'
-import { START_TIMEOUT_MS, TRIAL_TIMEOUT_MS } from './constants.js'
+import { START_TIMEOUT_MS, TRIAL_TIMEOUT_MS, TRIAL_TOKENS } from './constants.js'
 import { EngineError, toEngineError } from './errors.js'
 import { findConfinement } from './find-confinement.js'
 import { defaultMemoryLimit } from './memory-guard.js'
@@ -190,14 +190,15 @@ class UnfitDevice extends Error {
 }
 
 /**
- * Computes two tokens. A driver can be too old for the code that llama.cpp's build brings, and then the process ends at the first
+ * Computes some tokens. A driver can be too old for the code that llama.cpp's build brings, and then the process ends at the first
  * of them, with the model loaded.
  * @throws UnfitDevice
  */
-async function tryDevice(child: EngineChild, placement: Placement, signal: AbortSignal): Promise<void> {
+async function tryDevice(child: EngineChild, { contextSize, ...placement }: Placement, signal: AbortSignal): Promise<void> {
   const by = interfaceOf(placement)
   if (by === null) return
-  const { answer } = child.request({ kind: 'score', tokens: Int32Array.of(0, 0), from: 1, draws: null })
+  const tokens = new Int32Array(Math.min(TRIAL_TOKENS, contextSize))
+  const { answer } = child.request({ kind: 'score', tokens, from: 1, draws: null })
   killUnlessSettled(child, answer, TRIAL_TIMEOUT_MS)
   try {
     await abortable(answer, signal, () => child.kill())
