@@ -18,7 +18,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 TRAINER = Path(__file__).parent.parent / "coordinator" / "trainer"
-sys.path[:0] = [str(TRAINER), str(TRAINER / "tests")]
+sys.path.insert(0, str(TRAINER / "tests"))
+sys.path.insert(0, str(TRAINER))
 
 import numpy as np
 import torch

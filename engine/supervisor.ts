@@ -194,7 +194,11 @@ class UnfitDevice extends Error {
  * of them, with the model loaded.
  * @throws UnfitDevice
  */
-async function tryDevice(child: EngineChild, { contextSize, ...placement }: Placement, signal: AbortSignal): Promise<void> {
+async function tryDevice(
+  child: EngineChild,
+  { contextSize, ...placement }: Placement,
+  signal: AbortSignal,
+): Promise<void> {
   const by = interfaceOf(placement)
   if (by === null) return
   const tokens = new Int32Array(Math.min(TRIAL_TOKENS, contextSize))

@@ -35,6 +35,7 @@ const BENCHES = {
   'sybil-lockout': { about: 'versions and newcomers beside keys that only hold leases', packages: [] },
   synthesis: { about: "the paper's 13,517 examples, made and played again", packages: ['zod', 'tinypool'] },
   trainer: { about: "one training step beside TRL's GRPOTrainer", python: 'bench/trainer_bench.py' },
+  'trainer-gpu': { about: "a training step at real models' shapes on a CUDA device", python: 'bench/trainer_gpu.py' },
 }
 
 const fail = (message) => {

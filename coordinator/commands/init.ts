@@ -18,7 +18,10 @@ const FILE = 'run.yaml'
 /** Stands for the model that comes with the package, in place of a path. */
 const DEMO = 'demo'
 const DEMO_BASE = join(packageRoot, 'models', 'demo', 'prove-demo-base-f16.gguf')
-const DEMO_CALIBRATION = join(packageRoot, 'models', 'demo', 'calibration-f16.json')
+/** On a CPU, and on an NVIDIA GPU by CUDA. */
+const DEMO_CALIBRATIONS = ['calibration-f16.json', 'calibration-f16-cuda.json'].map((name) =>
+  join(packageRoot, 'models', 'demo', name),
+)
 /** What the demo model has learnt the words of. */
 const DEMO_TASKS = '--profile demo --worlds banking,calendar,email,issue_tracker --examples 2000'
 
@@ -78,7 +81,7 @@ function wishesOf(
   { folder, path, facts }: { readonly folder: string; readonly path: string; readonly facts: ModelFacts },
 ): RunWishes {
   const { operator, purpose, port, announce, calibration } = answers
-  const own = path === DEMO_BASE ? [DEMO_CALIBRATION] : []
+  const own = path === DEMO_BASE ? DEMO_CALIBRATIONS : []
   return {
     ...{ base: path, operator, purpose, port, announce },
     dataset: resolve(folder, answers.dataset),

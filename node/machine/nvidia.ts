@@ -26,7 +26,9 @@ export async function readOthersOnGpu(enginePid: number | undefined): Promise<To
 export function othersAmong(lines: readonly string[], enginePid: number | undefined): string[] {
   const found = lines.flatMap((line) => {
     const [, pid, name] = /^\s*(\d+)\s*,\s*(.*?)\s*$/.exec(line) ?? []
-    return pid === undefined || Number(pid) === enginePid ? [] : [name!.split(/[/\\]/).at(-1) || `process ${pid}`]
+    if (pid === undefined || Number(pid) === enginePid) return []
+    // In a container or a virtual machine it may know no name: `[Not Found]`, `[No data]`.
+    return [name === '' || name!.startsWith('[') ? `process ${pid}` : name!.split(/[/\\]/).at(-1)!]
   })
   return [...new Set(found)]
 }

@@ -18,7 +18,8 @@ DOCS = Path(__file__).parents[3] / "docs" / "sizing.md"
 
 GROUPS, SIZE = 16, 16
 H100 = 989e12  # operations a second in bfloat16 without sparsity, NVIDIA's data sheet
-GPU_SHARE = 0.4  # of the peak, in a training step or a prefill: assumed
+STEP_SHARE = 0.195  # of the peak, in a training step: measured at Qwen3-4B's shape (bench/trainer_gpu.py)
+GPU_SHARE = 0.4  # of the peak, in a prefill: assumed
 STEPS = {"4k + 4k": (4096, 4096), "4k + 12k": (4096, 12_288)}  # prompt, and what follows it in each rollout
 
 CONTEXT = 12_288  # of a lane, as its cache is allocated
@@ -77,7 +78,7 @@ def step_seconds(base: Base, prompt: int, rest: int, gpus: int) -> float:
     products = 4 * 2 * parameters(base) * tokens
     seen = GROUPS * (prompt**2 / 2 + SIZE * (rest * prompt + rest**2 / 2))  # pairs of tokens
     attention = (3 + 2) * 4 * base.config.num_hidden_layers * attention_width(base) * seen
-    return (products + attention) / (GPU_SHARE * H100 * gpus)
+    return (products + attention) / (STEP_SHARE * H100 * gpus)
 
 
 @dataclass(frozen=True)

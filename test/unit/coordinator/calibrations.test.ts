@@ -19,6 +19,12 @@ const { subject } = JSON.parse(await readFile(shipped, 'utf8')) as {
 const ours = `${subject.backend}@${subject.nodeLlamaCpp}`
 const base = { sha256: subject.baseSha256, quantisation: subject.quantisation }
 
+test('the demo’s model has one for a CPU and one for NVIDIA’s GPUs, for the same file', async ({ folder }) => {
+  const files = [shipped, join(checkout, 'models', 'demo', 'calibration-f16-cuda.json')]
+  const { current } = await openCalibrations({ folder, files, earlier: [], base })
+  assert.equal(Object.keys(current).sort(), ['cpu@3.22.1', 'cuda-flash@3.22.1'])
+})
+
 test('what older terms name is there when run.yaml names another, or its file is gone', async ({ folder }) => {
   const file = join(folder, 'mine.json')
   const copies = join(folder, 'kept')

@@ -314,7 +314,7 @@ test('a time is given in seconds, minutes, hours and days', () => {
 
 test('other programs on the GPU are told by name, each once, and the engine is none of them', () => {
   const lines = ['1234, /usr/bin/blender', ' 99, /usr/bin/node ', '1235, /usr/bin/blender', '7, [Not Found]']
-  assert.equal(othersAmong(lines, 99), ['blender', '[Not Found]'])
+  assert.equal(othersAmong(lines, 99), ['blender', 'process 7'])
   assert.equal(othersAmong([], undefined), [])
 })
 
