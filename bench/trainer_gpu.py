@@ -17,9 +17,8 @@ from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
-TRAINER = Path(__file__).parent.parent / "coordinator" / "trainer"
-sys.path.insert(0, str(TRAINER / "tests"))
-sys.path.insert(0, str(TRAINER))
+sys.path.insert(0, str(Path(__file__).parent.parent / "coordinator" / "trainer" / "tests"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "coordinator" / "trainer"))
 
 import numpy as np
 import torch

@@ -83,7 +83,7 @@ async function runPython(script) {
     output += chunk
   })
   const status = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve))
-  if (status !== 0) throw new Error(`${script} ended with status ${status}`)
+  if (status !== 0) fail(`${script} ended with status ${status}`)
   return JSON.parse(output)
 }
 
