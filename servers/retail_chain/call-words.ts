@@ -15,7 +15,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   check_stock: {
     goal: 'check which stores have an article',
-    answer: '{found:store} {found=has|have} {title}[: {stores*{name} ({available} at {price} each)}].',
+    answer: '{found:store} {found=has|have} {title}[: {stores*{name} ({available} at {price} each)}].[ Some are put aside for {kept_for*{customer_name}}.]',
   },
   show_store: {
     goal: 'check how a store is doing',

@@ -19,7 +19,7 @@ export const retailChain = defineServer({
     store: { noun: 'store', table: 'stores', label: 'name' },
     article: { noun: 'article', table: 'articles', label: 'title' },
     shipment: { noun: 'shipment', table: 'shipments', label: 'title' },
-    reservation: { noun: 'reservation', table: 'reservations', label: 'title' },
+    reservation: { noun: 'reservation', table: 'reservations', label: 'customer_name' },
   },
   failures,
   tools: [...findingTools, ...movementTools, ...counterTools, ...shelfTools],

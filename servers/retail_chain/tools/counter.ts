@@ -19,6 +19,7 @@ const reserveArticle = tool({
   output: z.object({
     title: z.string(),
     reservation: ref('reservation'),
+    customer_name: z.string(),
     price: money.describe('Per piece'),
     until: common('date', z.string()),
     available: z.int().describe('Left for others'),
@@ -63,7 +64,7 @@ const reserveArticle = tool({
       until: addDays(today(), LIMITS.reservationDays),
       status: 'open',
     })
-    return { title: article.title, reservation, price, until, available: available - quantity }
+    return { title: article.title, reservation, customer_name, price, until, available: available - quantity }
   },
 })
 

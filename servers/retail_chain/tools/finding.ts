@@ -100,7 +100,7 @@ const searchArticles = tool({
 const checkStock = tool({
   name: 'check_stock',
   description:
-    'Show which stores have an article available, those with the most first. Reserved pieces are not available.',
+    'Show which stores have an article available, those with the most first, and for which customers it is kept. Reserved pieces are not available.',
   input: z.strictObject({
     article: ref('article'),
     city: cityName().describe('Only stores in this city, such as Oslo.').optional(),
@@ -111,8 +111,9 @@ const checkStock = tool({
     found: z.int(),
     // The article is what one asks further about; with the store as a reference too, requests would drift to another article or store.
     stores: z.array(z.object({ name: z.string(), store: z.string(), available: z.int(), price: money })),
+    kept_for: z.array(z.object({ customer_name: z.string(), reservation: ref('reservation') })),
   }),
-  pages: { stores: 'short' },
+  pages: { stores: 'longest', kept_for: 'longest' },
   annotations: { readOnly: true },
   ask: [
     'find out where[ in {city}] we still have {article}',
@@ -120,6 +121,7 @@ const checkStock = tool({
     'show me which of our stores[ in {city}] have {article}',
     'look up the stock of {article}[ in our {city} stores]',
     'tell me how much stock our stores[ in {city}] have of {article}',
+    'find out who has {article} put aside[ in {city}] and where there is more of it',
   ],
   sample({ db, random, bound }) {
     const row = chooseStock(db, random, { article: bound.article }, (stock) => availableOf(stock) > 0)
@@ -130,18 +132,17 @@ const checkStock = tool({
   run({ article, city }, { rowOf, db }) {
     const { title } = rowOf('articles', article)
     const name = city?.toLowerCase()
-    const having = db.stocks
-      .by('article', article)
-      .filter(
-        (row) => availableOf(row) > 0 && (name === undefined || db.stores.get(row.store)!.city.toLowerCase() === name),
-      )
+    const isThere = ({ store }: { readonly store: string }) =>
+      name === undefined || db.stores.get(store)!.city.toLowerCase() === name
+    const having = db.stocks.by('article', article).filter((row) => availableOf(row) > 0 && isThere(row))
     having.sort((a, b) => availableOf(b) - availableOf(a))
     const stores = having.map((row) => ({
       ...row,
       name: db.stores.get(row.store)!.name,
       available: availableOf(row),
     }))
-    return { title, article, found: having.length, stores }
+    const kept_for = db.reservations.by('article', article).filter((row) => row.status === 'open' && isThere(row))
+    return { title, article, found: having.length, stores, kept_for }
   },
 })
 
