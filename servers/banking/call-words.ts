@@ -6,20 +6,24 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'see which accounts I have',
     answer: 'You have {found:@kind account}[: {accounts*{name} ({currency}, {status})}].',
     said: ['kind'],
+    wishes: ['see what money is there'],
   },
   get_balance: {
     goal: 'check the balance of an account',
     answer: 'The balance of {name} is {balance} {currency}, and {available} {currency} is available to spend.',
+    wishes: ['see what money is there'],
   },
   transfer_money: {
     goal: 'move money between my accounts',
     answer:
       'I moved {amount}: the account it came from now has {from_balance}, and the one it went to has {to_balance}. The transfer is {status}.',
     checks: ['get_balance'],
+    wishes: ['pay somebody'],
   },
   find_payee: {
     goal: 'check whether somebody is one of my payees',
     answer: 'I found {found:payee}[: {payees*{name} at {bank} ({status})}].',
+    wishes: ['find a person'],
   },
   add_payee: {
     goal: 'add a new payee',
@@ -32,6 +36,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'send a payment to somebody',
     answer: 'The payment of {amount} to {name} is {status}, and {balance} is left in the account.',
     checks: ['get_balance'],
+    wishes: ['pay somebody'],
   },
   cancel_payment: {
     goal: 'cancel a payment',
@@ -41,6 +46,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   search_transactions: {
     goal: 'look for a transaction',
     answer: 'I found {found:transaction}[: {transactions*{name}, {amount} ({status})}].',
+    wishes: ['list payments'],
   },
   dispute_transaction: {
     goal: 'dispute a transaction',

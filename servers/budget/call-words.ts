@@ -7,6 +7,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer:
       'These are the categories for {@group} spending in {month}: {categories*{name} (limit {limit} {limit=euro|euros}, {left} left)}.',
     said: ['group'],
+    wishes: ['see what money is there'],
   },
   move_between_categories: {
     goal: 'move money between two budget categories',
@@ -18,6 +19,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   search_expenses: {
     goal: 'find one of our expenses',
     answer: 'I found {found:expense}[: {expenses*{description}, {amount} {amount=euro|euros} by {member} on {date}}].',
+    wishes: ['list payments'],
   },
   record_expense: {
     goal: 'record an expense',
@@ -43,6 +45,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
       '{description} is paid for {month}: {amount} {amount=euro|euros}, which leaves {left} {left=euro|euros} in the category {category}.',
     next: ['close_month'],
     checks: ['summarise_month'],
+    wishes: ['pay somebody'],
   },
   summarise_month: {
     goal: 'see how our budget did in a month',

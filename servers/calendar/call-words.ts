@@ -9,8 +9,13 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   list_events: {
     goal: 'see what is on my calendar',
     answer: 'There {total=is|are} {total:event} that day[: {events*{title} at {start}}].',
+    wishes: ['find dates'],
   },
-  find_events: { goal: 'find an event', answer: 'I found {events#event}[: {events*{title} on {date} at {start}}].' },
+  find_events: {
+    goal: 'find an event',
+    answer: 'I found {events#event}[: {events*{title} on {date} at {start}}].',
+    wishes: ['find dates'],
+  },
   get_event: {
     goal: 'see the details of an event',
     answer:
@@ -19,6 +24,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   find_person: {
     goal: 'look somebody up in the directory',
     answer: 'I found {people#person}[: {people*{name} from {team}}].',
+    wishes: ['find a person'],
   },
   find_free_time: {
     goal: 'find a time to meet somebody',
@@ -33,6 +39,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer: '{title} is in your calendar for {date} at {start}.',
     next: ['repeat_event', 'invite_attendee', 'book_room', 'set_reminder'],
     checks: ['find_free_rooms', 'list_events'],
+    wishes: ['plan a date'],
   },
   reschedule_event: {
     goal: 'move an event to another time',
@@ -44,6 +51,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'cancel an event',
     answer: '{title} on {date} at {start} is {status}.',
     checks: ['list_events'],
+    wishes: ['call off a date'],
   },
   repeat_event: {
     goal: 'make an event repeat',
@@ -60,6 +68,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer: '{person} is invited to {title}; {invited:person} {invited=is|are} invited now.',
     next: ['book_room', 'set_reminder'],
     checks: ['get_event', 'find_free_rooms'],
+    wishes: ['invite somebody'],
   },
   respond_to_invitation: {
     goal: 'answer an invitation',
@@ -78,6 +87,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'set a reminder for an event',
     answer: 'I will remind you of {title} {minutes} minutes before, on {remind_at}.',
     checks: [],
+    wishes: ['plan a date'],
   },
   share_calendar: {
     goal: 'share a calendar with somebody',

@@ -6,6 +6,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'look up a company',
     answer: 'I found {found:company}[: {companies*{name}, {address}, looked after by {owner}}].',
     elsewhere: ['maps:plan_route', 'maps:get_travel_time', 'maps:nearest_places', 'vehicle:save_destination'],
+    wishes: ['find a company'],
   },
   list_reps: {
     goal: 'see how a sales team is doing',
@@ -21,6 +22,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   find_crm_contacts: {
     goal: 'look up a contact',
     answer: 'I found {found:contact}[: {contacts*{name} of {company}[, {email}]{may_contact?|, not to be contacted}}].',
+    wishes: ['find a person'],
   },
   add_crm_contact: {
     goal: 'add a contact to a company',
@@ -38,6 +40,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'see my leads',
     answer: 'There {found=is|are} {found:@status lead}[: {leads*{name} of {firm} in {city}}].',
     elsewhere: ['travel_booking:search_hotels', 'maps:list_place_categories'],
+    wishes: ['find a person'],
   },
   advance_lead: {
     goal: 'update the status of a lead',
@@ -79,10 +82,12 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'plan a call or a visit with a customer',
     answer: '{title} is planned for {date}.',
     checks: ['list_activities'],
+    wishes: ['plan a date'],
   },
   list_activities: {
     goal: 'see what is on my sales agenda',
     answer: 'You have {found:activity} that day[: {activities*{title} ({status}[, note: {note}])}].',
+    wishes: ['find dates'],
   },
   complete_activity: {
     goal: 'record how a call or meeting went',

@@ -5,8 +5,13 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   find_contact: {
     goal: 'look somebody up in the address book',
     answer: 'I found {contacts#contact}[: {contacts*{name} ({relation}, {status})}].',
+    wishes: ['find a person'],
   },
-  search_emails: { goal: 'find an email', answer: 'I found {found:email}[: {emails*"{subject}" ({contact})}].' },
+  search_emails: {
+    goal: 'find an email',
+    answer: 'I found {found:email}[: {emails*"{subject}" ({contact})}].',
+    wishes: ['search what was written'],
+  },
   read_email: {
     goal: 'read an email',
     answer: '"{subject}", {direction} on {date} ({contact}), says: "{body}"[ Attached: {files}.][ Labels: {labels}.]',
@@ -20,6 +25,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer: 'The draft "{subject}" to {contact} is saved.',
     next: ['attach_file', 'send_draft'],
     checks: [],
+    wishes: ['write to somebody'],
   },
   edit_draft: {
     goal: 'change a draft',

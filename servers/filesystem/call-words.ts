@@ -35,6 +35,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   search_text: {
     goal: 'find where a text occurs in my files',
     answer: '{found:file} {found=mentions|mention} it[: {files*{file} in line {line}, "{text}"}].',
+    wishes: ['search what was written'],
   },
   find_files_by_size: { goal: 'find large files', answer: 'I found {found:file}[: {files*{name} ({bytes} bytes)}].' },
   find_files_by_date: {

@@ -58,6 +58,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'change the temperature in one of the rooms',
     answer: '{name} is set to {degrees} degrees.',
     checks: [],
+    wishes: ['set the heating'],
   },
   move_cover: {
     goal: 'adjust one of the blinds or roof windows',
@@ -65,8 +66,19 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     next: ['save_scene', 'set_thermostat'],
     checks: [],
   },
-  lock_door: { goal: 'lock one of the doors', answer: '{name} is {status}.', next: ['set_home_mode'], checks: [] },
-  unlock_door: { goal: 'unlock one of the doors', answer: '{name} is {status}.', checks: [] },
+  lock_door: {
+    goal: 'lock one of the doors',
+    answer: '{name} is {status}.',
+    next: ['set_home_mode'],
+    checks: [],
+    wishes: ['lock or unlock'],
+  },
+  unlock_door: {
+    goal: 'unlock one of the doors',
+    answer: '{name} is {status}.',
+    checks: [],
+    wishes: ['lock or unlock'],
+  },
   get_sensor_history: {
     goal: 'check what one of the sensors measured',
     answer: 'On {date} {name} measured between {lowest} and {highest} {unit}, {average} on average.',
@@ -76,6 +88,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'play something on one of the speakers',
     answer: '{name} plays {station} at {volume} percent.',
     checks: [],
+    wishes: ['play music'],
   },
   start_appliance: {
     goal: 'start one of the appliances',

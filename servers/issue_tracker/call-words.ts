@@ -2,7 +2,11 @@ import type { CallWords } from '../kernel/define-server.js'
 
 /** By tool: what people are after who call it, and what they are told when it is done. */
 export const callWords: Readonly<Record<string, CallWords>> = {
-  find_issues: { goal: 'find an issue', answer: 'I found {issues#issue}[: {issues*{issue}, {title} ({status})}].' },
+  find_issues: {
+    goal: 'find an issue',
+    answer: 'I found {issues#issue}[: {issues*{issue}, {title} ({status})}].',
+    wishes: ['find planned work'],
+  },
   list_assigned_issues: {
     goal: 'see what somebody has to work on',
     answer: 'There {issues=is|are} {issues#open issue}[: {issues*{issue}, {title} ({status})}].',
@@ -18,15 +22,18 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'see who works on a project',
     answer: 'I found {members#@role}[: {members*{name} ({in_progress} in progress, at most {wip_limit})}].',
     said: ['role', 'project'],
+    wishes: ['find a person'],
   },
   list_sprints: {
     goal: 'see the sprints of a project',
     answer: 'There {sprints=is|are} {sprints#@state sprint}[: {sprints*{name} ({points} of {capacity} points)}].',
+    wishes: ['find planned work'],
   },
   list_releases: {
     goal: 'see the next releases of a project',
     answer:
       'There {releases=is|are} {releases#open release}[: {releases*{name}, due {due}, with {unfinished:unfinished issue}}].',
+    wishes: ['find planned work'],
   },
   create_issue: {
     goal: 'report an issue',

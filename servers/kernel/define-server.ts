@@ -154,6 +154,11 @@ export interface CallWords {
    * Worlds need not be there: what is named and absent is passed over.
    */
   readonly elsewhere?: readonly string[]
+  /**
+   * What it is good for where nobody says in which world, in words that tools of any world share which serve it as well: an address to which
+   * things are delivered, somebody's name, a place on the way.
+   */
+  readonly wishes?: readonly string[]
 }
 
 /** How people speak of an entity. */

@@ -22,50 +22,60 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'find a place on the map',
     answer: 'I found {found:place}[: {places*{name}, {address}}].',
     elsewhere: ['vehicle:save_destination'],
+    wishes: ['find a place'],
   },
   nearest_places: {
     goal: 'find a place nearby',
     answer:
       'The nearest {places=is|are} {places*{name} at {address}, {metres} metres away ({open?open now|closed now})}.',
     elsewhere: ['vehicle:save_destination'],
+    wishes: ['find a place'],
   },
   find_reachable_places: {
     goal: 'see which places I can get to quickly',
     answer: 'You can reach {found:place}[: {places*{name} at {address}, {minutes:minute} away}].',
+    wishes: ['find a place'],
   },
   get_place: {
     goal: 'see when a place is open',
     answer:
       '{name} at {address} is a {category} rated {rating}, open from {opens} to {closes}[ except on {closed_on}s]. It is {open_now?open|closed} right now.',
     elsewhere: ['vehicle:save_destination'],
+    wishes: ['see what a place offers'],
   },
   measure_distance: {
     goal: 'see how far apart two places are',
     answer: 'The distance is {straight_metres} metres in a straight line[ and {road_metres} metres by road].',
+    wishes: ['find the way'],
   },
   get_travel_time: {
     goal: 'find out how long a trip takes',
     answer: 'That takes {minutes:minute}; the distance is {metres} metres.',
+    wishes: ['find the way'],
   },
   plan_route: {
     goal: 'plan a route',
     answer:
       'The route is {metres} metres long and takes {minutes:minute}: {steps*{road}[ going {heading}] for {metres} metres}.',
+    wishes: ['find the way'],
   },
   plan_route_with_stop: {
     goal: 'plan a route with a stop on the way',
     answer:
       'The route is {metres} metres long and takes {minutes:minute}, {minutes_to_stop} of them to the stop, which is a detour of {detour_metres} metres and {detour_minutes:minute}.',
+    wishes: ['find the way'],
   },
   save_place: {
     goal: 'save a place',
     answer: 'I saved {address} as {name}[ in place of {replaced}].',
     checks: ['list_saved_places', 'plan_route', 'get_travel_time', 'plan_route_with_stop'],
+    wishes: ['keep an address'],
   },
   list_saved_places: {
     goal: 'see my saved places',
     answer: 'You have {found:saved place}[: {places*{name}, {address}}].',
     elsewhere: ['vehicle:save_destination', 'shopping:add_delivery_address', 'food_delivery:add_dropoff'],
+    wishes: ['list kept addresses'],
   },
   list_closed_roads: {
     goal: 'see which roads are closed',

@@ -5,6 +5,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   search_listings: {
     goal: 'look for something on the marketplace',
     answer: 'I found {found:listing}[: {listings*{title} ({format}, {price})}].',
+    wishes: ['find goods'],
   },
   get_listing: {
     goal: 'look at a listing',
@@ -14,6 +15,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   list_market_activity: {
     goal: 'go through my own listings, bids or sales',
     answer: 'I found {found:entry} among your {@kind}[: {entries*{title} ({amount}, {state})}].',
+    wishes: ['list what was bought'],
   },
   place_bid: {
     goal: 'bid on something',
@@ -24,6 +26,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'buy something second-hand',
     answer: 'You bought {title} for {amount}; {wallet} is left in your wallet.',
     checks: [],
+    wishes: ['buy'],
   },
   make_offer: {
     goal: 'make an offer for something',
@@ -64,5 +67,10 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     next: ['rate_sale'],
     checks: [],
   },
-  rate_sale: { goal: 'rate a seller', answer: 'You gave {seller} {stars:star} for {title}.', checks: [] },
+  rate_sale: {
+    goal: 'rate a seller',
+    answer: 'You gave {seller} {stars:star} for {title}.',
+    checks: [],
+    wishes: ['rate what was bought'],
+  },
 }

@@ -6,6 +6,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'look up a customer',
     answer:
       'I found {found:customer}[: {customers*{name} ({status}[, owes {owes:euro}][, saved cards: {cards*{name}}])}].',
+    wishes: ['find a person', 'find a company'],
   },
   create_invoice: {
     goal: 'write an invoice for a customer',
@@ -21,6 +22,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   search_invoices: {
     goal: 'find an invoice',
     answer: 'I found {found:invoice}[: {invoices*{title} for {customer} ({status}[, {owed:euro} owed])}].',
+    wishes: ['list payments'],
   },
   void_invoice: { goal: 'void an invoice', answer: 'The invoice "{title}" is {status}.', checks: [] },
   charge_invoice: {

@@ -7,20 +7,25 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer: 'There {found=is|are} {found:store} in {@city}[: {stores*{name}, {address}, open {opens} to {closes}}].',
     said: ['city'],
     elsewhere: ['maps:plan_route', 'maps:get_travel_time', 'vehicle:save_destination'],
+    wishes: ['find a place'],
   },
   search_articles: {
     goal: 'look up an article',
     answer:
       'I found {found:article}[: {articles*{title} for {price} in packs of {pack}, {warehouse} in the warehouse}].',
+    wishes: ['find goods'],
   },
   check_stock: {
     goal: 'check which stores have an article',
-    answer: '{found:store} {found=has|have} {title}[: {stores*{name} ({available} at {price} each)}].[ Some are put aside for {kept_for*{customer_name}}.]',
+    answer:
+      '{found:store} {found=has|have} {title}[: {stores*{name} ({available} at {price} each)}].[ Some are put aside for {kept_for*{customer_name}}.]',
+    wishes: ['find goods'],
   },
   show_store: {
     goal: 'check how a store is doing',
     answer:
       '{name} is {open_now?open|closed} now. It is short of {low_articles:article}[: {low*{title} ({on_hand} left)}], and {open_shipments:shipment} {open_shipments=is|are} on the way[: {shipments*{title}, due {due}}].',
+    wishes: ['see what a place offers'],
   },
   transfer_stock: {
     goal: 'send something from one of our stores to another',

@@ -5,6 +5,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   find_profile: {
     goal: "look for somebody's profile",
     answer: 'I found {found:profile}[: {profiles*{name} ({followers:follower}{private?, private|})}].',
+    wishes: ['find a person'],
   },
   search_posts: {
     goal: 'look for a post',
@@ -68,5 +69,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'write somebody a direct message',
     answer: 'Your message went to {name}.',
     checks: [],
+    wishes: ['write to somebody'],
   },
 }

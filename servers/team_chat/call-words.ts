@@ -9,6 +9,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   find_teammate: {
     goal: 'look up a teammate',
     answer: 'I found {found:teammate}[: {teammates*{name}[ ({roles})][, quiet until {quiet_until}]}].',
+    wishes: ['find a person'],
   },
   read_channel: {
     goal: 'catch up on a channel',
@@ -17,6 +18,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   search_chat_messages: {
     goal: 'find a message in the chat',
     answer: 'I found {found:message}[: {messages*"{text}" by {person} in {channel}}].',
+    wishes: ['search what was written'],
   },
   join_channel: {
     goal: 'join a channel',
@@ -29,12 +31,14 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer: '{person} is now in {name}, which has {members:member}.',
     next: ['post_chat_message'],
     checks: [],
+    wishes: ['invite somebody'],
   },
   post_chat_message: {
     goal: 'post something in a channel',
     answer: 'I posted "{text}" in {channel}.',
     next: ['pin_chat_message'],
     checks: [],
+    wishes: ['write to somebody'],
   },
   reply_to_chat_message: {
     goal: 'reply in the chat',

@@ -5,6 +5,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   search_instruments: {
     goal: 'look for a stock to invest in',
     answer: 'I found {found:stock}[: {instruments*{name} ({sector}) at {last} euros}].',
+    wishes: ['find a company'],
   },
   get_quote: {
     goal: 'get a quote for a stock',
@@ -50,12 +51,14 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'see how much money I can invest',
     answer:
       'You have {cash} euros in cash[, {reserved:euro} of them reserved], so your buying power is {buying_power} euros.[ Invested by sector: {sectors*{exposure} of at most {limit} euros in {sector}}.]',
+    wishes: ['see what money is there'],
   },
   list_trades: {
     goal: 'see my past trades in one particular stock',
     answer:
       'There {found=is|are} {found:entry} for {name}[: {trades*{kind} ({quantity:share} at {price:euro}, {date})}].',
     said: ['instrument'],
+    wishes: ['list payments'],
   },
   add_to_watchlist: {
     goal: 'set a price alert',

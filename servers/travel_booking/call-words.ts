@@ -20,6 +20,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'look up a traveller',
     answer:
       'I found {found:traveller}[: {travellers*{name} (loyalty tier: {tier}, {points:point}, passport valid until {passport_expires})}].',
+    wishes: ['find a person'],
   },
   update_passport: {
     goal: 'enter a new passport',
@@ -51,6 +52,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'find a hotel',
     answer:
       'I found {found:hotel}[: {hotels*{name} ({stars} stars, {price} euros for the whole stay, {rooms:room} left)}].',
+    wishes: ['find a place'],
   },
   book_hotel: {
     goal: 'book a hotel',

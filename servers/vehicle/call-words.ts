@@ -43,6 +43,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer: 'The {door} door is {open?open|closed} and {locked?locked|unlocked}.',
     next: ['start_engine'],
     checks: ['check_vehicle'],
+    wishes: ['lock or unlock'],
   },
   move_window: {
     goal: 'adjust a car window',
@@ -71,28 +72,33 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer: 'The {zone} zone is set to {temperature} degrees; outside it is {outside}.',
     next: ['play_playlist'],
     checks: [],
+    wishes: ['set the heating'],
   },
   play_playlist: {
     goal: 'play some music',
     answer: '{title} is playing at volume {volume}; it has {songs:song}.',
     checks: [],
+    wishes: ['play music'],
   },
   find_destination: {
     goal: 'find a destination',
     answer: 'I found {found:destination}[: {destinations*{name} in {city}, {km} km away[ ({offer})]}].',
     elsewhere: ['maps:list_place_categories'],
+    wishes: ['find a place'],
   },
   save_destination: {
     goal: 'save a destination in the car',
     answer: '{name} in {city} is saved; it is {km} km away.',
     next: ['start_navigation'],
     checks: [],
+    wishes: ['keep an address'],
   },
   start_navigation: {
     goal: 'start the navigation',
     answer: 'The way to {name}, {address}, is {km} km, and the battery is good for {range_left} km after that.',
     next: ['play_playlist'],
     checks: [],
+    wishes: ['find the way'],
   },
   search_trips: {
     goal: 'see the trip log of the car',

@@ -6,11 +6,13 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'find a video meeting',
     answer:
       'I found {found:meeting}[: {meetings*{title} on {date}[ at {start}] ({status}, with you as {role}{recording?, recorded|})}].',
+    wishes: ['find dates'],
   },
   schedule_meeting: {
     goal: 'set up a video call',
     answer: '{title} is {status} for {date} at {start}.',
     next: ['invite_participant', 'start_meeting'],
+    wishes: ['plan a date'],
   },
   start_meeting: {
     goal: 'start a video meeting',
@@ -18,12 +20,18 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     next: ['invite_participant', 'manage_participant', 'start_recording'],
     checks: ['list_participants'],
   },
-  end_meeting: { goal: 'end a video meeting', answer: '{title} is over after {minutes:minute}.', checks: [] },
+  end_meeting: {
+    goal: 'end a video meeting',
+    answer: '{title} is over after {minutes:minute}.',
+    checks: [],
+    wishes: ['call off a date'],
+  },
   invite_participant: {
     goal: 'invite somebody to a video meeting',
     answer: '{name} is {place}.',
     next: ['start_meeting'],
     checks: ['list_participants'],
+    wishes: ['invite somebody'],
   },
   list_participants: {
     goal: 'see who is in a video meeting',
