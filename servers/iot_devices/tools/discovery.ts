@@ -105,9 +105,9 @@ const findDevice = tool({
   pages: { devices: 'longest' },
   annotations: { readOnly: true },
   ask: [
-    'find the device called {name}',
+    'find the {name} in the house',
     'look up the {name} among the devices',
-    'search the home for a device named {name}',
+    'search the home for the {name}',
     'check on the {name}',
   ],
   sample({ db, random, bound }) {

@@ -126,8 +126,8 @@ const setBrake = tool({
   needs: ['gear_set', 'doors_closed', 'moving'],
   ask: [
     'make sure that the {brake} brake is {state}',
-    'turn the {brake} brake {state}',
-    'switch the {brake} brake {state}',
+    'put the {brake} brake {state}',
+    'set the {brake} brake to {state}',
     'see to it that the {brake} brake is {state}',
   ],
   sample({ db, random, bound }) {
