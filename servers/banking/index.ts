@@ -9,6 +9,7 @@ import { cardTools } from './tools/cards.js'
 import { paymentTools } from './tools/payments.js'
 import { standingOrderTools } from './tools/standing-orders.js'
 import { transactionTools } from './tools/transactions.js'
+import { waysToAsk } from './ways-to-ask.js'
 
 /** One customer's bank: accounts with floors and daily limits, payees, payments that stay pending, cards, standing orders, disputes. */
 export const banking = defineServer({
@@ -28,6 +29,7 @@ export const banking = defineServer({
   tools: [...accountTools, ...paymentTools, ...transactionTools, ...cardTools, ...standingOrderTools],
   invariants: bankingInvariants,
   callWords,
+  waysToAsk,
   policy,
   seed: seedBanking,
 })

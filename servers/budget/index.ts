@@ -8,6 +8,7 @@ import { categoryTools } from './tools/categories.js'
 import { expenseTools } from './tools/expenses.js'
 import { monthTools } from './tools/months.js'
 import { savingsTools } from './tools/savings.js'
+import { waysToAsk } from './ways-to-ask.js'
 
 /** A household's budget: envelopes with hard and soft limits, months that close for good, allowances, savings goals with locks. */
 export const budget = defineServer({
@@ -27,6 +28,7 @@ export const budget = defineServer({
   tools: [...categoryTools, ...expenseTools, ...monthTools, ...savingsTools],
   invariants: budgetInvariants,
   callWords,
+  waysToAsk,
   policy,
   seed: seedBudget,
 })

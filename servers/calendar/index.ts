@@ -9,6 +9,7 @@ import { cancelEvent, cancelSeries, createEvent, repeatEvent, rescheduleEvent } 
 import { findEvents, findPerson, getEvent, listCalendars, listEvents } from './tools/finding.js'
 import { inviteAttendee, respondToInvitation, shareCalendar } from './tools/people.js'
 import { setReminder } from './tools/reminders.js'
+import { waysToAsk } from './ways-to-ask.js'
 
 /** One user's calendars in a company: events with invitees and rooms, series, reminders, and calendars shared by colleagues. */
 export const calendar = defineServer({
@@ -45,6 +46,7 @@ export const calendar = defineServer({
   ],
   invariants,
   callWords,
+  waysToAsk,
   policy,
   seed: seedCalendar,
 })

@@ -9,6 +9,7 @@ import { companyTools } from './tools/companies.js'
 import { contactTools } from './tools/contacts.js'
 import { dealTools } from './tools/deals.js'
 import { leadTools } from './tools/leads.js'
+import { waysToAsk } from './ways-to-ask.js'
 
 /** A sales team's customers: leads become deals, deals move through a pipeline, and reps have territories, quotas and limits. */
 export const crm = defineServer({
@@ -29,6 +30,7 @@ export const crm = defineServer({
   tools: [...companyTools, ...contactTools, ...leadTools, ...dealTools, ...activityTools],
   invariants: crmInvariants,
   callWords,
+  waysToAsk,
   policy,
   seed: seedCrm,
 })

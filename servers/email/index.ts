@@ -9,6 +9,7 @@ import { filingTools } from './tools/filing.js'
 import { readingTools } from './tools/reading.js'
 import { sendingTools } from './tools/sending.js'
 import { settingsTools } from './tools/settings.js'
+import { waysToAsk } from './ways-to-ask.js'
 
 export const email = defineServer({
   name: 'email',
@@ -27,6 +28,7 @@ export const email = defineServer({
   tools: [...readingTools, ...draftTools, ...sendingTools, ...filingTools, ...settingsTools],
   invariants,
   callWords,
+  waysToAsk,
   policy,
   seed,
 })

@@ -22,10 +22,11 @@ export function placesFor(
   { folder, contact, labels }: Email,
 ): readonly Exclude<Folder, 'sent' | 'snoozed'>[] {
   const { relation } = db.contacts.get(contact)!
-  if (folder === 'spam') return ['inbox', 'trash']
-  if (folder === 'trash') return ['inbox', 'archive']
   // What has a label is to be found again.
-  if (labels.some((label) => label !== 'ads')) return ['archive', 'inbox']
+  const isKept = labels.some((label) => label !== 'ads')
+  if (folder === 'spam') return isKept ? ['inbox'] : ['inbox', 'trash']
+  if (folder === 'trash') return ['inbox', 'archive']
+  if (isKept) return ['archive', 'inbox']
   return relation === 'service' ? ['spam', 'trash', 'archive'] : ['archive', 'archive', 'trash', 'inbox']
 }
 

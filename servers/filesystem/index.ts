@@ -16,6 +16,7 @@ import { permissionTools } from './tools/permissions.js'
 import { readingTools } from './tools/reading.js'
 import { sizeAndDateTools } from './tools/size-and-date.js'
 import { trashTools } from './tools/trash.js'
+import { waysToAsk } from './ways-to-ask.js'
 
 /** One user's view of a shared computer: a working directory, files with owners and permissions, links, a trash and a quota. */
 export const filesystem = defineServer({
@@ -46,6 +47,7 @@ export const filesystem = defineServer({
   ],
   invariants: filesystemInvariants,
   callWords,
+  waysToAsk,
   policy,
   seed: seedFilesystem,
 })

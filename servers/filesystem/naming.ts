@@ -57,7 +57,7 @@ const NEW_DIRECTORIES: Readonly<Record<Purpose, readonly string[]>> = {
   home: ['documents', 'scans', 'receipts', 'travel', 'letters', 'taxes'],
   notes: ['travel', 'archive', 'private', 'courses', 'house'],
   meetings: ['2025', 'archive', 'board', 'customers'],
-  recipes: ['desserts', 'soups', 'baking', 'for-guests', 'salads'],
+  recipes: ['to-try', 'favourites', 'weekdays', 'for-guests', 'holidays'],
   projects: PROJECTS,
   project: ['samples', 'sketches', 'review', 'exports', 'archive'],
   docs: ['review', 'final', 'archive', 'contracts'],

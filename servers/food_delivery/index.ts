@@ -9,6 +9,7 @@ import { basketTools } from './tools/basket.js'
 import { checkoutTools } from './tools/checkout.js'
 import { menuTools } from './tools/menus.js'
 import { orderTools } from './tools/orders.js'
+import { waysToAsk } from './ways-to-ask.js'
 
 /** Meals from restaurants with hours, zones and minimums: one basket, promos, credit, and orders that live by the clock. */
 export const foodDelivery = defineServer({
@@ -27,6 +28,7 @@ export const foodDelivery = defineServer({
   tools: [...menuTools, ...basketTools, ...checkoutTools, ...orderTools, ...afterDeliveryTools],
   invariants: foodInvariants,
   callWords,
+  waysToAsk,
   policy,
   seed: seedFoodDelivery,
 })

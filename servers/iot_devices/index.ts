@@ -13,6 +13,7 @@ import { lockTools } from './tools/locks.js'
 import { modeTools } from './tools/mode.js'
 import { sceneTools } from './tools/scenes.js'
 import { watchingTools } from './tools/watching.js'
+import { waysToAsk } from './ways-to-ask.js'
 
 /** A smart home: modes that gate actions, circuits with a limit, devices that fail, scenes, and automations that must not contradict each other. */
 export const iotDevices = defineServer({
@@ -49,6 +50,7 @@ export const iotDevices = defineServer({
   ],
   invariants: iotInvariants,
   callWords,
+  waysToAsk,
   policy,
   seed: seedIot,
 })

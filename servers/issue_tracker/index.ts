@@ -8,6 +8,7 @@ import { collaboration } from './tools/collaboration.js'
 import { planning } from './tools/planning.js'
 import { queries } from './tools/queries.js'
 import { workflow } from './tools/workflow.js'
+import { waysToAsk } from './ways-to-ask.js'
 
 export const issueTracker = defineServer({
   name: 'issue_tracker',
@@ -25,6 +26,7 @@ export const issueTracker = defineServer({
   tools: [...queries, ...workflow, ...collaboration, ...planning],
   invariants,
   callWords,
+  waysToAsk,
   policy,
   seed,
 })

@@ -7,6 +7,7 @@ import { type Policy, policyDefect } from './policy.js'
 import type { SeededRandom } from './random.js'
 import { withSources } from './reference-sources.js'
 import type { Table, TableView } from './table.js'
+import { allChoices, type WaysToAsk } from './ways-to-ask.js'
 
 /** One table of a world. `F`: the failure codes of the world. */
 export interface TableSpec<F extends string = string> {
@@ -204,6 +205,8 @@ export interface ServerSpec<T extends Tables> {
   readonly invariants: readonly Invariant<T>[]
   /** By tool. A tool without has an answer made of its fields, and a goal made of its description. */
   readonly callWords?: Readonly<Record<string, CallWords>>
+  /** By tool. A tool without is asked for in the clauses of its `ask` alone. */
+  readonly waysToAsk?: Readonly<Record<string, WaysToAsk>>
   /** What an assistant must keep to in tasks that have policies. */
   readonly policy?: Policy<DbView<T>>
   /** The rows a world of this seed starts with: large and varied enough to ask about, the same for the same seed on every machine. */
@@ -223,6 +226,7 @@ export interface ServerDefinition {
   readonly toolsByName: ReadonlyMap<string, ToolDefinition>
   readonly invariants: readonly Invariant<Tables>[]
   readonly callWords?: Readonly<Record<string, CallWords>>
+  readonly waysToAsk?: Readonly<Record<string, WaysToAsk>>
   readonly policy?: Policy
   /** SHA-256 of the code of a world from outside this package. Those within are as old as the program. */
   readonly codeSha256?: string
@@ -246,7 +250,7 @@ export const SNAKE_CASE = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
  * Declares a world.
  * @throws WorldDefect if the declaration contradicts itself: badly named or duplicate tools; tables whose rows lack the key,
  *   or whose `missing` is no failure; a lockout by codes that are none; entities without a table; clauses that leave a required field out, name an unknown
- *   one, or have an optional one outside brackets; answers that do not parse, or name an unknown field or tool; rules of a policy about an unknown
+ *   one, or have an optional one outside brackets; ways to ask for no tool; answers that do not parse, or name an unknown field or tool; rules of a policy about an unknown
  *   tool or argument
  */
 export function defineServer<T extends Tables>(spec: ServerSpec<T>): ServerDefinition {
@@ -257,7 +261,7 @@ export function defineServer<T extends Tables>(spec: ServerSpec<T>): ServerDefin
 }
 
 function checkDeclaration(spec: ServerSpec<Tables>): void {
-  const { name, tables, entities, failures, lockout, tools, callWords = {}, policy } = spec
+  const { name, tables, entities, failures, lockout, tools, callWords = {}, waysToAsk = {}, policy } = spec
   const defect = (message: string): never => {
     throw new WorldDefect(name, message)
   }
@@ -278,7 +282,12 @@ function checkDeclaration(spec: ServerSpec<Tables>): void {
     if (failures[code] === undefined) defect(`lockout: "${code}" is not among the failures`)
   }
   if (new Set(tools.map((tool) => tool.name)).size !== tools.length) defect('two tools have the same name')
-  for (const tool of tools) checkClauses(tool, defect)
+  for (const tool of tools) {
+    if (tool.ask.length === 0) defect(`${tool.name}: no clause asks for it`)
+    checkClauses(tool, [...tool.ask, ...(waysToAsk[tool.name]?.clauses ?? []).flatMap(allChoices)], defect)
+  }
+  const unasked = Object.keys(waysToAsk).find((name) => tools.every((tool) => tool.name !== name))
+  if (unasked !== undefined) defect(`ways to ask for "${unasked}", which is no tool`)
   checkAnswers(tools, callWords, defect)
   const broken = policy && policyDefect(policy, tools)
   if (broken) defect(broken)
@@ -313,10 +322,9 @@ function parsedOr(called: string, answer: string, defect: (message: string) => n
   }
 }
 
-function checkClauses(tool: ToolDefinition, defect: (message: string) => never): void {
-  if (tool.ask.length === 0) defect(`${tool.name}: no clause asks for it`)
+function checkClauses(tool: ToolDefinition, clauses: readonly string[], defect: (message: string) => never): void {
   const fields = Object.entries(tool.input.shape)
-  for (const clause of tool.ask) {
+  for (const clause of clauses) {
     const outside = clause.replaceAll(/\[[^\]]*\]/g, '')
     for (const [field, schema] of fields) {
       const optional = (schema as z.ZodType).isOptional()

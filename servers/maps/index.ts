@@ -9,6 +9,7 @@ import { placeTools } from './tools/places.js'
 import { roadTools } from './tools/roads.js'
 import { savedPlaceTools } from './tools/saved-places.js'
 import { travelTools } from './tools/travel.js'
+import { waysToAsk } from './ways-to-ask.js'
 
 /** One geography for all worlds: every address of the gazetteer has its place on it, and distances, times and routes agree. */
 export const maps = defineServer({
@@ -26,6 +27,7 @@ export const maps = defineServer({
   tools: [...addressTools, ...placeTools, ...travelTools, ...savedPlaceTools, ...roadTools],
   invariants: mapsInvariants,
   callWords,
+  waysToAsk,
   policy,
   seed: seedMaps,
 })

@@ -8,6 +8,7 @@ import { buyingTools } from './tools/buying.js'
 import { lookingTools } from './tools/looking.js'
 import { sellingTools } from './tools/selling.js'
 import { settlingTools } from './tools/settling.js'
+import { waysToAsk } from './ways-to-ask.js'
 
 /** A second-hand market seen by one member, who buys and sells: auctions, fixed prices, offers, escrow, disputes, ratings. */
 export const marketplace = defineServer({
@@ -25,6 +26,7 @@ export const marketplace = defineServer({
   tools: [...lookingTools, ...buyingTools, ...sellingTools, ...settlingTools],
   invariants: marketInvariants,
   callWords,
+  waysToAsk,
   policy,
   seed: seedMarketplace,
 })

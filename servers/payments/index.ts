@@ -8,6 +8,7 @@ import { customerTools } from './tools/customers.js'
 import { invoiceTools } from './tools/invoices.js'
 import { moneyTools } from './tools/money.js'
 import { webhookTools } from './tools/webhooks.js'
+import { waysToAsk } from './ways-to-ask.js'
 
 /** A merchant's view: invoices and their life cycle, saved cards, charges and refunds that are safe to repeat, webhooks, payouts. */
 export const payments = defineServer({
@@ -26,6 +27,7 @@ export const payments = defineServer({
   tools: [...customerTools, ...invoiceTools, ...moneyTools, ...webhookTools],
   invariants: paymentsInvariants,
   callWords,
+  waysToAsk,
   policy,
   seed: seedPayments,
 })

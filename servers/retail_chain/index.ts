@@ -8,6 +8,7 @@ import { counterTools } from './tools/counter.js'
 import { findingTools } from './tools/finding.js'
 import { movementTools } from './tools/movement.js'
 import { shelfTools } from './tools/shelf.js'
+import { waysToAsk } from './ways-to-ask.js'
 
 /** The stores of one chain, run by its staff: what each has, what travels between them, what is kept for customers and at which price. */
 export const retailChain = defineServer({
@@ -25,6 +26,7 @@ export const retailChain = defineServer({
   tools: [...findingTools, ...movementTools, ...counterTools, ...shelfTools],
   invariants: retailInvariants,
   callWords,
+  waysToAsk,
   policy,
   seed: seedRetailChain,
 })

@@ -12,6 +12,7 @@ import { deliveryTools } from './tools/delivery.js'
 import { orderTools } from './tools/orders.js'
 import { paymentTools } from './tools/payment.js'
 import { wishlistTools } from './tools/wishlist.js'
+import { waysToAsk } from './ways-to-ask.js'
 
 /** One customer's online shop: a catalogue with variants and stock, a cart that lasts, coupons, orders that can be cancelled for half an hour and sent back for a month. */
 export const shopping = defineServer({
@@ -46,6 +47,7 @@ export const shopping = defineServer({
   ],
   invariants: shoppingInvariants,
   callWords,
+  waysToAsk,
   policy,
   seed: seedShopping,
 })

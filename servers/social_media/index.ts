@@ -9,6 +9,7 @@ import { messageTools } from './tools/messages.js'
 import { postTools } from './tools/posts.js'
 import { profileTools } from './tools/profiles.js'
 import { reactionTools } from './tools/reactions.js'
+import { waysToAsk } from './ways-to-ask.js'
 
 /** One person's account: a private profile among others, posts and what people do with them, follows, blocks, stories, messages. */
 export const socialMedia = defineServer({
@@ -25,6 +26,7 @@ export const socialMedia = defineServer({
   tools: [...discoveryTools, ...postTools, ...reactionTools, ...profileTools, ...messageTools],
   invariants: socialInvariants,
   callWords,
+  waysToAsk,
   policy,
   seed: seedSocialMedia,
 })

@@ -8,6 +8,7 @@ import { channelTools } from './tools/channels.js'
 import { markTools } from './tools/marks.js'
 import { messageTools } from './tools/messages.js'
 import { readingTools } from './tools/reading.js'
+import { waysToAsk } from './ways-to-ask.js'
 
 /** A chat over three workspaces, in which one person is admin of one, member of another and guest of the third. */
 export const teamChat = defineServer({
@@ -24,6 +25,7 @@ export const teamChat = defineServer({
   tools: [...readingTools, ...channelTools, ...messageTools, ...markTools],
   invariants: chatInvariants,
   callWords,
+  waysToAsk,
   policy,
   seed: seedTeamChat,
 })

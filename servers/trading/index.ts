@@ -9,6 +9,7 @@ import { openOrderTools } from './tools/open-orders.js'
 import { orderTools } from './tools/orders.js'
 import { portfolioTools } from './tools/portfolio.js'
 import { watchlistTools } from './tools/watchlist.js'
+import { waysToAsk } from './ways-to-ask.js'
 
 /** One customer's portfolio at a broker: order books that match by price and time, stops, halts, sector limits, alerts. */
 export const trading = defineServer({
@@ -25,6 +26,7 @@ export const trading = defineServer({
   tools: [...marketTools, ...orderTools, ...openOrderTools, ...portfolioTools, ...watchlistTools],
   invariants: tradingInvariants,
   callWords,
+  waysToAsk,
   policy,
   seed: seedTrading,
 })

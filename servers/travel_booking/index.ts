@@ -11,6 +11,7 @@ import { itineraryTools } from './tools/itineraries.js'
 import { paymentTools } from './tools/payment.js'
 import { seatTools } from './tools/seats.js'
 import { travellerTools } from './tools/travellers.js'
+import { waysToAsk } from './ways-to-ask.js'
 
 /** A travel agency's desk: flights that follow from a timetable by rule, hotels, travellers, holds that lapse, budgets that pay. */
 export const travelBooking = defineServer({
@@ -39,6 +40,7 @@ export const travelBooking = defineServer({
   ],
   invariants: travelInvariants,
   callWords,
+  waysToAsk,
   policy,
   seed: seedTravel,
 })

@@ -9,6 +9,7 @@ import { cabinTools } from './tools/cabin.js'
 import { drivingTools } from './tools/driving.js'
 import { journeyTools } from './tools/journeys.js'
 import { upkeepTools } from './tools/upkeep.js'
+import { waysToAsk } from './ways-to-ask.js'
 
 /** One connected electric car: what can be done depends on engine, gear, brakes, doors, charge, faults and guard mode. */
 export const vehicle = defineServer({
@@ -27,6 +28,7 @@ export const vehicle = defineServer({
   tools: [...drivingTools, ...bodyTools, ...cabinTools, ...journeyTools, ...upkeepTools],
   invariants: vehicleInvariants,
   callWords,
+  waysToAsk,
   policy,
   seed: seedVehicle,
 })

@@ -7,6 +7,7 @@ import { seedVideo } from './seed.js'
 import { meetingTools } from './tools/meetings.js'
 import { participantTools } from './tools/participants.js'
 import { recordingTools } from './tools/recordings.js'
+import { waysToAsk } from './ways-to-ask.js'
 
 /** Video meetings of one user: from scheduled to live to ended, with waiting rooms, roles, and recordings that need consent and storage. */
 export const videoMeeting = defineServer({
@@ -23,6 +24,7 @@ export const videoMeeting = defineServer({
   tools: [...meetingTools, ...participantTools, ...recordingTools],
   invariants: videoInvariants,
   callWords,
+  waysToAsk,
   policy,
   seed: seedVideo,
 })

@@ -22,7 +22,7 @@ export const makeAbstention: Maker = (assignment, worldSeed, context, random) =>
   const topic = isOutside && !isPlain ? drawOutsideTopic(new Set(servers.map(({ name }) => name)), random) : undefined
   const about = topic?.world === undefined ? homeOf(own ?? []).map(({ name }) => name) : [topic.world]
   const persona = context.inWorlds(drawn, about)
-  const moment = { persona, today: TODAY, dated: profile.context, random }
+  const moment = { persona, today: TODAY, dated: profile.context, heldOut: assignment.split === 'held-out', random }
   const setting = { assignment, worldSeed, context, moment }
   const askAgain = (turn: number, earlier: readonly Foreign[]): Foreign | DropReason | 'other_split' => {
     if (topic) {

@@ -52,7 +52,13 @@ export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => 
     context.drawPersona(random),
     homeOf(chain).map(({ name }) => name),
   )
-  const said = putIntoWords(whole, speech, { persona, today: TODAY, dated: profile.context, random })
+  const said = putIntoWords(whole, speech, {
+    persona,
+    today: TODAY,
+    dated: profile.context,
+    heldOut: assignment.split === 'held-out',
+    random,
+  })
   if (said && ruled && !isUnderstoodUndone(plan, said, context)) return 'reference'
   const steps = whole.steps.slice(0, made)
   const script: Script = { ...whole, steps }

@@ -1,4 +1,4 @@
-import { meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
+import { meaningOf, type SeededRandom, withChoices } from '../../servers/kernel/index.js'
 import { PEOPLE } from '../wording/referring.js'
 import { entitiesShown, entitiesTaken, kindsListed } from './entities-shown.js'
 import { isAskedAtOnce } from './in-one-breath.js'
@@ -214,8 +214,10 @@ function isTold(step: Step, entity: string): boolean {
 }
 
 /** Whether whoever asks for the call says what kind of thing it is about. */
-function isSoughtBy({ tool }: Step, entity: string, noun: string): boolean {
+function isSoughtBy({ server, tool }: Step, entity: string, noun: string): boolean {
   const head = noun.split(' ').at(-1)!
   const takes = Object.values(tool.input.shape).some((schema) => meaningOf(schema).entity === entity)
-  return takes || tool.name.includes(head) || tool.ask.every((clause) => clause.includes(head))
+  const further = server.waysToAsk?.[tool.name]?.clauses ?? []
+  const ways = [...tool.ask, ...further.map((way) => withChoices(way, () => ''))]
+  return takes || tool.name.includes(head) || ways.every((clause) => clause.includes(head))
 }

@@ -3,7 +3,7 @@ import { askedFor, choicesOf, isNameAsKey, listed, nameOf } from './field-words.
 import { PEOPLE } from './referring.js'
 import type { Ask, Moment } from './speech.js'
 import { thingMade } from './thing-made.js'
-import { goalsOf } from './vague.js'
+import { goalsOf } from './tool-goals.js'
 
 /** Questions for one missing value, by what it is. `#` stands for its name. The first row that fits is taken. */
 const QUESTIONS: readonly (readonly [RegExp, readonly string[]])[] = [

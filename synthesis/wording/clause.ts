@@ -10,6 +10,7 @@ import type { Ask, Moment } from './speech.js'
 import { type TextSpan, word } from './text-span.js'
 import type { Manner } from './typing-manner.js'
 import { sayValue } from './values.js'
+import { clausesFor } from './ways.js'
 import { clauseWithout } from './withheld.js'
 
 /**
@@ -21,10 +22,12 @@ export function clauseOf(asks: readonly Ask[], index: number, manner: Manner, mo
   const earlier = asks.slice(0, index)
   const { tool, args, withheld } = ask
   const given = new Set(Object.keys(args).filter((field) => field !== withheld))
-  const fitting = tool.ask.filter((template) => !isAsItWas(template, ask, earlier, moment))
+  // What can be dropped from a clause is known of the tool's own alone.
+  const ways = withheld === undefined ? clausesFor(ask, moment) : moment.random.shuffle(tool.ask)
+  const fitting = ways.filter((template) => !isAsItWas(template, ask, earlier, moment))
   const taken = kindsTakenOf(ask, asks.slice(index + 1))
   const ofOne = fitting.filter((template) => !taken.some((kind) => speaksOfSeveral(template, kind)))
-  for (const template of moment.random.shuffle(ofOne.length > 0 ? ofOne : fitting)) {
+  for (const template of ofOne.length > 0 ? ofOne : fitting) {
     const resolved = sayable(template, given, withheld)
     if (resolved === undefined) continue
     const spans = filled(resolved, ask, index, earlier, manner, moment)

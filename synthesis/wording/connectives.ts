@@ -161,17 +161,19 @@ const TAKEN_UP: Readonly<Record<Register, Readonly<Record<Before | 'both', reado
 }
 const TAKES_UP = { terse: 0.6, plain: 0.7, polite: 0.8, chatty: 0.85 } as const
 const NOW: readonly (readonly [string, number])[] = [
-  ['now ', 3],
-  ['next, ', 1],
-  ['and now ', 1],
-  ['then ', 3],
-  ['also, ', 2],
-  ['one more thing: ', 1],
-  ['another thing: ', 1],
+  ['now ', 6],
+  ['next, ', 2],
+  ['and now ', 2],
+  ['then ', 6],
+  ['also, ', 4],
+  ['one more thing: ', 2],
+  ['another thing: ', 2],
   ['while I have you, ', 1],
   ["while you're at it, ", 1],
-  ['oh and ', 1],
-  ['', 7],
+  ['oh and ', 2],
+  ['besides that, ', 1],
+  ['on top of that, ', 1],
+  ['', 16],
 ]
 
 /** Begins a turn that follows a report of the assistant. */

@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../servers/kernel/index.js'
+import { type SeededRandom, withChoices } from '../../servers/kernel/index.js'
 import { goingOn, greeting } from './connectives.js'
 import { drawFrame } from './frames.js'
 import { OUTSIDE_TOPICS, type OutsideRequest, type OutsideTopic } from './outside-topics.js'
@@ -50,8 +50,7 @@ export function outsideRequest(
   const fitting = left.filter((request) => (typeof request !== 'string') === isPair)
   const request = random.pick(fitting.length > 0 ? fitting : left)
   const [first, second] = (typeof request === 'string' ? [request] : request).map((template) =>
-    template
-      .replaceAll(/\(([^)]*\|[^)]*)\)/g, (_, choices: string) => random.pick(choices.split('|')))
+    withChoices(template, (words) => random.pick(words))
       .replace('<city>', () => (random.chance(0.6) ? 'here' : `in ${tradeAndTown(persona).town}`))
       .replace('<place>', () => PLACES[persona.name.length % PLACES.length]!),
   ) as [string, string?]

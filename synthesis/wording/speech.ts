@@ -37,6 +37,8 @@ export interface Moment {
   readonly goesOn?: boolean
   /** What is asked for was done just now, with other arguments. */
   readonly again?: boolean
+  /** The task is held out: some ways to ask are kept for such. */
+  readonly heldOut?: boolean
   readonly random: SeededRandom
 }
 

@@ -12,6 +12,7 @@ import { leaks } from './request.js'
 import type { Ask, Moment, Persona } from './speech.js'
 import { word } from './text-span.js'
 import { mannerOf, typed } from './typing-manner.js'
+import { goalsFor } from './ways.js'
 
 /**
  * Says what the call is for, from the tool's own words, and leaves every detail out.
@@ -20,13 +21,14 @@ import { mannerOf, typed } from './typing-manner.js'
 export function vague({ server, tool, args }: Ask, moment: Moment, refused = false): string | undefined {
   const { random, persona, turn } = moment
   const manner = mannerOf(persona)
-  const goals = goalsOf(server, tool)
+  const goals = goalsFor({ server, tool }, moment)
   const doing = tool.annotations.readOnly ? 'looks' : 'changes'
   for (let attempt = 0; attempt < 4; attempt++) {
     const opening = turn === 0 ? greeting(persona.register, random) : ''
     const context = turn === 0 && opening === '' ? lead(server.name, doing, persona.register, random) : ''
     const worded = server.callWords?.[tool.name] !== undefined
-    const goal = goals.length > 0 && (refused || worded || random.chance(0.75)) ? random.pick(goals) : undefined
+    const goal =
+      goals.length > 0 && (refused || worded || random.chance(0.75)) ? goals[attempt % goals.length] : undefined
     const heard = refused ? undefined : () => about(server, tool, random)
     const wish =
       goal === undefined
@@ -44,52 +46,6 @@ export function vague({ server, tool, args }: Ask, moment: Moment, refused = fal
 }
 
 const uncapitalised = (text: string): string => (/^I\b/.test(text) ? text : text[0]!.toLowerCase() + text.slice(1))
-
-/** `freeze a card`, `set up a standing order`: short imperatives without any value. */
-export function goalsOf(server: ServerDefinition, tool: ToolDefinition): string[] {
-  const own = server.callWords?.[tool.name]?.goal
-  if (own !== undefined) return [own]
-  return [fromDescription(tool.description), fromName(server, tool)].filter((goal) => goal !== undefined)
-}
-
-const MAX_WORDS = 9
-
-function fromDescription(description: string): string | undefined {
-  const clause = description
-    .split(
-      /[.;:,(]| so that | that | which | who | whose | when | unless | while | until | under | in which | from which | not before | from its | by | with (?:its|their|the|how) | and (?:how|what|tell|from|by|name|whether) | or (?:change|mark|answer) | at which /,
-    )[0]!
-    .trim()
-  const words = clause.split(' ')
-  if (
-    words.length < (/^(find|list|search|show)/i.test(clause) ? 2 : 3) ||
-    words.length > MAX_WORDS ||
-    /\d|so many|one of its|of one day|one side|one system/.test(clause)
-  )
-    return undefined
-  const verb = words[0]!.toLowerCase()
-  const base = /(?:[^s]s)$/.test(verb) ? verb.replace(/s$/, '') : verb
-  const said = [base, ...words.slice(1)]
-    .join(' ')
-    .replaceAll(/\byour own\b/g, 'my own')
-    .replaceAll(/\byours\b/g, 'mine')
-    .replaceAll(/\byour\b/g, 'my')
-    .replaceAll(/\byou\b/g, 'I')
-  return /\b(of|for|to|in|from|on|by|with|at|one|and|or|new|own|not|only|how|what|so)$/.test(said) || /^be\b/.test(said)
-    ? undefined
-    : said
-}
-
-const PLAIN_VERBS =
-  /^(cancel|create|book|freeze|unfreeze|schedule|send|edit|discard|recall|forward|snooze|dispute|split|convert|approve|plan|start|end|stop|close|ship|block|label|watch|assign|estimate|restore|rename|move|copy|follow|pin|bookmark|like|share|publish|reopen|report|rate|track|redeem|void|retry|reserve|count|update|upgrade|change|reschedule|repeat|merge|add|save|set|choose|reconnect|replace)$/
-
-/** `create_standing_order` as `create a standing order`, where the object is a thing of the world. */
-function fromName(server: ServerDefinition, tool: ToolDefinition): string | undefined {
-  const [verb, ...rest] = tool.name.split('_')
-  const object = rest.join(' ')
-  const known = Object.values(server.entities).some(({ noun }) => noun === object)
-  return PLAIN_VERBS.test(verb!) && known ? `${verb} ${withArticle(object)}` : undefined
-}
 
 const WISHES: Readonly<Record<Persona['register'], readonly string[]>> = {
   terse: ['need to #', 'i need to #', 'can you # for me?', 'can you help me #?', 'i want to #'],

@@ -164,6 +164,16 @@ const REFUSED: readonly (readonly [string, Broken, RegExp])[] = [
     /\{weeks\} outside brackets/,
   ],
   [
+    'ways to ask of which one form leaves a required field out',
+    () => ({ waysToAsk: { lend_book: { clauses: ['(lend|give) {book} to (a friend|{reader})'], goals: [] } } }),
+    /"lend \{book\} to a friend" leaves \{reader\} out/,
+  ],
+  [
+    'ways to ask for a tool that is none',
+    () => ({ waysToAsk: { burn_book: { clauses: [], goals: [] } } }),
+    /ways to ask for "burn_book", which is no tool/,
+  ],
+  [
     'words for a tool that is none',
     () => ({ callWords: { burn_book: { goal: 'burn a book', answer: 'It is burnt.' } } }),
     /words for "burn_book", which is no tool/,

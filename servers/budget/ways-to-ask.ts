@@ -1,0 +1,197 @@
+import type { WaysToAsk } from '../kernel/ways-to-ask.js'
+
+/** By tool: how else people ask for it. */
+export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
+  list_categories: {
+    clauses: [
+      '(look up|find out) how much is left (in|of) our {group} (budget|money)[ in {month}]',
+      'give me an overview of (what we spend on|our limits for) {group}[ in {month}]',
+      '(check|see) where we stand with our {group} (money|costs)[ in {month}]',
+      '(bring up|get me) the {group} (part|side) of our budget[ for {month}]',
+      'see if we are (within|inside) our limits for {group}[ in {month}]',
+      '(say|tell me) how much of the {group} money is (gone|spent)[ in {month}]',
+      'go through our {group} (categories|costs) and what is left in each[ for {month}]',
+      'let me know how much we (may|can) still spend on {group}[ in {month}]',
+    ],
+    goals: [
+      '(know|find out) what we may still spend',
+      '(check|look at) the limits in our household budget',
+      'know where we stand with part of our budget',
+    ],
+  },
+  move_between_categories: {
+    clauses: [
+      '(transfer|reassign) {amount} from {from_category} to {to_category}[, in {month}]',
+      'give {to_category} {amount} (more|extra) and take it (out of|from) {from_category}[, for {month}]',
+      'let {to_category} have {amount} (that was meant for|out of) {from_category}[, in {month}]',
+      'cut {from_category} by {amount} (in favour of|and add that to) {to_category}[, for {month}]',
+      '(use|free up) {amount} of {from_category} for {to_category}[, in {month}]',
+      'raise {to_category} by {amount}, (at the expense of|taken from) {from_category}[, for {month}]',
+      'help {to_category} out with {amount} from {from_category}[, in {month}]',
+      'put {amount} of {from_category} towards {to_category}[, in the budget for {month}]',
+    ],
+    goals: [
+      '(give|let) a category (have|) more at the expense of another',
+      'shift some of our budget (around|to where it is needed)',
+      'change how our budget is divided',
+    ],
+  },
+  search_expenses: {
+    clauses: [
+      '(check|find out) if we (paid for|bought) "{text}"[ in {month}]',
+      '(pull up|bring up) what is (booked|entered) under "{text}"[ in {month}]',
+      '(go|look) through our spending for "{text}"[ in {month}]',
+      'find the expense that (says|mentions) "{text}"[ in {month}]',
+      'tell me how much "{text}" (cost us|came to)[ in {month}]',
+      '(find|get me) the entry for "{text}" in our books[ in {month}]',
+      'see what was (entered|written down) for "{text}"[ in {month}]',
+      'look for "{text}" in what we (spent|have spent)[ in {month}]',
+    ],
+    goals: [
+      '(look something up|find an entry) in our household books',
+      '(see|find out) what something cost us',
+      'check what was entered for something we bought',
+    ],
+  },
+  record_expense: {
+    clauses: [
+      '(add|book) {amount} for "{description}" (to|under) {category}, {member} paid',
+      'write down that {member} (paid|spent) {amount} (for|on) "{description}", (filed under|as part of) {category}',
+      'keep track of the {amount} that {member} spent on "{description}", as {category}',
+      'log "{description}" for {amount} in {category}, (paid for|bought) by {member}',
+      '(charge|count) {amount} for "{description}" (to|towards) {category}, with {member} as the one who paid',
+      '(put|enter) "{description}" in our books at {amount} under {category}, (paid|covered) by {member}',
+      'keep a record of {amount} that {member} spent on "{description}", in {category}',
+      'have {amount} for "{description}" (booked|counted) under {category}, {member} bought it',
+    ],
+    goals: [
+      '(put|enter) something we bought (in|into) our books',
+      '(note|write) down what somebody spent',
+      'log something that was bought',
+    ],
+  },
+  split_expense: {
+    clauses: [
+      '(book|assign) {amount} of {expense} (to|under) {category} and leave the rest where it is',
+      'take {amount} out of {expense} and (file|book) that under {category}',
+      'divide {expense}, with {amount} (going to|counted as) {category}',
+      'let {amount} of {expense} (go to|fall under) {category}',
+      '(carve|break) {amount} out of {expense} for {category}',
+      'make {amount} of {expense} part of {category}',
+      'charge {amount} of {expense} to {category} and keep the rest',
+      'separate {amount} from {expense} and put that in {category}',
+    ],
+    goals: [
+      '(divide|break up) an expense (over|between) two parts of the budget',
+      'put part of an expense somewhere else',
+      'have an expense counted in two categories',
+    ],
+  },
+  undo_expense: {
+    clauses: [
+      '(remove|cancel) {expense}, it was (entered|put in) by mistake',
+      '(drop|wipe) {expense} from our household books',
+      '(get rid of|reverse) {expense} in the budget, it should not be there',
+      'take {expense} off our spending',
+      'have {expense} (removed|struck out), it was (a mistake|entered in error)',
+      'make it as if {expense} had never been entered',
+      'pull {expense} out of our spending',
+      'erase {expense}, which (is not ours|was a slip)',
+    ],
+    goals: [
+      '(remove|delete) something that was entered by mistake',
+      'correct a wrong entry in our books',
+      'get an expense out of our records',
+    ],
+  },
+  pay_recurring_expense: {
+    clauses: [
+      '(see to|take care of) {recurring_expense}[ for {month}]',
+      '(note|record) that {recurring_expense} (has been|is) paid[ for {month}]',
+      'get {recurring_expense} (out of the way|paid)[ for {month}]',
+      'put {recurring_expense} through (the books|our budget)[ for {month}]',
+      '(book|log) the payment of {recurring_expense}[ for {month}]',
+      '(clear|cover) {recurring_expense}[ for {month}]',
+      'tick {recurring_expense} off as paid[ for {month}]',
+      'let our budget pay {recurring_expense}[ for {month}]',
+    ],
+    goals: [
+      '(settle|take care of) one of our regular bills',
+      'tick off a bill',
+      'get one of the household bills out of the way',
+    ],
+  },
+  summarise_month: {
+    clauses: [
+      '(tell me|let me know) how we did (with our money|for money) in {month}',
+      'go over our spending (of|in) {month} (as a whole|in total)',
+      '(look back at|review) the household budget (for|of) {month}',
+      '(give me|get me) the totals for {month} in our budget',
+      'find out (how much|what) we spent in {month} (altogether|in all)',
+      '(put together|pull up) an overview of our money for {month}',
+      'check how {month} (went|turned out) for our budget',
+      'break down (our spending|what we spent) in {month}',
+    ],
+    goals: [
+      '(know|find out) how we did with our money in a month',
+      '(look back at|review) a month of our budget',
+      'get the totals of a month',
+    ],
+  },
+  close_month: {
+    clauses: [
+      '(wrap up|finalise) {month} in our (budget|household books)',
+      '(settle|complete) the accounts (for|of) {month}',
+      'make {month} final in the household books',
+      'end {month} in our budget and (take|move) what is left along',
+      'lock the budget for {month} so that nothing more (is entered|goes in)',
+      'sign {month} off in the household (books|accounts)',
+      'have the books for {month} closed',
+      'bring {month} to a close in our budget',
+    ],
+    goals: [
+      '(wrap up|finalise) a month in our books',
+      'be done with a month in the household budget',
+      "finish off a month's books",
+    ],
+  },
+  list_savings_goals: {
+    clauses: [
+      '(give me an overview of|go through) our savings (goals|targets)',
+      '(check|look at) how much we have (saved|put aside) (so far|by now)',
+      '(find out|let me know) how close we are to our savings targets',
+      'tell me what we are (saving up|putting money by) for',
+      'bring up everything we are saving for',
+      'see (where we stand|how we are getting on) with our savings',
+      '(get me|pull up) the state of our savings',
+      'say how much is (still missing|left to save) for each of our savings goals',
+    ],
+    goals: ['(know|find out) what we are saving for', 'check how much we have put aside', 'look over our savings'],
+  },
+  contribute_to_savings_goal: {
+    clauses: [
+      '(move|transfer) {amount} out of {category} (into|towards) {savings_goal}',
+      'save {amount} of {category} for {savings_goal}',
+      '(let|have) {amount} from {category} go (to|towards) {savings_goal}',
+      'put another {amount} towards {savings_goal}, (taken|coming) from {category}',
+      'give {savings_goal} {amount} (out of|from) {category}',
+      'take {amount} from {category} and (save it for|put it towards) {savings_goal}',
+      'pay {amount} (from|out of) {category} into {savings_goal}',
+      'build up {savings_goal} by {amount}( taken|) from {category}',
+    ],
+    goals: ['(save|put by) some money for something we want', 'pay into our savings', 'set some money aside'],
+  },
+  withdraw_from_savings_goal: {
+    clauses: [
+      '(move|bring) {amount} back (out of|from) {savings_goal} (into|to) {category}',
+      'let {category} have {amount} (out of|from) {savings_goal}',
+      '(dip into|draw on) {savings_goal} for {amount} and add that to {category}',
+      'free {amount} (of|from) {savings_goal} for {category}',
+      'make {amount} of {savings_goal} available for {category}',
+      '(pull|draw) {amount} out of {savings_goal} and give it to {category}',
+      'spend {amount} of {savings_goal} on {category}',
+      'fill up {category} with {amount}( taken|) from {savings_goal}',
+    ],
+    goals: ['(use|dip into) some of what we saved', 'get money out of our savings', 'spend part of our savings'],
+  },
+}
