@@ -189,7 +189,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   change_label: {
     clauses: [
       'open the labels of {email} and {change} {label}',
-      'take {email} and {change} {label} (as a label|in its labels)',
+      'take {email} and {change} {label} as a label',
       'go into the labels of {email} to {change} {label}',
       'have my mailbox {change} the label {label} on {email}',
       'update {email} and {change} {label} as a label',

@@ -4,7 +4,7 @@ import type { WaysToAsk } from '../kernel/ways-to-ask.js'
 export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   change_directory: {
     clauses: [
-      '(work|carry on) in {directory} from here',
+      '(work|carry on) in {directory}',
       '(take|bring) me to {directory}',
       'move( over|) to {directory}',
       'let me work (in|from) {directory}',
@@ -317,7 +317,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'let {file} end with "{text}"',
       'tack "{text}" onto {file}',
       'make "{text}" the last line of {file}',
-      'have "{text}" follow what is in {file}',
       '(enter|note) "{text}" as a new line of {file}',
       'stick "{text}" on as the last line of {file}',
       'attach the line "{text}" to {file}',
@@ -366,7 +365,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   copy_file: {
     clauses: [
       'cp {file} to {directory}[ as {new_name}][, and {if_exists} a file of that name]',
-      'let {directory} have {file} too[, under {new_name}][, and {if_exists} any of the same name]',
       'have {file} copied to {directory}[, named {new_name}][, and {if_exists} what has that name]',
       '(put|save) {file} in {directory} as well[, as {new_name}][ and {if_exists} an existing one]',
       'place a duplicate of {file} in {directory}[ with the name {new_name}][, and {if_exists} one that is there]',
@@ -564,6 +562,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'unpack what is in {file} and put it in {directory}',
       'run unzip on {file} with {directory} as the target',
     ],
-    goals: ['get files out of an archive', 'unzip something', 'take an archive apart'],
+    goals: ['get files out of an archive', 'unzip something', 'unpack an archive'],
   },
 }

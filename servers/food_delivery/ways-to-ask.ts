@@ -86,7 +86,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   apply_promo: {
     clauses: [
-      '(enter|put) the code {promo} (for|on) my basket',
+      'enter the code {promo} (for|on) my basket',
       'make {promo} count for my food',
       '(bring|take) the price of my basket down with {promo}',
       'let {promo} go towards what is in the basket',
@@ -116,14 +116,14 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   add_dropoff: {
     clauses: [
-      '(note|keep) {address} as a place for food, called "{name}"',
+      '(keep|store) {address} for food deliveries as "{name}"',
       '(list|enter) {address} as "{name}" for my food deliveries',
       'make {address} a drop-off with the name "{name}"',
       '(enter|register) "{name}" as a drop-off, the address is {address}',
       'put {address} among my drop-offs as "{name}"',
       'use "{name}" as the name of {address} for food deliveries',
       'create the drop-off "{name}" for {address}',
-      'remember {address} for food deliveries as "{name}"',
+      'let me have food delivered to {address}, saved as "{name}"',
     ],
     goals: ['(enter|save) a new address for food', 'have food brought to another place', 'set up a new drop-off'],
   },
@@ -198,7 +198,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   instruct_courier: {
     clauses: [
       '(say|write) to the courier of {food_order}: "{instruction}"',
-      '(ask|have) the courier of {food_order} (to mind|mind) this: "{instruction}"',
+      'ask the courier of {food_order} to mind this: "{instruction}"',
       'put "{instruction}" on {food_order} as a note for the courier',
       '(give|send) the courier of {food_order} the message "{instruction}"',
       'attach the words "{instruction}" to {food_order} for the delivery',

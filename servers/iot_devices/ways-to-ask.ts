@@ -5,7 +5,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   list_rooms: {
     clauses: [
       '(give me an overview of|go through) our {floor} rooms',
-      '(let me know|say) what rooms count as {floor} and what they are drawing',
+      '(let me know|say) which {floor} rooms there are and what they are drawing',
       '(find out|see) how much power the {floor} rooms (use|are using)',
       'bring up all {floor} rooms (of the house|we have)',
       'get me the rooms we have set up as {floor}',
@@ -298,9 +298,9 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   save_scene: {
     clauses: [
-      '(store|keep) the way {room} is set up as "{name}"',
+      '(store|keep) how {room} is set up as "{name}"',
       '(turn|make) the current state of {room} into a scene by the name of "{name}"',
-      'call the way {room} is set up "{name}" and save it as a scene',
+      'call the settings of {room} "{name}" and save them as a scene',
       'remember how {room} is set, under the name "{name}"',
       'take down the settings of {room} as a scene named "{name}"',
       'add the scene "{name}" with {room} just the way it is',

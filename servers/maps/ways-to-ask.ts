@@ -5,7 +5,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   geocode_address: {
     clauses: [
       '(work out|say) where {address} is in (degrees|latitude and longitude)',
-      'get me the (position|exact position) of {address} in numbers',
+      'get me the (coordinates|exact coordinates) of {address} in degrees',
       '(turn|convert) {address} into coordinates',
       'let me know which latitude and longitude {address} has',
       'pin down {address} by its coordinates',
@@ -123,7 +123,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     goals: [
       'know how far it is somewhere',
       'measure how far two places are apart',
-      'find out the distance between two places',
+      'know the distance between two places',
     ],
   },
   get_travel_time: {

@@ -51,7 +51,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(bring|pull) up {store} with what is short there',
       'see what {store} needs and what it is about to get',
       'give me the state of {store}',
-      'look at how {store} is off for stock',
+      'look at how well {store} is stocked',
       'tell me what is about to run out at {store} and what is coming in',
       'say what {store} has too little of and what deliveries are due there',
       'get me a report on {store}',

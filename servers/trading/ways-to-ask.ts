@@ -159,7 +159,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'go through my dealings in {instrument}[, {kind} only]',
       'give me the history of {instrument} in my account[, only {kind} entries]',
       'check my past with {instrument}[ for {kind} entries]',
-      'get me every entry on {instrument}[ of the kind {kind}]',
+      'get me every entry on {instrument}[, if it is a {kind} entry]',
       'find out what there was with {instrument} in my account[, {kind} entries only]',
       'see what I have done in {instrument}[, only the {kind} entries]',
     ],
@@ -180,7 +180,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   view_watchlist: {
     clauses: [
-      '(let me see|pull up) the alerts of mine that are {status}',
+      '(let me see|pull up) my {status} alerts',
       'give me the {status} alerts from my watchlist',
       'check my watchlist for {status} alerts',
       'get me what is {status} on my watchlist',

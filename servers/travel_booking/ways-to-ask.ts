@@ -87,7 +87,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'add the trip "{title}" to the plans of {traveller}',
       'get a trip going for {traveller} and call it "{title}"',
       'begin planning "{title}" for {traveller}',
-      'let {traveller} have a new trip by the name of "{title}"',
       'put "{title}" down as a trip for {traveller}',
       'give {traveller} a new itinerary with the name "{title}"',
     ],
@@ -237,7 +236,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       '(put|get) {booking} on {flight}',
       'take {flight} instead for {booking}',
-      'put {flight} in the place of what {booking} is for now',
       'have {booking} changed to {flight}',
       'transfer {booking} to {flight}',
       'make {flight} the flight of {booking}',

@@ -116,7 +116,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   set_guard_mode: {
     clauses: [
       'enter the PIN {pin} and make the guard mode {mode}',
-      'let the guard mode be {mode}, the PIN is {pin}',
       'bring the guard mode to {mode}, using the PIN {pin}',
       'make {mode} the guard mode, my PIN is {pin}',
       'take my PIN {pin} and put the guard mode on {mode}',

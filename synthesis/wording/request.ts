@@ -140,7 +140,9 @@ function sentence(
   const { register } = manner
   const [first, ...rest] = group.map(({ spans }) => spans) as [readonly TextSpan[], ...(readonly TextSpan[])[]]
   const alone = rest.length === 0
-  const wish = register !== 'terse' || random.chance(0.3) ? turned(first, alone, random) : undefined
+  // "Show it as open" is no wish to see it.
+  const turns = group[0]!.looks && (register !== 'terse' || random.chance(0.3))
+  const wish = turns ? turned(first, alone, random) : undefined
   if (wish && random.chance(0.4) && !(linking !== '' && ASKS_ANEW.test(textOf(wish.spans)))) {
     return ended([word(linking), ...wish.spans, ...appended(rest, random)], wish.asks, manner, random)
   }

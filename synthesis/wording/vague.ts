@@ -48,7 +48,10 @@ export function vague({ server, tool, args }: Ask, moment: Moment, refused = fal
 const uncapitalised = (text: string): string => (/^I\b/.test(text) ? text : text[0]!.toLowerCase() + text.slice(1))
 
 const WISHES: Readonly<Record<Persona['register'], readonly string[]>> = {
-  terse: ['need to #', 'i need to #', 'can you # for me?', 'can you help me #?', 'i want to #'],
+  terse: [
+    ...['need to #', 'i need to #', 'can you # for me?', 'can you help me #?', 'i want to #'],
+    ...['help me #', 'looking to #', 'could you # for me?', 'trying to #'],
+  ],
   plain: [
     'I want to #.',
     'I need to #.',
@@ -59,6 +62,11 @@ const WISHES: Readonly<Record<Persona['register'], readonly string[]>> = {
     'I have to #.',
     'Please help me #.',
     "I'd like you to # for me.",
+    "I'm trying to #.",
+    "I'm looking to #.",
+    'I was hoping to #.',
+    'Would you # for me?',
+    'Are you able to # for me?',
   ],
   polite: [
     'I would like to #, please.',
@@ -69,6 +77,11 @@ const WISHES: Readonly<Record<Persona['register'], readonly string[]>> = {
     'I wanted to ask whether you could help me #.',
     'Would you be able to # for me?',
     'I need some help: I would like to #.',
+    'I was hoping to #.',
+    'It would be great if you could # for me.',
+    'Please could you # for me?',
+    'I wonder whether you could # for me.',
+    'Might you be able to help me #?',
   ],
   chatty: [
     'I need to #, can you help?',
@@ -79,11 +92,19 @@ const WISHES: Readonly<Record<Persona['register'], readonly string[]>> = {
     'I keep meaning to #. Could you help me with that?',
     "I'd like to # now, if you don't mind.",
     'You can # for me, right?',
+    "I'm trying to #, could you give me a hand?",
+    'Think you could # for me?',
+    "So I'm looking to #. Any help?",
+    "I'd love it if you could # for me.",
   ],
 }
 
 /** Nobody puts a look-up off. */
 const PUT_OFF = /about time|keep meaning|was thinking|have to/
+
+/** What somebody wishes for and nobody does: "help me know where it is" would be no sentence. */
+const STATE = /^(?:know|have|be|hear) /
+const WISHED_FOR = /(?:want|need|like|hoping) to #/
 
 /** Begins by asking for help before it says with what. */
 const OPENING = /^(?:I need some help|Can you help me out)\b/
@@ -102,6 +123,7 @@ export function wished(
   const fits = (form: string): boolean =>
     !(looks && PUT_OFF.test(form)) &&
     !(opened && OPENING.test(form)) &&
+    (!STATE.test(goal) || WISHED_FOR.test(form)) &&
     (/^(see|know|go through) /.test(goal) ? isOwn(form) : true) &&
     !(/ for | that I /.test(goal) && /for me/.test(form))
   const form = random.pick(WISHES[register].filter(fits))
