@@ -272,12 +272,12 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       'put the lines of {file} into {order} order and show me',
       '(display|list) {file} line by line in {order} order',
-      'arrange the lines of {file} by {order} order for me to see',
+      'look at the lines of {file} in {order} order',
       'run sort on {file} in {order} order',
       '(let me see|bring up) the lines of {file} in {order} order',
-      'order what is in {file} in {order} fashion and print it',
+      'print what is in {file}, line by line in {order} order',
       'give me a sorted view of {file}, in {order} order',
-      'get me the lines of {file} sorted, the order is {order}',
+      'get me the lines of {file} in {order} order, but leave the file alone',
     ],
     goals: ['see a file in another order', 'have the lines of a file in order', 'get a sorted view of a file'],
   },
@@ -287,7 +287,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'run diff on {file} and {other_file}',
       '(find out|check) what is different between {file} and {other_file}',
       'put {file} and {other_file} side by side',
-      'show me where {file} and {other_file} (differ|part)',
+      'show me where {file} and {other_file} differ',
       'hold {file} against {other_file}',
       'point out what {other_file} says that {file} does not, and the other way round',
       'let me know what changed from {file} to {other_file}',
@@ -301,7 +301,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   write_file: {
     clauses: [
       'put "{text}" in a new file {name} in {directory}[, and {if_exists} whatever has that name]',
-      'let there be a file {name} in {directory} with "{text}" in it[, and {if_exists} an older one]',
+      'make {name} in {directory}, a file with "{text}" in it[, and {if_exists} an older one]',
       'store the text "{text}" under {name} in {directory}[ and {if_exists} any file called that]',
       '(note|jot) down "{text}" in {directory}, in a file called {name}[, and {if_exists} any of that name]',
       'add a file {name} to {directory} that (reads|says) "{text}"[, and {if_exists} an existing one]',

@@ -90,9 +90,9 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'make {promo} count for my food',
       '(bring|take) the price of my basket down with {promo}',
       'let {promo} go towards what is in the basket',
-      'give me what {promo} takes off the basket',
+      'take what {promo} is worth off my basket',
       'try {promo} on my food basket',
-      'have {promo} taken off my basket',
+      'use the code {promo} to bring down the price of my basket',
       'cash in {promo} for the food in my basket',
     ],
     goals: [

@@ -11,7 +11,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'tell me who has a {text} to sell[ in the {format} format][ for at most {max_price}]',
       'go through the listings for a {text}[, if they are {format}][ and cost no more than {max_price}]',
       'hunt for a {text} on the marketplace[, only in {format} listings][, with {max_price} as the limit]',
-      'bring up what there is of a {text} on the marketplace[, just the {format} kind][, to {max_price}]',
+      'see what {text} people sell on the marketplace[, in {format} listings only][, at {max_price} or less]',
     ],
     goals: ['find something second-hand', 'see what people have to sell', 'look around for something used'],
   },
@@ -34,7 +34,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   list_market_activity: {
     clauses: [
-      '(see|check) what I have in {kind} on the marketplace[ for "{text}"]',
+      'see how my {kind} on the marketplace stand[, those for "{text}"]',
       '(pull|bring) up my {kind} from the marketplace[, those with "{text}" in them]',
       'give me an overview of my marketplace {kind}[ that mention "{text}"]',
       'let me see how my {kind} are doing on the marketplace[, those for "{text}"]',
@@ -51,13 +51,13 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   place_bid: {
     clauses: [
-      '(go|come) in with {amount} on {listing}',
+      'go up to {amount} on {listing} with a bid',
       '(enter|submit) {amount} as my bid on {listing}',
       'try for {listing} with a bid of {amount}',
       'have me bid {amount} for {listing}',
-      'raise my hand for {listing} at {amount}',
+      'get me into the auction of {listing} with {amount}',
       'put {amount} on {listing}',
-      'let me be in at {amount} on {listing}',
+      'let me bid {amount} on {listing}',
       'register a bid of {amount} for {listing}',
     ],
     goals: ['(enter|make) a bid', 'try to win an auction', 'take part in an auction'],
