@@ -181,7 +181,7 @@ const startsWithVerb = (clause: readonly TextSpan[]): boolean =>
 
 /** Clauses in which "me" is the one who asks, so that nobody else can be the subject. */
 const speaksToAssistant = (clause: readonly TextSpan[]): boolean =>
-  /^(tell|show|give|let|get me|remind|guide|route|catch|bring|make me|add me|have me|answer new|say|complain)\b/.test(
+  /^(tell|show|give|let|get me|remind|guide|route|catch|bring|make me|add me|have me|answer new|say|see that|complain)\b/.test(
     clause[0]!.text,
   ) || clause.some((span) => !span.fixed && /\bme\b/.test(span.text))
 
