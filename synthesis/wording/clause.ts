@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Json } from '../../reward/index.js'
-import { type EntitySpec, entityKinds, meaningOf } from '../../servers/kernel/index.js'
+import { type EntitySpec, entityKinds, meaningOf, withChoices } from '../../servers/kernel/index.js'
 import type { Node } from '../../servers/kernel/tool-graph.js'
 import type { Way } from '../making/references.js'
 import { singular } from './field-words.js'
@@ -24,11 +24,11 @@ export function clauseOf(asks: readonly Ask[], index: number, manner: Manner, mo
   const given = new Set(Object.keys(args).filter((field) => field !== withheld))
   // What can be dropped from a clause is known of the tool's own alone.
   const ways = withheld === undefined ? clausesFor(ask, moment) : moment.random.shuffle(tool.ask)
-  const fitting = ways.filter((template) => !isAsItWas(template, ask, earlier, moment))
   const taken = kindsTakenOf(ask, asks.slice(index + 1))
-  const ofOne = fitting.filter((template) => !taken.some((kind) => speaksOfSeveral(template, kind)))
-  for (const template of ofOne.length > 0 ? ofOne : fitting) {
-    const resolved = sayable(template, given, withheld)
+  const ofOne = ways.filter((way) => !taken.some((kind) => speaksOfSeveral(way, kind)))
+  for (const way of ofOne.length > 0 ? ofOne : ways) {
+    const template = withChoices(way, (words) => moment.random.pick(words))
+    const resolved = isAsItWas(template, ask, earlier, moment) ? undefined : sayable(template, given, withheld)
     if (resolved === undefined) continue
     const spans = filled(resolved, ask, index, earlier, manner, moment)
     if (spans) return spans

@@ -4,6 +4,7 @@ import {
   type SeededRandom,
   type ServerDefinition,
   type ToolDefinition,
+  withChoices,
 } from '../../servers/kernel/index.js'
 import { greeting } from './connectives.js'
 import { lead } from './contexts.js'
@@ -27,8 +28,9 @@ export function vague({ server, tool, args }: Ask, moment: Moment, refused = fal
     const opening = turn === 0 ? greeting(persona.register, random) : ''
     const context = turn === 0 && opening === '' ? lead(server.name, doing, persona.register, random) : ''
     const worded = server.callWords?.[tool.name] !== undefined
-    const goal =
+    const way =
       goals.length > 0 && (refused || worded || random.chance(0.75)) ? goals[attempt % goals.length] : undefined
+    const goal = way === undefined ? undefined : withChoices(way, (words) => random.pick(words))
     const heard = refused ? undefined : () => about(server, tool, random)
     const wish =
       goal === undefined

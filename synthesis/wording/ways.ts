@@ -1,4 +1,4 @@
-import { type WaysToAsk, withChoices } from '../../servers/kernel/index.js'
+import type { WaysToAsk } from '../../servers/kernel/index.js'
 import type { Node } from '../../servers/kernel/tool-graph.js'
 import type { Moment } from './speech.js'
 import { goalsOf } from './tool-goals.js'
@@ -6,7 +6,7 @@ import { goalsOf } from './tool-goals.js'
 /** Of a world's further ways every fourth is kept for held-out tasks, so that these are in words that training has not heard. */
 const isHeldOut = (_: string, index: number): boolean => index % 4 === 3
 
-/** The clauses that can ask for a call, in the order in which they are tried. */
+/** The clauses that can ask for a call, in the order in which they are tried; nothing is chosen in them yet. */
 export const clausesFor = (node: Node, moment: Moment): string[] => drawn(node.tool.ask, node, 'clauses', moment)
 
 /** What somebody says to be after, likewise. */
@@ -22,7 +22,5 @@ function drawn(
   const further = server.waysToAsk?.[tool.name]?.[kind] ?? []
   const kept = heldOut ? further.filter(isHeldOut) : []
   const others = further.filter((way, index) => !isHeldOut(way, index))
-  const chosen = (ways: readonly string[]): string[] =>
-    random.shuffle(ways).map((way) => withChoices(way, (words) => random.pick(words)))
-  return [...chosen(kept), ...chosen([...plain, ...others])]
+  return [...random.shuffle(kept), ...random.shuffle([...plain, ...others])]
 }
