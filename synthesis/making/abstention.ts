@@ -9,7 +9,7 @@ import { askInVain, goOnInVain, type VainSetting, type VainWish } from './ask-in
 import { assemble, buildTask } from './assemble.js'
 import { chooseToolset, isTooSmall } from './draw-toolset.js'
 import { type Chain, chainName, splitOf } from './split.js'
-import { type Maker, TODAY } from './synthesis-context.js'
+import { type Maker, momentOf } from './synthesis-context.js'
 import { coreAround, homeOf } from './take-steps.js'
 
 /** Nothing on offer can serve the requests: they belong to other worlds, or to none. */
@@ -22,7 +22,7 @@ export const makeAbstention: Maker = (assignment, worldSeed, context, random) =>
   const topic = isOutside && !isPlain ? drawOutsideTopic(new Set(servers.map(({ name }) => name)), random) : undefined
   const about = topic?.world === undefined ? homeOf(own ?? []).map(({ name }) => name) : [topic.world]
   const persona = context.inWorlds(drawn, about)
-  const moment = { persona, today: TODAY, dated: profile.context, heldOut: assignment.split === 'held-out', random }
+  const moment = momentOf(assignment, context, persona, random)
   const setting = { assignment, worldSeed, context, moment }
   const askAgain = (turn: number, earlier: readonly Foreign[]): Foreign | DropReason | 'other_split' => {
     if (topic) {

@@ -15,7 +15,7 @@ import { groundTruthOf, toTell } from './ground-truth.js'
 import { isSolvable, isToldBefore, nodesIn } from './solvable.js'
 import { type Chain, chainName } from './split.js'
 import type { Step } from './step.js'
-import { type Maker, TODAY } from './synthesis-context.js'
+import { type Maker, momentOf, TODAY } from './synthesis-context.js'
 import { coreAround, homeOf, type Taken, takeSteps, type Wanted } from './take-steps.js'
 import { askOf, callOf, precededBy, putIntoWords, type Worded } from './word-conversation.js'
 
@@ -58,7 +58,7 @@ const makeHidden: Maker = (assignment, worldSeed, context, random) => {
   const drawn = context.drawPersona(random)
   const core = coreAround(assignment, context, random)
   const persona = context.inWorlds(drawn, namesOf(core))
-  const moment = { persona, today: TODAY, dated: profile.context, heldOut: assignment.split === 'held-out', random }
+  const moment = momentOf(assignment, context, persona, random)
   const setting = { assignment, worldSeed, context, moment }
   const vague = random.chance(VAGUE * profile.information.minimal)
   const first = askInVain(core, { turn: 0, vague }, setting)
@@ -108,7 +108,7 @@ const makePartlyHidden: Maker = (assignment, worldSeed, context, random) => {
   const { chain, open } = taken
   const last = chain.at(-1)!
   const persona = context.inWorlds(context.drawPersona(random), namesOf(chain))
-  const moment = { persona, today: TODAY, dated: profile.context, heldOut: assignment.split === 'held-out', random }
+  const moment = momentOf(assignment, context, persona, random)
   const whole = askForAll(taken.steps, random, { heard: true })
   if (!whole) return 'no_script'
   const asked = putIntoWords(whole, speech, moment)
@@ -157,7 +157,7 @@ const makeBrought: Maker = (assignment, worldSeed, context, random) => {
   if (taken.undoings.length > 0) return 'undone'
   const { chain, open } = taken
   const persona = context.inWorlds(context.drawPersona(random), namesOf(chain))
-  const moment = { persona, today: TODAY, dated: profile.context, heldOut: assignment.split === 'held-out', random }
+  const moment = momentOf(assignment, context, persona, random)
   // What is done before it is there must have been asked for: nobody looks things up for a call that cannot be made.
   const whole = askForAll(taken.steps, random, { aloud: true })
   if (!whole) return 'no_script'
@@ -251,7 +251,7 @@ const makeMissingValue: Maker = (assignment, worldSeed, context, random) => {
   const around = coreAround(assignment, context, random)
   const core = able.includes(around[0]!) ? [around[0]!] : [random.pick(able)]
   const persona = context.inWorlds(drawn, namesOf(core))
-  const moment = { persona, today: TODAY, dated: profile.context, heldOut: assignment.split === 'held-out', random }
+  const moment = momentOf(assignment, context, persona, random)
   const setting = { assignment, worldSeed, context, moment }
   // One thing alone: another one could be done without the value, and would have to be.
   const first = askInVain(core, { turn: 0, length: 1, withhold: (steps) => withheldIn(steps, random) }, setting)

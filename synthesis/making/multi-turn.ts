@@ -13,7 +13,7 @@ import { goesOn } from './purpose.js'
 import { questionsDue } from './questions-due.js'
 import { isUnderstoodUndone, roleOf, withRule } from './ruled-script.js'
 import { type Chain, chainName } from './split.js'
-import { type Assignment, type Maker, type SynthesisContext, TODAY } from './synthesis-context.js'
+import { type Assignment, type Maker, momentOf, type SynthesisContext, TODAY } from './synthesis-context.js'
 import { coreAround, homeOf, settledRound, shapeRandom, takeSteps } from './take-steps.js'
 import { putIntoWords } from './word-conversation.js'
 
@@ -52,13 +52,7 @@ export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => 
     context.drawPersona(random),
     homeOf(chain).map(({ name }) => name),
   )
-  const said = putIntoWords(whole, speech, {
-    persona,
-    today: TODAY,
-    dated: profile.context,
-    heldOut: assignment.split === 'held-out',
-    random,
-  })
+  const said = putIntoWords(whole, speech, momentOf(assignment, context, persona, random))
   if (said && ruled && !isUnderstoodUndone(plan, said, context)) return 'reference'
   const steps = whole.steps.slice(0, made)
   const script: Script = { ...whole, steps }

@@ -4,7 +4,7 @@ import type { Task } from '../../episode/index.js'
 import type { Json } from '../../reward/index.js'
 import { SESSION_START, type SeededRandom, type ServerDefinition, type WorldCache } from '../../servers/kernel/index.js'
 import type { Node, ToolGraph } from '../../servers/kernel/tool-graph.js'
-import type { Persona, Speech } from '../wording/speech.js'
+import type { Moment, Persona, Speech } from '../wording/speech.js'
 
 /** What all examples of a data set share. */
 export interface SynthesisContext {
@@ -55,3 +55,11 @@ export type Maker = (
 
 /** The day on which every conversation takes place, YYYY-MM-DD. */
 export const TODAY = SESSION_START.slice(0, 10)
+
+/** What a speaker of this example knows in all of its turns. */
+export const momentOf = (
+  { split }: Assignment,
+  { profile }: SynthesisContext,
+  persona: Persona,
+  random: SeededRandom,
+): Omit<Moment, 'turn'> => ({ persona, today: TODAY, dated: profile.context, heldOut: split === 'held-out', random })
