@@ -57,7 +57,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       '(add|book) {amount} for "{description}" (to|under) {category}, {member} paid',
       'write down that {member} (paid|spent) {amount} (for|on) "{description}", (filed under|as part of) {category}',
-      'keep track of the {amount} that {member} spent on "{description}", as {category}',
+      'keep track of the {amount} that {member} spent on "{description}", under {category}',
       'log "{description}" for {amount} in {category}, (paid for|bought) by {member}',
       '(charge|count) {amount} for "{description}" (to|towards) {category}, with {member} as the one who paid',
       '(put|enter) "{description}" in our books at {amount} under {category}, (paid|covered) by {member}',

@@ -213,7 +213,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   change_label: {
     clauses: [
       'open {email} (to|and) {change} the label {label}',
-      'go into the labels (of|on) {email} (to|and) {change} {label}',
+      'edit the labels (of|on) {email}: {change} {label}',
       '(update|adjust) the labels (of|on) {email} (to|and) {change} {label}',
       '(select|pick out) {email} and {change} {label} as a label',
       '(get|tell) my mailbox to {change} the label {label} on {email}',
@@ -221,7 +221,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'make a change to the labels (of|on) {email} and {change} {label}',
       'sort out the labels (of|on) {email} and {change} {label}',
       '(call|bring) up {email} (to|and) {change} {label} as a label',
-      'do something about the labels (of|on) {email} and {change} {label}',
+      'go over the labels (of|on) {email} and {change} {label}',
     ],
     goals: [
       '(tidy up|update) the labels of a message',

@@ -36,7 +36,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'ls {directory}[, sorted by {order}][, page {page}]',
       'give me a listing of {directory}[ with {order} as the order][, page {page}]',
       'look into {directory}[ and sort it by {order}][, page {page}]',
-      '(see|check) what has been put in {directory}[, ordered by {order}][, page {page}]',
+      '(see|check) what there is in {directory}[, ordered by {order}][, page {page}]',
       'bring up what there is in {directory}[ in {order} order][, page {page}]',
     ],
     goals: [
@@ -167,7 +167,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   read_link: {
     clauses: [
-      '(resolve|read) {link}',
+      '(work out|see) where {link} goes',
       '(see|say) what is at the other end of {link}',
       'tell me the target of {link}',
       'print what {link} (leads|refers) to',
@@ -211,7 +211,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   read_lines: {
     clauses: [
       '(let me see|display) the {part} {lines} lines of {file}',
-      'cut {file} down to its {part} {lines} lines and show me those',
+      'show me no more of {file} than its {part} {lines} lines',
       'get me the {part} {lines} lines (out of|from) {file}',
       'tell me what the {part} {lines} lines of {file} say',
       '(bring up|look at) the {part} {lines} lines in {file}',
@@ -490,11 +490,11 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       '(purge|wipe) the trash[, but only what is from before {before}]',
       'get rid of all that is in the trash[ from before {before}]',
-      'throw out the trash for good[, if it is older than {before}]',
+      'clear the trash for good[, but only what is older than {before}]',
       'have the trash emptied[ of things from before {before}]',
       'remove everything from the trash[ that went there before {before}]',
-      'make the trash empty[ of all that went in before {before}]',
-      'delete the whole of the trash for good[, or rather what is from before {before}]',
+      'clear the trash[ of all that went in before {before}]',
+      'delete everything in the trash for good[, or rather what is from before {before}]',
       'clean out the trash[, limited to what was deleted before {before}]',
     ],
     goals: ['make room by clearing the trash', 'get rid of what is in the trash for good', 'clean out the trash'],

@@ -90,7 +90,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'make {promo} count for my food',
       '(bring|take) the price of my basket down with {promo}',
       'let {promo} go towards what is in the basket',
-      'take what {promo} is worth off my basket',
+      'take {promo} off the price of my basket',
       'try {promo} on my food basket',
       'use the code {promo} to bring down the price of my basket',
       'cash in {promo} for the food in my basket',
@@ -228,12 +228,12 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   rate_food_order: {
     clauses: [
       '(put|enter) {stars} stars for {food_order}',
-      '(score|grade) {food_order} with {stars} stars',
+      'give {food_order} a (rating|score) of {stars} stars',
       'let {food_order} have {stars} stars',
       'make my rating of {food_order} {stars} stars',
       'say that {food_order} was worth {stars} stars',
       'review {food_order} at {stars} stars',
-      'mark {food_order} with {stars} stars',
+      'put my rating of {food_order} at {stars} stars',
       'award {food_order} {stars} stars',
     ],
     goals: ['say how my food was', '(leave|give) stars for a food order', 'review a food order'],

@@ -26,7 +26,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(check|see) what we have in {room}[ in the way of {kind}s]',
       'give me (a list|an overview) of what is in {room}[, limited to {kind}s]',
       'say which of our devices are in {room}[, counting {kind}s only]',
-      '(find out|tell me) what {room} is equipped with[, only as far as {kind}s go]',
+      '(find out|tell me) what {room} is equipped with[, only the {kind}s]',
       'get me whatever is connected in {room}[ among the {kind}s]',
       'look around {room} for devices[, just for {kind}s]',
     ],
@@ -154,15 +154,15 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   lock_door: {
     clauses: [
-      '(secure|shut) {lock}',
+      '(secure|bar) {lock}',
       '(have|keep) {lock} locked',
       'turn the key in {lock}',
       'get {lock} locked',
       'bolt {lock}',
-      'have {lock} locked up',
-      'leave {lock} locked',
+      'see that {lock} is locked',
+      'take care that {lock} is locked',
     ],
-    goals: ['(secure|shut) one of the doors', 'have a door locked', 'make sure a door is locked'],
+    goals: ['(secure|lock up) one of the doors', 'have a door locked', 'make sure a door is locked'],
   },
   unlock_door: {
     clauses: [
@@ -208,7 +208,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     goals: [
       '(have|let) one of the cameras run or rest',
       'change whether a camera is running',
-      'see to one of the cameras',
+      'turn one of the cameras on or off',
     ],
   },
   play_on_speaker: {
@@ -276,7 +276,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'let the house (go|change) to {mode} mode[, {pin} is the PIN]',
       '(turn on|activate) {mode} mode for the house[ with PIN {pin}]',
       'move the house to {mode}[, using {pin} as the PIN]',
-      'make {mode} the mode of the house[, the PIN is {pin}]',
+      'have the house in {mode} mode[, the PIN is {pin}]',
       'bring the home into {mode} mode[ by the PIN {pin}]',
       'use {mode} mode for the home[, PIN {pin}]',
       'tell the house to be in {mode} mode[, with {pin} as the PIN]',

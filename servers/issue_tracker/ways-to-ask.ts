@@ -166,7 +166,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(reply|say) "{comment}" under {issue}',
       'let everyone on {issue} know: "{comment}"',
       'attach the remark "{comment}" to {issue}',
-      'have {issue} carry the comment "{comment}"',
+      'let {issue} have the comment "{comment}"',
       'enter "{comment}" among the comments on {issue}',
       'tell the people on {issue} "{comment}"',
       'make the comment "{comment}" on {issue}',

@@ -56,7 +56,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'try for {listing} with a bid of {amount}',
       'have me bid {amount} for {listing}',
       'get me into the auction of {listing} with {amount}',
-      'put {amount} on {listing}',
+      'raise the bid on {listing} to {amount}',
       'let me bid {amount} on {listing}',
       'register a bid of {amount} for {listing}',
     ],
@@ -146,12 +146,12 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   ship_sale: {
     clauses: [
-      '(hand|give) {sale} to the {carrier} for the buyer',
-      'let the {carrier} bring {sale} to the buyer',
-      'use the {carrier} for {sale}',
-      'dispatch {sale} with the {carrier}',
+      'get {sale} to the buyer by {carrier}',
+      'have {sale} brought to the buyer by {carrier}',
+      'ship {sale} and use {carrier} for it',
+      'dispatch {sale} by {carrier}',
       'arrange for {sale} to go out by {carrier}',
-      'pass {sale} to the {carrier}',
+      'pack {sale} up and send it by {carrier}',
       'mail {sale} out by {carrier}',
       'see that {sale} leaves by {carrier}',
     ],
@@ -161,7 +161,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       'see to {sale} and {outcome} the payment',
       'have the marketplace note that I {outcome} the payment for {sale}',
-      'let it be known that I {outcome} the payment for {sale}',
+      'tell them that I {outcome} the payment for {sale}',
       'ask the marketplace to {outcome} the payment for {sale}',
       'close the matter of {sale}, I {outcome} the payment',
       'get the marketplace to {outcome} the payment for {sale}',
@@ -172,10 +172,10 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   rate_sale: {
     clauses: [
       '(put|enter) {stars} stars for {sale}',
-      '(tell|let) others know that {sale} was worth {stars} stars',
+      'say that {sale} was worth {stars} stars',
       '(say|score) {stars} stars for how {sale} went',
       'make it {stars} stars for {sale}',
-      'grade the seller of {sale} with {stars} stars',
+      'give the seller of {sale} {stars} stars',
       'rate how {sale} went with {stars} stars',
       'leave {stars} stars with the seller of {sale}',
       'award {sale} {stars} stars',

@@ -135,7 +135,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   apply_coupon: {
     clauses: [
       '(put|enter) {coupon} on my cart',
-      'take what {coupon} is worth off my cart',
+      'take {coupon} off the price of my cart',
       'enter the code {coupon} for my shopping cart',
       'cash in {coupon} for the things in my cart',
       'get me the discount of {coupon} on my cart',
@@ -292,7 +292,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(say|tell others) "{text}" about {product} and give {stars} stars',
       'review {product}, {stars} stars, "{text}"',
       'let my review of {product} be {stars} stars and "{text}"',
-      'score {product} with {stars} stars and add "{text}"',
+      'give {product} a score of {stars} stars and add "{text}"',
       'publish "{text}" as my review of {product}, with {stars} stars',
       'put {stars} stars and the text "{text}" on {product}',
       'enter a review for {product} that says "{text}", at {stars} stars',

@@ -174,7 +174,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'change {profile} to {restriction}',
       'treat {profile} as {restriction}',
       'switch {profile} over to {restriction}',
-      'make {profile} {restriction} on here',
+      'have {profile} {restriction} on here',
       'have my account keep {profile} {restriction}',
     ],
     goals: [

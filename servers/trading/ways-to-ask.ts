@@ -185,7 +185,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'check my watchlist for {status} alerts',
       'get me what is {status} on my watchlist',
       'find out which of my price alerts are {status}',
-      'see which alerts have {status} as their status',
+      'see which of my alerts are {status}',
       'look through my watchlist at the {status} alerts',
       'say what price alerts of mine are {status}',
     ],

@@ -56,7 +56,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   update_passport: {
     clauses: [
-      '(note|enter) {expires} as the date on which the passport of {traveller} runs out',
+      '(note|enter) that the passport of {traveller} runs out on {expires}',
       'let the passport of {traveller} be valid until {expires}',
       'put {expires} down for the passport of {traveller}',
       'change the passport of {traveller}, it runs until {expires}',

@@ -68,14 +68,14 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   list_participants: {
     clauses: [
-      '(find out|see) who is on the list of {meeting}[ as {place}]',
+      '(find out|see) who is on the list of {meeting}[, only those who are {place}]',
       '(pull|bring) up the people of {meeting}[ that are {place}]',
       'let me know who belongs to {meeting}[ and is {place}]',
       'give me everyone in {meeting}[ who is {place}]',
       'go through the participants of {meeting}[, the {place} ones only]',
-      'get me the names for {meeting}[ that stand as {place}]',
+      'get me the names of those in {meeting}[ who are {place}]',
       'say who has to do with {meeting}[, only those {place}]',
-      'look at who {meeting} has[ as {place}]',
+      'look at who {meeting} has[, just the {place} ones]',
     ],
     goals: ['know who takes part in a call', 'see the people in a video meeting', 'check who was invited'],
   },
