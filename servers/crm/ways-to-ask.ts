@@ -147,7 +147,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'make a deal out of {lead}',
       '(create|set up) a (new |)deal (from|for|with) {lead}',
       '(promote|upgrade) {lead} to a deal',
-      'let {lead} become a deal',
+      'move {lead} on to a deal',
       'move {lead} (into|over to) our deals',
       'get a deal (going|started) (with|for) {lead}',
       'have {lead} (entered|set up) as a deal',
@@ -178,7 +178,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(list|record) {deal} as {stage}[ with {close_date} as the (expected |)close date]',
       '(update|bring) {deal} to the stage {stage}[ and expect it to close on {close_date}]',
       'enter {stage} as the (new |)stage of {deal}[ and {close_date} as the (close|closing) date]',
-      'have {deal} (listed|marked|shown) as {stage}[ and due to close on {close_date}]',
+      'mark {deal} as {stage}[ and due to close on {close_date}]',
       'make {stage} the (new |)stage of {deal}[ and {close_date} the day it should close]',
       'put {deal} (in|into) the {stage} stage[ with {close_date} as the (close|closing) date]',
       'give {deal} the stage {stage}[ and the (close|closing) date {close_date}]',
@@ -189,7 +189,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   discount_deal: {
     clauses: [
-      'let {deal} go for {percent} percent less',
+      'offer {deal} for {percent} percent less',
       '(cut|lower|reduce) the price of {deal} by {percent} percent',
       '(put|enter) a discount of {percent} percent on {deal}',
       'knock {percent} percent off( the price of|) {deal}',

@@ -79,7 +79,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'drop all that is in my food basket',
       'leave nothing in the basket',
       'undo what I have put in my food basket',
-      'make the food basket empty',
+      'empty the food basket',
       'wipe my food basket clean',
     ],
     goals: ['start over with my food', 'get rid of what I have picked to eat', 'take everything out of my basket'],
@@ -87,9 +87,9 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   apply_promo: {
     clauses: [
       'enter the code {promo} (for|on) my basket',
-      'make {promo} count for my food',
+      'redeem {promo} for my food',
       '(bring|take) the price of my basket down with {promo}',
-      'let {promo} go towards what is in the basket',
+      'use {promo} towards what is in the basket',
       'take {promo} off the price of my basket',
       'try {promo} on my food basket',
       'use the code {promo} to bring down the price of my basket',
@@ -144,7 +144,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       '(get|have) my food brought to {dropoff}[ at {time}][, with {tip} as a tip]',
       'check out my basket and deliver to {dropoff}[ at {time}][, with a tip of {tip}]',
-      'let what is in the basket come to {dropoff}[ at {time}][ and give {tip} as a tip]',
+      'have what is in the basket brought to {dropoff}[ at {time}][ and give {tip} as a tip]',
       'turn my basket into an order for {dropoff}[, to come at {time}][, and tip {tip}]',
       'order all that is in the basket, to be brought to {dropoff}[ at {time}][ with {tip} for the courier]',
       'put the order through to {dropoff}[ for {time}][ including a tip of {tip}]',
@@ -184,7 +184,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(stop|drop) {food_order} while it is still possible',
       'take {food_order} back',
       '(have|get) {food_order} called off',
-      'see that {food_order} is not delivered',
+      'make sure that {food_order} is not delivered',
       'withdraw {food_order}',
       '(undo|end) {food_order}',
       'let the restaurant know that {food_order} is off',

@@ -22,7 +22,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   reverse_geocode: {
     clauses: [
       '(find out|say) what is at {latitude}, {longitude}',
-      'turn {latitude}, {longitude} into an address',
+      'get me the address that goes with {latitude}, {longitude}',
       'get me the (street address|address) for latitude {latitude} and longitude {longitude}',
       '(work out|check) where {latitude}, {longitude} is',
       'name the address that has the coordinates {latitude}, {longitude}',
@@ -180,7 +180,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(remember|note) {address} for me as "{name}"',
       'call {address} "{name}" and keep it among my places',
       'make "{name}" the name of {address} in my saved places',
-      'let me find {address} as "{name}" later on',
+      'save {address} as "{name}" so that I find it later',
       'enter "{name}" for {address} in my places',
       'create a saved place "{name}" at {address}',
     ],
@@ -234,7 +234,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'end the closure of {closed_road}',
       'tell everybody that {closed_road} is free again',
       'clear the closure on {closed_road}',
-      'have {closed_road} shown as open again',
+      'show {closed_road} as open again',
     ],
     goals: [
       'let others know that they can drive through again',

@@ -65,7 +65,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'get {quantity} of {article} over to {to_store} from {from_store}',
       'help {to_store} out with {quantity} of {article} from {from_store}',
       'shift {quantity} of {article} from {from_store} to {to_store}',
-      'make {from_store} give {quantity} of {article} to {to_store}',
+      'take {quantity} of {article} from {from_store} to {to_store}',
       'supply {to_store} with {quantity} of {article}, taken from {from_store}',
       'have {quantity} of {article} sent to {to_store} (by|from) {from_store}',
     ],
@@ -84,7 +84,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'supply {store} with {packs} packs of {article} from the warehouse',
       'put in an order of {packs} packs of {article} for {store}',
       'send for {packs} packs of {article} for {store}',
-      'see that {store} gets {packs} packs of {article}',
+      'make sure that {store} gets {packs} packs of {article}',
     ],
     goals: ['order more of something for a store', 'get stock from the warehouse', 'fill up what a store is short of'],
   },
@@ -95,7 +95,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(enter|record) {shipment} as arrived',
       'put {shipment} on our shelves',
       'add {shipment} to what the store has',
-      'let {shipment} count as delivered',
+      'put {shipment} down as delivered',
       'have {shipment} entered in the stock',
       'note that {shipment} is here',
     ],
@@ -105,7 +105,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       '(save|lay by) {quantity} of {article} at {store} for {customer_name}',
       'let {store} keep {quantity} of {article} for {customer_name}',
-      'see that {customer_name} can get {quantity} of {article} at {store}',
+      'make sure that {customer_name} can get {quantity} of {article} at {store}',
       'take {quantity} of {article} off sale at {store} for {customer_name}',
       'make a reservation for {customer_name}, {quantity} of {article} at {store}',
       'have {quantity} of {article} ready for {customer_name} at {store}',
@@ -118,7 +118,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       '(record|enter) {reservation} as {outcome}',
       'set {reservation} to {outcome}',
-      'let {reservation} go down as {outcome}',
+      'file {reservation} as {outcome}',
       'finish {reservation}, it was {outcome}',
       'end {reservation} as {outcome}',
       'have {reservation} listed as {outcome}',
@@ -147,7 +147,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   count_stock: {
     clauses: [
       '(put|write) down {counted} of {article} as counted at {store}',
-      'make it {counted} of {article} at {store}, that is what we counted',
+      'enter {counted} of {article} at {store}, that is what we counted',
       'set the stock of {article} at {store} to the {counted} that we counted',
       'correct {article} at {store} to a count of {counted}',
       'tell the system that {store} has {counted} of {article} by our count',

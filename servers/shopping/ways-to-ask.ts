@@ -60,7 +60,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(choose|pick) {variant} for my cart[, {quantity} of them]',
       'put {variant} with the things I am buying[, {quantity} of them]',
       'have[ {quantity} of] {variant} added to the cart',
-      'make {variant} part of my cart[, {quantity} of them]',
+      'add {variant} to what I am buying[, {quantity} of them]',
       'throw[ {quantity} of] {variant} in the cart',
       'take {variant} into the cart[, {quantity} of them]',
       'move[ {quantity} of] {variant} to my shopping cart',
@@ -97,7 +97,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       '(remember|mark) {variant} on my wishlist',
       'save {variant} (on|to) my wishlist',
-      'have {variant} on my wishlist',
+      'include {variant} in my wishlist',
       'put {variant} down as something I wish for',
       'get {variant} onto the wishlist',
       'enter {variant} in my wishlist',
@@ -139,7 +139,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'enter the code {coupon} for my shopping cart',
       'cash in {coupon} for the things in my cart',
       'get me the discount of {coupon} on my cart',
-      'make {coupon} count for my cart',
+      'redeem {coupon} for my cart',
       'try {coupon} on what is in the cart',
       'use {coupon} to bring down the price of my cart',
     ],
@@ -150,7 +150,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'drop the coupon from my cart',
       '(have|get) the coupon off the cart',
       'undo the coupon on my cart',
-      'let my cart be without the coupon again',
+      'get the coupon off my cart again',
       'pull the coupon back out of my cart',
       'cancel the coupon on my shopping cart',
       'take the coupon off so that I can use it later',
@@ -173,7 +173,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   add_delivery_address: {
     clauses: [
       '(enter|put) {address} in the shop as "{name}"',
-      'let the shop deliver to {address}, under the name "{name}"',
+      'let the shop know {address} as "{name}" for deliveries',
       'call {address} "{name}" and have the shop remember it',
       '(register|keep) "{name}" as my delivery address at {address}',
       'make {address} one of my delivery addresses, by the name "{name}"',
@@ -264,7 +264,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   cancel_order: {
     clauses: [
       '(withdraw|undo) {order}',
-      'see that {order} is not sent',
+      'make sure that {order} is not sent',
       'take back {order}',
       '(end|drop) {order} before it goes out',
       'get {order} called off',
@@ -276,7 +276,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   return_item: {
     clauses: [
       '(hand|pass) {item} back to the shop',
-      'see that {item} goes back to the shop',
+      'make sure that {item} goes back to the shop',
       'get a return going for {item}',
       'get my money back for {item}',
       'arrange to send back {item}',
@@ -291,7 +291,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(post|leave) {stars} stars for {product} with the text "{text}"',
       '(say|tell others) "{text}" about {product} and give {stars} stars',
       'review {product}, {stars} stars, "{text}"',
-      'let my review of {product} be {stars} stars and "{text}"',
+      'write a review of {product} with {stars} stars and "{text}"',
       'give {product} a score of {stars} stars and add "{text}"',
       'publish "{text}" as my review of {product}, with {stars} stars',
       'put {stars} stars and the text "{text}" on {product}',

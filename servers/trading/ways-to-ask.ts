@@ -95,7 +95,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   cancel_trade_order: {
     clauses: [
       '(stop|drop|kill) {trade_order}',
-      'see that {trade_order} is not carried out',
+      'make sure that {trade_order} is not carried out',
       'get {trade_order} off the market',
       'have {trade_order} cancelled',
       'let {trade_order} go',

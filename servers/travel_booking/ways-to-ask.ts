@@ -57,7 +57,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   update_passport: {
     clauses: [
       '(note|enter) that the passport of {traveller} runs out on {expires}',
-      'let the passport of {traveller} be valid until {expires}',
+      'change the expiry date of the passport of {traveller} to {expires}',
       'put {expires} down for the passport of {traveller}',
       'change the passport of {traveller}, it runs until {expires}',
       'register a new passport for {traveller}, good until {expires}',
@@ -83,7 +83,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   create_itinerary: {
     clauses: [
       '(open|enter) a trip named "{title}" for {traveller}',
-      'make "{title}" a trip of {traveller}',
+      'plan a trip called "{title}" for {traveller}',
       'add the trip "{title}" to the plans of {traveller}',
       'get a trip going for {traveller} and call it "{title}"',
       'begin planning "{title}" for {traveller}',
@@ -110,9 +110,9 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(take|get) a {fare} seat on {flight} for {itinerary}',
       'put {flight} into {itinerary} with the {fare} fare',
       'buy a ticket for {flight} at the {fare} fare and put it in {itinerary}',
-      'use {flight} for {itinerary}, on the {fare} fare',
+      'take {flight} for {itinerary}, on the {fare} fare',
       'secure {flight} on the {fare} fare for {itinerary}',
-      'make {flight} part of {itinerary} with a {fare} ticket',
+      'add {flight} to {itinerary} with a {fare} ticket',
       'have {flight} booked in {itinerary} on the {fare} fare',
     ],
     goals: ['take a flight', 'get a seat on a flight', 'have a flight booked for a trip'],
@@ -133,7 +133,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   book_hotel: {
     clauses: [
       '(take|get) a room at {hotel} for {itinerary} from {date}, for {nights} nights',
-      'let {itinerary} have a {nights}-night stay at {hotel} from {date}',
+      'plan a {nights}-night stay at {hotel} from {date} for {itinerary}',
       'put {hotel} into {itinerary}, from {date} for {nights} nights',
       'have a room at {hotel} booked for {itinerary} from {date}, for {nights} nights',
       'make {hotel} part of {itinerary} for {nights} nights from {date}',
@@ -165,7 +165,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'cover {booking} with {budget}',
       'make the payment for {booking} from {budget}',
       'bill {budget} for {booking}',
-      'see that {booking} is paid by {budget}',
+      'make {budget} pay for {booking}',
     ],
     goals: ['have a booking paid', 'settle what a booking costs', 'get a booking confirmed'],
   },
@@ -200,9 +200,9 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(put|set) {booking} on seat {seat}',
       '(pick|get) seat {seat} for {booking}',
       'make it seat {seat} for {booking}',
-      'let {booking} have seat {seat}',
+      'change {booking} to seat {seat}',
       'assign seat {seat} to {booking}',
-      'have seat {seat} held for {booking}',
+      'hold seat {seat} for {booking}',
       'go for seat {seat} with {booking}',
       'give {booking} seat {seat}',
     ],
@@ -223,10 +223,10 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   upgrade_booking: {
     clauses: [
       '(put|get) {booking} into business class',
-      'let {booking} be in business class',
+      'put us in business class on {booking}',
       'change {booking} to business class',
       'have {booking} moved to business',
-      'make {booking} a business class one',
+      'turn {booking} into a business class one',
       'bring {booking} up a class, to business',
       'raise {booking} to business class',
     ],
@@ -246,7 +246,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       '(drop|undo|withdraw) {booking}',
       'get out of {booking}',
-      'see that {booking} is cancelled',
+      'make sure that {booking} is cancelled',
       'give {booking} up',
       'take {booking} back',
       'end {booking} and see what comes back',

@@ -28,10 +28,10 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   set_brake: {
     clauses: [
       'have the {brake} brake {state}',
-      'change the {brake} brake to {state}',
-      'let the {brake} brake be {state}',
-      'see that the {brake} brake is {state}',
-      'take care that the {brake} brake is {state}',
+      'set the {brake} brake {state}',
+      'turn the {brake} brake {state}',
+      'make sure the {brake} brake is {state} now',
+      'get the {brake} brake {state}',
     ],
     goals: ['use one of the brakes or let it go', 'see to the brakes', 'put a brake on or let it go'],
   },
@@ -74,9 +74,9 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   operate_door: {
     clauses: [
-      'let the car {action} the {door} door',
+      '{action} the {door} door for me',
       "use the car's controls to {action} the {door} door",
-      'make the car {action} its {door} door',
+      'have the car {action} its {door} door',
       'tell the car to {action} the {door} door',
       'use the app to {action} the {door} door',
       'see to the {door} door and {action} it',
@@ -88,7 +88,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       '(get|bring) the {window} window to {opening} percent open',
       'have the {window} window {opening} percent open',
-      'let the {window} window be {opening} percent open',
+      'leave the {window} window {opening} percent open',
       'put the {window} window at {opening} percent',
       'wind the {window} window to {opening} percent open',
       'make the {window} window {opening} percent open',
@@ -129,7 +129,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       "(look|check) over the car's {system}",
       "get me a report on the car's {system}",
       "let me know if there is a fault in the car's {system}",
-      "go through the car's {system} and see what is wrong",
+      "see what is wrong with the car's {system}",
       "give me the state of the car's {system}",
       "run a check on the car's {system}",
       "say whether the car's {system} is all right",
@@ -153,7 +153,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       '(get|bring) the {zone} zone to {temperature} degrees',
       'have it at {temperature} degrees in the {zone} zone',
-      'let the {zone} zone be {temperature} degrees',
+      'warm up or cool down the {zone} zone to {temperature} degrees',
       'put the {zone} zone at {temperature} degrees',
       'heat or cool the {zone} zone to {temperature} degrees',
       'turn the climate to {temperature} degrees for the {zone} zone',
@@ -231,7 +231,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       '(have|get) the charging {charging}',
       'set the charging to {charging}',
-      'let the charging be {charging}',
+      'get charging {charging}',
       'change the charging of the car to {charging}',
       'see to it that charging is {charging}',
       'take care that the charging is {charging}',

@@ -117,7 +117,7 @@ const viewOrderBook = tool({
   ask: [
     'show me the {side} orders for {instrument} in the order book',
     'open the {side} side of the order book for {instrument}',
-    'tell me how many {side} orders there are for {instrument} and at what prices',
+    'tell me at what prices people want to {side} {instrument}',
     'see which {side} orders are waiting for {instrument}',
   ],
   sample({ db, random, bound }) {
