@@ -42,7 +42,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     goals: [
       'see what others would pay or take',
       'look into the order book',
-      'know how many orders are waiting for a stock',
+      'know what orders are waiting for a stock',
     ],
   },
   place_trade_order: {
