@@ -22,7 +22,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'print the working directory and (my|the) free space',
       'see how many (kilobytes|KB) I can still write',
       '(say|tell me) which user I am and how much I may still store',
-      'report where this session is and how much (storage|space) it has used',
+      'tell me my working directory and how much (storage|space) I have used',
       '(look up|check) my quota and the directory I am in',
       'give me the state of this session',
     ],

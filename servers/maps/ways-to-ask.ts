@@ -59,7 +59,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(pull|bring) up "{query}" on the map[, in {city}]',
       'locate "{query}"[ in {city}]',
       'get me the place called "{query}"[ in {city}]',
-      'look the map over for "{query}"[ in {city}]',
+      'see if the map has "{query}"[ in {city}]',
       'tell me where I find "{query}"[ in {city}]',
       'check the map for "{query}"[, only {city}]',
       'see what the map has by the name of "{query}"[ in {city}]',

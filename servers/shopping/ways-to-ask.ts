@@ -239,7 +239,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       '(tell me|find out) which orders have been {status}',
       '(bring|pull) up the orders that were {status}',
-      'get me the orders of mine that are {status}',
+      'get me a list of my {status} orders',
       'let me see what has been {status}',
       'check which of my orders are {status}',
       'give me my {status} orders',

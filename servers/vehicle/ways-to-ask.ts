@@ -191,7 +191,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   save_destination: {
     clauses: [
       '(enter|put) {address} in the car\'s navigation as "{name}"',
-      'let the car know {address} by the name "{name}"',
+      'give the car {address} as a destination called "{name}"',
       'call {address} "{name}" in the navigation and save it',
       'keep "{name}" at {address} as a destination for the car',
       'teach the car the destination "{name}", which is {address}',
