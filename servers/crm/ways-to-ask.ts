@@ -130,7 +130,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   advance_lead: {
     clauses: [
       'switch {lead} (over |)to {status}[ with a budget of {budget}]',
-      '(note|record) {status} for {lead}[ along with a budget of {budget}]',
+      '(note|record) {lead} as {status}[ along with a budget of {budget}]',
       '(have|get) {lead} (listed|marked|put down) as {status}[ with a budget of {budget}]',
       'enter {status} as the (new |)status of {lead}[ and {budget} as the budget]',
       'give {lead} the status {status}[ and a budget of {budget}]',
@@ -176,12 +176,11 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       'shift {deal} (over |)to {stage}[ with {close_date} as the close date]',
       '(list|record) {deal} as {stage}[ with {close_date} as the (expected |)close date]',
-      '(update|bring) {deal} to the stage {stage}[ and expect it to close on {close_date}]',
+      'update {deal} to the {stage} stage[ and expect it to close on {close_date}]',
       'enter {stage} as the (new |)stage of {deal}[ and {close_date} as the (close|closing) date]',
       'mark {deal} as {stage}[ and due to close on {close_date}]',
-      'make {stage} the (new |)stage of {deal}[ and {close_date} the day it should close]',
       'put {deal} (in|into) the {stage} stage[ with {close_date} as the (close|closing) date]',
-      'give {deal} the stage {stage}[ and the (close|closing) date {close_date}]',
+      'push {deal} along to {stage}[ with the (close|closing) date {close_date}]',
       '(get|have) {deal} moved( over|) to {stage}[ with {close_date} as the date it should close]',
       'see to it that {deal} is in the {stage} stage[ and is expected to close on {close_date}]',
     ],
@@ -269,8 +268,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'report {activity} as {outcome}[ with the (note|comment) "{note}"]',
       'enter {outcome} as the (outcome|result) of {activity}[ along with the note "{note}"]',
       'update {activity} to {outcome}[ with the (note|comment) "{note}"]',
-      'make {outcome} the (outcome|result) of {activity}[ and add the (note|remark) "{note}"]',
-      'save {outcome} as the (outcome|result) of {activity}[ and "{note}" as the note]',
     ],
     goals: [
       '(note|log) how a talk with a customer went',

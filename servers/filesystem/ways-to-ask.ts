@@ -13,11 +13,11 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'step into {directory}',
       'jump (over|across) to {directory}',
     ],
-    goals: ['(work|carry on) somewhere else', 'be in another directory', 'change where I work'],
+    goals: ['(work|carry on) somewhere else', 'go to another directory', 'change where I work'],
   },
   show_session: {
     clauses: [
-      '(find out|say) what my working directory is and what space is left',
+      '(find out|say) what my working directory is and how much space is left',
       '(let me know|tell me) how full my quota is',
       'print the working directory and (my|the) free space',
       'see how many (kilobytes|KB) I can still write',
@@ -141,14 +141,14 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   find_files_by_date: {
     clauses: [
-      'tell me which files in {directory} (were changed|have a date) {when} {date}',
+      'tell me which files in {directory} (were changed|were last changed) {when} {date}',
       'search {directory} for anything (edited|changed) {when} {date}',
       'get me the files below {directory} that (somebody changed|were touched) {when} {date}',
       '(see|check) what somebody changed in {directory} {when} {date}',
       'pick out what was (edited|saved) {when} {date} under {directory}',
       'go through {directory} and list the files that were modified {when} {date}',
       'find out what has been (worked on|modified) {when} {date} in {directory}',
-      'print the files of {directory} with a change {when} {date}',
+      'print the names of the files in {directory} that were changed {when} {date}',
     ],
     goals: ['find files by their dates', 'know which files are old or new', 'see which files somebody has worked on'],
   },
@@ -180,7 +180,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   create_link: {
     clauses: [
-      'let {name} in {directory} (lead|point) to {file}',
+      'make {name} in {directory} (lead|point) to {file}',
       'set up {name} in {directory} as a (link|symlink) to {file}',
       'add a symlink to {file} in {directory} and call it {name}',
       'make {file} (available|reachable) from {directory} through a link named {name}',
@@ -219,7 +219,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'read me the {part} {lines} lines from {file}',
       'limit {file} to the {part} {lines} lines and print them',
     ],
-    goals: ['see how a file begins or ends', 'look at some lines of a file', 'have a quick look at a file'],
+    goals: ['look at part of a file', 'look at some lines of a file', 'have a quick look at a file'],
   },
   count_lines: {
     clauses: [
@@ -305,7 +305,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'store the text "{text}" under {name} in {directory}[ and {if_exists} any file called that]',
       '(note|jot) down "{text}" in {directory}, in a file called {name}[, and {if_exists} any of that name]',
       'add a file {name} to {directory} that (reads|says) "{text}"[, and {if_exists} an existing one]',
-      'have {name} in {directory} say "{text}"[, and {if_exists} what is there]',
+      'make {name} in {directory} say "{text}"[, and {if_exists} what is there]',
       'start {name} in {directory} with the words "{text}"[ and {if_exists} any such file]',
       'keep "{text}" as {name} in {directory}[, and {if_exists} a file of that name]',
     ],
@@ -326,7 +326,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   replace_text: {
     clauses: [
       '(swap|exchange) "{old_text}" for "{new_text}" in {file}',
-      'let {file} say "{new_text}" where it says "{old_text}"',
+      'make {file} say "{new_text}" wherever it says "{old_text}"',
       'turn every "{old_text}" in {file} into "{new_text}"',
       'substitute "{new_text}" for "{old_text}" in {file}',
       'go through {file} and make "{old_text}" read "{new_text}"',
@@ -341,11 +341,10 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(shift|transfer) {file} to {directory}[, and {if_exists} a file of that name]',
       'mv {file} to {directory}[, and {if_exists} what has its name there]',
       '(take|bring) {file} over into {directory}[, and {if_exists} any of the same name]',
-      'let {file} (live|be) in {directory}[, and {if_exists} one of that name]',
+      'put {file} away in {directory}[, and {if_exists} one of that name]',
       'get {file} into {directory}[ and {if_exists} any file called the same]',
       'file {file} under {directory}[ and {if_exists} one with that name]',
       'relocate {file} to {directory}[, and {if_exists} an existing one]',
-      'have {file} put in {directory}[, and {if_exists} what is there by that name]',
     ],
     goals: ['put a file somewhere else', 'take a file to another directory', 'tidy a file away'],
   },
@@ -372,30 +371,27 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'get a copy of {file} over to {directory}[ as {new_name}][, and {if_exists} what is called that]',
       'leave a copy of {file} in {directory}[ called {new_name}][ and {if_exists} any such file]',
     ],
-    goals: ['have a file in a second place', 'keep a copy of a file', 'put a duplicate of a file somewhere'],
+    goals: ['put a copy of a file somewhere else', 'keep a copy of a file', 'put a duplicate of a file somewhere'],
   },
   make_directory: {
     clauses: [
       'mkdir {name} in {directory}',
       'add a subdirectory called {name} to {directory}',
-      '(open|start) a directory {name} (below|inside) {directory}',
+      'set up a directory {name} (below|inside) {directory}',
       'put a directory named {name} in {directory}',
-      'have a directory {name} made in {directory}',
       'give {directory} a subdirectory by the name of {name}',
       '(make|create) the subdirectory {name} under {directory}',
       'prepare {name} as a directory in {directory}',
     ],
-    goals: ['have a new directory', 'set up a place for some files', 'add a directory'],
+    goals: ['make a new directory', 'set up a place for some files', 'add a directory'],
   },
   remove_directory: {
     clauses: [
-      'take {directory} away, (it is|as it is) empty',
       'get rid of {directory}, since it is empty',
       'delete the empty {directory}',
       'clear {directory} away, nothing is in it',
       'drop {directory}, which has nothing in it',
       'remove {directory}, as there is nothing inside',
-      'do away with {directory}, which is empty',
       'run rmdir on {directory}',
     ],
     goals: [
@@ -407,7 +403,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   move_directory: {
     clauses: [
       '(take|bring) {directory} over to {into_directory}',
-      'let {directory} (live|be) in {into_directory}',
       'mv {directory} to {into_directory}',
       '(shift|transfer) {directory} and what is in it into {into_directory}',
       'get {directory} into {into_directory}',
@@ -415,7 +410,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'relocate {directory} to {into_directory}',
       'put {directory} under {into_directory}',
     ],
-    goals: ['put a directory somewhere else', 'have a directory inside another', 'rearrange my directories'],
+    goals: ['put a directory somewhere else', 'move a directory into another', 'rearrange my directories'],
   },
   copy_directory: {
     clauses: [
@@ -424,11 +419,10 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'put a copy of {directory} into {into_directory}[, named {new_name}]',
       'have {directory} copied into {into_directory}[, called {new_name}]',
       'place a copy of {directory} in {into_directory}[ with the name {new_name}]',
-      'keep {directory} in {into_directory} as well[, under the name {new_name}]',
       'back {directory} up to {into_directory}[ as {new_name}]',
       'get a copy of all of {directory} into {into_directory}[, named {new_name}]',
     ],
-    goals: ['have a directory in a second place', 'back up a directory', 'make a duplicate of a directory'],
+    goals: ['have a second copy of a directory', 'back up a directory', 'make a duplicate of a directory'],
   },
   trash_file: {
     clauses: [
@@ -437,8 +431,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'move the file {file} to the trash',
       'clear the file {file} away',
       'throw the file {file} in the trash',
-      'do away with the file {file}',
-      'have the file {file} deleted',
       'drop the file {file} in the trash',
     ],
     goals: ['get rid of a file', 'throw a file away', 'move a file to the trash'],
@@ -451,7 +443,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'clear away {directory} and whatever it holds',
       'throw {directory} and its files in the trash',
       'have the whole of {directory} deleted',
-      'do away with {directory}, contents and all',
       'drop all of {directory} in the trash',
     ],
     goals: [
@@ -480,7 +471,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'rescue {trash_item} from the trash',
       'recover {trash_item}',
       'return {trash_item} to where it came from',
-      'let me have {trash_item} back',
       'undelete {trash_item}',
       'bring {trash_item} back to where it used to be',
     ],
@@ -491,30 +481,26 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(purge|wipe) the trash[, but only what is from before {before}]',
       'get rid of all that is in the trash[ from before {before}]',
       'clear the trash for good[, but only what is older than {before}]',
-      'have the trash emptied[ of things from before {before}]',
       'remove everything from the trash[ that went there before {before}]',
       'clear the trash[ of all that went in before {before}]',
-      'delete everything in the trash for good[, or rather what is from before {before}]',
+      'delete everything in the trash for good[, as long as it is from before {before}]',
       'clean out the trash[, limited to what was deleted before {before}]',
     ],
     goals: ['make room by clearing the trash', 'get rid of what is in the trash for good', 'clean out the trash'],
   },
   change_file_permissions: {
     clauses: [
-      'make {mode} the mode of the file {file}',
       'apply {mode} to the file {file}',
       '(use|apply) the permissions {mode} for the file {file}',
       'switch the mode of the file {file} to {mode}',
       'change the mode of the file {file} to {mode}',
       'run chmod {mode} on the file {file}',
       'update the file {file} to mode {mode}',
-      'put {mode} on the file {file} as its permissions',
     ],
     goals: ['change who may read or write a file', 'set the mode of a file', 'give a file other permissions'],
   },
   change_directory_permissions: {
     clauses: [
-      'make {mode} the mode of the directory {directory}',
       '(use|apply) the permissions {mode} for the directory {directory}',
       'switch the mode of the directory {directory} to {mode}',
       'change the mode of the directory {directory} to {mode}',
@@ -533,14 +519,14 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'turn {directory} into the archive {name}',
       'wrap {directory} up in an archive called {name}',
       'save {directory} as a zip by the name of {name}',
-      'make {name} out of {directory}, as an archive',
+      'make an archive {name} out of {directory}',
       'archive {directory} under {name}',
     ],
     goals: ['pack a directory up', 'put a directory in an archive', 'have a directory in one file'],
   },
   list_archive: {
     clauses: [
-      '(let me see|find out) what {file} has been packed with',
+      '(let me see|find out) what is packed in {file}',
       'peek into {file}',
       '(check|see) which files {file} contains, but leave it packed',
       'print the table of contents of {file}',

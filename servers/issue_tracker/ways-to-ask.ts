@@ -10,7 +10,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(go|look) through the tracker for the {keyword}[, only in {project}]',
       'find out what has been reported about the {keyword}[ in {project}]',
       'tell me which issue deals with the {keyword}[ in {project}]',
-      'locate the issue with the {keyword} in it[, within {project}]',
+      'locate the issue about the {keyword}[, within {project}]',
       'dig out what there is on the {keyword}[ in {project}]',
     ],
     goals: [
@@ -115,7 +115,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'pass {issue} (on|over) to {member}',
       'make {member} responsible for {issue}',
       '(ask|get) {member} to take {issue}',
-      'set {member} as the one who does {issue}',
       'make sure that {member} gets {issue}',
       'route {issue} to {member}',
     ],
@@ -123,9 +122,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   move_issue: {
     clauses: [
-      '(put|take) {issue} over to {status}',
-      'make {status} the status of {issue}',
-      'get {issue} to {status}',
+      'put {issue} over to {status}',
       'drag {issue} to {status} on the board',
       'place {issue} under {status}',
       'shift {issue} (to|over to) {status}',
@@ -138,7 +135,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       '(put|place) {issue} at {priority} priority',
       'move {issue} to {priority} priority',
-      '(handle|rank) {issue} with {priority} priority',
+      'handle {issue} with {priority} priority',
       'rank {issue} as {priority}',
       'treat {issue} as {priority} priority',
       'use {priority} as the priority of {issue}',
@@ -151,7 +148,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       '(record|enter) {points} points for {issue}',
       'count {issue} as {points} points',
-      '(rate|value) {issue} at {points} points',
+      'rate {issue} at {points} points',
       'say that {issue} takes {points} points',
       'put {issue} down for {points} points',
       'assign {points} points to {issue}',
@@ -180,7 +177,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   label_issue: {
     clauses: [
       '(give|assign) {issue} the label {label}',
-      '(have|let) {issue} carry the label {label}',
       'file {issue} under the label {label}',
       'attach {label} to {issue} as a label',
       'use {label} as a label for {issue}',
@@ -191,14 +187,14 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   watch_issue: {
     clauses: [
-      '(get|make) {member} a watcher of {issue}',
+      'make {member} a watcher of {issue}',
       'let {member} know what happens with {issue}',
       '(tell|notify) {member} whenever {issue} changes',
       'sign {member} up (for news about|to follow) {issue}',
       'subscribe {member} to {issue}',
       'make sure that {member} hears about {issue}',
       'include {member} among those who watch {issue}',
-      'have {member} kept up to date on {issue}',
+      'keep {member} up to date on {issue}',
     ],
     goals: [
       'keep somebody up to date on an issue',
@@ -209,12 +205,11 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   block_issue: {
     clauses: [
       '(hold|stop) {issue} until {blocker} is done',
-      'let {issue} depend on {blocker}',
+      'make {issue} depend on {blocker}',
       '(put|leave) {issue} on hold because of {blocker}',
       'say that {issue} cannot go on before {blocker} is finished',
       '(record|enter) {blocker} as what blocks {issue}',
       'set {blocker} as the blocker of {issue}',
-      'hold {issue} back until {blocker} is through',
       'have {issue} held up by {blocker}',
     ],
     goals: [
@@ -226,9 +221,8 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   add_to_sprint: {
     clauses: [
       '(include|schedule) {issue} in {sprint}',
-      'let {issue} be (part of|done in) {sprint}',
       '(get|bring) {issue} into {sprint}',
-      '(have|make) {issue} part of {sprint}',
+      'make {issue} part of {sprint}',
       'move {issue} over to {sprint}',
       'slot {issue} into {sprint}',
       'make sure that {issue} is in {sprint}',
@@ -239,9 +233,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   start_sprint: {
     clauses: [
       '(open|launch) {sprint}',
-      'let {sprint} (begin|start)',
       'let the team begin with {sprint}',
-      'have {sprint} (begin|running)',
       'get {sprint} (under way|started)',
       'make sure that {sprint} starts',
       'switch {sprint} to active',
@@ -251,12 +243,9 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   close_sprint: {
     clauses: [
       '(finish|complete) {sprint}',
-      'let {sprint} (end|finish) here',
       'call {sprint} finished',
       'mark {sprint} as (over|closed)',
-      'have {sprint} closed',
       'get {sprint} over with',
-      'shut {sprint}',
       'stop {sprint} and close it',
     ],
     goals: ['(end|finish) a sprint', 'wrap up what we planned for a sprint', 'bring a sprint to an end'],
@@ -267,8 +256,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(plan|schedule) {issue} for {release}',
       'make sure that {issue} is in {release}',
       '(list|count) {issue} under {release}',
-      'have {release} (include|contain) {issue}',
-      'take {issue} along in {release}',
+      'have {release} include {issue}',
       'assign {issue} to {release}',
       'bundle {issue} with {release}',
     ],
@@ -281,7 +269,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'put {release} out',
       '(launch|deliver) {release}',
       'push {release} out to everybody',
-      'have {release} shipped',
       'bring {release} out',
       'make {release} available',
     ],

@@ -40,7 +40,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'put {invoice} in the mail( to the customer|)',
       'get {invoice} (off|over) to the customer',
       'see to it that {invoice} (reaches|goes to|gets to) the customer',
-      'let {invoice} go out( to the customer|)',
       'deliver {invoice} to (our|the) customer',
       'make sure (that |){invoice} (goes|gets) to the customer',
       'issue {invoice}( to the customer|)',

@@ -19,7 +19,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       '(see|find out) if we sell "{text}"[ in the {department} department]',
       '(pull|bring) up the article "{text}"[ from the {department} department]',
-      'get me the details of the article "{text}"[, which is in the {department} department]',
+      'get me the details of the article "{text}"[ in the {department} department]',
       'look through what we sell for "{text}"[, only in the {department} department]',
       'tell me (about|what we charge for) "{text}"[ in the {department} department]',
       'locate "{text}" among what we sell[ in the {department} department]',
@@ -30,14 +30,14 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   check_stock: {
     clauses: [
-      '(find out|see) who[ in {city}] still has {article}',
-      '(say|tell me) where {article} is to be had[ in {city}]',
+      '(find out|see) which stores[ in {city}] still have {article}',
+      '(say|tell me) where to get {article}[ in {city}]',
       '(go|look) through our stores[ in {city}] for {article}',
       'give me the stock of {article}[ in {city}], store by store',
       'find which of our shops[ in {city}] could sell {article} today',
-      'get me the numbers for {article}[ in {city}]',
+      'get me the stock numbers for {article}[ in {city}]',
       'let me know how many of {article} we have[ in {city}]',
-      'see what is left of {article}[ in our {city} stores] and for whom some is kept',
+      'see what is left of {article}[ in our {city} stores] and what is kept for customers',
     ],
     goals: [
       'know where we still have something',
@@ -47,7 +47,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   show_store: {
     clauses: [
-      '(find out|let me know) how {store} stands for stock',
+      '(find out|let me know) how {store} is doing for stock',
       '(bring|pull) up {store} with what is short there',
       'see what {store} needs and what it is about to get',
       'give me the state of {store}',
@@ -96,15 +96,13 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'put {shipment} on our shelves',
       'add {shipment} to what the store has',
       'put {shipment} down as delivered',
-      'have {shipment} entered in the stock',
       'note that {shipment} is here',
     ],
     goals: ['take in a delivery', 'record that a delivery is here', 'get a delivery into our stock'],
   },
   reserve_article: {
     clauses: [
-      '(save|lay by) {quantity} of {article} at {store} for {customer_name}',
-      'let {store} keep {quantity} of {article} for {customer_name}',
+      '(save|put by) {quantity} of {article} at {store} for {customer_name}',
       'make sure that {customer_name} can get {quantity} of {article} at {store}',
       'take {quantity} of {article} off sale at {store} for {customer_name}',
       'make a reservation for {customer_name}, {quantity} of {article} at {store}',
@@ -118,10 +116,8 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       '(record|enter) {reservation} as {outcome}',
       'set {reservation} to {outcome}',
-      'file {reservation} as {outcome}',
       'finish {reservation}, it was {outcome}',
       'end {reservation} as {outcome}',
-      'have {reservation} listed as {outcome}',
       'say that {reservation} was {outcome}',
       'update {reservation} to {outcome}',
     ],

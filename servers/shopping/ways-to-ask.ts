@@ -7,7 +7,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(see|find out) what brands there are in {category}',
       '(go|look) through the brands in the {category} section',
       'let me know which (names|brands) the shop has in {category}',
-      'give me the brands that do {category}',
+      'give me the brands that sell {category}',
       '(bring|pull) up the {category} brands',
       'say which brands the shop stocks in {category}',
       'check which brands are in the {category} section',
@@ -19,11 +19,11 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       '(check|find out) if there is "{text}" in the shop[, under {category}][, for no more than {max_price}]',
       '(pull|bring) up "{text}"[ from the {category} section][, as long as it costs at most {max_price}]',
-      'get me what the shop has by way of "{text}"[ in {category}][ for up to {max_price}]',
-      'look the shop over for "{text}"[ in the {category} section][, with {max_price} as the limit]',
+      'see if I can get "{text}"[ in {category}][ for up to {max_price}]',
+      'look around the shop for "{text}"[ in the {category} section][, with {max_price} as the limit]',
       'tell me what "{text}" costs[ in the {category} section][, up to {max_price}]',
       'hunt for "{text}" in the shop[, in {category}][, not above {max_price}]',
-      'let me see the "{text}" that the shop has[ in {category}][ at {max_price} at most]',
+      'let me see "{text}" in the shop[, under {category}][, at {max_price} at most]',
       'locate "{text}"[ in the {category} section] of the shop[ for {max_price} or less]',
     ],
     goals: ['see if the shop has something', 'look for something to buy', 'find something I want to buy'],
@@ -56,29 +56,23 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   add_to_cart: {
     clauses: [
-      'let me have[ {quantity} of] {variant} in the cart',
       '(choose|pick) {variant} for my cart[, {quantity} of them]',
       'put {variant} with the things I am buying[, {quantity} of them]',
-      'have[ {quantity} of] {variant} added to the cart',
       'add {variant} to what I am buying[, {quantity} of them]',
       'throw[ {quantity} of] {variant} in the cart',
-      'take {variant} into the cart[, {quantity} of them]',
       'move[ {quantity} of] {variant} to my shopping cart',
     ],
-    goals: ['buy something, so put it in the cart', 'add something to what I am buying', 'have something in my cart'],
+    goals: ['buy something, so put it in the cart', 'add something to what I am buying', 'put something in my cart'],
   },
   remove_from_cart: {
     clauses: [
-      'leave {variant} out of my cart[, just {quantity} of them]',
       'get rid of[ {quantity} of] {variant} in my cart',
       'clear {variant} from my shopping cart[, only {quantity} of them]',
-      'have[ {quantity} of] {variant} gone from the cart',
       'take {variant} out of what I am buying[, {quantity} of them]',
       'pull[ {quantity} of] {variant} out of my shopping cart',
-      'cut {variant} from what I am buying[, {quantity} of them]',
       'put {variant} back on the shelf[, {quantity} of them]',
     ],
-    goals: ['have something no longer in my cart', 'not buy something after all', 'get something out of my cart'],
+    goals: ['take something out of my cart', 'not buy something after all', 'get something out of my cart'],
   },
   view_cart: {
     clauses: [
@@ -95,14 +89,11 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   add_to_wishlist: {
     clauses: [
-      '(remember|mark) {variant} on my wishlist',
+      'keep {variant} on my wishlist',
       'save {variant} (on|to) my wishlist',
       'include {variant} in my wishlist',
-      'put {variant} down as something I wish for',
       'get {variant} onto the wishlist',
-      'enter {variant} in my wishlist',
       'move {variant} to my wishlist',
-      'include {variant} in the things I wish for',
     ],
     goals: ['remember something I would like to have', 'keep something for later', 'note something I wish for'],
   },
@@ -135,7 +126,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   apply_coupon: {
     clauses: [
       '(put|enter) {coupon} on my cart',
-      'take {coupon} off the price of my cart',
       'enter the code {coupon} for my shopping cart',
       'cash in {coupon} for the things in my cart',
       'get me the discount of {coupon} on my cart',
@@ -173,9 +163,8 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   add_delivery_address: {
     clauses: [
       '(enter|put) {address} in the shop as "{name}"',
-      'let the shop know {address} as "{name}" for deliveries',
       'call {address} "{name}" and have the shop remember it',
-      '(register|keep) "{name}" as my delivery address at {address}',
+      'register "{name}" as my delivery address at {address}',
       'make {address} one of my delivery addresses, by the name "{name}"',
       'add "{name}" to my delivery addresses, it is {address}',
       'set up {address} in the shop and name it "{name}"',
@@ -215,10 +204,8 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(enter|use) the gift card {code}',
       'make store credit out of the gift card {code}',
       'load the gift card with the code {code}',
-      'let me use up the gift card {code}',
       'have the gift card {code} credited to me',
       'enter the code {code} of my gift card',
-      'book the gift card {code} to my store credit',
     ],
     goals: ['use a gift card I have', 'turn a gift card into credit', 'get the money from a gift card'],
   },
@@ -240,10 +227,9 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(tell me|find out) which orders have been {status}',
       '(bring|pull) up the orders that were {status}',
       'get me a list of my {status} orders',
-      'let me see what has been {status}',
+      'let me see which orders have been {status}',
       'check which of my orders are {status}',
       'give me my {status} orders',
-      'say what orders of mine have been {status}',
       'look over the {status} orders',
     ],
     goals: ['see what I have ordered', 'look back at my orders', 'find one of my orders'],
@@ -263,9 +249,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   cancel_order: {
     clauses: [
-      '(withdraw|undo) {order}',
-      'make sure that {order} is not sent',
-      'take back {order}',
+      'withdraw {order}',
       '(end|drop) {order} before it goes out',
       'get {order} called off',
       'make sure {order} (is not sent|does not go out)',
@@ -275,7 +259,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   return_item: {
     clauses: [
-      '(hand|pass) {item} back to the shop',
       'make sure that {item} goes back to the shop',
       'get a return going for {item}',
       'get my money back for {item}',

@@ -22,7 +22,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(pull|bring) up a post about "{words}"',
       'find a post that has "{words}" in it',
       'get me what people say about "{words}"',
-      'tell me who has something on "{words}"',
+      'tell me who posted something on "{words}"',
       'check for anything posted on "{words}"',
       'hunt for "{words}" in the posts',
     ],
@@ -62,7 +62,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       '(share|post) the words "{text}" with {hashtag} as the hashtag',
       'tell everybody "{text}" in a post with the hashtag {hashtag}',
-      'let people read "{text}" under {hashtag}',
       'get "{text}" out as a post, hashtag {hashtag}',
       'make a post of "{text}" and add {hashtag}',
       'create a post saying "{text}" with the hashtag {hashtag}',
@@ -73,14 +72,12 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   edit_post: {
     clauses: [
-      '(have|let) {post} say "{text}"',
       'put "{text}" in place of what {post} says',
       'reword {post} to "{text}"',
       'rewrite {post}, it should read "{text}"',
       'update {post} to "{text}"',
       'fix {post} so that it reads "{text}"',
       'swap the words of {post} for "{text}"',
-      'turn the text of {post} into "{text}"',
     ],
     goals: ['reword one of my posts', 'say something else in a post', 'correct a post of mine'],
   },
@@ -91,7 +88,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'say "{text}" in reply to {post}',
       'put the reply "{text}" under {post}',
       'get back to {post} with "{text}"',
-      'let "{text}" be my answer to {post}',
       'react to {post} with the words "{text}"',
       'add "{text}" as my reply to {post}',
     ],
@@ -105,7 +101,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'mark {post} as liked',
       'show that I like {post}',
       'give a thumbs up to {post}',
-      'tap like for {post}',
       'send a like to {post}',
     ],
     goals: ['show that I like something', 'give somebody a like', 'leave a like'],
@@ -117,20 +112,16 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(get|bring) {post} into my {place}',
       'have {post} shared to my {place}',
       'show {post} in my {place}',
-      'spread {post} by way of my {place}',
-      'add {post} to what is in my {place}',
       'use my {place} to share {post}',
     ],
     goals: ['pass a post on', 'show a post to others', 'spread something somebody posted'],
   },
   bookmark_post: {
     clauses: [
-      '(mark|tag) {post} as a bookmark',
       'let me find {post} later in my bookmarks',
       'put {post} with my bookmarks',
       'remember {post} for me',
       'store {post} among my bookmarks',
-      'set a bookmark on {post}',
       'save {post} to my bookmarks',
       'get {post} into my bookmarks',
     ],
@@ -139,7 +130,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   follow_profile: {
     clauses: [
       'let me follow {profile}',
-      'see to it that I follow {profile}',
       'get me the posts of {profile} from now on',
       'put {profile} on the list of those I follow',
       'sign me up as a follower of {profile}',
@@ -153,7 +143,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       'look at the follow request of {profile} and {answer} it',
       'take the request of {profile} to follow me and {answer} it',
-      'open what {profile} sent to follow me and {answer} it',
       'go to my follow requests and {answer} the one from {profile}',
       'see to the follow request by {profile} and {answer} it',
       'deal with {profile}, who wants to follow me, and {answer} the request',
@@ -168,14 +157,11 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   restrict_profile: {
     clauses: [
-      '(set|put) {profile} to {restriction}',
-      'let {profile} be {restriction} on my account',
-      '(mark|keep) {profile} as {restriction}',
+      'set {profile} to {restriction}',
+      'mark {profile} as {restriction}',
       'change {profile} to {restriction}',
-      'turn {profile} to {restriction}',
       'switch {profile} over to {restriction}',
       'make sure {profile} is {restriction} on here',
-      'list {profile} as {restriction}',
     ],
     goals: [
       'see more or less of somebody',
@@ -194,13 +180,13 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'play the story of {profile}',
       'check the story by {profile}',
     ],
-    goals: ['look at what somebody put in a story', 'watch a story', "know what is in somebody's story"],
+    goals: ['see what somebody put in a story', 'watch a story', "know what is in somebody's story"],
   },
   send_direct_message: {
     clauses: [
       '(tell|text) {profile} "{text}" in a direct message',
       'let {profile} know "{text}" by direct message',
-      '(drop|send) {profile} a line, "{text}"',
+      'drop {profile} a line, "{text}"',
       'get "{text}" to {profile} as a direct message',
       'write {profile} a direct message with the words "{text}"',
       'put "{text}" in a direct message for {profile}',

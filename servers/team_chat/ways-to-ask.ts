@@ -56,9 +56,8 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   join_channel: {
     clauses: [
-      '(put|sign) me up for {channel}',
+      'sign me up for {channel}',
       'let me take part in {channel}',
-      'make {channel} one of my channels',
       'let me join {channel}',
       'subscribe me to {channel}',
       'bring me into {channel}',
@@ -69,7 +68,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   invite_to_channel: {
     clauses: [
-      '(let|have) {person} take part in {channel}',
+      'let {person} take part in {channel}',
       'let {person} join {channel}',
       'make {person} a member of {channel}',
       'put {person} in {channel}',
@@ -100,7 +99,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'leave "{text}" as an answer to {message}',
       'say "{text}" in reply to {message}',
       'put "{text}" as a reply under {message}',
-      'let "{text}" be my answer to {message}',
       'post the answer "{text}" to {message}',
       'send "{text}" back to {message}',
     ],
@@ -108,7 +106,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   edit_chat_message: {
     clauses: [
-      '(let|have) {message} say "{text}"',
       'make {message} read "{text}"',
       'put "{text}" in place of {message}',
       'fix {message}, it should say "{text}"',
@@ -128,18 +125,16 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'use the {emoji} emoji on {message}',
       'stick a {emoji} emoji on {message}',
       'send a {emoji} reaction to {message}',
-      'tag {message} with a {emoji} emoji',
     ],
     goals: ['show what I think of a message', 'put an emoji on something', 'leave a reaction'],
   },
   pin_chat_message: {
     clauses: [
-      '(stick|fix) {message} to the top',
+      'stick {message} to the top',
       'let everyone see {message} by pinning it',
       'keep {message} at hand with a pin',
       'put a pin on {message}',
       'have {message} pinned',
-      'set {message} as pinned',
       'add {message} to the pinned ones',
       'make sure that {message} stays pinned',
     ],

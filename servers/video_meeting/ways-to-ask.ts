@@ -31,10 +31,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   start_meeting: {
     clauses: [
       '(open|begin|launch) {meeting}',
-      'let {meeting} begin',
-      'have {meeting} started',
       'make {meeting} live',
-      'switch {meeting} on',
       'get {meeting} under way',
       'make sure that {meeting} starts',
       'set {meeting} going',
@@ -44,8 +41,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   end_meeting: {
     clauses: [
       '(finish|close|stop) {meeting}',
-      'let {meeting} (end|stop) here',
-      'have {meeting} closed',
       'shut {meeting} down',
       'make sure that {meeting} ends',
       'wind {meeting} up',
@@ -62,7 +57,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'include {name} in {meeting}',
       'make {name} a participant of {meeting}',
       'make sure that {name} is invited to {meeting}',
-      'tell {name} about {meeting} with an invitation',
     ],
     goals: ['have somebody in a video call', 'bring somebody into a call', 'ask somebody to join a video meeting'],
   },
@@ -75,7 +69,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'go through the participants of {meeting}[, the {place} ones only]',
       'get me the names of those in {meeting}[ who are {place}]',
       'name the people in {meeting}[, only those {place}]',
-      'look at who {meeting} has[, just the {place} ones]',
     ],
     goals: ['know who takes part in a call', 'see the people in a video meeting', 'check who was invited'],
   },
@@ -83,7 +76,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       'use my rights as host to {action} {participant}',
       'find {participant} on the list and {action} them',
-      'see to {participant} and {action} them',
       'go to {participant} in the meeting and {action} them',
       'look for {participant} among the participants and {action} them',
       'use the controls of the meeting to {action} {participant}',
@@ -94,7 +86,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   start_recording: {
     clauses: [
       '(have|get) {meeting} recorded',
-      'let the recording of {meeting} begin',
       'turn on recording in {meeting}',
       'start to record {meeting}',
       'set the recording of {meeting} going',
@@ -105,7 +96,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   stop_recording: {
     clauses: [
-      '(have|let) the recording of {meeting} end',
       'finish the recording of {meeting}',
       'turn off recording in {meeting}',
       'switch the recording of {meeting} off',
@@ -120,9 +110,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(wipe|erase|drop) {recording}',
       'throw {recording} away',
       'clear {recording} out of the storage',
-      'have {recording} deleted',
       'make sure that {recording} is gone',
-      'do away with {recording}',
       'take {recording} out of the storage',
     ],
     goals: ['get rid of a recording', 'throw away what was recorded', 'clear a recording away'],

@@ -5,7 +5,7 @@ const BRINGING: Readonly<Record<Persona['register'], readonly string[]>> = {
     'try now',
     'should work now, again please',
     'you should have it now',
-    'ok you can do it now, go on',
+    'got you access, go on',
     'works now, try again',
   ],
   plain: [
@@ -14,7 +14,7 @@ const BRINGING: Readonly<Record<Persona['register'], readonly string[]>> = {
     'It should work now. Can you try again?',
     'I have had that switched on for you. Does it work now?',
     'It should be possible now, please go on.',
-    'You can do that now. Please go ahead.',
+    'I have got you access to that. Please go ahead.',
   ],
   polite: [
     'Thank you for telling me. You should be able to do it now; would you please try once more?',
@@ -25,7 +25,7 @@ const BRINGING: Readonly<Record<Persona['register'], readonly string[]>> = {
   chatty: [
     'Good news, you should be able to do that now! Can you give it another go?',
     'Okay, it should work by now. How about another try?',
-    'Okay, you can do that now, so please go ahead!',
+    'Okay, I had that sorted out for you, so please go ahead!',
     "Right, I've got you access to that. Let's try again!",
   ],
 }

@@ -117,12 +117,7 @@ const TRAILS: Readonly<Record<Persona['register'], readonly string[]>> = {
   terse: ['asap'],
   plain: ['Let me know when it is done.', 'Tell me when it is done.'],
   polite: ['Please let me know when it is done.', 'That would be a great help.', 'I would be very grateful.'],
-  chatty: [
-    'Let me know when it is sorted, yeah?',
-    "That'd be one thing less on my list.",
-    "I'd be so grateful.",
-    'Tell me how it went, okay?',
-  ],
+  chatty: ['Let me know when it is sorted, yeah?', "I'd be so grateful.", 'Tell me how it went, okay?'],
 }
 
 const LEAD_CHANCE = { terse: 0.03, plain: 0.1, polite: 0.13, chatty: 0.22 } as const

@@ -108,6 +108,12 @@ const PUT_OFF = /about time|keep meaning|was thinking|have to/
 const STATE = /^(?:know|have|be|hear) /
 const WISHED_FOR = /(?:want|need|like|hoping) to #/
 
+/** Nobody is "looking to look at" something. */
+const REPEATED: readonly (readonly [goal: RegExp, form: RegExp])[] = [
+  [/^look /, /looking to #/],
+  [/^try /, /trying to #/],
+]
+
 /** Begins by asking for help before it says with what. */
 const OPENING = /^(?:I need some help|Can you help me out)\b/
 
@@ -125,6 +131,7 @@ export function wished(
   const fits = (form: string): boolean =>
     !(looks && PUT_OFF.test(form)) &&
     !(opened && OPENING.test(form)) &&
+    !REPEATED.some(([said, asked]) => said.test(goal) && asked.test(form)) &&
     (!STATE.test(goal) || WISHED_FOR.test(form)) &&
     (/^(see|know|go through) /.test(goal) ? isOwn(form) : true) &&
     !(/ for | that I /.test(goal) && /for me/.test(form))
