@@ -198,7 +198,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'change {booking} to seat {seat}',
       'assign seat {seat} to {booking}',
       'hold seat {seat} for {booking}',
-      'go for seat {seat} with {booking}',
       'give {booking} seat {seat}',
     ],
     goals: ['have a seat of my choice', 'get a seat on a flight', 'pick where to sit'],

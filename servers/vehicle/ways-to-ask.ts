@@ -25,7 +25,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   set_brake: {
     clauses: [
-      'switch the {brake} brake {state}',
+      'change the {brake} brake to {state}',
       'set the {brake} brake {state}',
       'turn the {brake} brake {state}',
       'make sure the {brake} brake is {state} now',
@@ -194,7 +194,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   start_navigation: {
     clauses: [
-      '(get|bring) us to {destination}[ and keep off {avoid}]',
+      'get us to {destination}[ and keep off {avoid}]',
       'let the navigation lead me to {destination}[ without {avoid}]',
       'find the way to {destination} and guide me there[, no {avoid}]',
       'put {destination} into the navigation and start it[, leaving out {avoid}]',

@@ -186,7 +186,8 @@ export function followUp(
   if (!random.chance(TAKES_UP[register])) return { thanks: '', now }
   const ways = TAKEN_UP[register]
   const said = random.pick(random.chance(0.55) ? ways[before] : ways.both)
-  const runsOn = !said.includes(',') && !now.endsWith(', ') && random.chance(0.25)
+  // "Got it, now find" runs on; "That is good to know" is a sentence of its own.
+  const runsOn = said.split(' ').length < 3 && !said.includes(',') && !now.endsWith(', ') && random.chance(0.25)
   const stop = register === 'chatty' && random.chance(0.4) ? '! ' : runsOn ? ', ' : '. '
   return { thanks: said + stop, now }
 }

@@ -126,7 +126,7 @@ const setBrake = tool({
   needs: ['gear_set', 'doors_closed', 'moving'],
   ask: [
     'make sure that the {brake} brake is {state}',
-    'put the {brake} brake {state}',
+    'switch the {brake} brake {state}',
     'set the {brake} brake to {state}',
     'see to it that the {brake} brake is {state}',
   ],
