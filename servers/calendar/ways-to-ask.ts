@@ -128,7 +128,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   reschedule_event: {
     clauses: [
-      '(put|push) {event} to {start} on {date}',
+      'set {event} to {start} on {date}',
       'have {event} take place on {date} at {start}',
       'make {event} start at {start} on {date}',
       'switch {event} to {date} at {start}',

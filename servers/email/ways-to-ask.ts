@@ -195,13 +195,10 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   change_label: {
     clauses: [
-      'open {email} (to|and) {change} the label {label}',
       'edit the labels (of|on) {email}: {change} {label}',
       '(update|adjust) the labels (of|on) {email} (to|and) {change} {label}',
-      '(select|pick out) {email} and {change} {label} as a label',
       'make a change to the labels (of|on) {email} and {change} {label}',
       'sort out the labels (of|on) {email} and {change} {label}',
-      '(call|bring) up {email} (to|and) {change} {label} as a label',
       'go over the labels (of|on) {email} and {change} {label}',
     ],
     goals: [
@@ -230,7 +227,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(put off|postpone) {email} (until|till) {until}',
       'set {email} aside (until|till) {until}',
       '(take|clear) {email} out of my inbox (until|till) {until}',
-      'leave {email} (until|till) {until}',
       '(take|move) {email} out of the way (until|till) {until}',
       'keep {email} (out of sight|hidden|snoozed) until {until}',
       'park {email} (until|till) {until}',

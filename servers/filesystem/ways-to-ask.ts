@@ -318,7 +318,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'tack "{text}" onto {file}',
       'make "{text}" the last line of {file}',
       '(enter|note) "{text}" as a new line of {file}',
-      'stick "{text}" on as the last line of {file}',
       'attach the line "{text}" to {file}',
     ],
     goals: ['write something more into a file', 'put another line in a file', 'extend a file'],

@@ -20,13 +20,13 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   list_devices: {
     clauses: [
-      '(go through|look over) everything that is (connected|set up) in {room}[, only the {kind}s]',
+      '(go through|look over) the devices in {room}[, only the {kind}s]',
       '(let me see|bring up) the devices of {room}[, just the {kind}s]',
       '(check|see) what we have in {room}[ in the way of {kind}s]',
       'give me (a list|an overview) of what is in {room}[, limited to {kind}s]',
       'say which of our devices are in {room}[, {kind}s only]',
-      '(find out|tell me) what {room} is equipped with[, only the {kind}s]',
-      'get me whatever is connected in {room}[, but only {kind}s]',
+      '(find out|tell me) what devices {room} has[, just the {kind}s]',
+      'get me the devices that are in {room}[, but only {kind}s]',
       'look around {room} for devices[, just for {kind}s]',
     ],
     goals: [
@@ -137,7 +137,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'change {cover} so that it is {position} percent open',
       'leave {cover} {position} percent open',
     ],
-    goals: ['open or close one of the blinds', 'adjust one of the blinds or roof windows', 'move one of the blinds'],
+    goals: ['open or close one of the blinds', 'adjust one of the blinds', 'set one of the blinds'],
   },
   lock_door: {
     clauses: [
@@ -291,7 +291,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   list_automations: {
     clauses: [
-      '(find out|let me know) what happens by itself at {trigger}',
+      '(find out|let me know) which automations there are for {trigger}',
       '(bring up|go through) the automations for {trigger}',
       'get me the automations that {trigger} sets off',
       '(see|tell me) what the house does at {trigger}',
@@ -310,7 +310,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'make an automation that turns {scene} on at {trigger}',
       'run {scene} automatically at {trigger}',
       'put {scene} on automatically at {trigger}',
-      'make sure that {scene} runs at {trigger} without me',
     ],
     goals: [
       'have a scene come on by itself',

@@ -98,7 +98,7 @@ export const OTHER_APPLIANCES: readonly DeviceType[] = [
   appliance('purifier', 'Air Purifier', 60),
   appliance('vacuum', 'Robot Vacuum', 100, 'noisy'),
   appliance('humidifier', 'Humidifier', 40),
-  appliance('fan', 'Ceiling Fan', 80),
+  appliance('dehumidifier', 'Dehumidifier', 280),
 ]
 
 const sensor = (type: string, label: string, low: number, high: number): DeviceType => ({

@@ -226,7 +226,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'move {issue} over to {sprint}',
       'slot {issue} into {sprint}',
       'make sure that {issue} is in {sprint}',
-      'work on {issue} in {sprint}',
     ],
     goals: ['plan an issue for one of our sprints', 'have something done in a sprint', 'get an issue into a sprint'],
   },

@@ -209,6 +209,8 @@ export interface ServerSpec<T extends Tables> {
   readonly waysToAsk?: Readonly<Record<string, WaysToAsk>>
   /** What an assistant must keep to in tasks that have policies. */
   readonly policy?: Policy<DbView<T>>
+  /** Its calls send a car somewhere, which nobody wants who has just looked for a way without one. */
+  readonly drives?: true
   /** The rows a world of this seed starts with: large and varied enough to ask about, the same for the same seed on every machine. */
   seed(context: SeedContext): SeedRows<T>
 }
@@ -228,6 +230,7 @@ export interface ServerDefinition {
   readonly callWords?: Readonly<Record<string, CallWords>>
   readonly waysToAsk?: Readonly<Record<string, WaysToAsk>>
   readonly policy?: Policy
+  readonly drives?: true
   /** SHA-256 of the code of a world from outside this package. Those within are as old as the program. */
   readonly codeSha256?: string
   seed(context: SeedContext): Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>

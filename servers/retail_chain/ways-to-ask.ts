@@ -142,12 +142,11 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   count_stock: {
     clauses: [
-      '(put|write) down {counted} of {article} as counted at {store}',
+      'write down that we counted {counted} of {article} at {store}',
       'enter {counted} of {article} at {store}, that is what we counted',
       'set the stock of {article} at {store} to the {counted} that we counted',
       'correct {article} at {store} to a count of {counted}',
       'tell the system that {store} has {counted} of {article} by our count',
-      'report {counted} of {article} from the count at {store}',
       'update {article} at {store}, we counted {counted}',
       'register a count of {counted} of {article} at {store}',
     ],

@@ -26,11 +26,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'check for anything posted on "{words}"',
       'hunt for "{words}" in the posts',
     ],
-    goals: [
-      'see what people say about something',
-      'find something somebody posted',
-      'look something up among the posts',
-    ],
+    goals: ['see what people say about something', 'find a post', 'look something up among the posts'],
   },
   open_feed: {
     clauses: [
@@ -176,8 +172,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(pull|bring) up what {profile} put in the story',
       'let me see the story by {profile}',
       'get me the story that {profile} has up',
-      'watch the story of {profile}',
-      'play the story of {profile}',
       'check the story by {profile}',
     ],
     goals: ['see what somebody put in a story', 'watch a story', "know what is in somebody's story"],

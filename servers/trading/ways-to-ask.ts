@@ -39,7 +39,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'get me the open {side} orders in the book of {instrument}',
       'list what there is on the {side} side for {instrument}',
     ],
-    goals: ['see what others would pay or take', 'look into the order book', 'see who else is trading a stock'],
+    goals: ['see what others would pay or take', 'look into the order book', 'check the order book of a stock'],
   },
   place_trade_order: {
     clauses: [
@@ -55,7 +55,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   amend_trade_order: {
     clauses: [
       'bring the limit of {trade_order} to {limit_price}[ and the quantity to {quantity} shares]',
-      'adjust {trade_order}, the limit is {limit_price}[ for {quantity} shares]',
+      'adjust {trade_order}, the limit is {limit_price}[ and the quantity is {quantity} shares]',
       'update {trade_order} so that its limit is {limit_price}[ and it is for {quantity} shares]',
       'give {trade_order} a limit of {limit_price}[ and take it down to {quantity} shares]',
       'keep {trade_order} going at a limit of {limit_price}[, but for {quantity} shares]',

@@ -145,7 +145,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       '(find out|tell me) what money there is for travel',
       '(pull|bring) up the budgets for travel',
-      'let me know what is left for travelling',
+      'let me know how much is left in the travel budgets',
       'give me our travel budgets',
       'check how the travel budgets stand',
       'get me an overview of the travel budgets',
@@ -160,7 +160,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'take the money for {booking} from {budget}',
       'put {booking} on {budget}',
       'get {booking} paid out of {budget}',
-      'cover {booking} with {budget}',
+      'pay for {booking} out of {budget}',
       'make the payment for {booking} from {budget}',
       'bill {budget} for {booking}',
     ],
@@ -172,7 +172,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(pull|bring) up {booking}',
       'let me know whether {booking} is paid',
       'give me the details of {booking}',
-      'check {booking}',
       'look at {booking}',
       'show me {booking}',
       'say what was booked with {booking}',
@@ -206,7 +205,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       'take {bags} bags along on {booking}',
       'pay for {bags} bags on {booking}',
-      'get {bags} bags onto {booking}',
       'make it {bags} bags for {booking}',
       'add luggage to {booking}, {bags} bags',
       'include {bags} bags in {booking}',

@@ -30,5 +30,6 @@ export const vehicle = defineServer({
   callWords,
   waysToAsk,
   policy,
+  drives: true,
   seed: seedVehicle,
 })

@@ -25,13 +25,13 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   set_brake: {
     clauses: [
-      'change the {brake} brake to {state}',
+      'take care that the {brake} brake is {state}',
       'set the {brake} brake {state}',
       'turn the {brake} brake {state}',
       'make sure the {brake} brake is {state} now',
       'get the {brake} brake {state}',
     ],
-    goals: ['use one of the brakes or let it go', 'see to the brakes', 'put a brake on or let it go'],
+    goals: ['use one of the brakes or let it go', 'switch one of the brakes', 'put a brake on or let it go'],
   },
   shift_gear: {
     clauses: [
@@ -71,14 +71,13 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   operate_door: {
     clauses: [
       '{action} the {door} door for me',
-      "use the car's controls to {action} the {door} door",
+      '{action} the {door} door of the car',
       'have the car {action} its {door} door',
       'tell the car to {action} the {door} door',
       'use the app to {action} the {door} door',
-      'see to the {door} door and {action} it',
-      'remotely {action} the {door} door',
+      "remotely {action} the car's {door} door",
     ],
-    goals: ['see to one of the car doors', 'have a door of the car in another state', 'do something with a car door'],
+    goals: ['see to one of the car doors', 'use one of the car doors', 'do something with a car door'],
   },
   move_window: {
     clauses: [
@@ -103,7 +102,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   set_guard_mode: {
     clauses: [
-      'enter the PIN {pin} and make the guard mode {mode}',
+      'take the PIN {pin} and switch the guard mode to {mode}',
       'switch the guard mode over to {mode}, using the PIN {pin}',
       'change the guard mode to {mode}, my PIN is {pin}',
       'take my PIN {pin} and put the guard mode on {mode}',
@@ -186,7 +185,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'call {address} "{name}" in the navigation and save it',
       'keep "{name}" at {address} as a destination for the car',
       'teach the car the destination "{name}", which is {address}',
-      'have {address} in the navigation under "{name}"',
       'note {address} for the car, as "{name}"',
       'create the destination "{name}" with the address {address}',
     ],

@@ -75,11 +75,10 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   manage_participant: {
     clauses: [
       'use my rights as host to {action} {participant}',
-      'find {participant} on the list and {action} them',
-      'go to {participant} in the meeting and {action} them',
-      'look for {participant} among the participants and {action} them',
       'use the controls of the meeting to {action} {participant}',
-      'open the list of participants and {action} {participant}',
+      '{action} {participant} for me',
+      'as the host, {action} {participant}',
+      'go on and {action} {participant}',
     ],
     goals: ['see to somebody in a call', 'do something about a participant', 'change the part somebody has in a call'],
   },

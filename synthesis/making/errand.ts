@@ -72,7 +72,7 @@ const WITHOUT_A_CAR: ReadonlySet<unknown> = new Set(['walking', 'cycling', 'tran
 
 /** Whether a way is looked for without a car that a car is sent then. */
 const changesHowItTravels = (steps: readonly Step[]): boolean =>
-  steps.some(({ args }) => WITHOUT_A_CAR.has(args.mode)) && steps.some(({ server }) => server.name === 'vehicle')
+  steps.some(({ args }) => WITHOUT_A_CAR.has(args.mode)) && steps.some(({ server }) => server.drives)
 
 const usersOf = (steps: readonly Step[], source: number): number[] =>
   steps.flatMap(({ bindings }, i) => (bindings.some((binding) => binding.source === source) ? [i] : []))

@@ -63,7 +63,13 @@ export function waysToRefer(result: Result, entity: string, key: string, trueLab
   const ways: Way[] = found.length === 1 ? [{ how: 'only', noun }] : placed
   const named = label === undefined ? undefined : found[at]!.within[label]
   const namesakes = found.filter(({ within }) => label !== undefined && within[label] === named)
-  if (typeof named === 'string' && named === trueLabel && named !== key && namesakes.length === 1)
+  if (
+    typeof named === 'string' &&
+    named === trueLabel &&
+    named !== key &&
+    namesakes.length === 1 &&
+    !isCopyOf(named, result)
+  )
     ways.push({ how: 'label', noun, label: named })
   if (found.length === 1 || !isList || goesOn || !isOwn(result, found[at]!)) return ways
   for (const [field, value] of Object.entries(found[at]!.within)) {
@@ -83,6 +89,11 @@ export function waysToRefer(result: Result, entity: string, key: string, trueLab
   }
   return ways
 }
+
+/** Whether the call has copied something that goes by the same name still. */
+const isCopyOf = (name: string, { tool, args }: Result): boolean =>
+  tool.name.startsWith('copy_') &&
+  Object.values(args).some((value) => typeof value === 'string' && value.split('/').at(-1) === name)
 
 /** Whether the entities are the entries of one list of the result, one in each: otherwise they have no place in a list. */
 function isOneList({ output }: Result, found: readonly EntityOccurrence[]): boolean {

@@ -25,8 +25,9 @@ export function clauseOf(asks: readonly Ask[], index: number, manner: Manner, mo
   // What can be dropped from a clause is known of the tool's own alone.
   const ways = withheld === undefined ? clausesFor(ask, moment) : moment.random.shuffle(tool.ask)
   const taken = kindsTakenOf(ask, asks.slice(index + 1))
-  const ofOne = ways.filter((way) => !taken.some((kind) => speaksOfSeveral(way, kind)))
-  for (const way of ofOne.length > 0 ? ofOne : ways) {
+  const fits = (way: string): boolean => taken.every(({ kind, ofMany }) => speaksOfSeveral(way, kind) === ofMany)
+  const fitting = ways.filter(fits)
+  for (const way of fitting.length > 0 ? fitting : ways) {
     const template = withChoices(way, (words) => moment.random.pick(words))
     const resolved = isAsItWas(template, ask, earlier, moment) ? undefined : sayable(template, given, withheld)
     if (resolved === undefined) continue
@@ -41,16 +42,22 @@ const isAsItWas = (template: string, { server }: Ask, earlier: readonly Ask[], {
   / as (?:it is|they are)\b/.test(template) &&
   (after === 'changed' || earlier.some((other) => other.server === server && !other.tool.annotations.readOnly))
 
+interface Taken {
+  readonly kind: EntitySpec
+  /** One out of many, "the cheapest" of which it is. */
+  readonly ofMany: boolean
+}
+
 /** The kinds of things that later asks of the turn take, one each, out of what a look-up finds. */
-function kindsTakenOf({ server, tool }: Ask, later: readonly Ask[]): EntitySpec[] {
+function kindsTakenOf({ server, tool }: Ask, later: readonly Ask[]): Taken[] {
   if (!tool.annotations.readOnly) return []
   const found = entityKinds(tool.output)
   return later.flatMap((other) =>
     [...other.references].flatMap(([field, way]) => {
       const { entity } = meaningOf(other.tool.input.shape[field]!)
-      const isOne = way.how === 'only' || way.how === 'label'
-      if (!isOne || other.server !== server || entity === undefined || !found.has(entity)) return []
-      return server.entities[entity] ?? []
+      if (way.how === 'value' || other.server !== server || entity === undefined || !found.has(entity)) return []
+      const kind = server.entities[entity]
+      return kind === undefined ? [] : [{ kind, ofMany: way.how === 'place' || way.how === 'extreme' }]
     }),
   )
 }
@@ -118,7 +125,10 @@ function filled(
       if (/(?:^| )(the|a|an|my|our|each|all) $/.test(before)) return undefined
       const context = contextOf(ask, field, earlier, moment, way)
       // "Add it to it" would mean nothing either.
-      const named = context.named && !spans.concat(word(before)).some(({ text }) => HOLDS_PRONOUN.test(text))
+      const named =
+        context.named &&
+        !BESIDE_ANOTHER.test(before) &&
+        !spans.concat(word(before)).some(({ text }) => HOLDS_PRONOUN.test(text))
       const words = refer(way, { ...context, named }, { ...slot, before }, manner, moment.random)
       if (!words) return undefined
       spans.push(
@@ -145,6 +155,8 @@ function filled(
   return spans
 }
 
+/** Nobody says "between that file and it". */
+const BESIDE_ANOTHER = / and $/
 const HOLDS_PRONOUN = /\b(it|its|them)\b/
 /** A property of one thing. Of parts "of it" is what people say: "the first lines of it". */
 const OWNED = /(?<=^|[ ])the ((?!first|last|rest|whole|beginning|end|part)(?:[a-z]+ )?[a-z]+) of $/

@@ -13,7 +13,7 @@ const DOUBTS: Readonly<Record<Persona['register'], readonly string[]>> = {
   ],
   polite: [
     'I am sorry to insist, but is there really no way to do it?',
-    'Would you mind looking once more whether it can be done?',
+    'Would you mind checking once more whether it can be done?',
     'Thank you for telling me. Might there be another way, though?',
     'Could you kindly check again?',
     'I understand. Is there perhaps another way to do it?',

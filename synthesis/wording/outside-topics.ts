@@ -257,7 +257,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
       ],
       'How full is the car park (at the station|at the airport|under the market)?',
       'Are there speed checks on the (coast road|ring road) today?',
-      'How much snow is there on the pass (today|this weekend)?',
+      'How much snow is there on the motorway <city> (today|this weekend)?',
     ],
   },
   {

@@ -5,6 +5,8 @@ import { plural } from './field-words.js'
 const LOOKED_THROUGH = /\b(?:among|search) (?:(?:my|our|the|your) )?$/
 /** Words by which somebody asks for whatever there is. */
 const WHATEVER = /\b(?:what|which|who(?! {)|every|each|all)\b/
+/** A word before the name of one that means any number of them: "every directory". */
+const EACH = /\b(?:every|each) (?:[a-z]+ )*$/
 /** Labels that one thing alone has, mostly: whoever searches for one is after that thing. */
 const OWN = new Set(['name', 'title'])
 
@@ -18,5 +20,6 @@ export function speaksOfSeveral(clause: string, { noun, label }: Pick<EntitySpec
   const of = (word: string): RegExp => new RegExp(`\\b${word}\\b`, 'g')
   const places = [...clause.matchAll(of(plural(head)))].map(({ index }) => clause.slice(0, index))
   if (places.length > 0) return places.some((before) => !LOOKED_THROUGH.test(before))
-  return WHATEVER.test(clause) && !of(head).test(clause)
+  const single = [...clause.matchAll(of(head))].map(({ index }) => clause.slice(0, index))
+  return single.length > 0 ? single.some((before) => EACH.test(before)) : WHATEVER.test(clause)
 }

@@ -125,7 +125,7 @@ const showDish = tool({
     'show me the details of {dish}',
     'check which allergens and options {dish} has',
     'tell me what {dish} costs and which allergens are in it',
-    'find out how {dish} can be ordered and what allergens it has',
+    'find out which options and allergens {dish} has',
     'look up the price and the allergens of {dish}',
   ],
   sample({ db, random, bound }) {

@@ -38,7 +38,8 @@ const listRooms = tool({
     'tell me which {floor} rooms there are',
     'check how much power our {floor} rooms are drawing',
   ],
-  sample: ({ random, bound }) => ({ floor: random.pick(FLOORS), ...bound }),
+  // Few would call a garden a room.
+  sample: ({ random, bound }) => ({ floor: random.pick(FLOORS.filter((floor) => floor !== 'outdoor')), ...bound }),
   run: ({ floor }, { db }) => ({ mode: modeOf(db), rooms: [...db.rooms.by('floor', floor)] }),
 })
 

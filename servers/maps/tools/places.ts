@@ -63,7 +63,6 @@ const searchPlaces = tool({
   }),
   pages: { places: 'long' },
   annotations: { readOnly: true },
-  needs: ['categories_known'],
   ask: [
     'search the map for "{query}"[ in {city}]',
     'look for "{query}"[ in {city}] on the map',
@@ -77,7 +76,6 @@ const searchPlaces = tool({
     const rows = db.places.by('city', where ?? '')
     if (rows.length === 0) return null
     const row = random.pick(rows)
-    if (random.chance(0.3)) return { query: row.category, city: row.city, ...bound }
     const isChain = Object.values(CHAINS).includes(row.name)
     const query = isChain || random.chance(0.5) ? row.name : row.name.split(' ').slice(0, 2).join(' ')
     return { query, ...(random.chance(0.3) ? { city: row.city } : {}), ...bound }

@@ -146,7 +146,7 @@ const showProduct = tool({
     'show me {product} and what it comes in',
     'open the product page of {product}',
     'tell me which versions of {product} are in stock',
-    'look up what {product} costs and how it is rated',
+    'look up how {product} is rated and what it comes in',
   ],
   sample({ db, random, bound }) {
     const row = choose(db.products, random, bound.product)

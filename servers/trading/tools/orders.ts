@@ -118,7 +118,7 @@ const amendTradeOrder = tool({
   ask: [
     'amend {trade_order} to a limit price of {limit_price}[ and {quantity} shares]',
     'change the limit of {trade_order} to {limit_price}[ and cut it to {quantity} shares]',
-    'move the limit of {trade_order} to {limit_price}[, for {quantity} shares only]',
+    'move the limit of {trade_order} to {limit_price}[ and the quantity down to {quantity} shares]',
     'set the limit price of {trade_order} to {limit_price}[ and reduce it to {quantity} shares]',
   ],
   sample({ db, random, bound, now }) {

@@ -100,7 +100,7 @@ const getBooking = tool({
   annotations: { readOnly: true },
   ask: [
     'go through {booking} with me',
-    'look up the status of {booking}',
+    'check what was booked under {booking} and what it costs',
     'get the details of {booking}',
     'tell me what {booking} costs and how it stands',
   ],
