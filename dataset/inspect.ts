@@ -73,16 +73,17 @@ function toolsetOf({ task, exchanges }: Example): string {
   return [`${countOf(task.toolset.length, 'tool')} on offer (* called, - distractor${enums})`, ...lines].join('\n')
 }
 
-/** Breaks a text at blanks, with `lead` before the first line and as many blanks before the others. */
+/** Breaks a text at blanks, with `lead` before the first line and as many blanks before the others. Lines keep the blanks that they begin with. */
 function wrapped(text: string, lead: string): string {
   const lines: string[] = []
   for (const paragraph of text.split('\n')) {
-    let line = ''
-    for (const word of paragraph.split(' ')) {
-      if (line !== '' && lead.length + line.length + 1 + word.length > WIDTH) {
+    const [first, ...others] = paragraph.split(/(?<=[^ ]) /)
+    let line = first!
+    for (const word of others) {
+      if (lead.length + line.length + 1 + word.length > WIDTH) {
         lines.push(line)
         line = word
-      } else line = line === '' ? word : `${line} ${word}`
+      } else line += ` ${word}`
     }
     lines.push(line)
   }

@@ -54,6 +54,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'react to a message',
     answer: 'I added the {@emoji} emoji to "{text}", which has {reactions:reaction} now.',
     next: ['reply_to_chat_message'],
+    said: ['emoji'],
     checks: [],
   },
   pin_chat_message: {

@@ -167,9 +167,11 @@ function requestsOf(
 /** Whether the last step of a turn is what all others of it are for: somebody with two wishes does not begin with the second. */
 function isOneGoal(part: readonly number[], steps: readonly ToldStep[], silent: ReadonlySet<number>): boolean {
   const serving = new Set(part.slice(-1))
+  // What was asked about a thing by its name has not found it.
   for (const index of part.toReversed())
-    for (const { source } of serving.has(index) ? steps[index]!.bindings : [])
-      if (steps[source]!.server === steps[index]!.server) serving.add(source)
+    for (const { source, value } of serving.has(index) ? steps[index]!.bindings : [])
+      if (steps[source]!.server === steps[index]!.server && !Object.values(steps[source]!.args).includes(value))
+        serving.add(source)
   return part
     .slice(0, -1)
     .every((index) => silent.has(index) || (steps[index]!.tool.annotations.readOnly && serving.has(index)))

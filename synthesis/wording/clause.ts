@@ -89,7 +89,7 @@ function reworded(template: string, given: ReadonlySet<string>, withheld: string
 }
 
 const FUNCTION_WORD =
-  /\b(of|for|to|in|from|on|by|with|at|under|as|about|into|than|and|or|that|which|is|are|was|were|be|has|have|before|after|among|per|via|until|without|between|below|beneath|inside|within|around|near|over|through|behind|what|how|where|when|who)$/
+  /\b(of|for|to|in|from|on|by|with|at|under|as|about|into|than|and|or|that|which|is|are|was|were|be|has|have|before|after|among|per|via|until|without|between|below|beneath|inside|within|around|near|over|through|behind|onto|off|against|towards|past|along|beside|above|across|upon|till|what|how|where|when|who)$/
 
 /** What a number counts. */
 const COUNTED =

@@ -332,7 +332,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     name: 'tills',
     world: 'retail_chain',
     requests: [
-      ['What did our (smallest|biggest|newest) store take yesterday?', 'Was that more than a week ago?'],
+      ['What did our (smallest|biggest|newest) store take yesterday?', 'Was it more than the week before?'],
       'Print new price labels for the (toys|lamps|kitchen things).',
       'Order change for the tills.',
       'How many customers came in on (Saturday|Friday)?',

@@ -85,10 +85,12 @@ function again(way: Exclude<Way, { how: 'value' }>, context: Context, slot: Slot
 const PRONOUN = /^(it|them)$/
 
 /** Words after which a pronoun would be unclear or no English: "restock the candle at it", "take back it". */
-const AFTER_WHICH_NOTHING = / (of|under|about|among|on|at|by|inside|up|back|off|out|over|down|away|again) $/
+const AFTER_WHICH_NOTHING = / (of|under|about|among|on|at|by|inside|up|back|off|out|over|down|away|again|onto) $/
 /** After "of" it is English, where the thing was just named: "the first lines of it". */
 const OF = / of $/
-const AFTER_WHICH_NOBODY = / (of|under|about|among|on|in|up|back|off|out|over|down|away) $/
+/** The same of people, and words after which it is they who do something: "see what them still have". */
+const AFTER_WHICH_NOBODY =
+  / (of|under|about|among|on|onto|in|up|back|off|out|over|down|away|what|which|where|how|whether|if|when|that|who|and) $/
 
 function theOnly(
   noun: string,

@@ -118,7 +118,7 @@ const REPEATED: readonly (readonly [goal: RegExp, form: RegExp])[] = [
 const OPENING = /^(?:I need some help|Can you help me out)\b/
 
 /** Whether it is the user who does what the goal says. */
-const isOwn = (form: string): boolean => !/you (?:can |to )?#|could #/i.test(form)
+const isOwn = (form: string): boolean => !/you (?:can |to )?#|could #|able to #/i.test(form)
 
 /** @param opened  a reason was given already, which is opening enough */
 export function wished(

@@ -31,7 +31,7 @@ export function sayValue(
   if (slot.before.endsWith('"') || typeof value !== 'string') return asIs
   const set = /(^|[ (])$/.test(slot.before) && /^($|[ ,.;:?!)])/.test(slot.after)
   if (set && (isDate(value) || isMonth(value))) {
-    const said = isDate(value) ? sayDate(value, slot, manner, moment) : sayMonth(value, slot, manner, moment)
+    const said = isDate(value) ? sayDate(value, slot, manner, moment) : sayMonth(value, slot, moment)
     return manner.lower ? { ...said, phrase: said.phrase.toLowerCase() } : said
   }
   if (set && isTime(value)) return { ...asIs, phrase: sayTime(value, manner, moment.random) }
@@ -91,7 +91,7 @@ function relativeDate(date: string, today: string, random: SeededRandom): string
   return undefined
 }
 
-function sayMonth(month: string, { before }: Slot, manner: Manner, { today, dated, random }: Moment): SaidValue {
+function sayMonth(month: string, { before }: Slot, { today, dated, random }: Moment): SaidValue {
   const sameYear = month.slice(0, 4) === today.slice(0, 4)
   const index = (text: string): number => Number(text.slice(0, 4)) * 12 + Number(text.slice(5, 7)) - 1
   const ahead = index(month) - index(today)
@@ -99,7 +99,6 @@ function sayMonth(month: string, { before }: Slot, manner: Manner, { today, date
     const phrase = ahead === 0 ? 'this month' : ahead < 0 ? 'last month' : 'next month'
     return { phrase, before: before.replace(/(^|[ (])(in|during) $/, '$1') }
   }
-  if (manner.dates === 'iso' && random.chance(0.7)) return { phrase: month, before }
   const name = MONTHS[Number(month.slice(5)) - 1]!
   return { phrase: dated && sameYear && random.chance(0.6) ? name : `${name} ${month.slice(0, 4)}`, before }
 }

@@ -25,9 +25,9 @@ const listCategories = tool({
   needs: ['budget_changed'],
   ask: [
     'list the categories of our {group} spending[ in {month}]',
-    'show me the limits of our {group} spending[ in {month}]',
+    'show me the limits for our {group} spending[ in {month}]',
     'tell me what is left for {group} spending[ in {month}]',
-    'check how our {group} spending stands[ in {month}]',
+    'check where our {group} spending stands[ in {month}]',
   ],
   sample({ random, bound, today }) {
     // The limits of months that are over are seldom of use to anybody.

@@ -26,8 +26,8 @@ const planActivity = tool({
     'book a {kind} with {crm_contact} for {date}',
     'plan a {kind} with {crm_contact} on {date}',
     'schedule a {kind} with {crm_contact} for {date}',
-    'put a {kind} with {crm_contact} on my sales agenda for {date}',
-    'arrange a {kind} on {date} with {crm_contact}',
+    'put a {kind} with {crm_contact} on my sales calendar for {date}',
+    'arrange a {kind} with {crm_contact} for {date}',
   ],
   sample({ db, random, bound, today }) {
     const kind = bound.kind ?? random.pick(ACTIVITY_KINDS)
@@ -81,7 +81,7 @@ const listActivities = tool({
     'see which customers I have on my agenda on {date}',
     'list my sales activities on {date}',
     'check which calls and visits I have on {date}',
-    'look up my sales agenda for {date}',
+    'look up my sales schedule for {date}',
     'tell me what I have planned with customers on {date}',
   ],
   sample({ db, random, bound, today }) {

@@ -116,11 +116,11 @@ const handOverCompany = tool({
   }),
   annotations: { readOnly: false },
   ask: [
-    'put {rep} in charge of {company}',
+    'put {rep} in charge of the account for {company}',
     'hand {company} over to {rep}',
     'make {rep} the owner of {company}',
-    'give {company} with its open deals to {rep}',
-    'let {rep} take over {company}',
+    'transfer {company} and its open deals to {rep}',
+    'have {rep} take over as the owner of {company}',
   ],
   sample({ db, random, bound }) {
     // People give away what is theirs, to somebody else.

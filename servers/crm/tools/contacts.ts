@@ -87,9 +87,9 @@ const addCrmContact = tool({
   annotations: { readOnly: false },
   ask: [
     'put {name} ({email}) down as a contact at {company}',
-    'add {name} with the email {email} to the contacts of {company}',
+    'add {name} ({email}) to our contacts at {company}',
     'create the contact {name} ({email}) at {company}',
-    'save {name}, reachable at {email}, as a contact of {company}',
+    'save {name}, {email}, as a contact at {company}',
     'enter a new contact for {company}: {name}, {email}',
   ],
   sample({ db, random, bound }) {
@@ -136,7 +136,7 @@ const mergeCrmContacts = tool({
     'merge {from_contact} into {into_contact}',
     'fold {from_contact} into {into_contact}, it is a duplicate',
     'remove the duplicate {from_contact} by merging it into {into_contact}',
-    'merge the duplicate {from_contact} with {into_contact}',
+    'merge {from_contact} and {into_contact}, keeping the second',
   ],
   sample({ db, random, bound }) {
     const fits = (from: CrmContact, into: CrmContact) =>

@@ -39,11 +39,11 @@ const findDeals = tool({
   pages: { deals: 'long' },
   annotations: { readOnly: true },
   ask: [
-    'find the {stage} deals[ of {rep}]',
-    'list the {stage} deals[ that {rep} has]',
-    'show me the deals marked as {stage}[, just those of {rep}]',
-    'look up which {stage} deals there are[ for {rep}]',
-    'see what the {stage} deals[ of {rep}] are worth',
+    'find the {stage} deals[ that belong to {rep}]',
+    'list the {stage} deals[ that {rep} is responsible for]',
+    'show me the deals in the {stage} stage[, just the ones that belong to {rep}]',
+    'look up the {stage} deals[ handled by {rep}]',
+    'see what the {stage} deals[ owned by {rep}] are worth',
   ],
   sample({ db, random, bound }) {
     const { rep: user, territory } = me(db)
@@ -98,7 +98,7 @@ const moveDeal = tool({
   establishes: ['deal_in_negotiation'],
   needs: ['company_reached'],
   ask: [
-    'move {deal} to {stage}[ with the close date {close_date}]',
+    'move {deal} to {stage}[ with a close date of {close_date}]',
     'set the stage of {deal} to {stage}[ and its close date to {close_date}]',
     'change the stage of {deal} to {stage}[, expected to close on {close_date}]',
     'switch {deal} over to {stage}[, with {close_date} as the close date]',

@@ -38,9 +38,9 @@ const findLeads = tool({
   ask: [
     'find my {status} leads[ in {city}]',
     'tell me which {status} leads we have[ in {city}]',
-    'check which leads are marked as {status}[ in {city}]',
+    'check which leads[ in {city}] have the status {status}',
     'show me the {status} leads[ based in {city}]',
-    'look up my {status} leads[, only those from {city}]',
+    'look up my {status} leads[, just the ones in {city}]',
   ],
   sample({ db, random, bound }) {
     const fits = (row: Lead) => isWithinReach(db, row) && row.status === (bound.status ?? row.status)

@@ -69,7 +69,7 @@ const sortLines = tool({
   annotations: { readOnly: true },
   ask: [
     'show the lines of {file} sorted in {order} order',
-    'sort the lines of {file} in {order} order',
+    'sort the lines of {file} in {order} order and show me the result',
     'print {file} with its lines sorted in {order} order',
     'give me the lines of {file} in {order} order',
   ],
@@ -100,7 +100,7 @@ const compareFiles = tool({
   annotations: { readOnly: true },
   ask: [
     'compare {file} with {other_file}',
-    'list the differences from {file} to {other_file}',
+    'list the differences between {file} and {other_file}',
     'check whether {file} and {other_file} are the same',
   ],
   sample(context) {

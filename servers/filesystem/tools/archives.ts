@@ -167,7 +167,7 @@ const extractArchive = tool({
     'unpack {file} in {directory}',
     'extract {file} into {directory}',
     'unzip {file} to {directory}',
-    'open up {file} and put what is in it into {directory}',
+    'open up {file} and put its contents in {directory}',
   ],
   sample(context) {
     const { db, bound } = context

@@ -58,8 +58,8 @@ const moveFile = tool({
   annotations: { readOnly: false, destructive: true },
   ask: [
     'move {file} to {directory}[, and {if_exists} anything of that name]',
-    'put {file} into {directory} instead[, and {if_exists} any file of that name]',
-    'move {file} over to {directory}[, and {if_exists} any that is there]',
+    'put {file} in {directory}[, and {if_exists} any file of that name]',
+    'move {file} over to {directory}[, and {if_exists} any file with the same name there]',
     'move {file} into {directory}',
   ],
   sample(context) {

@@ -215,7 +215,7 @@ const showDiskUsage = tool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'show how much space {directory} takes, and its largest file',
+    'show how much space {directory} takes up and what its largest file is',
     'check the disk usage of {directory} and name its largest file',
     'check how big {directory} is and what its largest file is',
     'tell me how large {directory} is and which of its files is the largest',

@@ -127,7 +127,7 @@ const listTrash = tool({
     'list what is in the trash',
     'show me the trash',
     'tell me which deleted things I can still get back',
-    'look into the trash',
+    'look in the trash',
   ],
   sample: () => ({}),
   run(_, { db }) {
@@ -158,7 +158,7 @@ const restoreFromTrash = tool({
     'restore {trash_item} from the trash',
     'bring {trash_item} back to where it was',
     'undo the deletion of {trash_item}',
-    'take {trash_item} out of the trash again',
+    'take {trash_item} back out of the trash',
   ],
   sample({ db, random, bound }) {
     if (bound.trash_item !== undefined) {

@@ -49,7 +49,7 @@ const addDishToBasket = tool({
   ask: [
     'drop {quantity} portions of {dish}[, {option},] into my basket',
     'add {quantity} portions of {dish}[ ({option})] to my food basket',
-    'add {quantity} portions of {dish}[, {option},] to what I am about to order',
+    'add {quantity} portions of {dish}[, {option},] to my order',
     'put {quantity} portions of {dish}[ ({option})] into the basket',
   ],
   sample({ db, random, bound }) {
@@ -185,7 +185,7 @@ const applyPromo = tool({
     'apply {promo} to the basket',
     'use {promo} on what is in my basket',
     'redeem {promo} for this meal',
-    'get me the discount of {promo} on my basket',
+    'get me the discount from {promo} on my basket',
   ],
   sample({ db, random, bound, today }) {
     const lines = db.basket.list()

@@ -36,7 +36,7 @@ const listAutomations = tool({
   pages: { automations: 'long' },
   annotations: { readOnly: true },
   ask: [
-    'list the automations at {trigger}',
+    'list the automations for {trigger}',
     'show which automations run at {trigger}',
     'look up my {trigger} automations',
     'tell me which automations go off at {trigger}',
@@ -62,10 +62,10 @@ const createAutomation = tool({
   establishes: ['automation_on'],
   needs: ['scene_saved', 'conflict_removed'],
   ask: [
-    'create an automation that runs {scene} at {trigger}',
-    'make {scene} run by itself at {trigger}',
+    'create a {trigger} automation that runs {scene}',
+    'make {scene} run by itself, with {trigger} as the trigger',
     'automate {scene} for {trigger}',
-    'set {scene} up to run by itself at {trigger}',
+    'set {scene} up as a {trigger} automation',
   ],
   sample({ db, random, bound }) {
     const possible = (row: Scene) =>
@@ -104,7 +104,6 @@ const switchAutomation = tool({
     'switch the automation {automation} {status}',
     'turn the automation {automation} {status}',
     'make sure that the automation {automation} is {status}',
-    'switch {status} the automation {automation}',
   ],
   sample({ db, random, bound }) {
     const possible = (row: Automation) =>

@@ -68,7 +68,7 @@ const replaceBattery = tool({
   ask: [
     'record that {device} has a new battery',
     'note down a new battery for {device}',
-    'log the battery change of {device}',
+    'log a battery change for {device}',
     'put down that I just changed the battery in {device}',
   ],
   sample({ db, random, bound }) {

@@ -16,7 +16,6 @@ const setLightTool = tool({
   annotations: { readOnly: false, idempotent: true },
   establishes: ['room_arranged'],
   ask: [
-    'bring {light} to {brightness} percent',
     'set {light} to {brightness} percent',
     'put {light} at {brightness} percent',
     'adjust {light} to {brightness} percent brightness',
@@ -105,7 +104,6 @@ const moveCover = tool({
   establishes: ['room_arranged', 'windows_moved'],
   ask: [
     'set {cover} to {position} percent open',
-    'bring {cover} to {position} percent open',
     'put {cover} at {position} percent open',
     'move {cover} until it is {position} percent open',
   ],

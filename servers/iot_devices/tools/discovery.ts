@@ -57,8 +57,8 @@ const listDevices = tool({
   ask: [
     'list the devices in {room}[, just the {kind}s]',
     'show me what devices there are in {room}[, only the {kind}s]',
-    'look up the devices in {room}[ that are {kind}s]',
-    'tell me which devices {room} has[, only its {kind}s]',
+    'look up the devices in {room}[, but only the {kind}s]',
+    'tell me which devices are in {room}[, only the {kind}s]',
     'find out what is installed in {room}[ in the way of {kind}s]',
   ],
   sample({ db, random, bound }) {
@@ -107,7 +107,7 @@ const findDevice = tool({
   annotations: { readOnly: true },
   ask: [
     'find the {name} in the house',
-    'look up the {name} among the devices',
+    'look up the {name} in our device list',
     'search the home for the {name}',
     'check on the {name}',
   ],

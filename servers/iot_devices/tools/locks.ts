@@ -15,13 +15,7 @@ const lockDoor = tool({
   annotations: { readOnly: false, idempotent: true },
   establishes: ['doors_locked'],
   needs: ['door_unlocked'],
-  ask: [
-    'see to it that {lock} is locked',
-    'lock {lock}',
-    'make sure that {lock} is locked',
-    'lock up {lock}',
-    'lock {lock} for me',
-  ],
+  ask: ['lock {lock}', 'make sure that {lock} is locked', 'lock {lock} for me'],
   sample(draw) {
     const { random, bound } = draw
     const fits = (state: string) =>
@@ -47,7 +41,7 @@ const unlockDoor = tool({
   needs: ['mode_set'],
   ask: [
     'unlock {lock} with the PIN {pin}',
-    'open up {lock}, its PIN is {pin}',
+    'unlock {lock}, the PIN is {pin}',
     'use the PIN {pin} to unlock {lock}',
     'unlock {lock} for me, the code is {pin}',
   ],

@@ -30,7 +30,7 @@ const setHomeMode = tool({
     'set the house to {mode} mode[ with the PIN {pin}]',
     'put the house into {mode} mode[, the PIN is {pin}]',
     'switch the house over to {mode} mode[ using the PIN {pin}]',
-    'change the mode of the house to {mode}[ with {pin} as the PIN]',
+    'change the house mode to {mode}[, using the PIN {pin}]',
   ],
   sample({ db, random, bound }) {
     const { mode: current, pin } = db.home.get(HOME)!

@@ -26,7 +26,7 @@ const listScenes = tool({
   annotations: { readOnly: true },
   ask: [
     'see which scenes there are for {room}',
-    'list the scenes of {room}',
+    'list the scenes for {room}',
     'show me which scenes {room} has',
     'look up the scenes for {room}',
     'tell me what scenes are saved for {room}',

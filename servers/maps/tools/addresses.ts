@@ -54,7 +54,7 @@ const reverseGeocode = tool({
     'tell me which address is at {latitude}, {longitude}',
     'tell me what address belongs to {latitude}, {longitude}',
     'look up which address is at {latitude}, {longitude}',
-    'see what address a pin at {latitude}, {longitude} would have',
+    'see what the address is at {latitude}, {longitude}',
   ],
   sample(sampling) {
     const { random, bound } = sampling

@@ -163,9 +163,9 @@ const findReachablePlaces = tool({
   needs: ['categories_known', 'roads_changed'],
   ask: [
     'find every {category} within {minutes} minutes of {mode} from {address}',
-    'show me every {category} no more than {minutes} minutes of {mode} away from {address}',
-    'look for a {category} at most {minutes} minutes of {mode} from {address}',
-    'tell me if there is a {category} that I can reach from {address} with {minutes} minutes of {mode}',
+    'show me every {category} within a {minutes}-minute {mode} trip of {address}',
+    'look for a {category} that is a {mode} trip of at most {minutes} minutes from {address}',
+    'tell me if there is a {category} that takes at most {minutes} minutes of {mode} to reach from {address}',
   ],
   sample(sampling) {
     const { db, random, bound, now } = sampling

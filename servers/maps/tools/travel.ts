@@ -29,7 +29,7 @@ const measureDistance = tool({
     'tell me how many metres it is from {from_address} to {to_address}',
     'work out how far apart {from_address} and {to_address} are',
     'get the straight-line and road distance between {from_address} and {to_address}',
-    'calculate how many kilometres lie between {from_address} and {to_address}',
+    'calculate how many kilometres it is from {from_address} to {to_address}',
   ],
   sample(sampling) {
     const { bound } = sampling
@@ -56,7 +56,7 @@ const getTravelTime = tool({
   ask: [
     'tell me how long {mode} from {from_address} to {to_address} takes',
     'get the {mode} time from {from_address} to {to_address}',
-    'check how many minutes of {mode} it takes from {from_address} to {to_address}',
+    'check how many minutes the {mode} route from {from_address} to {to_address} takes',
     'work out the {mode} time between {from_address} and {to_address}',
     'estimate the {mode} time from {from_address} to {to_address}',
   ],

@@ -78,7 +78,7 @@ const buyListing = tool({
   ask: [
     'buy {listing}',
     'purchase {listing} for me',
-    'go ahead and buy {listing} from my wallet',
+    'go ahead and buy {listing}, using my wallet',
     'get {listing} for me, paid from my wallet',
   ],
   sample({ db, random, bound, now }) {
@@ -117,7 +117,7 @@ const makeOffer = tool({
   ask: [
     'offer {amount} for {listing}',
     'make an offer of {amount} for {listing}',
-    'ask the seller of {listing} whether {amount} would do',
+    'ask the seller of {listing} to take {amount}',
     'try to get {listing} for {amount}',
   ],
   sample({ db, random, bound, now }) {
@@ -180,9 +180,8 @@ const answerOffer = tool({
   output: haggle,
   annotations: { readOnly: false },
   ask: [
-    'tell them that I {answer} {offer}[ at {amount}]',
-    'send word that I {answer} {offer}[ at {amount}]',
-    'let the other side know that I {answer} {offer}[ with {amount}]',
+    'tell them that I want to {answer} {offer}[ with {amount}]',
+    'let the other side know that I would like to {answer} {offer}[ with {amount}]',
     'go ahead and {answer} {offer}[ at {amount}]',
   ],
   sample({ db, random, bound, now }) {

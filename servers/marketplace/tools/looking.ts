@@ -37,7 +37,7 @@ const searchListings = tool({
   ask: [
     'search the marketplace for a {text}[, only {format} listings][, for at most {max_price}]',
     'look for a second-hand {text}[ among the {format} listings][, up to {max_price}]',
-    'see whether anybody sells a used {text}[ as a {format} listing][ for no more than {max_price}]',
+    'see whether anybody is selling a used {text}[ as a {format} listing][ for no more than {max_price}]',
     'check the marketplace for a used {text}[, just {format} listings][, at {max_price} or less]',
   ],
   sample({ db, random, bound, now }) {
@@ -91,10 +91,10 @@ const getListing = tool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'see what {listing} goes for and who sells it',
+    'see what {listing} is going for and who is selling it',
     'show me the details of {listing}',
-    'tell me who sells {listing} and until when',
-    'find out who offers {listing} and how well they are rated',
+    'tell me who is selling {listing} and when it ends',
+    'find out who is behind {listing} and how they are rated',
     'look up the price and the seller of {listing}',
   ],
   sample({ db, random, bound, now }) {

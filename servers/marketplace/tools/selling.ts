@@ -57,7 +57,7 @@ const createListing = tool({
     'put my "{title}" up for sale at {price} as a {format} listing[ with a reserve of {reserve}]',
     'set up a {format} listing for my "{title}" at {price}[ with a reserve of {reserve}]',
     'sell my "{title}" on the marketplace as a {format} listing for {price}[, with a reserve of {reserve}]',
-    'offer my old "{title}" on the marketplace for {price} as a {format} listing[, keeping a reserve of {reserve}]',
+    'offer my old "{title}" on the marketplace for {price} as a {format} listing[ with a reserve of {reserve}]',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()

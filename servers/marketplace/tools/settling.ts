@@ -24,7 +24,7 @@ const settleSale = tool({
   establishes: ['sale_completed'],
   ask: [
     'go ahead and {outcome} the payment for {sale}',
-    'let the marketplace know that I {outcome} the payment for {sale}',
+    'let the marketplace know that I would like to {outcome} the payment for {sale}',
     'tell the marketplace that I want to {outcome} the payment for {sale}',
   ],
   sample({ db, random, bound, now }) {
@@ -66,10 +66,10 @@ const rateSale = tool({
   annotations: { readOnly: false },
   needs: ['sale_completed'],
   ask: [
-    'rate {sale} with {stars} stars',
+    'rate {sale} {stars} stars',
     'give the seller {stars} stars for {sale}',
     'leave a rating of {stars} stars for {sale}',
-    'review the seller of {sale} with {stars} out of five stars',
+    'leave a review for the seller of {sale} with {stars} stars',
   ],
   sample({ db, random, bound, today }) {
     const row = chooseByDraws(db.sales, random, bound.sale, (sale) => !ratingObstacle(today(), sale))

@@ -26,7 +26,7 @@ const findCustomer = tool({
   ask: [
     'pull up the customer {name}',
     'find the customer {name}',
-    'look up {name} among the customers',
+    'look up {name} in the customer list',
     'search my customers for {name}',
     'check what the customer {name} owes',
   ],

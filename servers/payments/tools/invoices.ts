@@ -28,7 +28,7 @@ const createInvoice = tool({
     'draft an invoice of {amount} for {customer} titled "{title}"[, due on {due}]',
     'create an invoice of {amount} titled "{title}" for {customer}[ that is due on {due}]',
     'write {customer} an invoice titled "{title}" for {amount}[ with the due date {due}]',
-    'bill {customer} {amount} for "{title}"[, due on {due}]',
+    'write up a bill of {amount} to {customer} for "{title}"[, due on {due}]',
     'prepare an invoice of {amount} for {customer}, called "{title}"[, to be paid by {due}]',
   ],
   sample({ db, random, bound, today }) {
@@ -142,7 +142,7 @@ const voidInvoice = tool({
   annotations: { readOnly: false, destructive: true },
   establishes: ['notice_sent'],
   ask: [
-    'make {invoice} void so that nobody pays it',
+    'void {invoice} so that nobody pays it',
     'void {invoice}',
     'cancel {invoice} for good',
     'mark {invoice} as void',

@@ -70,7 +70,7 @@ const chargeInvoice = tool({
     'charge {amount} for {invoice} to {token}[ with the reference {reference}]',
     'collect {amount} on {invoice} from {token}[, reference {reference}]',
     'take {amount} for {invoice} from {token}[ under the reference {reference}]',
-    'use {token} to collect {amount} for {invoice}[ and mark it {reference}]',
+    'use {token} to collect {amount} for {invoice}[, reference {reference}]',
   ],
   sample({ db, random, bound, today }) {
     const date = today()

@@ -163,7 +163,7 @@ const showStore = tool({
   pages: { low: 'longest', shipments: 'longest' },
   annotations: { readOnly: true },
   ask: [
-    'show me how {store} is doing',
+    'show me how {store} is doing for stock and deliveries',
     'tell me what is running low and what is due to arrive at {store}',
     'give me an overview of {store}',
     'look up what {store} is running out of and which deliveries it is waiting for',

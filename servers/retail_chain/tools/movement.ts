@@ -181,8 +181,8 @@ const receiveShipment = tool({
     'book in {shipment}',
     'book {shipment} into stock',
     'mark {shipment} as received',
-    'confirm that {shipment} has arrived',
-    'sign for {shipment} and add it to the stock',
+    'log {shipment} as arrived',
+    'receive {shipment} and add it to the stock',
   ],
   sample({ db, random, bound, now }) {
     const row = choose(db.shipments, random, bound.shipment, (shipment) => !receiveObstacle(db, shipment, now()))

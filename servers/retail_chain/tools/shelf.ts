@@ -28,7 +28,7 @@ const markDownArticle = tool({
     'mark {article} down by {percent} percent at {store}',
     'cut the price of {article} at {store} by {percent} percent',
     'take {percent} percent off {article} in {store}',
-    'offer {article} at {store} with {percent} percent off',
+    'offer {article} at {percent} percent off in {store}',
   ],
   sample({ db, random, bound, today }) {
     const percents = random.shuffle(bound.percent === undefined ? MARKDOWNS : [bound.percent])

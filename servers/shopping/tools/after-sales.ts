@@ -22,7 +22,7 @@ const returnItem = tool({
   ask: [
     'return {item} to the shop',
     'send {item} back to the shop',
-    'give {item} back and get a refund',
+    'send {item} back and get a refund',
     'start a return for {item}',
   ],
   sample({ db, random, bound, today }) {
@@ -63,7 +63,7 @@ const writeReview = tool({
     'review {product} with {stars} stars and the words "{text}"',
     'give {product} {stars} stars and write "{text}"',
     'write a {stars}-star review of {product} saying "{text}"',
-    'rate {product} with {stars} of 5 stars and add the comment "{text}"',
+    'leave a review for {product} with {stars} stars and add the comment "{text}"',
   ],
   sample({ db, random, bound }) {
     const row = choose(

@@ -25,10 +25,10 @@ const listBrands = tool({
   pages: { brands: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'list the brands for {category}',
-    'show me which brands the shop has for {category}',
-    'tell me which brands there are for {category}',
-    'look up the brands that the shop carries for {category}',
+    'list the brands in {category}',
+    'show me which brands the shop has in {category}',
+    'tell me which brands there are in {category}',
+    'look up the brands that the shop carries in {category}',
   ],
   sample: ({ random, bound }) => ({ category: random.pick(CATEGORIES), ...bound }),
   run({ category }, { db }) {

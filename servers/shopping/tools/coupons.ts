@@ -27,7 +27,7 @@ const findCoupons = tool({
     'find my coupons for {category}',
     'show me which coupons I can use for {category}',
     'look up the coupons I have for {category}',
-    'list the coupons of mine that are good for {category}',
+    'list my coupons that are good for {category}',
   ],
   sample: ({ random, bound }) => ({ category: random.pick(CATEGORIES), ...bound }),
   run({ category }, { db }) {

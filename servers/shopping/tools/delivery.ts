@@ -23,7 +23,7 @@ const listDeliveryAddresses = tool({
   ask: [
     'list my delivery addresses',
     'show me the addresses saved in the shop',
-    'tell me which of my addresses the shop knows',
+    'tell me which of my addresses the shop has on file',
     'look up my saved delivery addresses',
   ],
   sample: () => ({}),

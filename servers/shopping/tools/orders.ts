@@ -43,9 +43,9 @@ const placeOrder = tool({
   annotations: { readOnly: false },
   needs: ['cart_filled', 'coupon_applied'],
   ask: [
-    'order what is in my cart to be sent to {delivery_address} by {shipping} shipping and pay with {payment_method}[, using {points} points]',
+    'order what is in my cart, have it sent to {delivery_address} by {shipping} shipping and pay with {payment_method}[, using {points} points]',
     'check out and have everything sent to {delivery_address} by {shipping} shipping, paid with {payment_method}[ and {points} loyalty points]',
-    'buy what is in my cart with {payment_method} and send it to {delivery_address} by {shipping} shipping[, with {points} points off]',
+    'buy what is in my cart with {payment_method} and send it to {delivery_address} by {shipping} shipping[, using {points} points]',
     'place the order with {shipping} shipping, delivered to {delivery_address} and charged to {payment_method}[, spending {points} points]',
   ],
   sample({ db, random, bound, today }) {

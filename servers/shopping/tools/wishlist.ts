@@ -10,13 +10,7 @@ const addToWishlist = tool({
   input: z.strictObject({ variant: ref('variant') }),
   output: z.object({ name: z.string(), variant: ref('variant'), on_wishlist: z.int() }),
   annotations: { readOnly: false },
-  ask: [
-    'note {variant} on my wishlist',
-    'add {variant} to my wishlist',
-    'put {variant} on the wishlist',
-    'save {variant} for later on my wishlist',
-    'keep {variant} on my wishlist for later',
-  ],
+  ask: ['add {variant} to my wishlist', 'put {variant} on the wishlist', 'save {variant} for later on my wishlist'],
   sample({ db, random, bound }) {
     if (db.wishes.count() >= LIMITS.wishes) return null
     const fits = ({ variant }: Variant) => !db.wishes.has(variant) && !db.cart_lines.has(variant)

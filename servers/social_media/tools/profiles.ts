@@ -120,7 +120,6 @@ const restrictProfile = tool({
   ask: [
     'make sure that {profile} is {restriction} for me',
     'have {profile} {restriction} from now on',
-    'see to it that {profile} is {restriction}',
     'get {profile} {restriction} on my account',
   ],
   sample({ db, random, bound }) {

@@ -43,7 +43,7 @@ const findChannel = tool({
   annotations: { readOnly: true },
   ask: [
     'find the channel {name}',
-    'search the channels for {name}',
+    'search for the {name} channel',
     'look for a channel called {name}',
     'check if there is a channel named {name}',
     'see whether we have a channel called {name}',
@@ -89,7 +89,7 @@ const findTeammate = tool({
   annotations: { readOnly: true },
   ask: [
     'find {name} in the team',
-    'look {name} up in the team',
+    'look up {name} in the team directory',
     'search the team for {name}',
     'see which workspaces {name} is in',
     'find out who {name} is',

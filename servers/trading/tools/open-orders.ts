@@ -66,7 +66,7 @@ const listTradeOrders = tool({
   ask: [
     'list my {status} trade orders[, just the {side} orders]',
     'show me which of my stock orders are {status}[, {side} orders only]',
-    'look up my {status} orders at the broker[, only those to {side}]',
+    'look up my {status} orders at the broker[, only the {side} orders]',
     'go through the {status} orders that I have with my broker[, the {side} orders only]',
   ],
   sample({ db, random, bound }) {

@@ -146,7 +146,7 @@ const cancelBooking = tool({
   annotations: { readOnly: false, destructive: true },
   ask: [
     'cancel {booking}',
-    'call off {booking} and see to the refund, if there is one',
+    'cancel {booking} and get the refund, if there is one',
     'cancel {booking} and tell me what is refunded',
     'have {booking} cancelled',
   ],

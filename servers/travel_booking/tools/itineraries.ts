@@ -23,7 +23,7 @@ const listItineraries = tool({
     'list the trips of {traveller}',
     'show me which trips {traveller} has planned',
     'tell me which itineraries there are for {traveller}',
-    'go through the journeys planned for {traveller}',
+    'go through the trips planned for {traveller}',
   ],
   sample({ db, random, bound }) {
     // Who has just set up a trip goes on with that one.
@@ -58,7 +58,7 @@ const createItinerary = tool({
   annotations: { readOnly: false },
   ask: [
     'create an itinerary for {traveller} with the title "{title}"',
-    'plan a new trip called "{title}" for {traveller}',
+    'create a new trip called "{title}" for {traveller}',
     'set up the trip "{title}" for {traveller}',
     'start a new itinerary for {traveller}, called "{title}"',
   ],

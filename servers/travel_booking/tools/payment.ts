@@ -102,7 +102,7 @@ const getBooking = tool({
     'go through {booking} with me',
     'check what was booked under {booking} and what it costs',
     'get the details of {booking}',
-    'tell me what {booking} costs and how it stands',
+    'tell me what {booking} costs and what its status is',
   ],
   sample({ db, random, bound }) {
     const row = choose(db.bookings, random, bound.booking)

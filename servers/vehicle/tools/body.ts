@@ -95,7 +95,6 @@ const moveWindow = tool({
   ask: [
     'open the {window} window to {opening} percent',
     'move the {window} window to {opening} percent open',
-    'open up the {window} window until it is {opening} percent open',
     'set the {window} window to {opening} percent open',
   ],
   sample({ db, random, bound }) {
@@ -186,7 +185,7 @@ const setGuardMode = tool({
     'switch the guard mode of the car to {mode} with PIN {pin}',
     'use the PIN {pin} to set the guard mode to {mode}',
     'change the guard mode to {mode} using PIN {pin}',
-    'put the car into guard mode {mode} with my PIN {pin}',
+    'enter my PIN {pin} to change the guard mode to {mode}',
   ],
   sample({ db, random, bound }) {
     const { guard, pin } = theCar(db)

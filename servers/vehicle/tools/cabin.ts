@@ -97,7 +97,7 @@ const checkVehicle = tool({
   ask: [
     "check the car's {system} for faults",
     "see whether anything is wrong with the car's {system}",
-    'pull up what the car reports on its {system}',
+    "pull up the status of the car's {system}",
     'tell me what the car reports about its {system}',
   ],
   sample: ({ random, bound }) => ({ system: random.pick(SYSTEMS), ...bound }),

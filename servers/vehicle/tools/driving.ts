@@ -126,9 +126,9 @@ const setBrake = tool({
   needs: ['gear_set', 'doors_closed', 'moving'],
   ask: [
     'make sure that the {brake} brake is {state}',
-    'switch the {brake} brake {state}',
-    'set the {brake} brake to {state}',
-    'see to it that the {brake} brake is {state}',
+    'turn the {brake} brake {state}',
+    'turn {state} the {brake} brake',
+    'have the car turn the {brake} brake {state}',
   ],
   sample({ db, random, bound }) {
     const car = theCar(db)

@@ -45,11 +45,11 @@ const findDestination = tool({
   pages: { destinations: 'longest' },
   annotations: { readOnly: true },
   ask: [
-    'find {text} in the navigation[ among the {kind} entries]',
-    'search the navigation for {text}[, {kind} entries only]',
-    'look up {text} in the navigation system[, {kind} entries only]',
+    'find {text} in the navigation[ under the {kind} category]',
+    'search the navigation for {text}[, {kind} results only]',
+    'look up {text} in the navigation system[, only in the {kind} category]',
     'check whether the car knows {text} as a destination',
-    "see whether {text} turns up in the car's navigation[ among the {kind} entries]",
+    "see whether the car's navigation has {text}[ in the {kind} category]",
   ],
   sample({ db, random, bound }) {
     const hidden = hides(db)
@@ -115,10 +115,9 @@ const saveDestination = tool({
   annotations: { readOnly: false },
   ask: [
     'save {address} as the destination "{name}"',
-    'add the destination "{name}" at {address} to the car',
+    'add the destination "{name}" at {address} to the navigation',
     'store {address} in the navigation system under the name "{name}"',
     'remember {address} as "{name}" in the car',
-    'make {address} one of the car\'s destinations, called "{name}"',
   ],
   sample({ db, random, bound }) {
     if (theCar(db).guard === 'valet' || db.destinations.by('kind', 'saved').length >= LIMITS.saved) return null
@@ -246,7 +245,7 @@ const searchTrips = tool({
   annotations: { readOnly: true },
   ask: [
     'see which trips {driver} made in {month}[ for {purpose} purposes]',
-    'list the trips of {driver} in {month}[, the {purpose} ones only]',
+    'list the trips logged for {driver} in {month}[, the {purpose} ones only]',
     'show me where {driver} drove in {month}[, only {purpose} trips]',
     'go through the trip log of {driver} for {month}[, just the {purpose} trips]',
     'look up the trips that {driver} made in {month}[ for {purpose} purposes]',

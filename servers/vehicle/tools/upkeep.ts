@@ -25,7 +25,7 @@ const switchCharging = tool({
   ask: [
     'switch the charging {charging}',
     'turn the charging of the car {charging}',
-    'see that charging gets switched {charging}',
+    'turn the charging {charging}',
     'make sure that charging is {charging}',
   ],
   sample({ db, random, bound }) {

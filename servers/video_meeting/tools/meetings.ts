@@ -147,7 +147,7 @@ const startMeeting = tool({
   annotations: { readOnly: false },
   establishes: ['meeting_live'],
   needs: ['hosting_over'],
-  ask: ['start {meeting}', 'start {meeting} now', 'open {meeting} for everybody', 'get {meeting} going'],
+  ask: ['start {meeting}', 'start {meeting} now', 'start {meeting} for everybody', 'get {meeting} going'],
   sample(draw) {
     const { db, random, bound } = draw
     const meeting = choose(db.meetings, random, bound.meeting, (row) => !startObstacle(draw, row))
@@ -183,12 +183,7 @@ const endMeeting = tool({
   annotations: { readOnly: false, destructive: true },
   establishes: ['hosting_over'],
   needs: ['meeting_live'],
-  ask: [
-    'end {meeting} for everyone',
-    'close {meeting} for all of us',
-    'end {meeting} now',
-    'bring {meeting} to an end',
-  ],
+  ask: ['end {meeting} for everyone', 'end {meeting} for all of us', 'end {meeting} now', 'bring {meeting} to an end'],
   sample({ db, random, bound }) {
     const meeting = choose(db.meetings, random, bound.meeting, (row) => !endObstacle(row))
     return meeting ? { meeting: meeting.meeting } : null

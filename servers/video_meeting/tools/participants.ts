@@ -15,7 +15,7 @@ const inviteParticipant = tool({
   output: z.object({ name: z.string(), participant: ref('participant'), meeting: ref('meeting'), place: z.string() }),
   annotations: { readOnly: false },
   ask: [
-    'get {name} into {meeting}',
+    'get {name} invited to {meeting}',
     'invite {name} to {meeting}',
     'add {name} to {meeting}',
     'ask {name} to join {meeting}',
@@ -76,7 +76,7 @@ const listParticipants = tool({
     'list the participants of {meeting}[ who are {place}]',
     'show me the people on the list for {meeting}[ who are {place}]',
     'tell me who the participants of {meeting} are[, only those who are {place}]',
-    'check who takes part in {meeting}[, just those who are {place}]',
+    'check who is taking part in {meeting}[, just those who are {place}]',
   ],
   sample({ db, random, bound }) {
     const live = (row: Meeting) => row.status === 'live' && row.role !== 'attendee'
@@ -136,12 +136,7 @@ const manageParticipant = tool({
   annotations: { readOnly: false, destructive: true },
   establishes: ['consent_settled'],
   needs: ['meeting_live'],
-  ask: [
-    'go ahead and {action} {participant}',
-    'quickly {action} {participant}',
-    'now {action} {participant}',
-    'just {action} {participant}',
-  ],
+  ask: ['go ahead and {action} {participant}', '{action} {participant}'],
   sample({ db, random, bound }) {
     const actions = bound.action === undefined ? USUAL : [bound.action]
     // Nobody is thrown out who has not come in.

@@ -71,7 +71,7 @@ const deleteRecording = tool({
   establishes: ['storage_freed'],
   ask: [
     'delete {recording}',
-    'remove {recording} from the storage',
+    'remove {recording} from storage',
     'get rid of {recording}',
     'delete {recording} to free some storage',
   ],
