@@ -34,7 +34,6 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   find_device: {
     clauses: [
       '(locate|track down) the {name} in our home',
-      '(tell me|find out) which room the {name} is in',
       '(pull up|bring up) the {name}',
       'see how the {name} is doing',
       'get me the details of the {name}',
@@ -42,7 +41,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'check whether the {name} is (working|all right)',
       'see where the {name} is',
     ],
-    goals: ['(locate|find) one of our devices', 'know which room a device is in', 'check on one of our devices'],
+    goals: ['(locate|find) one of our devices', 'see how one of our devices is doing', 'check on one of our devices'],
   },
   find_faulty_devices: {
     clauses: [

@@ -83,7 +83,7 @@ export const KITCHEN_APPLIANCES: readonly DeviceType[] = [
   appliance('hob', 'Hob', 3000, 'hot'),
   appliance('grill', 'Grill', 1800, 'hot'),
   appliance('dishwasher', 'Dishwasher', 1800, 'noisy'),
-  appliance('kettle', 'Kettle', 2200, 'hot'),
+  appliance('steamer', 'Steam Oven', 2200, 'hot'),
   appliance('coffee', 'Coffee Machine', 1200),
   appliance('bread', 'Bread Maker', 600),
   appliance('rice', 'Rice Cooker', 700),

@@ -53,7 +53,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   withdraw_listing: {
     goal: 'take something off the market',
     answer: '{title} is off the market now.',
-    next: ['relist_listing'],
     checks: [],
   },
   ship_sale: {

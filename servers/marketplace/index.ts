@@ -20,7 +20,7 @@ export const marketplace = defineServer({
     listing: { noun: 'listing', table: 'listings', label: 'title' },
     own_listing: { noun: 'listing', table: 'listings', label: 'title' },
     offer: { noun: 'offer', table: 'offers', label: 'title' },
-    sale: { noun: 'sale', table: 'sales', label: 'title' },
+    sale: { noun: 'order', table: 'sales', label: 'title' },
   },
   failures,
   tools: [...lookingTools, ...buyingTools, ...sellingTools, ...settlingTools],

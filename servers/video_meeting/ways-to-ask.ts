@@ -67,9 +67,9 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   manage_participant: {
     clauses: [
-      'use the meeting controls to {action} {participant}',
-      'find {participant} in the participant list and {action} them',
       '{action} {participant} for me',
+      'find {participant} in the participant list and {action} them',
+      'use my host controls to {action} {participant}',
       'go to the participant list and {action} {participant}',
       'do me a favour and {action} {participant}',
     ],

@@ -3,6 +3,10 @@ import { speaksOfSeveral } from '../wording/several.js'
 import { kindsListed } from './entities-shown.js'
 import type { Step } from './step.js'
 
+/** Whether some way to ask for a look-up asks for several things of a kind, of which one can be the cheapest. */
+export const canAskForSeveral = ({ tool, server }: Found, entity: string): boolean =>
+  tool.ask.some((clause) => speaksOfSeveral(clause, server.entities[entity] ?? { noun: entity.replaceAll('_', ' ') }))
+
 type Found = Pick<Step, 'server' | 'tool' | 'output'>
 
 /** Verbs of tools that commit somebody to a thing as it is: its price, its state, who wants it. */

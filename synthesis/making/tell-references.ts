@@ -1,7 +1,7 @@
 import { meaningOf, type SeededRandom, withChoices } from '../../servers/kernel/index.js'
 import { PEOPLE } from '../wording/referring.js'
 import { entitiesShown, entitiesTaken, kindsListed } from './entities-shown.js'
-import { isAskedAtOnce } from './in-one-breath.js'
+import { canAskForSeveral, isAskedAtOnce } from './in-one-breath.js'
 import { isKnownBefore, isSoughtAsOne } from './known-at-once.js'
 import type { Way } from './references.js'
 import type { Binding, Step } from './step.js'
@@ -154,7 +154,10 @@ function fits(
       if (told && (earlier.some(isRival) || (way.how === 'place' && listsOf(steps[source]!).length > 1))) return false
       if (isPast) return !told || isTold(steps[source]!, entity)
       // Who is read a list to says which of it in the next turn, unless that can be said of any list.
-      return isReadOnly && (way.how === 'extreme' || (!inTime && way.place === 1 && way.of !== undefined))
+      if (!isReadOnly) return false
+      return way.how === 'extreme'
+        ? !inTime || canAskForSeveral(steps[source]!, entity)
+        : !inTime && way.place === 1 && way.of !== undefined
     }
   }
 }

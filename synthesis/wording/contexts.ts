@@ -114,7 +114,7 @@ const ANYWHERE: Readonly<Record<Persona['register'], readonly string[]>> = {
 
 /** Said after a request that changes something. */
 const TRAILS: Readonly<Record<Persona['register'], readonly string[]>> = {
-  terse: ['asap'],
+  terse: ['tell me when done'],
   plain: ['Let me know when it is done.', 'Tell me when it is done.'],
   polite: ['Please let me know when it is done.', 'That would be a great help.', 'I would be very grateful.'],
   chatty: ['Let me know when it is sorted, yeah?', "I'd be so grateful.", 'Tell me how it went, okay?'],

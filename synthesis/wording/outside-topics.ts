@@ -145,7 +145,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
     requests: [
       'Send my (landlord|insurance|lawyer) a letter by registered post.',
       'Fax the form to the (tax office|town hall|clinic).',
-      ['Print the (tickets|invoice|directions) from my last email.', 'Leave them at reception for me.'],
+      ['Print the (tickets|directions|forms) from my last email.', 'Leave them at reception for me.'],
       ['Scan the letter that came from the (bank|landlord|insurance) today.', 'Put the original into my folder.'],
       'Has the parcel from my (aunt|supplier|publisher) arrived at reception?',
     ],

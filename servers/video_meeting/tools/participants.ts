@@ -136,7 +136,11 @@ const manageParticipant = tool({
   annotations: { readOnly: false, destructive: true },
   establishes: ['consent_settled'],
   needs: ['meeting_live'],
-  ask: ['go ahead and {action} {participant}', '{action} {participant}'],
+  ask: [
+    'go ahead and {action} {participant}',
+    'just {action} {participant}',
+    'use the meeting controls to {action} {participant}',
+  ],
   sample({ db, random, bound }) {
     const actions = bound.action === undefined ? USUAL : [bound.action]
     // Nobody is thrown out who has not come in.
