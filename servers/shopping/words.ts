@@ -80,7 +80,6 @@ export const ADJECTIVES: Readonly<Record<Category, readonly string[]>> = {
 
 export const COUPON_NAMES = wordList('Spring Welcome Birthday Sunday Harvest Friends Thanks Lucky Bonus Sparkle Early')
 
-/** Names of delivery addresses beside `Home`. */
 /** What people call an address in the city where they live. */
 export const LOCAL_NAMES: readonly string[] = ['Office', 'Studio', 'Workshop', 'Flat', 'Neighbours']
 /** What they call one elsewhere. */
@@ -94,6 +93,8 @@ export const AWAY_NAMES: readonly string[] = [
 ]
 /** Those of them that may be at any address. */
 export const ANYWHERE: readonly string[] = ['Flat', 'Second Home']
+/** What people call an address at which somebody takes their parcels in: nobody has things sent to a car park or a museum. */
+export const RECEIVING: ReadonlySet<string> = new Set(['Home', 'Work', 'Office', ...LOCAL_NAMES, ...AWAY_NAMES])
 
 export const CARD_NAMES = wordList('Everyday Travel Family Gold Joint Student')
 export const CARD_BRANDS = ['visa', 'amex', 'maestro', 'mastercard'] as const

@@ -164,7 +164,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   send_direct_message: {
     clauses: [
       'tell {profile} "{text}" in a direct message',
-      'let {profile} know "{text}" by direct message',
+      'message {profile} directly with "{text}"',
       'drop {profile} a line, "{text}"',
       'write {profile} a direct message with the words "{text}"',
       'put "{text}" in a direct message for {profile}',

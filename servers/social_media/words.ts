@@ -60,7 +60,7 @@ export const TEMPLATES: readonly string[] = [
   'Small victory today: {}',
   'Still thinking about {}',
   'Five honest notes on {}',
-  'Tell me everything about {}',
+  'Always in the mood for {}',
   'In praise of {}',
   'Today was all about {}',
   'Best part of the week: {}',

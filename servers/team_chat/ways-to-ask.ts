@@ -71,7 +71,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   post_chat_message: {
     clauses: [
-      'let everyone in {channel} know "{text}"[ and mention {mention}]',
+      'put up "{text}" in {channel}[ and mention {mention}]',
       'put "{text}" in {channel}[ with a mention of {mention}]',
       'say "{text}" in {channel}[ and tag {mention}]',
       'drop "{text}" into {channel}[, tagging {mention}]',

@@ -1,10 +1,10 @@
 import type { ServerDefinition, Session } from '../../servers/kernel/index.js'
-import { entitiesTaken } from './entities-shown.js'
+import { entitiesShown, entitiesTaken } from './entities-shown.js'
 import type { Open, Step } from './step.js'
 
 /**
  * Whether what each call joins belongs together: who is looked for among the people of one project is given no work of another. It is read
- * off the rows of the worlds as they were before, for what is made on the way belongs where it is made.
+ * off the rows of the worlds as they were before, and what is made on the way belongs where it is made.
  */
 export function belongsTogether(steps: readonly Step[], open: Open): boolean {
   const sessions = new Map<ServerDefinition, Session>()
@@ -23,8 +23,11 @@ export function belongsTogether(steps: readonly Step[], open: Open): boolean {
       return others.every(({ entity, key }) => {
         const table = step.server.entities[entity]?.table
         const row = table === undefined ? undefined : sessionOf(step.server).db[table]!.get(key)
+        const maker =
+          row === undefined ? steps.find((made) => entitiesShown(made).some((it) => it.key === key)) : undefined
         return places.every((place) => {
-          const own = row?.[place.entity]
+          const made = maker && entitiesTaken(maker).find((taken) => taken.entity === place.entity)?.key
+          const own = row?.[place.entity] ?? made
           return typeof own !== 'string' || own === place.key
         })
       })

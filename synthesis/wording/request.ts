@@ -154,6 +154,7 @@ function sentence(
     (!frame.ing || gerund !== undefined) &&
     (frame.after !== ' for me' || (alone && !FOR_ITSELF.test(textOf(first)))) &&
     !(linking !== '' && /^(okay|if|when)/.test(frame.before)) &&
+    !(/get you to $/.test(frame.before) && /^get\b/.test(textOf(first))) &&
     (startsWithVerb(first) || /^(please )?$/.test(frame.before)) &&
     !used.has(frame.before)
   const frame = drawFrame(register, fits, random)

@@ -126,7 +126,7 @@ const withdrawListing = tool({
   ask: [
     'withdraw {own_listing} from sale',
     'take {own_listing} off the market',
-    'stop selling {own_listing}',
+    'take {own_listing} off the marketplace',
     'remove {own_listing} from the marketplace',
   ],
   sample({ db, random, bound, now }) {

@@ -6,7 +6,7 @@ import { addressIn, CITIES, parseAddress } from '../../kernel/gazetteer.js'
 import { slug } from '../../kernel/text.js'
 import { cartBill, cartLines, customerOf, LIMITS, shippingOptions } from '../rules.js'
 import { money, SHIPPINGS, tool } from '../schema.js'
-import { ANYWHERE, AWAY_NAMES, LOCAL_NAMES } from '../words.js'
+import { ANYWHERE, AWAY_NAMES, LOCAL_NAMES, RECEIVING } from '../words.js'
 
 const addressEntry = z.object({
   name: z.string(),
@@ -56,6 +56,7 @@ const addDeliveryAddress = tool({
   ],
   sample({ db, random, bound }) {
     if (db.delivery_addresses.count() >= LIMITS.addresses) return null
+    if (bound.name !== undefined && !RECEIVING.has(bound.name)) return null
     const isLocal = random.chance(0.7)
     const home = db.delivery_addresses.list()[0]?.city ?? random.pick(CITIES).city
     const elsewhere = CITIES.filter(({ city }) => city !== home)

@@ -231,6 +231,12 @@ test('an example is shown with its calls, where their values are from, and the t
   assert.is(text.match(/^ {2}- /gm)!.length, 4)
 })
 
+test('an answer of several lines keeps how far each is set in', () => {
+  const assistant = 'projects has 2 directories:\n docs/ (3)\n  drafts/ (0).'
+  const text = renderExample({ ...silent, exchanges: silent.exchanges.map((exchange) => ({ ...exchange, assistant })) })
+  assert.match(text, /^assistant: projects has 2 directories:\n {12}docs\/ \(3\)\n {13}drafts\/ \(0\)\.$/m)
+})
+
 test('what a file holds cannot drive the terminal', () => {
   const user = 'Hi \u001b[31mred\u001b]0;title\u0007 \u202egnirts'
   const hostile = { ...silent, exchanges: silent.exchanges.map((exchange) => ({ ...exchange, user })) }

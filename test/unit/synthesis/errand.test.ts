@@ -217,6 +217,21 @@ test('gives no work of one project to somebody who was looked for in another', (
   ]
   assert.ok(belongsTogether(assigned(one.project), open))
   assert.not.ok(belongsTogether(assigned('ELSEWHERE'), open))
+  const reported = (project: string): Step[] => {
+    const [list, assign] = assigned(project) as [Step, Step]
+    const issue = 'NEW-1'
+    const report = {
+      server: tracker,
+      tool: tracker.toolsByName.get('create_issue')!,
+      args: { project: one.project, title: 'Add a dark theme', type: 'feature' },
+      output: { issue },
+      bindings: [],
+    }
+    const given = { field: 'issue', value: issue, source: 1, entity: 'issue', ways: [] }
+    return [list, report, { ...assign, args: { issue, member }, bindings: [...assign.bindings, given] }]
+  }
+  assert.ok(belongsTogether(reported(one.project), open))
+  assert.not.ok(belongsTogether(reported('ELSEWHERE'), open), 'what was made belongs where it was made')
 })
 
 test('is not to find out how far one walks and then to have the car drive there', () => {

@@ -10,6 +10,8 @@ import { denotes, drawPersona, naturalSpeech, smallTalk } from '../../../synthes
 import { outsideRequest } from '../../../synthesis/wording/outside-requests.js'
 import type { OutsideTopic } from '../../../synthesis/wording/outside-topics.js'
 import type { Ask, Said } from '../../../synthesis/wording/speech.js'
+import { textOf, word } from '../../../synthesis/wording/text-span.js'
+import { type Manner, typed } from '../../../synthesis/wording/typing-manner.js'
 import { wished } from '../../../synthesis/wording/vague.js'
 import { momentOf, referring, samples, spelledOut, TODAY } from '../../support/speech-samples.js'
 
@@ -364,6 +366,33 @@ test('calls people them or by their first name when they have been named, and no
     texts.every(isMeant),
     texts.find((text) => !isMeant(text)),
   )
+  const member: Way = { how: 'label', noun: 'member', label: 'Ana Lima' }
+  const busy = spoken([
+    inWorld('issue_tracker', 'assign_issue', { issue: 'API-3', member: 'ana-lima' }, { member }),
+    inWorld('issue_tracker', 'list_assigned_issues', { member: 'ana-lima' }, { member }),
+  ])
+  assert.not.ok(busy.some((text) => /\b(?:what|which|how|whether) them\b/.test(text)))
+})
+
+test('sets no pronoun beside the other of two', () => {
+  const file: Way = { how: 'only', noun: 'file' }
+  const texts = spoken([
+    inWorld('filesystem', 'read_file', { file: '/home/ana/notes/plan.txt' }, { file }),
+    inWorld(
+      'filesystem',
+      'compare_files',
+      { file: '/home/ana/old.txt', other_file: '/home/ana/notes/plan.txt' },
+      { other_file: file },
+    ),
+  ])
+  assert.not.ok(texts.some((text) => / and it\b/.test(text)))
+})
+
+test('shortens "there is" where it says so, and not where it ends a question', () => {
+  const manner: Manner = { register: 'chatty', lower: false, unstopped: false, dates: 'iso', clock: '24' }
+  const said = (text: string): string => textOf(typed([word(text)], manner))
+  assert.is(said('check whether there is a room'), "check whether there's a room")
+  for (const text of ['see what there is in town', 'see what cash there is for trading']) assert.is(said(text), text)
 })
 
 test('counts a thing in one way where another of its kind stands beside it', () => {

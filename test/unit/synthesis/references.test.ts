@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import { banking } from '../../../servers/banking/index.js'
 import { calendar } from '../../../servers/calendar/index.js'
+import { filesystem } from '../../../servers/filesystem/index.js'
 import { ref, seededRandom } from '../../../servers/kernel/index.js'
 import { socialMedia } from '../../../servers/social_media/index.js'
 import { waysToRefer } from '../../../synthesis/making/references.js'
@@ -37,6 +38,23 @@ test('compare it with others only where all of them are shown', () => {
   assert.equal(waysIn({}, { next_page: 2 }), ['place', 'label'])
   assert.equal(waysIn({ page: 2 }, {}), ['place', 'label'])
   assert.equal(waysIn({}, { found: 4 }), ['place', 'label'])
+})
+
+test('are no name that what was copied bears as well', () => {
+  const ways = (name: string) =>
+    waysToRefer(
+      {
+        server: filesystem,
+        tool: filesystem.toolsByName.get('copy_directory')!,
+        args: { directory: 'logs', into_directory: '/tmp' },
+        output: { name, directory: `/tmp/${name}`, copied: 8, bytes: 1953 },
+      },
+      'directory',
+      `/tmp/${name}`,
+      name,
+    ).map(({ how }) => how)
+  assert.equal(ways('logs'), ['only'])
+  assert.equal(ways('old-logs'), ['only', 'label'])
 })
 
 test('compare times of day only within one day', () => {

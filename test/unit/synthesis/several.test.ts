@@ -27,6 +27,7 @@ test('is what a clause does not ask for that says the plural, or what there is',
   assert.ok(said('list my saved places', 'place'))
   assert.ok(said('find out what we spent on "{text}"', 'expense', 'description'))
   assert.ok(said('search my email for "{words}"', 'email', 'subject'))
+  assert.ok(said('list every directory called {pattern}', 'directory'), 'any number of them')
   assert.not.ok(said('find the message about "{words}"', 'message', 'text'))
   assert.not.ok(said('search the channels for {name}', 'channel'), 'one of that name is looked for')
   assert.not.ok(said('find {name} among my payees', 'payee'), 'they are only looked through')
