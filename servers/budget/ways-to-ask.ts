@@ -173,7 +173,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   withdraw_from_savings_goal: {
     clauses: [
-      '(move|bring) {amount} back (out of|from) {savings_goal} (into|to) {category}',
+      'move {amount} back from {savings_goal} to {category}',
       'let {category} have {amount} (out of|from) {savings_goal}',
       '(dip into|draw on) {savings_goal} for {amount} and add that to {category}',
       'free {amount} (of|from) {savings_goal} for {category}',

@@ -56,7 +56,11 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'open {event} and tell me what it says',
       'give me all the details of {event}',
     ],
-    goals: ['(know|find out) more about an event', 'see who is coming to an event', 'check where an event takes place'],
+    goals: [
+      '(know|find out) more about an event',
+      'look at the details of an event',
+      'look something up about an event',
+    ],
   },
   find_person: {
     clauses: [
@@ -68,7 +72,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'tell me who {name} is',
       'find (somebody|a colleague) called {name}',
     ],
-    goals: ['(find|look up) a colleague', 'know which team somebody is in', 'check whether somebody works here'],
+    goals: ['(find|look up) a colleague', 'look somebody up at work', 'find somebody in the directory'],
   },
   find_free_time: {
     clauses: [

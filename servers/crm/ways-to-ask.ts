@@ -18,7 +18,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     ],
     goals: [
       '(find|look up) a company we deal with',
-      'know who looks after a company',
+      'look into one of our accounts',
       'check what we have on a company',
     ],
   },

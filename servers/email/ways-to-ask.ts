@@ -104,7 +104,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   attach_file: {
     clauses: [
       'put {file} (in|into) {draft} as an attachment',
-      'add {file} to the attachments (of|in) {draft}',
+      'add {file} to the attachments of {draft}',
       'upload( the file|) {file} to {draft}',
       'get( the file|) {file} attached to {draft}',
       'make sure {draft} has {file} (attached|as an attachment)',

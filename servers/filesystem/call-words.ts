@@ -64,8 +64,13 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'read a file',
     answer: '{name} has {lines:line}[: "{text}"].',
     checks: ['show_file_info', 'compare_files'],
+    wishes: ['see what a file says'],
   },
-  read_lines: { goal: 'read a part of a file', answer: 'Here is {name} from line {from_line} on[: "{text}"].' },
+  read_lines: {
+    goal: 'read a part of a file',
+    answer: 'Here is {name} from line {from_line} on[: "{text}"].',
+    wishes: ['see what a file says'],
+  },
   count_lines: {
     goal: 'see how long a file is',
     answer: '{name} has {lines:line}, {words:word} and {bytes:byte}.',

@@ -139,8 +139,12 @@ const SOUGHT = [
   'overdue',
 ]
 
+/** The words alone, each between blanks: there is no rice in a price. */
+const wordsOf = (text: string): string => ` ${text.replaceAll(/[^\p{L}\d]+/gu, ' ').trim()} `
+
 /** Something in a text that somebody would look for. */
 export function sought(random: SeededRandom, text: string): string | undefined {
-  const found = present(SOUGHT, text)
+  const said = wordsOf(text)
+  const found = SOUGHT.filter((entry) => said.includes(wordsOf(entry)))
   return found.length > 0 ? random.pick(found) : undefined
 }

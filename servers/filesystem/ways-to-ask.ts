@@ -24,7 +24,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(look up|check) my quota and the directory I am in',
       'show me the details of this session',
     ],
-    goals: ['know which directory I am in', '(find out|check) how much I can still store', 'know how full my quota is'],
+    goals: ['see where I am and how much space I have', 'check my session', 'check my directory and quota'],
   },
   list_directory: {
     clauses: [
@@ -239,11 +239,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(get me|bring up) the owner, mode and checksum of {file}',
       "tell me everything about {file} except what's in it",
     ],
-    goals: [
-      '(know|find out) who owns a file',
-      'check the size and the permissions of a file',
-      'know more about a file',
-    ],
+    goals: ['see the metadata of a file', 'check the attributes of a file', 'know more about a file'],
   },
   search_in_file: {
     clauses: [
@@ -321,7 +317,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'update {file} so that "{old_text}" becomes "{new_text}"',
       'run sed on {file} to turn "{old_text}" into "{new_text}"',
     ],
-    goals: ['change some words in a file', 'correct something in a file', 'make a file say something else'],
+    goals: ['change some words in a file', 'correct something in a file', 'change what a file says'],
   },
   move_file: {
     clauses: [

@@ -43,7 +43,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'tell me everything about {dish}',
       'tell me more about {dish} and its options',
     ],
-    goals: ['(know|find out) more about a dish', 'see which allergens are in a dish', 'check what a dish costs'],
+    goals: ['(know|find out) more about a dish', 'look at a dish', 'see the details of a dish'],
   },
   add_dish_to_basket: {
     clauses: [

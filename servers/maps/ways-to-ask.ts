@@ -105,7 +105,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'get me the details of {place}',
       'check the opening hours of {place}',
     ],
-    goals: ['know when a place is open', 'find out how good a place is', 'know more about a place'],
+    goals: ['look a place up', 'see the details of a place', 'know more about a place'],
   },
   measure_distance: {
     clauses: [
@@ -179,7 +179,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
   },
   list_saved_places: {
     clauses: [
-      '(go|look) through the places I saved[ as "{name}"]',
+      '(go|look) through my saved places[, looking for "{name}"]',
       '(see|check) which places I have pinned[ as "{name}"]',
       '(pull|bring) up my pins[ for "{name}"]',
       'find the places I have saved[ under the name "{name}"]',

@@ -24,11 +24,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'get me the full details of {listing}',
       'tell me what {listing} stands at',
     ],
-    goals: [
-      'know more about something that is for sale',
-      'see who is selling something and for how much',
-      'check a listing',
-    ],
+    goals: ['know more about something that is for sale', 'look at something that is for sale', 'check a listing'],
   },
   list_market_activity: {
     clauses: [

@@ -13,9 +13,9 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'find out (what|which) saved cards we have for {name}',
       'give me (all|the) customers (called|named) {name}',
       'go through our customers to find {name}',
-      'tell me which of our customers are called {name}',
+      'tell me whether we have a customer called {name}',
     ],
-    goals: ['(find|pull up) one of our customers', 'know what a customer owes', 'see what we have on a customer'],
+    goals: ['(find|pull up) one of our customers', 'look a customer up', 'see what we have on a customer'],
   },
   create_invoice: {
     clauses: [

@@ -34,7 +34,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'give me the stock of {article}[ in {city}], store by store',
       'find out which of our shops[ in {city}] have {article} available',
       'get me the stock numbers for {article}[ in {city}]',
-      'let me know how many of {article} we have[ in {city}]',
+      'let me know the stock of {article}[ in {city}]',
       'see what is left of {article}[ in our {city} stores] and what is kept for customers',
     ],
     goals: [
@@ -53,7 +53,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'tell me what is about to run out at {store} and what is coming in',
       'tell me what {store} has too little of and what deliveries are due there',
     ],
-    goals: ['know what a store needs', 'look at one of our stores', 'see what a store is short of'],
+    goals: ['see how a store is doing', 'look at one of our stores', 'check on one of our stores'],
   },
   transfer_stock: {
     clauses: [

@@ -40,12 +40,12 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       '(bring|pull) up {product}',
       'let me know what {product} is like and what it costs',
       'give me the details of {product}',
-      'check the price and versions of {product}',
+      'check which versions of {product} there are',
       'see how people rate {product}',
       'get me the product page for {product}',
       'tell me more about {product}',
     ],
-    goals: ['know more about a product', 'see what a product comes in', 'check what a product costs'],
+    goals: ['know more about a product', 'look at a product', 'see the details of a product'],
   },
   add_to_cart: {
     clauses: [
@@ -186,7 +186,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'check my loyalty points and my store credit',
       'get me the payment methods I have saved',
     ],
-    goals: ['know how I can pay', 'see my points and cards', 'find out what I can pay with'],
+    goals: ['know how I can pay', 'look at my payment methods', 'find out what I can pay with'],
   },
   redeem_gift_card: {
     clauses: [
@@ -233,7 +233,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'get me everything on {order}',
       'check {order} for me',
     ],
-    goals: ['know what was in an order', 'see where an order stands', 'look something up in one of my orders'],
+    goals: ['look at one of my orders', 'see the details of an order', 'look something up in one of my orders'],
   },
   cancel_order: {
     clauses: [

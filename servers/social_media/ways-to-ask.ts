@@ -145,7 +145,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'make sure {profile} is {restriction} on here',
     ],
     goals: [
-      'see more or fewer posts from somebody',
+      'change how I deal with somebody',
       'mute, block or unblock somebody',
       'change whether somebody is muted or blocked',
     ],

@@ -84,7 +84,7 @@ export const REPLIES: readonly string[] = [
   'Well said!',
   'That made me laugh',
   'I disagree, but well said',
-  'How long have you been at it?',
+  'Now I am curious',
   'I want to hear the rest of the story',
 ]
 

@@ -39,7 +39,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'get me everything on {flight}',
       'check the status of {flight}',
     ],
-    goals: ['know more about a flight', 'see the fares of a flight', 'check whether a flight is going ahead'],
+    goals: ['know more about a flight', 'look at a flight', 'see the details of a flight'],
   },
   find_traveller: {
     clauses: [
@@ -51,7 +51,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'go through our travellers and find {name}',
       'give me what we have on file for the traveller {name}',
     ],
-    goals: ['find one of our travellers', "check somebody's passport or points", 'see what we have on a traveller'],
+    goals: ['find one of our travellers', 'look a traveller up', 'see what we have on a traveller'],
   },
   update_passport: {
     clauses: [
@@ -174,7 +174,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'show me {booking}',
       'tell me what {booking} includes',
     ],
-    goals: ['know the status of a booking', 'see whether a booking is paid', 'look something up about a booking'],
+    goals: ['know the status of a booking', 'look at one of our bookings', 'look something up about a booking'],
   },
   find_free_seats: {
     clauses: [

@@ -31,7 +31,11 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
       'make sure the {brake} brake is {state} now',
       'get the car to turn the {brake} brake {state}',
     ],
-    goals: ['apply or release a brake', 'set or release one of the brakes', 'engage or release one of the brakes'],
+    goals: [
+      'do something with one of the brakes',
+      'set or release one of the brakes',
+      'engage or release one of the brakes',
+    ],
   },
   shift_gear: {
     clauses: [

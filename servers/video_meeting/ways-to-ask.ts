@@ -69,7 +69,7 @@ export const waysToAsk: Readonly<Record<string, WaysToAsk>> = {
     clauses: [
       '{action} {participant} for me',
       'find {participant} in the participant list and {action} them',
-      'use my host controls to {action} {participant}',
+      '{action} {participant} now',
       'go to the participant list and {action} {participant}',
       'do me a favour and {action} {participant}',
     ],

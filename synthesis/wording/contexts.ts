@@ -57,7 +57,7 @@ const LEADS: Readonly<Record<string, Reasons>> = {
     looks: ["I'm catching up with the project~."],
     changes: ["I'm doing the chores in our tracker~."],
   },
-  maps: { any: [], looks: ['I like to know my way in advance.', 'I like to know my way around.'] },
+  maps: { any: [], looks: ['I like to know my way around.'] },
   marketplace: {
     any: ["It's about the marketplace."],
     looks: ["I'm having a look at the marketplace~."],
@@ -73,10 +73,7 @@ const LEADS: Readonly<Record<string, Reasons>> = {
     looks: ["I'm checking on our branches~."],
   },
   shopping: { any: ["I'm on the shop's site~."] },
-  social_media: {
-    any: ["I'm looking after my account~."],
-    looks: ["I'm having a look at what is going on~."],
-  },
+  social_media: { any: [], looks: ["I'm having a look at what is going on~."] },
   team_chat: {
     any: ["I'm catching up with the team~.", "It's about our chat."],
     looks: ["I'm going through the chat~."],

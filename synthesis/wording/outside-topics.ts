@@ -279,7 +279,6 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
       ['Ask the seller whether the (camera|piano|tent) has scratches.', 'Ask for a video of it, too.'],
       'Tell the seller that I can come by on (Saturday|Friday evening).',
       'Report a seller who never answers.',
-      'Give the seller my phone number.',
     ],
   },
   {

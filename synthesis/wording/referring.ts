@@ -90,7 +90,7 @@ const AFTER_WHICH_NOTHING = / (of|under|about|among|on|at|by|inside|up|back|off|
 const OF = / of $/
 /** The same of people, and words after which it is they who do something: "see what them still have". */
 const AFTER_WHICH_NOBODY =
-  / (of|under|about|among|on|onto|in|up|back|off|out|over|down|away|what|which|where|how|whether|if|when|that|who|and) $/
+  / (of|under|about|among|on|onto|in|up|back|off|out|over|down|away|what|which|where|how|whether|if|when|that|sure|who|and) $/
 
 function theOnly(
   noun: string,

@@ -39,7 +39,7 @@ const CONTRACTIONS: readonly [RegExp, string][] = [
   // Nor is "what there is in town", "what cash there is for it".
   [/(?<!\b(?:what|which|all|whatever|where|as|than|how) (?:[a-z]+ ){0,2})\bthere is\b/g, "there's"],
   // What ends its clause is not shortened: "where it is and".
-  [/(?<!\b(?:where|whom|what|how|than|metres) )\bit is(?= (?!and\b|or\b|from\b)[a-z])/g, "it's"],
+  [/(?<!\b(?:where|whom|what|how|than|metres) )\bit is(?= (?!and\b|or\b|from\b|now\b)[a-z])/g, "it's"],
 ]
 
 /** The words as this person types them; values and names stay as they are. */

@@ -134,7 +134,7 @@ export function wished(
     !REPEATED.some(([said, asked]) => said.test(goal) && asked.test(form)) &&
     (!STATE.test(goal) || WISHED_FOR.test(form)) &&
     (/^(see|know|go through) /.test(goal) ? isOwn(form) : true) &&
-    !(/ for | that I /.test(goal) && /for me/.test(form))
+    !(/ for | that I | I have\b/.test(goal) && /for me/.test(form))
   const form = random.pick(WISHES[register].filter(fits))
   const own = isOwn(form)
   const said = own

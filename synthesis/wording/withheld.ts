@@ -28,7 +28,7 @@ const BOUNDARY =
   /^($|,| (and|with|at|on|for|in|to|by|as|of|from|until|under|within|about|before|so|that|when|saying|titled|called|named|after|beneath|again|now)\b)/
 /** What waits for something: no sentence ends there. */
 const WAITING =
-  /\b(a|an|the|my|is|are|was|and|or|at most|no more than|than|up|be|stops|expires|ends|lasts|costs|begins|differs?|compares?|nearest|closest|next|above|below|over|spent|paid|charged|tagged|packed|zipped|written|installed|booked|counts|counted|points|runs|belongs?|missing|valid|close|away|trip|come|takes part|people|good|pointing|who banks|take place|(?:have|put a copy of|mark me for) \{[a-z_]+\}|reachable|automated|and ask|and pay|it|us|mark me|take me|add me|alert me|should it fall|, delivered)$/
+  /\b(a|an|the|my|is|are|was|and|or|at most|no more than|than|up|be|stops|expires|ends|lasts|costs|begins|differs?|compares?|nearest|closest|next|above|below|over|spent|paid|charged|tagged|packed|zipped|written|installed|booked|counts|counted|points|runs|belongs?|missing|valid|close|away|trip|come|takes part|people|good|pointing|who banks|take place|(?:have|put a copy of|mark me for) \{[a-z_]+\}|reachable|automated|and ask|and pay|it|us|posted|up to date|updated|(?:metres|kilometres|far) it is from \{[a-z_]+\}|mark me|take me|add me|alert me|should it fall|, delivered)$/
 /** A verb with one thing alone, which is not what the request was about: `append "..."`, `ask Ana`. */
 const BARE = /^(?:[a-z]+ "\{[a-z_]+\}"|(?:add|ask|give) \{[a-z_]+\}(?: with .*)?)$/
 /** What is looked for or counted, once its name is gone. */
