@@ -36,7 +36,7 @@ const CONTRACTIONS: readonly [RegExp, string][] = [
   [/\bwhat is\b/g, "what's"],
   [/\bwho is\b/g, "who's"],
   [/\bwhere is\b/g, "where's"],
-  // Nor is "what there is in town", "what cash there is for it".
+  // "See what there is in town" is not shortened, nor "what cash there is for it".
   [/(?<!\b(?:what|which|all|whatever|where|as|than|how) (?:[a-z]+ ){0,2})\bthere is\b/g, "there's"],
   // What ends its clause is not shortened: "where it is and".
   [/(?<!\b(?:where|whom|what|how|than|metres) )\bit is(?= (?!and\b|or\b|from\b|now\b)[a-z])/g, "it's"],
