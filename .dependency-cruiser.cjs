@@ -1,118 +1,50 @@
-/** The rooms of docs/architecture.md: what each top-level folder may import. A room that is not named here may not be imported. */
-const MAY_IMPORT = {
-  proto: [],
-  control: [],
-  cli: ['proto'],
-  http: [],
-  servers: ['http'],
-  engine: [],
-  chat: ['engine'],
-  reward: ['servers'],
-  episode: ['servers', 'reward', 'engine'],
-  judging: ['proto', 'servers', 'engine', 'reward', 'episode'],
-  dataset: ['servers', 'reward', 'episode'],
-  environment: ['proto', 'cli', 'http', 'servers', 'chat', 'reward', 'episode', 'judging', 'dataset'],
-  synthesis: ['servers', 'reward', 'chat', 'episode', 'dataset'],
-  inference: ['http', 'engine', 'reward', 'episode', 'servers'],
-  swarm: ['proto'],
-  node: ['proto', 'cli', 'http', 'servers', 'engine', 'reward', 'episode', 'inference', 'swarm', 'judging', 'control'],
-  coordinator: [
-    'proto',
-    'cli',
-    'http',
-    'servers',
-    'engine',
-    'reward',
-    'episode',
-    'judging',
-    'dataset',
-    'swarm',
-    'control',
-  ],
-  lab: [
-    'proto',
-    'cli',
-    'servers',
-    'engine',
-    'chat',
-    'reward',
-    'episode',
-    'judging',
-    'dataset',
-    'environment',
-    'synthesis',
-    'swarm',
-    'coordinator',
-  ],
-}
-/** The wings of the coordinator, likewise. `main.ts` puts the commands together and may import them all. */
-const COORDINATOR_WINGS = {
-  settings: [],
-  spool: [],
-  ledger: ['settings'],
-  backup: ['settings', 'spool', 'ledger'],
-  report: ['settings', 'ledger'],
-  leases: ['settings', 'ledger'],
-  intake: ['settings', 'spool', 'ledger'],
-  versions: ['settings', 'spool', 'ledger', 'leases', 'intake'],
-  dashboard: ['settings', 'ledger', 'report'],
-  service: ['settings', 'spool', 'ledger', 'report', 'leases', 'intake', 'versions', 'dashboard'],
-  commands: ['settings', 'spool', 'ledger', 'backup', 'report', 'service'],
-}
-/** The base of every room's errors and how counts are said in them, which any of them may import. */
-const GROUND = 'errors'
-const rooms = Object.keys(MAY_IMPORT)
-const wings = Object.keys(COORDINATOR_WINGS)
-/** Rooms that know what a world is, and no world: they import the kernel and nothing else of `servers/`. */
-const KERNEL_ONLY = ['reward', 'episode', 'inference', 'judging', 'dataset']
+const { MAY_IMPORT, COORDINATOR_SUBPACKAGES, KERNEL_ONLY, ONE_ADAPTER } = require('./scripts/import-rules.cjs')
 
-/** Third-party packages that exactly one file may import (one adapter file per third-party API). */
-const ONE_ADAPTER = {
-  'node-llama-cpp': '^engine/(llama|native)\\.ts$',
-  '@chainsafe/libp2p-gossipsub': '^swarm/(gossip|host)\\.ts$',
-  pidusage: '^engine/memory-guard\\.ts$',
-  level: '^(node/store|coordinator/ledger/event-log)\\.ts$',
-  '@modelcontextprotocol/(sdk|server)': '^servers/kernel/mcp/',
-  '@seriousme/openapi-schema-validator': '^servers/authoring/importing/openapi\\.ts$',
-  protobufjs: '^proto/',
-  'hyparquet-writer': '^(dataset/parquet|coordinator/report/run-tables)\\.ts$',
-  echarts: '^(dataset/plots|coordinator/dashboard/charts)\\.ts$',
-  'prom-client': '(^swarm|/[a-z]+)/metrics\\.ts$',
-  systeminformation: '^node/machine/battery-and-heat\\.ts$',
-  '@libp2p/prometheus-metrics': '^swarm/metrics\\.ts$',
-  qr: '^coordinator/(commands/invitation|dashboard/pages/join)\\.ts$',
-  '@peculiar/asn1-x509': '^coordinator/versions/run-certificate\\.ts$',
-  '@huggingface/hub': '^node/adapters/hub\\.ts$',
-  openai: '^chat/openai-chat\\.ts$',
-  'es-module-lexer': '^servers/authoring/source\\.ts$',
+/** The base of every package's errors. */
+const GROUND = 'common/errors'
+const packages = Object.keys(MAY_IMPORT)
+const subpackages = Object.keys(COORDINATOR_SUBPACKAGES)
+/** The folders of a package, without those of a package within it: `servers/` is one, and `servers/episodes/` another. */
+const filesOf = (name) => {
+  const within = packages.filter((other) => other.startsWith(`${name}/`)).map((other) => other.slice(name.length + 1))
+  return within.length === 0 ? `${name}/` : `${name}/(?!(${within.join('|')})/)`
 }
-
-const mayNot = (folders, own, allowed) => folders.filter((other) => other !== own && !allowed.includes(other)).join('|')
+const anyOf = (names) => `^(${names.map(filesOf).join('|')})`
+const othersThan = (all, own, allowed) => all.filter((other) => other !== own && !allowed.includes(other))
 
 module.exports = {
   forbidden: [
-    ...rooms.map((room) => ({
-      name: `rooms-${room}`,
+    ...packages.map((name) => ({
+      name: `packages-${name}`,
       severity: 'error',
-      from: { path: `^${room}/` },
-      to: { path: `^(${mayNot(rooms, room, MAY_IMPORT[room])})/` },
+      from: { path: `^${filesOf(name)}` },
+      to: { path: anyOf(othersThan(packages, name, MAY_IMPORT[name])) },
     })),
-    ...wings.map((wing) => ({
-      name: `wings-${wing}`,
+    ...subpackages.map((name) => ({
+      name: `subpackages-${name}`,
       severity: 'error',
-      from: { path: `^coordinator/${wing}/` },
-      to: { path: `^coordinator/((${mayNot(wings, wing, COORDINATOR_WINGS[wing])})/|main\\.ts)` },
+      from: { path: `^coordinator/${name}/` },
+      to: {
+        path: `^coordinator/((${othersThan(subpackages, name, COORDINATOR_SUBPACKAGES[name]).join('|')})/|main\\.ts)`,
+      },
     })),
     {
       name: 'ground',
-      comment: 'What lies under all rooms imports none of them.',
+      comment: 'The base of the errors imports no package.',
       severity: 'error',
       from: { path: `^${GROUND}/` },
-      to: { path: `^(${rooms.join('|')})/` },
+      to: { path: anyOf(packages) },
     },
     {
-      name: 'every-file-in-a-wing',
-      comment: 'A file beside the wings has no place in their order.',
+      name: 'every-file-in-a-package',
+      comment: 'A file next to the packages of a group has no place in their order.',
+      severity: 'error',
+      from: { path: '^(common|rollout|tasks)/[^/]+\\.ts$' },
+      to: {},
+    },
+    {
+      name: 'every-file-in-a-subpackage',
+      comment: 'A file next to the subpackages has no place in their order.',
       severity: 'error',
       from: { path: '^coordinator/[^/]+\\.ts$', pathNot: '^coordinator/main\\.ts$' },
       to: {},
@@ -124,14 +56,14 @@ module.exports = {
       to: { path: '^servers/(?!kernel/)' },
     },
     {
-      name: 'kernel-knows-no-world',
+      name: 'kernel-knows-no-environment',
       severity: 'error',
       from: { path: '^servers/kernel/' },
       to: { path: '^servers/(?!kernel/)' },
     },
     {
-      name: 'authors-know-no-world',
-      comment: 'What checks and loads worlds of others treats ours like them.',
+      name: 'authoring-knows-no-environment',
+      comment: 'Our environments are checked and loaded by the same code as those of other authors.',
       severity: 'error',
       from: { path: '^servers/authoring/' },
       to: { path: '^servers/(?!kernel/|authoring/|catalogue\\.ts)' },
@@ -140,13 +72,13 @@ module.exports = {
     {
       name: 'no-tests-in-product',
       severity: 'error',
-      from: { path: `^(${rooms.join('|')})/` },
-      to: { path: '^(test|bench|scripts)/' },
+      from: { path: anyOf(packages) },
+      to: { path: '^(test|scripts)/' },
     },
     ...Object.entries(ONE_ADAPTER).map(([name, adapter]) => ({
       name: `one-adapter-${name.replaceAll(/[^a-z]+/g, '-')}`,
       severity: 'error',
-      from: { path: `^(${rooms.join('|')})/`, pathNot: adapter },
+      from: { path: anyOf(packages), pathNot: adapter },
       to: { path: `node_modules/${name}/` },
     })),
   ],

@@ -9,12 +9,12 @@ function stop(why) {
   process.exit(2)
 }
 
-/** Runs the program of a room, `dist/<room>/main.js`. */
-module.exports = function launch(room) {
+/** Runs the program of a package, `dist/<folder>/main.js`. */
+module.exports = function launch(folder) {
   var version = process.versions.node.split('.').map(Number)
   if (version[0] < NEEDED[0] || (version[0] === NEEDED[0] && version[1] < NEEDED[1]))
     stop('Node.js ' + process.versions.node + ' is too old: ' + NEEDED.join('.') + ' or newer is needed (nodejs.org).')
-  var main = path.join(__dirname, '..', 'dist', room, 'main.js')
+  var main = path.join(__dirname, '..', 'dist', folder, 'main.js')
   if (!fs.existsSync(main)) stop('This checkout is not built yet: npm run setup')
   import(require('url').pathToFileURL(main).href)
 }

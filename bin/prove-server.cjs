@@ -1,2 +1,2 @@
 #!/usr/bin/env node
-require('./launch.cjs')('environment')
+require('./launch.cjs')('servers/episodes')

@@ -1,15 +1,20 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { type AuditDesk, auditGroups } from '../coordinator/intake/audit-run.js'
-import type { AdapterFile, Engine } from '../engine/types.js'
-import { runGroup } from '../episode/run-group.js'
-import type { Stage } from '../episode/stage.js'
-import type { Task } from '../episode/task.js'
-import { type GroupStatistics, measureGroup } from '../judging/evidence.js'
-import { measureFalseRefusals } from '../judging/judge-statistics.js'
-import { fitRepairTail } from '../judging/repair-tail.js'
-import type { AuditedGroup } from '../judging/sampled-turns.js'
-import { type Calibration, type CalibrationSubject, describeHonest, fitThresholds } from '../judging/thresholds.js'
+import type { AdapterFile, Engine } from '../rollout/engine/types.js'
+import type { Stage } from '../rollout/episode/episode-runtime.js'
+import { runGroup } from '../rollout/episode/run-group.js'
+import type { Task } from '../rollout/episode/task.js'
+import { fitRepairTail } from '../rollout/verification/logit-error-tail.js'
+import { type GroupStatistics, measureGroup } from '../rollout/verification/sampled-token.js'
+import type { AuditedGroup } from '../rollout/verification/sampled-turns.js'
+import {
+  type Calibration,
+  type CalibrationSubject,
+  describeHonest,
+  fitThresholds,
+} from '../rollout/verification/thresholds.js'
+import { measureFalseRefusals } from '../rollout/verification/verify-statistics.js'
 import { openJournal } from './journal.js'
 
 export interface CalibrationSettings {

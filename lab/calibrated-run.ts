@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
+import { CodedError } from '../common/errors/index.js'
 import { type RunConfig, readConfig } from '../coordinator/settings/config.js'
 import type { TrainerSettings } from '../coordinator/settings/trainer-settings.js'
-import { type CacheType, USUAL_CACHE } from '../engine/index.js'
-import { DEFAULT_RULES } from '../episode/index.js'
-import { CodedError } from '../errors/index.js'
+import { type CacheType, USUAL_CACHE } from '../rollout/engine/index.js'
+import { DEFAULT_RULES } from '../rollout/episode/index.js'
 
 /** A calibration that nobody has said what it is of. */
 export class NotNamed extends CodedError<'not_named'> {}

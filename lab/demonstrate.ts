@@ -1,5 +1,5 @@
-import { closingOf, type Dialect, groundTruthScript, type Task } from '../episode/index.js'
-import type { JsonObject } from '../reward/index.js'
+import { closingOf, type Dialect, groundTruthScript, type Task } from '../rollout/episode/index.js'
+import type { JsonObject } from '../rollout/reward/index.js'
 import type { SeededRandom, ServerDefinition } from '../servers/kernel/index.js'
 
 /**

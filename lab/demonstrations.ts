@@ -1,4 +1,4 @@
-import type { Tokenizer } from '../engine/types.js'
+import type { Tokenizer } from '../rollout/engine/types.js'
 import {
   createStage,
   createTeacherSource,
@@ -7,8 +7,8 @@ import {
   runEpisode,
   type Stage,
   type Task,
-} from '../episode/index.js'
-import { PAPER } from '../reward/index.js'
+} from '../rollout/episode/index.js'
+import { PAPER } from '../rollout/reward/index.js'
 import { deriveSeed, type ServerDefinition, seededRandom, type WorldCache } from '../servers/kernel/index.js'
 import { demonstrate, type Flaws, NO_FLAWS } from './demonstrate.js'
 

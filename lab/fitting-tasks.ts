@@ -1,7 +1,7 @@
+import { CodedError } from '../common/errors/index.js'
 import { readConfig } from '../coordinator/settings/config.js'
-import { type CacheType, USUAL_CACHE } from '../engine/index.js'
-import { DEFAULT_LIMITS, type EpisodeLimits, hasRoom, type Stage, type Task } from '../episode/index.js'
-import { CodedError } from '../errors/index.js'
+import { type CacheType, USUAL_CACHE } from '../rollout/engine/index.js'
+import { DEFAULT_LIMITS, type EpisodeLimits, hasRoom, type Stage, type Task } from '../rollout/episode/index.js'
 
 /** No task of the data set can be played within the limits. */
 export class NothingFits extends CodedError<'nothing_fits'> {}

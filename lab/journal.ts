@@ -1,6 +1,6 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import type { z } from 'zod'
-import { CodedError } from '../errors/index.js'
+import { CodedError } from '../common/errors/index.js'
 
 /** A journal is of other work than is asked for, or is not one. */
 export class JournalError extends CodedError<'other_work' | 'damaged'> {}

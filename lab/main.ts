@@ -1,5 +1,5 @@
 import '../swarm/polyfill.js'
-import { runProgram } from '../cli/index.js'
+import { runProgram } from '../common/cli/index.js'
 import { PROGRAM } from './commands/program.js'
 
 await runProgram(PROGRAM)

@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { integerOption } from '../cli/index.js'
-import { CACHE_TYPES } from '../engine/index.js'
-import { DEFAULT_LIMITS, DEFAULT_RULES, DIALECTS } from '../episode/index.js'
+import { integerOption } from '../common/cli/index.js'
 import { LIMITS } from '../proto/index.js'
-import { REWARD_PRESETS } from '../reward/index.js'
+import { CACHE_TYPES } from '../rollout/engine/index.js'
+import { DEFAULT_LIMITS, DEFAULT_RULES, DIALECTS } from '../rollout/episode/index.js'
+import { REWARD_PRESETS } from '../rollout/reward/index.js'
 import { CATALOGUE, isWorldFolder } from '../servers/catalogue.js'
 
 /** Parses a command-line number within bounds. */

@@ -1,6 +1,6 @@
-import type { Example } from '../dataset/index.js'
-import { openEpisode, type TaskStage } from '../environment/index.js'
-import { PAPER, REWARD_PRESETS } from '../reward/index.js'
+import { PAPER, REWARD_PRESETS } from '../rollout/reward/index.js'
+import { openEpisode, type TaskStage } from '../servers/episodes/index.js'
+import type { Example } from '../tasks/dataset/index.js'
 import { POLICY_PROBES, PROBES, type Probe } from './probes.js'
 
 /** What one way of playing earns over a data set. */

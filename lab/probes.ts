@@ -1,6 +1,6 @@
-import type { Example, TeacherCall } from '../dataset/index.js'
-import type { Action } from '../environment/index.js'
-import { closingOf, type Task } from '../episode/index.js'
+import { closingOf, type Task } from '../rollout/episode/index.js'
+import type { Action } from '../servers/episodes/index.js'
+import type { Example, TeacherCall } from '../tasks/dataset/index.js'
 
 /** A way of playing an example without a model. */
 export interface Probe {

@@ -1,5 +1,5 @@
-import { type Engine, EngineError, type EngineErrorCode } from '../engine/index.js'
 import type { Canary } from '../proto/index.js'
+import { type Engine, EngineError, type EngineErrorCode } from '../rollout/engine/index.js'
 import { NodeError } from './errors.js'
 
 /**

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { DRAW, type Tokenizer } from '../engine/index.js'
-import { type Catalogue, DEFAULT_LIMITS, toolsetSchemaSha256 } from '../episode/index.js'
-import { largestBody } from '../judging/index.js'
 import { LIMITS, type PolicyManifest } from '../proto/index.js'
+import { DRAW, type Tokenizer } from '../rollout/engine/index.js'
+import { type Catalogue, DEFAULT_LIMITS, toolsetSchemaSha256 } from '../rollout/episode/index.js'
+import { largestBody } from '../rollout/verification/index.js'
 import { NodeError } from './errors.js'
 
 /** What a node brings that a run may ask for. */

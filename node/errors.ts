@@ -1,4 +1,4 @@
-import { CodedError } from '../errors/index.js'
+import { CodedError } from '../common/errors/index.js'
 export type NodeErrorCode =
   /** The base model's file is missing or not the one the run asks for. */
   | 'wrong_base'

@@ -1,7 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import type { Engine } from '../engine/index.js'
-import type { Rollout } from '../episode/index.js'
-import { recordCall } from '../judging/index.js'
 import {
   type GroupAnnouncement,
   type GroupBody,
@@ -10,6 +7,9 @@ import {
   sha256,
   toMaskRuns,
 } from '../proto/index.js'
+import type { Engine } from '../rollout/engine/index.js'
+import type { Rollout } from '../rollout/episode/index.js'
+import { recordCall } from '../rollout/verification/index.js'
 
 /** A finished group in the form in which it travels. */
 export function groupBodyOf(

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CACHE_TYPES, USUAL_CACHE } from '../engine/index.js'
+import { CACHE_TYPES, USUAL_CACHE } from '../rollout/engine/index.js'
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const count = z.int().min(0)

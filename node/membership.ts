@@ -14,8 +14,8 @@ import {
   type SwarmHost,
   serveBoard,
 } from '../swarm/index.js'
-import { createBoardKeeper } from './board-keeper.js'
-import type { BoardPlace } from './board-place.js'
+import { createBoardKeeper } from './leaderboard-keeper.js'
+import type { BoardPlace } from './leaderboard-place.js'
 import { createNews, type News } from './news.js'
 import type { NodeStore } from './store.js'
 

@@ -1,11 +1,11 @@
-import { type AdapterShape, type Engine, EngineError, type EngineLanes } from '../engine/index.js'
-import { DEFAULT_LIMITS, type EpisodeLimits, type Stage } from '../episode/index.js'
 import { type BlobDescription, checkSuccession, type PolicyManifest, type SealedManifest } from '../proto/index.js'
+import { type AdapterShape, type Engine, EngineError, type EngineLanes } from '../rollout/engine/index.js'
+import { DEFAULT_LIMITS, type EpisodeLimits, type Stage } from '../rollout/episode/index.js'
 import type { Clock, SnapshotExchange } from '../swarm/index.js'
 import { checkCanary } from './canary.js'
 import { checkCompatible, type InstalledParts } from './compatibility.js'
 import { adapterOf, createKeptPublications, type KeptPublicationsParts } from './kept-publications.js'
-import { cacheTypeFor, stageFor } from './policy-stage.js'
+import { cacheTypeFor, stageFor } from './policy-runtime.js'
 
 /** The policy the engine runs. */
 export interface LoadedPolicy {

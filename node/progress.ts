@@ -1,9 +1,9 @@
-import { type Confinement, type ConfinementLevel, type Placement, USUAL_CACHE } from '../engine/index.js'
-import { countOf } from '../errors/index.js'
+import { countOf } from '../common/errors/index.js'
 import { isRefusalCode, REFUSALS, type RefusalCode, type RefusalConsequence, type Verdict } from '../proto/index.js'
+import { type Confinement, type ConfinementLevel, type Placement, USUAL_CACHE } from '../rollout/engine/index.js'
 import { inBytes } from './base/in-bytes.js'
-import { type BoardPlace, placeText } from './board-place.js'
 import { type JoinPlan, planText } from './join-plan.js'
+import { type BoardPlace, placeText } from './leaderboard-place.js'
 
 /** What a volunteer, or a program that started the node, is told as it happens. */
 export type NodeProgress =

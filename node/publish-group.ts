@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { PrivateKey } from '@libp2p/interface'
-import { describePublishedGroup } from '../judging/index.js'
 import { groupBody, sealGroupAnnouncement } from '../proto/index.js'
+import { describePublishedGroup } from '../rollout/verification/index.js'
 import type { LastGroup } from './records.js'
 
 /**

@@ -1,9 +1,15 @@
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { packageVersion } from '../cli/index.js'
-import { type EngineProcess, type EngineResources, openEngine, openTokenizer, passedOverLine } from '../engine/index.js'
-import { DEFAULT_LIMITS } from '../episode/index.js'
+import { packageVersion } from '../common/cli/index.js'
 import type { Invitation } from '../proto/index.js'
+import {
+  type EngineProcess,
+  type EngineResources,
+  openEngine,
+  openTokenizer,
+  passedOverLine,
+} from '../rollout/engine/index.js'
+import { DEFAULT_LIMITS } from '../rollout/episode/index.js'
 import { CATALOGUE } from '../servers/catalogue.js'
 import {
   type Bandwidth,
@@ -21,10 +27,10 @@ import { readBaseModel } from './base/find-base.js'
 import { obtainBaseModel } from './base/obtain-base.js'
 import { measureSpeed } from './doctor/engine-speed.js'
 import { NodeError } from './errors.js'
-import { type Gate, type Rest, whileOnDuty } from './gate.js'
 import type { JoinPlan } from './join-plan.js'
 import { ownListenAddresses } from './listen-port.js'
 import { openMembership } from './membership.js'
+import { type Gate, type Rest, whileOnDuty } from './pause-control.js'
 import type { NodeProgress } from './progress.js'
 import type { NodeStore } from './store.js'
 import { startVolunteer, type Volunteer } from './volunteer.js'

@@ -1,6 +1,7 @@
-import type { Engine } from '../engine/index.js'
-import { EpisodeError, parseTask, type Rollout, type Stage, type Task } from '../episode/index.js'
-import { countOf } from '../errors/index.js'
+import { countOf } from '../common/errors/index.js'
+import { SwarmRefusal } from '../proto/index.js'
+import type { Engine } from '../rollout/engine/index.js'
+import { EpisodeError, parseTask, type Rollout, type Stage, type Task } from '../rollout/episode/index.js'
 import {
   BODY_STAGES,
   type Calibration,
@@ -20,8 +21,7 @@ import {
   type StageOutcome,
   type StageWatch,
   UNWATCHED,
-} from '../judging/index.js'
-import { SwarmRefusal } from '../proto/index.js'
+} from '../rollout/verification/index.js'
 import { NodeError } from './errors.js'
 import type { ClosedRound, GroupOrigin, KeptGroup } from './kept-group.js'
 

@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import type { PrivateKey } from '@libp2p/interface'
-import { calibratedName, type Engine, EngineError } from '../engine/index.js'
-import { EpisodeError, parseTask, runGroup, type Task } from '../episode/index.js'
 import {
   groupBody,
   type Lease,
@@ -12,24 +10,26 @@ import {
   SwarmRefusal,
   sealGroupAnnouncement,
 } from '../proto/index.js'
-import { ExampleError } from '../reward/index.js'
+import { calibratedName, type Engine, EngineError } from '../rollout/engine/index.js'
+import { EpisodeError, parseTask, runGroup, type Task } from '../rollout/episode/index.js'
+import { ExampleError } from '../rollout/reward/index.js'
 import { WorldDefect } from '../servers/kernel/index.js'
 import { type KeptConnection, requestLeases, type SwarmHost, TransportError } from '../swarm/index.js'
 import { NodeError } from './errors.js'
 import { fetchAhead } from './fetch-ahead.js'
-import { type Gate, isOffDuty, isUrgent, OPEN, TURNED, turnedTo, waitForDuty } from './gate.js'
 import { groupAnnouncementOf, groupBodyOf } from './group-body.js'
-import { createGroupsInHand, GROUP_DONE, type GroupsInHand } from './groups-in-hand.js'
+import { createGroupsInHand, GROUP_DONE, type GroupsInHand } from './groups-in-progress.js'
 import { giveBack, keepLease, within } from './held-lease.js'
 import type { GroupOrigin } from './kept-group.js'
-import { createLeasePace, type LeasePace } from './lease-pace.js'
+import { createLeasePace, type LeasePace } from './lease-timing.js'
 import type { News } from './news.js'
 import type { Outbox } from './outbox.js'
+import { type Gate, isOffDuty, isUrgent, OPEN, TURNED, turnedTo, waitForDuty } from './pause-control.js'
 import type { LoadedPolicy, PolicyKeeper } from './policy-keeper.js'
-import { cacheTypeFor } from './policy-stage.js'
+import { cacheTypeFor } from './policy-runtime.js'
 import { forTerminal, type NodeProgress } from './progress.js'
+import { createToldSpeed, type ToldSpeed } from './reported-speed.js'
 import type { NodeStore } from './store.js'
-import { createToldSpeed, type ToldSpeed } from './told-speed.js'
 import { waitForRetry, waitForWork } from './wait-for-work.js'
 
 export interface WorkLoopParts {

@@ -1,4 +1,4 @@
-import type { Engine, TokenSource } from '../engine/index.js'
+import type { Engine, TokenSource } from '../rollout/engine/index.js'
 import type { Clock } from '../swarm/index.js'
 
 /** What the engine is doing, counted at the end of each turn of a rollout. */

@@ -1,4 +1,4 @@
-import { CodedError } from '../errors/index.js'
+import { CodedError } from '../common/errors/index.js'
 import { LIMITS } from './limits.js'
 
 /** What a refusal does to its sender in gossip: `reject` lowers the sender's score, `ignore` only drops the message. */

@@ -34,8 +34,11 @@ const BENCHES = {
   snapshot: { about: 'adapter downloads from several peers', packages: ['libp2p', '@libp2p/noise', '@libp2p/yamux'] },
   'sybil-lockout': { about: 'versions and newcomers beside keys that only hold leases', packages: [] },
   synthesis: { about: "the paper's 13,517 examples, made and played again", packages: ['zod', 'tinypool'] },
-  trainer: { about: "one training step beside TRL's GRPOTrainer", python: 'bench/trainer_bench.py' },
-  'trainer-gpu': { about: "a training step at real models' shapes on a CUDA device", python: 'bench/trainer_gpu.py' },
+  trainer: { about: "one training step beside TRL's GRPOTrainer", python: 'test/bench/trainer_bench.py' },
+  'trainer-gpu': {
+    about: "a training step at real models' shapes on a CUDA device",
+    python: 'test/bench/trainer_gpu.py',
+  },
 }
 
 const fail = (message) => {
@@ -64,7 +67,7 @@ function setUp(withTests) {
 }
 
 async function runModule(name, packages) {
-  const { run } = await import(`../dist/bench/${name}.js`)
+  const { run } = await import(`../dist/test/bench/${name}.js`)
   const pinned = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8')).packages
   const versions = Object.fromEntries(packages.map((pack) => [pack, pinned[`node_modules/${pack}`].version]))
   const { versions: others, results } = await run()

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const source = `${root}environment/playground/page`
+const source = `${root}servers/episodes/playground/page`
 export const PLAYGROUND = `${root}dist/playground`
 
 /** What a browser has instead of Node's modules. */
@@ -27,14 +27,14 @@ const ownModules = {
 
 function entry() {
   const worlds = readdirSync(`${root}servers`).filter(
-    (name) => !['kernel', 'authoring'].includes(name) && existsSync(`${root}servers/${name}/index.ts`),
+    (name) => !['kernel', 'authoring', 'episodes'].includes(name) && existsSync(`${root}servers/${name}/index.ts`),
   )
   return [
     // First of all: what comes after it parses with zod.
-    `import './environment/playground/page/without-eval.js'`,
-    `import { start } from './environment/playground/page/main.js'`,
-    `import tasks from './environment/playground/tasks.jsonl'`,
-    `import exhibits from './environment/playground/exhibits.jsonl'`,
+    `import './servers/episodes/playground/page/without-eval.js'`,
+    `import { start } from './servers/episodes/playground/page/main.js'`,
+    `import tasks from './servers/episodes/playground/tasks.jsonl'`,
+    `import exhibits from './servers/episodes/playground/attack-groups.jsonl'`,
     ...worlds.map((name) => `import * as ${name} from './servers/${name}/index.js'`),
     `start({ worlds: [${worlds.join(', ')}], tasks, exhibits })`,
   ].join('\n')
@@ -55,7 +55,7 @@ export async function buildPlayground() {
   if (outside.length > 0) throw new Error(`the playground would need ${outside.join(', ')}, which no browser has`)
   mkdirSync(PLAYGROUND, { recursive: true })
   writeFileSync(`${PLAYGROUND}/playground.js`, outputFiles[0].contents)
-  const styles = [`${root}coordinator/dashboard/assets/board.css`, `${source}/playground.css`]
+  const styles = [`${root}coordinator/dashboard/assets/dashboard.css`, `${source}/playground.css`]
   writeFileSync(`${PLAYGROUND}/playground.css`, styles.map((path) => readFileSync(path, 'utf8')).join('\n'))
   writeFileSync(`${PLAYGROUND}/icon.svg`, readFileSync(`${root}coordinator/dashboard/assets/icon.svg`))
   writeFileSync(`${PLAYGROUND}/index.html`, readFileSync(`${source}/index.html`))

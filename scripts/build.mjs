@@ -7,8 +7,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const bin = (name) => `${root}node_modules/.bin/${name}`
 const schema = `${root}proto/swarm.proto`
 const generated = `${root}proto/gen/swarm.js`
-const wasmText = `${root}engine/loud-tokens.wat`
-const wasm = `${root}engine/loud-tokens.wasm`
+const wasmText = `${root}rollout/engine/candidates.wat`
+const wasm = `${root}rollout/engine/candidates.wasm`
 
 const isCurrent = (made, source) => existsSync(made) && statSync(made).mtimeMs >= statSync(source).mtimeMs
 
@@ -56,7 +56,7 @@ export function build() {
   removeStale()
   // First, so that what tsc writes in spite of an error does not run with the codec of another schema.
   if (existsSync(generated)) cpSync(generated, `${root}dist/proto/gen/swarm.js`, { recursive: true })
-  cpSync(wasm, `${root}dist/engine/loud-tokens.wasm`)
+  cpSync(wasm, `${root}dist/rollout/engine/candidates.wasm`)
   execFileSync(bin('tsc'), ['-p', root], { stdio: 'inherit', cwd: root })
   execFileSync(process.execPath, [`${root}scripts/build-playground.mjs`], { stdio: 'inherit', cwd: root })
 }

@@ -14,7 +14,6 @@ const FOLDERS = [
   'prove-worlds/src',
   'prove-worlds/tests',
   'scripts',
-  'bench',
   'test',
 ]
 /** The demo model's scripts quote otherwise than ruff's formatter. */

@@ -1,5 +1,5 @@
 // Chooses the playground's tasks anew out of a data set, for a change of worlds: `prove-lab synthesize --out made --examples 600`, then
-// `node scripts/playground-tasks.mjs made`, and scripts/exhibits.mjs after it.
+// `node scripts/playground-tasks.mjs made`, and scripts/attack-fixtures.mjs after it.
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from './build.mjs'
@@ -15,7 +15,7 @@ if (folder === undefined) {
 }
 const root = fileURLToPath(new URL('..', import.meta.url))
 build()
-const { readTasks } = await import('../dist/environment/index.js')
+const { readTasks } = await import('../dist/servers/episodes/index.js')
 const { CATALOGUE } = await import('../dist/servers/catalogue.js')
 const tasks = await readTasks(folder, CATALOGUE, AbortSignal.timeout(60_000))
 // Whoever plays makes calls and says little: tasks whose users wait for a question, or bring tools, are for models.
@@ -43,7 +43,7 @@ if (missing.length > 0) {
   process.exit(1)
 }
 writeFileSync(
-  `${root}environment/playground/tasks.jsonl`,
+  `${root}servers/episodes/playground/tasks.jsonl`,
   [...chosen].map((task) => `${JSON.stringify(task)}\n`).join(''),
 )
 console.log(`${chosen.size} tasks`)

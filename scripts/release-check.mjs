@@ -44,13 +44,13 @@ async function pack() {
   const own = files.map(({ path }) => path).filter((path) => !path.startsWith('node_modules/'))
   const surplus = own.filter((path) => NOT_PACKED.test(path))
   assert.deepEqual(surplus, [], 'the package holds what no user needs')
-  for (const program of ['node', 'coordinator', 'environment', 'lab'])
+  for (const program of ['node', 'coordinator', 'servers/episodes', 'lab'])
     assert.ok(own.includes(`dist/${program}/main.js`), `dist/${program}/main.js is not in the package`)
   for (const file of [
-    'dist/engine/loud-tokens.wasm',
+    'dist/rollout/engine/candidates.wasm',
     'dist/playground/index.html',
     'dist/playground/playground.js',
-    'environment/playground/tasks.jsonl',
+    'servers/episodes/playground/tasks.jsonl',
   ])
     assert.ok(own.includes(file), `${file} is not in the package`)
   return `${own.length} files and ${bundled.length} bundled packages, ${megabytes(size)}, unpacked ${megabytes(unpackedSize)}`
@@ -182,7 +182,7 @@ async function swarm() {
   const dashboard = coordinator.until(({ type }) => type === 'dashboard')
   await coordinator.until(({ type }) => type === 'invitation')
   const { url } = await dashboard
-  for (const path of ['/', '/assets/board.css', '/assets/live.js', '/metrics'])
+  for (const path of ['/', '/assets/dashboard.css', '/assets/live.js', '/metrics'])
     assert.equal((await fetch(url + path)).status, 200, `${path} of the dashboard`)
   const { stdout: invitation } = await run('prove-coordinator', ['invitation', '--config', 'run.yaml'])
   const { seconds, stop, home } = await volunteer(invitation.trim(), coordinator)

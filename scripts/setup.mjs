@@ -55,7 +55,7 @@ function platformPackages() {
 
 /** Python packages of the trainer, in a virtual environment inside the checkout, as an installed coordinator has them in its own. */
 async function installPython(requirements) {
-  const { setUpPython } = await import('../dist/coordinator/spool/python-setup.js')
+  const { setUpPython } = await import('../dist/coordinator/jobs/python-setup.js')
   await setUpPython({
     folder: `${root}.venv`,
     requirements: requirements.map((name) => `${root}coordinator/trainer/${name}`),

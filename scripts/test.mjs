@@ -166,7 +166,7 @@ const SUITES = {
   checks: () =>
     [
       [bin('biome'), ['ci', '--colors=off', '.']],
-      ['npm', ['run', '--silent', 'rooms']],
+      ['npm', ['run', '--silent', 'imports']],
       [process.execPath, ['scripts/lint-python.mjs']],
       ...[TRAINER, WORLDS].map((folder) => [
         bin('pyright'),

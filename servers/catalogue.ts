@@ -3,11 +3,11 @@ import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { WorldFolderError } from './authoring/errors.js'
-import { loadWorldFolder } from './authoring/load-world.js'
+import { loadWorldFolder } from './authoring/load-environment.js'
 import { type ServerDefinition, WorldDefect } from './kernel/index.js'
 
 /** A folder beside this file is a world unless it is one of these. */
-const NO_WORLDS = ['kernel', 'authoring']
+const NO_WORLDS = ['kernel', 'authoring', 'episodes']
 /** `index.js` when built, `index.ts` when run from the sources. */
 const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
 

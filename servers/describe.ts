@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { countOf } from '../errors/index.js'
+import { countOf } from '../common/errors/index.js'
 import {
   dependencyGraph,
   jsonSchemaOf,
@@ -56,7 +56,7 @@ export function describeCatalogue(catalogue: ReadonlyMap<string, ServerDefinitio
   return `${[
     '# The worlds',
     'Generated from the declarations in `servers/` by `npm run docs`; a test checks that it is current.',
-    `${servers.length} servers with ${tools} tools. [worlds.md](worlds.md) shows how to add one.`,
+    `${servers.length} servers with ${tools} tools. [environments.md](environments.md) shows how to add one.`,
     table(
       ['server', 'tools', 'failures', 'edges', 'what it is'],
       servers.map((server) => [

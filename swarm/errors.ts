@@ -1,4 +1,4 @@
-import { CodedError } from '../errors/index.js'
+import { CodedError } from '../common/errors/index.js'
 import type { RefusalCode } from '../proto/index.js'
 
 export type TransportErrorCode =

@@ -1,4 +1,4 @@
-import { CodedError } from '../../errors/index.js'
+import { CodedError } from '../../common/errors/index.js'
 export type BackupErrorCode =
   /** There is no run in the data folder. */
   | 'no_run'

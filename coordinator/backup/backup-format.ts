@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { isBefore, PACKAGE_VERSION, packageVersion } from '../../cli/index.js'
+import { isBefore, PACKAGE_VERSION, packageVersion } from '../../common/cli/index.js'
 import { BackupError } from './backup-error.js'
 
 /**

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../control/index.js'
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../common/control/index.js'
 
 export interface FileDigest {
   readonly size: number

@@ -1,12 +1,12 @@
 import { mkdir, mkdtemp, opendir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { packageVersion } from '../../cli/index.js'
+import { packageVersion } from '../../common/cli/index.js'
 import { isSha256 } from '../../proto/index.js'
 import { readKey } from '../../swarm/index.js'
+import { readStep } from '../jobs/step-folder.js'
 import { followChain, LOG_START, type LogHead } from '../ledger/log-chain.js'
-import { RunFold } from '../ledger/run-fold.js'
+import { RunFold } from '../ledger/run-reducer.js'
 import type { RunState } from '../ledger/run-state.js'
-import { readStep } from '../spool/step-folder.js'
 import { BackupError } from './backup-error.js'
 import {
   BACKUP_FILE,

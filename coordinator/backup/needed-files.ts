@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LIMITS, openManifest } from '../../proto/index.js'
+import { readStep } from '../jobs/step-folder.js'
 import type { RunState } from '../ledger/run-state.js'
 import { manifestFile } from '../settings/data-folder.js'
-import { readStep } from '../spool/step-folder.js'
 import { BackupError } from './backup-error.js'
 
 /** Folders of a data folder, and files in it, as paths with slashes: the same on every system. */

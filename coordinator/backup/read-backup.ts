@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs'
 import { opendir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { linesOf } from '../../control/index.js'
+import { linesOf } from '../../common/control/index.js'
 import { followChain, LOG_START, type LogHead } from '../ledger/log-chain.js'
-import { RunFold } from '../ledger/run-fold.js'
+import { RunFold } from '../ledger/run-reducer.js'
 import type { RunState } from '../ledger/run-state.js'
 import { BackupError } from './backup-error.js'
 import {

@@ -1,6 +1,6 @@
 import { cancel, intro, isCancel, log, outro, text } from '@clack/prompts'
-import type { ModelFacts } from '../../engine/index.js'
-import { CodedError } from '../../errors/index.js'
+import { CodedError } from '../../common/errors/index.js'
+import type { ModelFacts } from '../../rollout/engine/index.js'
 import { sizeOf } from '../settings/learning-rates.js'
 
 /** What a new run is made of, as it is given on the command line or answered. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
-import { PRIVATE_UMASK } from '../../control/index.js'
+import { PRIVATE_UMASK } from '../../common/control/index.js'
 import { makeBackup } from '../backup/make-backup.js'
 import { interruptible } from './interruptible.js'
 import { dataDirOf, openRunLog, type RunOptions, withRunOptions } from './run-log.js'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { ControlError, reachControl } from '../../control/index.js'
+import { ControlError, reachControl } from '../../common/control/index.js'
 import { type PublicEvent, publicEvent } from '../ledger/public-event.js'
 import { LOG_END, NEW_EVENTS } from '../service/control-routes.js'
 import { interruptible } from './interruptible.js'

@@ -1,7 +1,7 @@
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { CodedError } from '../../errors/index.js'
+import { CodedError } from '../../common/errors/index.js'
 import { type Scalars, tensorboardFile } from '../../proto/index.js'
 import { publicEvent } from '../ledger/public-event.js'
 import { NodesTally } from '../report/node-report.js'

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { CodedError } from '../../errors/index.js'
+import { CodedError } from '../../common/errors/index.js'
 import { type GroupReport, GroupsTally } from '../report/group-report.js'
 import { shortKey, shortLease, timeOf } from '../report/words.js'
 import { interruptible } from './interruptible.js'

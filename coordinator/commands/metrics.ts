@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { ControlError, reachControl } from '../../control/index.js'
+import { ControlError, reachControl } from '../../common/control/index.js'
 import { METRICS } from '../service/control-routes.js'
 import { dataDirOf, type RunOptions, withRunOptions } from './run-log.js'
 

@@ -1,6 +1,6 @@
-import type { Program } from '../../cli/index.js'
+import type { Program } from '../../common/cli/index.js'
+import { TrainerError } from '../jobs/errors.js'
 import { ConfigError } from '../settings/config.js'
-import { TrainerError } from '../spool/errors.js'
 
 /** The commands, in the order in which help names them. */
 export const PROGRAM: Program = {
@@ -13,7 +13,7 @@ export const PROGRAM: Program = {
     invitation: async () => (await import('./invitation.js')).addInvitationCommand,
     status: async () => (await import('./status.js')).addStatusCommand,
     nodes: async () => (await import('./nodes.js')).addNodesCommand,
-    board: async () => (await import('./board.js')).addBoardCommand,
+    board: async () => (await import('./leaderboard.js')).addBoardCommand,
     groups: async () => (await import('./groups.js')).addGroupsCommand,
     events: async () => (await import('./events.js')).addEventsCommand,
     pause: async () => (await import('./orders.js')).addPauseCommand,

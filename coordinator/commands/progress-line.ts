@@ -1,8 +1,8 @@
 import type { DirectReach } from '../../swarm/index.js'
+import { isOfRanks, type TrainerEvent } from '../jobs/trainer-events.js'
 import type { EventOf } from '../ledger/events.js'
 import { durationOf, scoreWords } from '../report/words.js'
 import type { Progress } from '../service/start-coordinator.js'
-import { isOfRanks, type TrainerEvent } from '../spool/trainer-events.js'
 
 /** One line for the operator, or `null` for what is only worth a metric. */
 export function progressLine(progress: Progress): string | null {

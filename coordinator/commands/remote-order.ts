@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import { ControlError } from '../../control/index.js'
-import { isLoopback } from '../../http/index.js'
+import { ControlError } from '../../common/control/index.js'
+import { isLoopback } from '../../common/http/index.js'
 import { ORDER } from '../service/control-routes.js'
-import { type OrderAnswer, type OrderAsk, orderAnswer } from '../service/order-desk.js'
+import { type OrderAnswer, type OrderAsk, orderAnswer } from '../service/order-service.js'
 import { ConfigError } from '../settings/config.js'
 
 /** A coordinator that is reached over HTTP. */

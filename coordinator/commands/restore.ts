@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { PRIVATE_UMASK } from '../../control/index.js'
+import { PRIVATE_UMASK } from '../../common/control/index.js'
 import { CONFIG_FILE } from '../backup/backup-format.js'
 import { restoreBackup } from '../backup/restore-backup.js'
 import { interruptible } from './interruptible.js'

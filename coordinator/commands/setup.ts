@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { installedEnvironment, trainerFolder } from '../spool/python.js'
-import { setUpPython } from '../spool/python-setup.js'
+import { installedEnvironment, trainerFolder } from '../jobs/python.js'
+import { setUpPython } from '../jobs/python-setup.js'
 
 /** `prove-coordinator setup`: what the trainer needs beside this package. */
 export function addSetupCommand(program: Command): void {

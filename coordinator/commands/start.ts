@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander'
-import { PRIVATE_UMASK } from '../../control/index.js'
+import { PRIVATE_UMASK } from '../../common/control/index.js'
 import { createStderrLogger } from '../../swarm/index.js'
+import { defaultPython, trainerFolder } from '../jobs/python.js'
 import { timeOf } from '../report/words.js'
 import { type Progress, startCoordinator } from '../service/start-coordinator.js'
 import { readConfig } from '../settings/config.js'
-import { defaultPython, trainerFolder } from '../spool/python.js'
 import { progressLine } from './progress-line.js'
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error']

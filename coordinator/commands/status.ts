@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { reachControl } from '../../control/index.js'
+import { reachControl } from '../../common/control/index.js'
 import { alarmsOf } from '../report/alarms.js'
 import { ordersAsJson, orderWords } from '../report/order-words.js'
 import { type RunReport, RunTally } from '../report/run-report.js'

@@ -7,12 +7,12 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { secureHeaders } from 'hono/secure-headers'
 import { streamSSE } from 'hono/streaming'
 import type { Logger } from 'pino'
-import { packageRoot } from '../../cli/index.js'
-import type { Tokenizer } from '../../engine/index.js'
+import { packageRoot } from '../../common/cli/index.js'
 import { groupBody, type SealedManifest } from '../../proto/index.js'
+import type { Tokenizer } from '../../rollout/engine/index.js'
 import type { BlobStore, Clock, Metrics } from '../../swarm/index.js'
-import { rankingOf } from '../report/board.js'
 import type { GroupReport } from '../report/group-report.js'
+import { rankingOf } from '../report/leaderboard.js'
 import type { LiveReport } from '../report/live-report.js'
 import type { RunConfig } from '../settings/config.js'
 import type { TaskSet } from '../settings/task-set.js'
@@ -56,7 +56,7 @@ export interface DashboardParts {
 }
 
 const COOKIE = 'prove_dashboard'
-const ASSETS = { 'board.css': 'text/css', 'live.js': 'text/javascript', 'icon.svg': 'image/svg+xml' } as const
+const ASSETS = { 'dashboard.css': 'text/css', 'live.js': 'text/javascript', 'icon.svg': 'image/svg+xml' } as const
 const CHARTS = ['reward', 'solved', 'calls', ...(Object.keys(STEP_CHARTS) as (keyof typeof STEP_CHARTS)[])] as const
 type ChartName = (typeof CHARTS)[number]
 

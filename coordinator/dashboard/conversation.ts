@@ -1,5 +1,5 @@
-import type { Token, Tokenizer } from '../../engine/index.js'
 import type { RecordedCall, RecordedRollout } from '../../proto/index.js'
+import type { Token, Tokenizer } from '../../rollout/engine/index.js'
 
 /** A stretch of sampled text, and how likely it was. */
 export interface SampledPiece {

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { Logger } from 'pino'
-import { ControlRefusal } from '../../control/index.js'
+import { ControlRefusal } from '../../common/control/index.js'
 import type { Access, TokenSaid } from './access.js'
 import { DASHBOARD_LIMITS } from './limits.js'
 

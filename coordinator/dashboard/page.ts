@@ -68,7 +68,7 @@ export const head = (title: string): Markup => html`<head>
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
 <link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/assets/board.css">
+<link rel="stylesheet" href="/assets/dashboard.css">
 <script type="module" src="/assets/live.js"></script>
 </head>`
 

@@ -1,9 +1,15 @@
-import type { Task } from '../../episode/index.js'
-import { ANNOUNCEMENT_STAGE, beginStage, largestBody, outcomeOf, type StageWatch } from '../../judging/index.js'
 import { type GroupAnnouncement, type RefusalCode, refusal, type SwarmRefusal } from '../../proto/index.js'
+import type { Task } from '../../rollout/episode/index.js'
+import {
+  ANNOUNCEMENT_STAGE,
+  beginStage,
+  largestBody,
+  outcomeOf,
+  type StageWatch,
+} from '../../rollout/verification/index.js'
 import type { Clock, ReceivedGroup } from '../../swarm/index.js'
+import type { LeaseTerms } from '../ledger/run-configuration.js'
 import type { LeaseRecord, RunState, TermsOf } from '../ledger/run-state.js'
-import type { LeaseTerms } from '../ledger/terms.js'
 import { isFlat } from './outcome.js'
 
 /** A group that was announced in time may arrive this much after its deadline: gossip and clocks are not exact. */

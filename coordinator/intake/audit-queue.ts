@@ -1,7 +1,7 @@
-import type { EpisodeLimits } from '../../episode/limits.js'
-import type { SampledToken } from '../../judging/evidence.js'
-import type { AuditedGroup } from '../../judging/sampled-turns.js'
-import { TrainerError } from '../spool/errors.js'
+import type { EpisodeLimits } from '../../rollout/episode/limits.js'
+import type { SampledToken } from '../../rollout/verification/sampled-token.js'
+import type { AuditedGroup } from '../../rollout/verification/sampled-turns.js'
+import { TrainerError } from '../jobs/errors.js'
 
 /** Groups that one audit job takes: enough to share its loading, few enough to keep verdicts prompt. */
 export const JOB_GROUPS = 8

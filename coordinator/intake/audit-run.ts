@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import type { EpisodeLimits } from '../../episode/limits.js'
-import type { SampledToken } from '../../judging/evidence.js'
-import type { AuditedGroup, TokenReader } from '../../judging/sampled-turns.js'
-import { type AuditJob, readEvidence, removeAudit, writeAudit } from '../spool/audit-folder.js'
-import type { AuditProcess } from '../spool/audit-process.js'
-import { TrainerError } from '../spool/errors.js'
+import type { EpisodeLimits } from '../../rollout/episode/limits.js'
+import type { SampledToken } from '../../rollout/verification/sampled-token.js'
+import type { AuditedGroup, TokenReader } from '../../rollout/verification/sampled-turns.js'
+import { type AuditJob, readEvidence, removeAudit, writeAudit } from '../jobs/audit-folder.js'
+import type { AuditProcess } from '../jobs/audit-process.js'
+import { TrainerError } from '../jobs/errors.js'
 
 export interface AuditDesk {
   readonly process: AuditProcess

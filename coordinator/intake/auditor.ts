@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import type { EpisodeLimits } from '../../episode/index.js'
+import type { EpisodeLimits } from '../../rollout/episode/index.js'
 import {
   type AuditedGroup,
   type AuditFinding,
@@ -14,12 +14,12 @@ import {
   type StageWatch,
   sumRepairs,
   UNWATCHED,
-} from '../../judging/index.js'
+} from '../../rollout/verification/index.js'
 import type { BlobStore, Clock } from '../../swarm/index.js'
-import { offerAdapter, pruneAdapters } from '../spool/audit-folder.js'
-import { createAuditProcess } from '../spool/audit-process.js'
-import { readBatchEvidence } from '../spool/batch-folder.js'
-import { TrainerError } from '../spool/errors.js'
+import { offerAdapter, pruneAdapters } from '../jobs/audit-folder.js'
+import { createAuditProcess } from '../jobs/audit-process.js'
+import { readBatchEvidence } from '../jobs/batch-folder.js'
+import { TrainerError } from '../jobs/errors.js'
 import { createAuditQueue, JOB_GROUPS } from './audit-queue.js'
 import { type AuditDesk, auditGroups } from './audit-run.js'
 

@@ -1,4 +1,5 @@
-import type { Rollout, Task } from '../../episode/index.js'
+import { refusal, SwarmRefusal } from '../../proto/index.js'
+import type { Rollout, Task } from '../../rollout/episode/index.js'
 import {
   type AnnouncedGroup,
   type AuditedRollout,
@@ -9,8 +10,7 @@ import {
   type Sayings,
   sayingsOf,
   UnstableWorlds,
-} from '../../judging/index.js'
-import { refusal, SwarmRefusal } from '../../proto/index.js'
+} from '../../rollout/verification/index.js'
 import type { BlobStore } from '../../swarm/index.js'
 import type { LeaseRecord, RunState, TermsOf } from '../ledger/run-state.js'
 import type { Auditor, AuditReport, AuditRequest } from './auditor.js'
@@ -34,7 +34,7 @@ export interface AuditableGroup {
   readonly rewards: readonly number[]
 }
 
-/** What judges the groups of a run, from their bodies on: the stages of judging/stages.ts in a run's own surroundings. */
+/** What judges the groups of a run, from their bodies on: the stages of rollout/verification/checks.ts in a run's own surroundings. */
 export interface BodyJudge {
   /**
    * Everything that can be recomputed from the body, without tolerance. The body is on disk when this returns.

@@ -1,4 +1,4 @@
-import { CodedError } from '../../errors/index.js'
+import { CodedError } from '../../common/errors/index.js'
 import { detailForWire } from '../../proto/index.js'
 import { type BlobStore, type Clock, TransportError } from '../../swarm/index.js'
 import type { DiskLosses } from '../ledger/disk-losses.js'

@@ -1,5 +1,5 @@
 import { Histogram } from 'prom-client'
-import { STAGES, type StageWatch } from '../../judging/index.js'
+import { STAGES, type StageWatch } from '../../rollout/verification/index.js'
 import type { Metrics } from '../../swarm/index.js'
 
 /** From a look-up in memory to a forward pass over a long group. */

@@ -1,5 +1,5 @@
-import type { RepairSums } from '../../judging/index.js'
 import { detailForWire, type RefusalCode } from '../../proto/index.js'
+import type { RepairSums } from '../../rollout/verification/index.js'
 import type { Audit } from '../ledger/events.js'
 import type { JudgedGroup } from '../ledger/run-state.js'
 import type { ReplayedGroup } from './body-judge.js'

@@ -1,6 +1,6 @@
 import { Tinypool } from 'tinypool'
-import { type StageWatch, UnstableWorlds } from '../../judging/index.js'
 import { SwarmRefusal } from '../../proto/index.js'
+import { type StageWatch, UnstableWorlds } from '../../rollout/verification/index.js'
 import type { SwarmLogger } from '../../swarm/index.js'
 import type { ReplayAnswer, ReplayJob, Surroundings } from './replay-worker.js'
 import type { Replays } from './replays.js'

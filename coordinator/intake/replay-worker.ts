@@ -1,11 +1,16 @@
 import { LRUCache } from 'lru-cache'
-import { openTokenizer } from '../../engine/index.js'
-import { createStage, type Rollout, rulesNamed, type Task } from '../../episode/index.js'
-import { type StageNumber, type StageOutcome, type StageWatch, UnstableWorlds } from '../../judging/index.js'
 import { type GossipEffect, type RefusalCode, SwarmRefusal } from '../../proto/index.js'
+import { openTokenizer } from '../../rollout/engine/index.js'
+import { createStage, type Rollout, rulesNamed, type Task } from '../../rollout/episode/index.js'
+import {
+  type StageNumber,
+  type StageOutcome,
+  type StageWatch,
+  UnstableWorlds,
+} from '../../rollout/verification/index.js'
 import { admitWorlds, CATALOGUE } from '../../servers/catalogue.js'
+import { theatres } from './replay-contexts.js'
 import { type ReplayRequest, type Replays, replaysHere } from './replays.js'
-import { theatres } from './theatres.js'
 
 /** What a worker needs to have the stage that the coordinator has. */
 export interface Surroundings {

@@ -1,5 +1,10 @@
-import type { Rollout, Stage } from '../../episode/index.js'
-import { type AnnouncedGroup, type ExpectedGroup, judgeGroup, type StageWatch } from '../../judging/index.js'
+import type { Rollout, Stage } from '../../rollout/episode/index.js'
+import {
+  type AnnouncedGroup,
+  type ExpectedGroup,
+  judgeGroup,
+  type StageWatch,
+} from '../../rollout/verification/index.js'
 
 /** A group whose body has come. */
 export interface ReplayRequest {

@@ -1,4 +1,3 @@
-import { beginStage, DUPLICATES_STAGE, type Overlap, type RepairSums, type StageWatch } from '../../judging/index.js'
 import {
   detailForWire,
   REFUSALS,
@@ -7,6 +6,13 @@ import {
   refusal,
   SwarmRefusal,
 } from '../../proto/index.js'
+import {
+  beginStage,
+  DUPLICATES_STAGE,
+  type Overlap,
+  type RepairSums,
+  type StageWatch,
+} from '../../rollout/verification/index.js'
 import type { ReceivedGroup, SwarmHost } from '../../swarm/index.js'
 import { creditFor } from '../ledger/credit.js'
 import type { Audit } from '../ledger/events.js'

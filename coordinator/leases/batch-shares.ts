@@ -1,5 +1,5 @@
+import type { RunTerms } from '../ledger/run-configuration.js'
 import type { JudgedGroup, Supplier } from '../ledger/run-state.js'
-import type { RunTerms } from '../ledger/terms.js'
 
 type Shares = Pick<RunTerms, 'batchGroups' | 'influence'>
 

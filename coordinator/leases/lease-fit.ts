@@ -1,4 +1,4 @@
-import type { Pace } from '../ledger/pace.js'
+import type { Pace } from '../ledger/delivery-rate.js'
 import type { LeaseRecord } from '../ledger/run-state.js'
 
 /** A lease lasts no longer than this many times its duration, however often it is renewed. */

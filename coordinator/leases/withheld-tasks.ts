@@ -1,4 +1,4 @@
-import type { Task } from '../../episode/index.js'
+import type { Task } from '../../rollout/episode/index.js'
 import { decodeTaskSet, encodeTaskSet } from '../ledger/curriculum.js'
 import type { RunState } from '../ledger/run-state.js'
 

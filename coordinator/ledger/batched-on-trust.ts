@@ -1,4 +1,4 @@
-import type { FoldImage } from './fold-image.js'
+import type { FoldImage } from './state-snapshot.js'
 
 /** Groups that a batch holds and that no audit has looked at, all of one key. */
 export interface DoubtedBatch {

@@ -1,7 +1,7 @@
 import type { EventOf } from './events.js'
-import type { FoldImage } from './fold-image.js'
 import { Lineage } from './lineage.js'
 import type { BatchRecord } from './run-state.js'
+import type { FoldImage } from './state-snapshot.js'
 
 type Image = Pick<
   FoldImage,

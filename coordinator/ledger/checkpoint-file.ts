@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { z } from 'zod'
-import { packageVersion } from '../../cli/index.js'
-import { linesOf } from '../../control/index.js'
-import { CheckpointError, type FoldImage, SECTION_NAMES, SECTIONS, type Section } from './fold-image.js'
+import { packageVersion } from '../../common/cli/index.js'
+import { linesOf } from '../../common/control/index.js'
 import type { LogHead } from './log-chain.js'
 import { syncFolderOf } from './log-head.js'
+import { CheckpointError, type FoldImage, SECTION_NAMES, SECTIONS, type Section } from './state-snapshot.js'
 
 /** What the events before a place of a log come to. */
 export interface Checkpoint {

@@ -1,9 +1,9 @@
 import type { SwarmLogger } from '../../swarm/index.js'
 import type { ChainedLog } from './chained-log.js'
 import { type Checkpoint, readCheckpoint, writeCheckpoint } from './checkpoint-file.js'
-import { CheckpointError, imageSize } from './fold-image.js'
 import type { LogHead } from './log-chain.js'
-import { RunFold } from './run-fold.js'
+import { RunFold } from './run-reducer.js'
+import { CheckpointError, imageSize } from './state-snapshot.js'
 
 /**
  * Events after which the state is written again: a start reads so many in half a second, and a log of fewer is read whole. A larger

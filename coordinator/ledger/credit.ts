@@ -1,4 +1,4 @@
-import { rewardPreset } from '../../reward/index.js'
+import { rewardPreset } from '../../rollout/reward/index.js'
 
 /** What credit is counted by. docs/protocol.md prints this table, "Credit". */
 export const CREDIT = {

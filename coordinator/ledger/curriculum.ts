@@ -1,4 +1,4 @@
-import type { FoldImage } from './fold-image.js'
+import type { FoldImage } from './state-snapshot.js'
 
 /** Most versions for which a task may rest. */
 const LONGEST_REST = 8

@@ -1,4 +1,4 @@
-import { CodedError } from '../../errors/index.js'
+import { CodedError } from '../../common/errors/index.js'
 import type { Metrics, SwarmLogger } from '../../swarm/index.js'
 import { meterLosses } from './metrics.js'
 

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { PACKAGE_VERSION } from '../../cli/index.js'
-import { SKETCH_NUMBERS } from '../../judging/likeness.js'
-import { WAYS } from '../../judging/repair-tail.js'
+import { PACKAGE_VERSION } from '../../common/cli/index.js'
 import { isRefusalCode, LIMITS, type RefusalCode } from '../../proto/index.js'
-import { termsSchema } from './terms.js'
+import { SKETCH_NUMBERS } from '../../rollout/verification/likeness.js'
+import { WAYS } from '../../rollout/verification/logit-error-tail.js'
+import { termsSchema } from './run-configuration.js'
 
 const count = z.int().min(0)
 const number = z.number()

@@ -1,5 +1,5 @@
-import { type FoldImage, known } from './fold-image.js'
 import { type AcceptedSayings, isUnseen, type JudgedGroup, type LeaseRecord } from './run-state.js'
+import { type FoldImage, known } from './state-snapshot.js'
 import { TaskCompletions } from './task-completions.js'
 import { GroupsOfNodes, UsableGroups } from './usable-groups.js'
 

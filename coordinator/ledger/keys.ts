@@ -1,9 +1,9 @@
 import { LIMITS } from '../../proto/index.js'
-import { type FoldImage, known } from './fold-image.js'
+import { type Pace, paceAfter, type TimedGroup, usualAfter } from './delivery-rate.js'
 import type { OpenLeases } from './open-leases.js'
-import { type Pace, paceAfter, type TimedGroup, usualAfter } from './pace.js'
+import { Standing } from './reputation.js'
 import type { KeyKind, NodeVerdict, Supplier } from './run-state.js'
-import { Standing } from './standing.js'
+import { type FoldImage, known } from './state-snapshot.js'
 
 /** `NodeRecord`, where it is made. */
 export interface FoldedNode {

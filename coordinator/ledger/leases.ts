@@ -1,6 +1,6 @@
-import { type FoldImage, known } from './fold-image.js'
 import { OpenLeases } from './open-leases.js'
 import type { LeaseRecord } from './run-state.js'
+import { type FoldImage, known } from './state-snapshot.js'
 
 type Image = Pick<FoldImage, 'leases' | 'open' | 'owed' | 'nextIndex'>
 

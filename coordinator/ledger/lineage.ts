@@ -1,6 +1,6 @@
 import canonicalize from 'canonicalize'
-import type { FoldImage } from './fold-image.js'
 import type { BatchRecord, Publication, Recipe, TrainedBatch } from './run-state.js'
+import type { FoldImage } from './state-snapshot.js'
 
 interface KnownBatch {
   readonly batchId: string

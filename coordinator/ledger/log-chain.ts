@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isBefore, packageVersion } from '../../cli/index.js'
+import { isBefore, packageVersion } from '../../common/cli/index.js'
 import { parseEvent, type RunEvent } from './events.js'
 import { StoreError } from './store-error.js'
 

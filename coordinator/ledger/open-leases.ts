@@ -1,6 +1,6 @@
 import { Deadlines } from './deadlines.js'
-import type { FoldImage } from './fold-image.js'
 import { type KeyKind, type LeaseRecord, originOf } from './run-state.js'
+import type { FoldImage } from './state-snapshot.js'
 
 /** Deadlines that need not hold any more, besides as many as there are leases: few enough to be walked through. */
 const SPARE_DEADLINES = 64

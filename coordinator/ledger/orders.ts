@@ -1,5 +1,5 @@
 import type { EventOf, RunEvent } from './events.js'
-import type { FoldImage } from './fold-image.js'
+import type { FoldImage } from './state-snapshot.js'
 
 /** Who wants something, by which way, since when, and why. */
 export interface Order {

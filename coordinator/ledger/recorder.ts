@@ -1,7 +1,7 @@
 import { type EventLog, MOST_BEHIND } from './chained-log.js'
 import type { Checkpoints } from './checkpoints.js'
 import { parseEvent, type RunEvent } from './events.js'
-import { RunFold } from './run-fold.js'
+import { RunFold } from './run-reducer.js'
 import type { RunState } from './run-state.js'
 import { StoreError } from './store-error.js'
 

@@ -1,8 +1,8 @@
 import { LIMITS, refusal } from '../../proto/index.js'
 import type { EventOf } from './events.js'
-import { type FoldImage, known } from './fold-image.js'
+import { termsIdOf } from './run-configuration.js'
 import type { AgreedTerms, LeaseRecord, Publication, Round } from './run-state.js'
-import { termsIdOf } from './terms.js'
+import { type FoldImage, known } from './state-snapshot.js'
 
 /** The rounds whose secrets the next manifest shows, and those that are still served. */
 const MOST_ROUNDS = Math.max(LIMITS.closedRounds.value, LIMITS.manifestsServed.value)

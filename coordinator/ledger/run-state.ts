@@ -1,12 +1,12 @@
-import type { EarlierGroup } from '../../judging/index.js'
 import type { RefusalCode } from '../../proto/index.js'
+import type { EarlierGroup } from '../../rollout/verification/index.js'
 import type { DoubtedBatch } from './batched-on-trust.js'
 import type { Curriculum } from './curriculum.js'
+import type { Pace } from './delivery-rate.js'
 import type { EventOf } from './events.js'
 import type { RunOrders } from './orders.js'
-import type { Pace } from './pace.js'
-import type { Standing } from './standing.js'
-import type { LeaseTerms, RunTerms } from './terms.js'
+import type { Standing } from './reputation.js'
+import type { LeaseTerms, RunTerms } from './run-configuration.js'
 
 export type Publication = EventOf<'published'>
 export type LeaseRecord = EventOf<'leased'>
@@ -109,7 +109,7 @@ export const isUnseen = ({ accepted, flat, completions }: JudgedGroup): boolean 
   accepted && flat && completions.length === 0
 
 /**
- * Everything the coordinator knows about its run: a fold over the event log (run-fold.ts), with nothing added from
+ * Everything the coordinator knows about its run: a fold over the event log (run-reducer.ts), with nothing added from
  * elsewhere. It changes only through events that are on disk, so nothing here can be changed.
  */
 export interface RunState {

@@ -1,9 +1,10 @@
 import type { DoubtedBatch } from './batched-on-trust.js'
-import type { Books } from './books.js'
 import type { Curriculum } from './curriculum.js'
 import type { EventOf } from './events.js'
 import type { FoldedNode } from './keys.js'
 import type { RunOrders } from './orders.js'
+import type { RunTerms } from './run-configuration.js'
+import type { Books } from './run-records.js'
 import type {
   AcceptedSayings,
   AgreedTerms,
@@ -17,7 +18,6 @@ import type {
   Supplier,
   TrainedBatch,
 } from './run-state.js'
-import type { RunTerms } from './terms.js'
 
 /** What the books of a run say, to everyone who asks. */
 export class RunView implements RunState {

@@ -1,5 +1,5 @@
-import type { RepairSums } from '../../judging/repair-sums.js'
-import { BOLD_WAYS, WAYS } from '../../judging/repair-tail.js'
+import type { RepairSums } from '../../rollout/verification/logit-error-sums.js'
+import { BOLD_WAYS, WAYS } from '../../rollout/verification/logit-error-tail.js'
 
 /** Honest policies move away from the one that was calibrated, and may favour rollouts that earn more by this share. */
 const LEANING = 0.1

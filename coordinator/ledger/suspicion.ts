@@ -1,5 +1,5 @@
 /**
- * Share of honest work that an audit may refuse: what calibrations promise (docs/judging.md). All that follows holds for a key
+ * Share of honest work that an audit may refuse: what calibrations promise (docs/verification.md). All that follows holds for a key
  * whose audits fail no more often than that.
  */
 const FALSE_ALARMS = 0.005

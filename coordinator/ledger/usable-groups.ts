@@ -1,5 +1,5 @@
-import type { FoldImage } from './fold-image.js'
 import type { JudgedGroup } from './run-state.js'
+import type { FoldImage } from './state-snapshot.js'
 
 /** Groups in the order in which they came, and by node. */
 export class GroupsOfNodes {

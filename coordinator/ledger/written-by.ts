@@ -1,4 +1,4 @@
-import { packageVersion } from '../../cli/index.js'
+import { packageVersion } from '../../common/cli/index.js'
 import type { Clock } from '../../swarm/index.js'
 import { LOG_NEEDS } from './events.js'
 import type { Recorder } from './recorder.js'

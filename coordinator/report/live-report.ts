@@ -1,7 +1,7 @@
 import type { EventLog } from '../ledger/chained-log.js'
 import type { RunEvent } from '../ledger/events.js'
 import type { Recorder } from '../ledger/recorder.js'
-import { RunFold } from '../ledger/run-fold.js'
+import { RunFold } from '../ledger/run-reducer.js'
 import type { RunState } from '../ledger/run-state.js'
 import { CoverageTally } from './coverage-report.js'
 import { GroupsTally } from './group-report.js'

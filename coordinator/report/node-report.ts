@@ -1,6 +1,6 @@
 import type { RefusalCode } from '../../proto/index.js'
 import type { RunEvent } from '../ledger/events.js'
-import { RunFold } from '../ledger/run-fold.js'
+import { RunFold } from '../ledger/run-reducer.js'
 import type { NodeVerdict, RunState } from '../ledger/run-state.js'
 
 /** What a key has done for the run, and what is thought of it. */

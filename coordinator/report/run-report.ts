@@ -1,7 +1,7 @@
 import { LIMITS, type RefusalCode } from '../../proto/index.js'
 import type { EventOf, RunEvent } from '../ledger/events.js'
 import { isOrder, Orders, type RunOrders } from '../ledger/orders.js'
-import type { RunTerms } from '../ledger/terms.js'
+import type { RunTerms } from '../ledger/run-configuration.js'
 import { type CountedGroup, countedOf, type VersionReport, VersionTally } from './version-report.js'
 
 /** What an operator asks first: how far the run is, how it goes, and what is in its way. */

@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync'
 import { type ColumnSource, parquetWriteBuffer } from 'hyparquet-writer'
-import { shareInterval } from '../../episode/index.js'
+import { shareInterval } from '../../rollout/episode/index.js'
 import type { NodeReport } from './node-report.js'
 import type { HeldOutScore, VersionReport } from './version-report.js'
 

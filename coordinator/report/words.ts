@@ -1,5 +1,5 @@
 import prettyMs from 'pretty-ms'
-import { type Estimate, meanInterval, shareInterval } from '../../episode/index.js'
+import { type Estimate, meanInterval, shareInterval } from '../../rollout/episode/index.js'
 import type { HeldOutScore } from './version-report.js'
 
 /** How the operator's commands and pages write numbers and times. */

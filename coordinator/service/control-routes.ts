@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { ControlRefusal, type ControlRoute } from '../../control/index.js'
+import { ControlRefusal, type ControlRoute } from '../../common/control/index.js'
 import type { Metrics } from '../../swarm/index.js'
 import type { ChainedLog } from '../ledger/event-log.js'
 import type { Recorder } from '../ledger/recorder.js'
 import { newEvents } from './new-events.js'
-import { type OrderAnswer, type OrderAsk, type OrderDesk, orderSchema } from './order-desk.js'
+import { type OrderAnswer, type OrderAsk, type OrderDesk, orderSchema } from './order-service.js'
 
 /** How a command asks for the log of a running coordinator: LevelDB lets only one process at its files. */
 export const LOG_END = '/log/end'

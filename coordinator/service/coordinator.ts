@@ -1,5 +1,5 @@
 import type { PrivateKey } from '@libp2p/interface'
-import type { StageWatch } from '../../judging/index.js'
+import type { StageWatch } from '../../rollout/verification/index.js'
 import {
   type BlobStore,
   createBlobStore,
@@ -19,8 +19,8 @@ import { createGroupBodies } from '../intake/group-bodies.js'
 import { createIntake, type Intake } from '../intake/intake.js'
 import { openProofStore } from '../intake/proofs.js'
 import type { Replays } from '../intake/replays.js'
-import { createLeaseDesk, type LeaseDesk } from '../leases/lease-desk.js'
-import { roomForLeases } from '../leases/room.js'
+import { roomForLeases } from '../leases/lease-capacity.js'
+import { createLeaseDesk, type LeaseDesk } from '../leases/lease-service.js'
 import { createDiskLosses } from '../ledger/disk-losses.js'
 import { meterRun } from '../ledger/metrics.js'
 import type { Announcement } from '../ledger/orders.js'

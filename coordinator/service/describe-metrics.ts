@@ -1,11 +1,11 @@
 import { createMetrics, type Metrics } from '../../swarm/index.js'
 import { meterStages } from '../intake/metrics.js'
+import { meterTrainer } from '../jobs/metrics.js'
 import { meterAnswers } from '../leases/metrics.js'
 import { meterLosses, meterRun } from '../ledger/metrics.js'
-import { RunFold } from '../ledger/run-fold.js'
+import { RunFold } from '../ledger/run-reducer.js'
 import { LiveReport } from '../report/live-report.js'
 import { meterReport } from '../report/metrics.js'
-import { meterTrainer } from '../spool/metrics.js'
 
 /** A registry with every number of a coordinator that is the project's own, of a run in which nothing has happened. */
 export function ownMetrics(): Metrics {

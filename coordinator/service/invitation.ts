@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { PrivateKey } from '@libp2p/interface'
 import writeFileAtomic from 'write-file-atomic'
-import { PRIVATE_FILE } from '../../control/index.js'
-import { CodedError } from '../../errors/index.js'
+import { PRIVATE_FILE } from '../../common/control/index.js'
+import { CodedError } from '../../common/errors/index.js'
 import {
   type BlobDescription,
   chunkListSha256,

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import type { PrivateKey } from '@libp2p/interface'
 import writeFileAtomic from 'write-file-atomic'
-import { PRIVATE_FILE } from '../../control/index.js'
+import { PRIVATE_FILE } from '../../common/control/index.js'
 import { LIMITS, openAddressNotice, SwarmRefusal, sealAddressNotice } from '../../proto/index.js'
 import { type AddressNotices, reachOf, type SwarmHost, widest, withoutPeer } from '../../swarm/index.js'
+import { unlessMissing } from '../jobs/job-directory.js'
 import type { Announcement } from '../ledger/orders.js'
-import { unlessMissing } from '../spool/spool-folder.js'
 
 /** A node that comes back after a month finds its run by this; one that was moved twice since has to be told anew. */
 const LIFETIME_MS = 60 * 24 * 3_600_000

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import writeFileAtomic from 'write-file-atomic'
 import { z } from 'zod'
-import { PRIVATE_FILE } from '../../control/index.js'
+import { PRIVATE_FILE } from '../../common/control/index.js'
 import { LIMITS } from '../../proto/index.js'
 import type { KnownPeer } from '../../swarm/index.js'
-import { unlessMissing } from '../spool/spool-folder.js'
+import { unlessMissing } from '../jobs/job-directory.js'
 
 const peersSchema: z.ZodType<KnownPeer[]> = z
   .array(z.strictObject({ peerId: z.string(), addresses: z.array(z.string()).min(1), reachedAtMs: z.number() }))

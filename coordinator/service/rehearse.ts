@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Engine } from '../../engine/index.js'
-import { type EpisodeLimits, type Rollout, runGroup, type Stage, type Task } from '../../episode/index.js'
+import type { Engine } from '../../rollout/engine/index.js'
+import { type EpisodeLimits, type Rollout, runGroup, type Stage, type Task } from '../../rollout/episode/index.js'
 import type { EventOf } from '../ledger/events.js'
 
 /** What a dry run comes to. */

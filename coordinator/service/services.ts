@@ -11,11 +11,11 @@ import {
   serveVerdicts,
 } from '../../swarm/index.js'
 import type { Intake } from '../intake/intake.js'
-import type { LeaseDesk } from '../leases/lease-desk.js'
+import type { LeaseDesk } from '../leases/lease-service.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { NodeVerdict } from '../ledger/run-state.js'
-import { createBoardDesk } from './board-desk.js'
 import type { IdleNodes } from './idle-nodes.js'
+import { createBoardDesk } from './leaderboard-service.js'
 import type { Providers } from './providers.js'
 
 /** Of about ten, gossip hears no more of their author. */

@@ -1,6 +1,6 @@
 import { chmod, mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PRIVATE_FOLDER } from '../../control/index.js'
+import { PRIVATE_FOLDER } from '../../common/control/index.js'
 
 /** What lies where in a coordinator's data directory, beside its key. */
 export interface DataFolder {

@@ -47,7 +47,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   },
   'tasks.worlds': {
     meaning:
-      'folders of worlds of your own that the data set plays in ([worlds.md](worlds.md)). Their code is run here, and volunteers need the same folders: their nodes are told the names, and never fetch code',
+      'folders of worlds of your own that the data set plays in ([environments.md](environments.md)). Their code is run here, and volunteers need the same folders: their nodes are told the names, and never fetch code',
   },
   reward: {
     meaning:
@@ -73,7 +73,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   },
   'audit.calibrations': {
     meaning:
-      'files of `prove-lab calibrate`, one per inference backend of the volunteers ([judging.md](judging.md)). Without any, stages 5 to 7 of judging are not run: only do so among people you trust. With some, nodes of other backends get no leases',
+      'files of `prove-lab calibrate`, one per inference backend of the volunteers ([verification.md](verification.md)). Without any, stages 5 to 7 of judging are not run: only do so among people you trust. With some, nodes of other backends get no leases',
   },
   'audit.probation': {
     meaning:

@@ -1,4 +1,4 @@
-import { EpisodeError, type EpisodeLimits, promptOf, type Stage, type Task } from '../../episode/index.js'
+import { EpisodeError, type EpisodeLimits, promptOf, type Stage, type Task } from '../../rollout/episode/index.js'
 import { offeredTool } from '../../servers/kernel/index.js'
 import { ConfigError } from './config.js'
 

@@ -1,6 +1,6 @@
 import { isAbsolute, relative } from 'node:path'
-import type { ModelFacts } from '../../engine/index.js'
-import { DEFAULT_LIMITS, type EpisodeLimits } from '../../episode/index.js'
+import type { ModelFacts } from '../../rollout/engine/index.js'
+import { DEFAULT_LIMITS, type EpisodeLimits } from '../../rollout/episode/index.js'
 import { learningRateFor, sizeOf } from './learning-rates.js'
 import type { FieldValue } from './run-file.js'
 

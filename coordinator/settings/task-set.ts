@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DatasetError, openDataset, type Split } from '../../dataset/index.js'
-import type { Task } from '../../episode/index.js'
+import type { Task } from '../../rollout/episode/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import type { ServerDefinition } from '../../servers/kernel/index.js'
+import { DatasetError, openDataset, type Split } from '../../tasks/dataset/index.js'
 import { ConfigError } from './config.js'
 
 /** The tasks of a run or an evaluation, from one split of a data set. */

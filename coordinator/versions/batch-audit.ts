@@ -4,9 +4,9 @@ import type { BodyJudge } from '../intake/body-judge.js'
 import { BodyError, type GroupBodies } from '../intake/group-bodies.js'
 import type { Intake } from '../intake/intake.js'
 import type { PassedGroup } from '../intake/verdicts.js'
+import { writeFindings } from '../jobs/batch-folder.js'
+import { EvidenceError } from '../jobs/logit-folder.js'
 import type { BatchRecord, LeaseRecord, RunState } from '../ledger/run-state.js'
-import { writeFindings } from '../spool/batch-folder.js'
-import { EvidenceError } from '../spool/evidence-folder.js'
 import { readBatchGroups } from './batch-groups.js'
 
 export interface BatchAuditParts {

@@ -1,8 +1,8 @@
-import { drawsOf } from '../../judging/index.js'
 import { expandMask, groupBody, SwarmRefusal } from '../../proto/index.js'
+import { drawsOf } from '../../rollout/verification/index.js'
 import { BodyError, type GroupBodies } from '../intake/group-bodies.js'
+import type { BatchGroup } from '../jobs/batch-folder.js'
 import type { LeaseRecord, RunState } from '../ledger/run-state.js'
-import type { BatchGroup } from '../spool/batch-folder.js'
 
 /** What there is of a batch. */
 export interface ReadGroups {

@@ -1,7 +1,7 @@
-import { type EpisodeLimits, groundTruthScript, type Stage, type Task } from '../../episode/index.js'
 import { type Canary, LIMITS } from '../../proto/index.js'
+import { type EpisodeLimits, groundTruthScript, type Stage, type Task } from '../../rollout/episode/index.js'
+import type { TrainerStep } from '../jobs/step-folder.js'
 import { fittingPrompt } from '../settings/first-prompts.js'
-import type { TrainerStep } from '../spool/step-folder.js'
 
 const CANARIES = 3
 /** What the trainer is asked about each canary, in the form of `trainer.json` (docs/trainer.md). */

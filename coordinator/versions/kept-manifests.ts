@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { openManifest, type SealedManifest, SwarmRefusal, signerOf } from '../../proto/index.js'
+import { unlessMissing } from '../jobs/job-directory.js'
 import { DataFolderError } from '../ledger/disk-losses.js'
-import { unlessMissing } from '../spool/spool-folder.js'
 
 /**
  * Reads the manifest of a round that this run's key sealed.

@@ -1,8 +1,8 @@
-import { USUAL_CACHE } from '../../engine/index.js'
-import { type Stage, toolsetSchemaSha256 } from '../../episode/index.js'
 import { PLAIN_SAMPLER, type PolicyDescription, type Sha256, sha256 } from '../../proto/index.js'
+import { USUAL_CACHE } from '../../rollout/engine/index.js'
+import { type Stage, toolsetSchemaSha256 } from '../../rollout/episode/index.js'
 import type { ServerDefinition } from '../../servers/kernel/index.js'
-import type { RunTerms } from '../ledger/terms.js'
+import type { RunTerms } from '../ledger/run-configuration.js'
 
 /** What all policies of a run have in common: everything but the adapter. */
 export type PolicyFrame = Omit<PolicyDescription, 'adapter'>

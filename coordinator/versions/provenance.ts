@@ -1,8 +1,8 @@
 import canonicalize from 'canonicalize'
 import { PUBLISHED_FILES } from '../../proto/index.js'
+import type { TrainerStep } from '../jobs/step-folder.js'
 import type { Recipe, RunState } from '../ledger/run-state.js'
 import type { TaskSet } from '../settings/task-set.js'
-import type { TrainerStep } from '../spool/step-folder.js'
 import type { PolicyFrame } from './policy-frame.js'
 
 export interface ProvenanceParts {

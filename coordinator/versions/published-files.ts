@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { hashFile } from '../../engine/hash-file.js'
 import { type BlobDescription, PUBLISHED_FILES, type SealedManifest } from '../../proto/index.js'
+import { hashFile } from '../../rollout/engine/hash-file.js'
 import {
   type BlobStore,
   type Clock,
@@ -8,10 +8,10 @@ import {
   type SwarmLogger,
   TransportError,
 } from '../../swarm/index.js'
+import { unlessMissing } from '../jobs/job-directory.js'
+import { stepFolder } from '../jobs/layout.js'
 import type { DiskLosses } from '../ledger/disk-losses.js'
 import type { RunState } from '../ledger/run-state.js'
-import { stepFolder } from '../spool/layout.js'
-import { unlessMissing } from '../spool/spool-folder.js'
 
 /** Between two rounds of asking peers, how many there are, and the longest that one file takes: adapters are large. */
 const PAUSE_MS = 30_000

@@ -1,15 +1,15 @@
 import pLimit from 'p-limit'
 import { type BlobRole, LIMITS, PUBLISHED_FILES } from '../../proto/index.js'
 import type { BlobStore } from '../../swarm/index.js'
+import { readStep, type TrainerStep } from '../jobs/step-folder.js'
 import { namesOthers } from '../leases/withheld-tasks.js'
 import { DataFolderError, type DiskLosses } from '../ledger/disk-losses.js'
 import type { RunState } from '../ledger/run-state.js'
 import { manifestFile } from '../settings/data-folder.js'
-import { readStep, type TrainerStep } from '../spool/step-folder.js'
+import { mendStep } from './job-check.js'
 import { readKeptManifest } from './kept-manifests.js'
 import type { PublishedFiles } from './published-files.js'
 import { RoundOpener, type RoundParts } from './round-opener.js'
-import { mendStep } from './spool-check.js'
 import { describeVersion, type VersionPart } from './version-part.js'
 
 export interface Publisher {

@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { PrivateKey } from '@libp2p/interface'
 import writeFileAtomic from 'write-file-atomic'
-import { newRoundSecret, roundSecretHash } from '../../judging/lease-seed.js'
 import {
   announcementOf,
   type Demand,
@@ -13,12 +12,13 @@ import {
   sealManifest,
   sealPolicyAnnouncement,
 } from '../../proto/index.js'
+import { newRoundSecret, roundSecretHash } from '../../rollout/verification/lease-seed.js'
 import { channelsOf, type SnapshotExchange, type SwarmHost } from '../../swarm/index.js'
 import { restingTasks } from '../leases/withheld-tasks.js'
 import type { EventOf } from '../ledger/events.js'
 import type { Recorder } from '../ledger/recorder.js'
+import { type RunTerms, termsIdOf } from '../ledger/run-configuration.js'
 import type { Publication } from '../ledger/run-state.js'
-import { type RunTerms, termsIdOf } from '../ledger/terms.js'
 import type { RunConfig } from '../settings/config.js'
 import { manifestFile } from '../settings/data-folder.js'
 import type { TaskSet } from '../settings/task-set.js'

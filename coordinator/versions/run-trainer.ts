@@ -1,7 +1,7 @@
 import writeFileAtomic from 'write-file-atomic'
-import type { Stage, Task } from '../../episode/index.js'
-import type { RunTerms } from '../ledger/terms.js'
-import type { TrainEngine } from '../spool/train-engine.js'
+import type { Stage, Task } from '../../rollout/episode/index.js'
+import type { TrainEngine } from '../jobs/train-engine.js'
+import type { RunTerms } from '../ledger/run-configuration.js'
 import { canaryPrompts } from './canary.js'
 
 /** The trainer of a run, whose settings are terms. */

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 import type { Clock, SwarmLogger } from '../../swarm/index.js'
 import type { GroupBodies } from '../intake/group-bodies.js'
+import { hasBatch, writeBatch } from '../jobs/batch-folder.js'
+import { TrainerError } from '../jobs/errors.js'
+import { readStep } from '../jobs/step-folder.js'
 import { chooseBatch } from '../leases/batch-shares.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { BatchRecord } from '../ledger/run-state.js'
-import { hasBatch, writeBatch } from '../spool/batch-folder.js'
-import { TrainerError } from '../spool/errors.js'
-import { readStep } from '../spool/step-folder.js'
 import { auditBatch, type BatchAuditParts, isUnaudited } from './batch-audit.js'
 import { readBatchGroups } from './batch-groups.js'
+import { checkSpool, contentOf, type SpoolCheckParts } from './job-check.js'
 import type { Publisher } from './publisher.js'
 import type { RunTrainer } from './run-trainer.js'
-import { checkSpool, contentOf, type SpoolCheckParts } from './spool-check.js'
 
 export interface TrainingLoopParts extends SpoolCheckParts {
   readonly recorder: Recorder

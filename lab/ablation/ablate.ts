@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { AdapterFile } from '../../engine/index.js'
-import type { TaskResult } from '../../episode/index.js'
+import type { AdapterFile } from '../../rollout/engine/index.js'
+import type { TaskResult } from '../../rollout/episode/index.js'
 import type { Journal } from '../journal.js'
 
 /** One policy: trained by a reward from a seed. */

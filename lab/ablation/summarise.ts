@@ -1,5 +1,5 @@
-import { type Estimate, estimate, type TaskResult } from '../../episode/index.js'
-import { REWARD_PRESETS } from '../../reward/index.js'
+import { type Estimate, estimate, type TaskResult } from '../../rollout/episode/index.js'
+import { REWARD_PRESETS } from '../../rollout/reward/index.js'
 import type { CellResult } from './ablate.js'
 import { WHOLE } from './variants.js'
 

@@ -1,6 +1,6 @@
-import { markdownTable } from '../../dataset/index.js'
-import type { Estimate } from '../../episode/index.js'
-import { countOf } from '../../errors/index.js'
+import { countOf } from '../../common/errors/index.js'
+import type { Estimate } from '../../rollout/episode/index.js'
+import { markdownTable } from '../../tasks/dataset/index.js'
 import { MEASURES, type Measure, type Measured, type VariantSummary } from './summarise.js'
 import { VARIANTS, WHOLE } from './variants.js'
 

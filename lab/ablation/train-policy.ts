@@ -1,12 +1,19 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { type BatchGroup, writeBatch } from '../../coordinator/spool/batch-folder.js'
-import { TrainerError } from '../../coordinator/spool/errors.js'
-import { stepFolder } from '../../coordinator/spool/layout.js'
-import { readStep } from '../../coordinator/spool/step-folder.js'
-import type { TrainEngine } from '../../coordinator/spool/train-engine.js'
-import type { AdapterFile, Engine } from '../../engine/index.js'
-import { type EpisodeLimits, type Rollout, runAll, runGroup, type Stage, type Task } from '../../episode/index.js'
+import { type BatchGroup, writeBatch } from '../../coordinator/jobs/batch-folder.js'
+import { TrainerError } from '../../coordinator/jobs/errors.js'
+import { stepFolder } from '../../coordinator/jobs/layout.js'
+import { readStep } from '../../coordinator/jobs/step-folder.js'
+import type { TrainEngine } from '../../coordinator/jobs/train-engine.js'
+import type { AdapterFile, Engine } from '../../rollout/engine/index.js'
+import {
+  type EpisodeLimits,
+  type Rollout,
+  runAll,
+  runGroup,
+  type Stage,
+  type Task,
+} from '../../rollout/episode/index.js'
 
 export interface TrainingSettings {
   readonly steps: number

@@ -1,4 +1,4 @@
-import { PAPER, PAPER_SETTINGS, paperReward, REWARD_PRESETS, type RewardPreset } from '../../reward/index.js'
+import { PAPER, PAPER_SETTINGS, paperReward, REWARD_PRESETS, type RewardPreset } from '../../rollout/reward/index.js'
 
 /** A reward that a policy is trained by, to see what it is worth. */
 export interface Variant {

@@ -2,11 +2,12 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import writeFileAtomic from 'write-file-atomic'
-import { integerOption } from '../../cli/index.js'
+import { integerOption } from '../../common/cli/index.js'
+import { CodedError } from '../../common/errors/index.js'
+import { offerAdapter } from '../../coordinator/jobs/audit-folder.js'
+import { createAuditProcess } from '../../coordinator/jobs/audit-process.js'
+import { defaultPython, trainerFolder } from '../../coordinator/jobs/python.js'
 import { readTaskSet } from '../../coordinator/settings/task-set.js'
-import { offerAdapter } from '../../coordinator/spool/audit-folder.js'
-import { createAuditProcess } from '../../coordinator/spool/audit-process.js'
-import { defaultPython, trainerFolder } from '../../coordinator/spool/python.js'
 import {
   type AdapterFile,
   type CacheType,
@@ -15,11 +16,10 @@ import {
   hashFile,
   openEngine,
   openTokenizer,
-} from '../../engine/index.js'
-import { createStage, DEFAULT_RULES, rulesNamed } from '../../episode/index.js'
-import { CodedError } from '../../errors/index.js'
-import { type Calibration, sumLimit } from '../../judging/thresholds.js'
-import { withWorldFolders } from '../../servers/world-option.js'
+} from '../../rollout/engine/index.js'
+import { createStage, DEFAULT_RULES, rulesNamed } from '../../rollout/episode/index.js'
+import { type Calibration, sumLimit } from '../../rollout/verification/thresholds.js'
+import { withWorldFolders } from '../../servers/environment-option.js'
 import { createStderrLogger } from '../../swarm/index.js'
 import { calibrate } from '../calibrate.js'
 import { calibratedRun } from '../calibrated-run.js'

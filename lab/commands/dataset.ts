@@ -1,8 +1,12 @@
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Command } from 'commander'
-import { integerOption } from '../../cli/index.js'
-import type { Example } from '../../dataset/example.js'
+import { integerOption } from '../../common/cli/index.js'
+import { countOf } from '../../common/errors/index.js'
+import { CATALOGUE } from '../../servers/catalogue.js'
+import { withWorldFolders } from '../../servers/environment-option.js'
+import { createWorldCache } from '../../servers/kernel/index.js'
+import type { Example } from '../../tasks/dataset/example.js'
 import {
   addReadings,
   baselineTable,
@@ -18,11 +22,7 @@ import {
   SPLITS,
   verifyDataset,
   verifyFile,
-} from '../../dataset/index.js'
-import { countOf } from '../../errors/index.js'
-import { CATALOGUE } from '../../servers/catalogue.js'
-import { createWorldCache } from '../../servers/kernel/index.js'
-import { withWorldFolders } from '../../servers/world-option.js'
+} from '../../tasks/dataset/index.js'
 
 /** Exit codes for scripts, beside 0: everything is as it should be. */
 const DOES_NOT_REPRODUCE = 1

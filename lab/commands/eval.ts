@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { integerOption } from '../../cli/index.js'
+import { integerOption } from '../../common/cli/index.js'
 import { readTaskSet } from '../../coordinator/settings/task-set.js'
 import {
   type AdapterFile,
@@ -14,9 +14,7 @@ import {
   MAX_TEMPERATURE,
   openEngine,
   openTokenizer,
-} from '../../engine/index.js'
-import { saidUser, type UserOptions, userModelFor, withUserOptions } from '../../environment/user/options.js'
-import type { UserModel } from '../../environment/user/user-model.js'
+} from '../../rollout/engine/index.js'
 import {
   areAlike,
   createStage,
@@ -29,8 +27,15 @@ import {
   rulesNamed,
   type Task,
   type TaskResult,
-} from '../../episode/index.js'
-import { withWorldFolders } from '../../servers/world-option.js'
+} from '../../rollout/episode/index.js'
+import { withWorldFolders } from '../../servers/environment-option.js'
+import {
+  saidUser,
+  type UserOptions,
+  userModelFor,
+  withUserOptions,
+} from '../../servers/episodes/user-simulator/options.js'
+import type { UserModel } from '../../servers/episodes/user-simulator/user-simulator.js'
 import { type Comparison, comparePolicies } from '../compare-policies.js'
 import { cacheTypeFor, fittingTasks, type LimitOptions, limitsOf } from '../fitting-tasks.js'
 import { type Journal, openJournal } from '../journal.js'

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { integerOption } from '../../cli/index.js'
-import { DatasetError, type Example, markdownTable, openDataset, percent } from '../../dataset/index.js'
-import { createTaskStage } from '../../environment/index.js'
-import { REWARD_PRESETS } from '../../reward/index.js'
+import { integerOption } from '../../common/cli/index.js'
+import { REWARD_PRESETS } from '../../rollout/reward/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
+import { createTaskStage } from '../../servers/episodes/index.js'
+import { DatasetError, type Example, markdownTable, openDataset, percent } from '../../tasks/dataset/index.js'
 import { type Probed, probe } from '../probe.js'
 
 interface ProbeOptions {

@@ -1,4 +1,4 @@
-import type { Program } from '../../cli/index.js'
+import type { Program } from '../../common/cli/index.js'
 import { ConfigError } from '../../coordinator/settings/config.js'
 
 /** The commands, in the order in which help names them. */

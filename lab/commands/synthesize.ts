@@ -3,8 +3,12 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { createLogUpdate } from 'log-update'
-import type { Source } from '../../chat/index.js'
-import { integerOption, type Price, priceOption, saidTokens } from '../../cli/index.js'
+import { integerOption, type Price, priceOption, saidTokens } from '../../common/cli/index.js'
+import { countOf } from '../../common/errors/index.js'
+import type { Source } from '../../rollout/chat/index.js'
+import { CATALOGUE, isWorldFolder, worldsNamed } from '../../servers/catalogue.js'
+import { createTaskStage } from '../../servers/episodes/index.js'
+import { SESSION_START, type ServerDefinition } from '../../servers/kernel/index.js'
 import {
   createBaselineCheck,
   DatasetError,
@@ -12,11 +16,7 @@ import {
   type Example,
   PROFILES,
   writeDataset,
-} from '../../dataset/index.js'
-import { createTaskStage } from '../../environment/index.js'
-import { countOf } from '../../errors/index.js'
-import { CATALOGUE, isWorldFolder, worldsNamed } from '../../servers/catalogue.js'
-import { SESSION_START, type ServerDefinition } from '../../servers/kernel/index.js'
+} from '../../tasks/dataset/index.js'
 import {
   type Composition,
   compositionOf,
@@ -35,7 +35,7 @@ import {
   SynthesisError,
   type Teacher,
   type TeacherReport,
-} from '../../synthesis/index.js'
+} from '../../tasks/synthesis/index.js'
 import { shareOption, worldsOption } from '../options.js'
 import { probe } from '../probe.js'
 import { tables } from './probe.js'

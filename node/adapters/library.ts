@@ -1,7 +1,7 @@
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
-import { packageVersion } from '../../cli/index.js'
+import { packageVersion } from '../../common/cli/index.js'
 import { type BlobDescription, PUBLISHED_FILES, type SealedManifest } from '../../proto/index.js'
 import {
   createBlobStore,

@@ -1,5 +1,5 @@
-import { DIALECTS, type Estimate, type Interval, meanInterval, shareInterval } from '../../episode/index.js'
 import type { SealedManifest } from '../../proto/index.js'
+import { DIALECTS, type Estimate, type Interval, meanInterval, shareInterval } from '../../rollout/episode/index.js'
 import type { Provenance } from './pulled-folder.js'
 
 export const CARD_FILE = 'README.md'

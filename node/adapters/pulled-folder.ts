@@ -1,7 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { hashFile } from '../../engine/index.js'
 import {
   LIMITS,
   openManifest,
@@ -10,6 +9,7 @@ import {
   SwarmRefusal,
   signerOf,
 } from '../../proto/index.js'
+import { hashFile } from '../../rollout/engine/index.js'
 import { NodeError } from '../errors.js'
 import { readBounded, unlessMissing } from './read-bounded.js'
 

@@ -1,4 +1,4 @@
-import { CodedError } from '../../errors/index.js'
+import { CodedError } from '../../common/errors/index.js'
 import { chunkLength, LIMITS, type SnapshotWant } from '../../proto/index.js'
 import type { OtherSource, SnapshotSource } from '../../swarm/index.js'
 

@@ -1,5 +1,5 @@
 import envPaths from 'env-paths'
-import { packageRoot } from '../../cli/index.js'
+import { packageRoot } from '../../common/cli/index.js'
 
 /** Where a node keeps what is its own, unless it is told otherwise. */
 export const dataFolder = envPaths('prove-node', { suffix: '' }).data

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { ControlClient } from '../../control/index.js'
+import type { ControlClient } from '../../common/control/index.js'
 import { type LastGroup, lastGroupFrame, type RunLedger, readLastGroup, readLedgers, runLedger } from '../records.js'
 import { LAST_GROUP, LEDGERS, packedGroup } from '../session/routes.js'
 import { openNodeStores } from '../store.js'

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { PRIVATE_FOLDER } from '../../control/index.js'
+import { PRIVATE_FOLDER } from '../../common/control/index.js'
 import { changed, readChanges, readLimits, writeLimits } from '../limits/limits-file.js'
 import { DEFAULTS, LIMIT_FIELDS, type LimitSettings } from '../limits/settings.js'
 import { LIMITS, type LimitsChanged, limitsChanged } from '../session/routes.js'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { hashFile, mergeAdapter } from '../../engine/index.js'
+import { hashFile, mergeAdapter } from '../../rollout/engine/index.js'
 import { dataFolder } from './defaults.js'
 import { basePath, wholeAdapter } from './model-options.js'
 import { stopSignal } from './stop-signal.js'

@@ -1,4 +1,4 @@
-import type { Program } from '../../cli/index.js'
+import type { Program } from '../../common/cli/index.js'
 
 /** The commands, in the order in which help names them. */
 export const PROGRAM: Program = {
@@ -15,7 +15,7 @@ export const PROGRAM: Program = {
     service: async () => (await import('./service.js')).addServiceCommands,
     limits: async () => (await import('./limits.js')).addLimitsCommand,
     identity: async () => (await import('./identity.js')).addIdentityCommands,
-    board: async () => (await import('./board.js')).addBoardCommand,
+    board: async () => (await import('./leaderboard.js')).addBoardCommand,
     verdicts: async () => (await import('./verdicts.js')).addVerdictsCommand,
     verify: async () => (await import('./verify.js')).addVerifyCommand,
     cache: async () => (await import('./cache.js')).addCacheCommands,

@@ -1,4 +1,4 @@
-import { type ControlClient, ControlError, reachControl } from '../../control/index.js'
+import { type ControlClient, ControlError, reachControl } from '../../common/control/index.js'
 
 /** For an answer of a node on this machine; a change of limits starts its engine anew. */
 const TIMEOUT_MS = 240_000

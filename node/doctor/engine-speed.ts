@@ -1,4 +1,4 @@
-import { type Engine, EngineError, type Token, type Tokenizer } from '../../engine/index.js'
+import { type Engine, EngineError, type Token, type Tokenizer } from '../../rollout/engine/index.js'
 
 /** How fast rollouts come out of an engine. */
 export interface EngineSpeed {

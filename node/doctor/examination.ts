@@ -2,15 +2,15 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { packageVersion } from '../../cli/index.js'
+import { packageVersion } from '../../common/cli/index.js'
+import { type Invitation, openVerdictDigest, type PolicyManifest } from '../../proto/index.js'
 import {
   type EngineOptions,
   type EngineProcess,
   openEngine,
   openTokenizer,
   type Tokenizer,
-} from '../../engine/index.js'
-import { type Invitation, openVerdictDigest, type PolicyManifest } from '../../proto/index.js'
+} from '../../rollout/engine/index.js'
 import {
   createBlobStore,
   createHost,

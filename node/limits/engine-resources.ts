@@ -1,4 +1,4 @@
-import type { EngineResources } from '../../engine/index.js'
+import type { EngineResources } from '../../rollout/engine/index.js'
 import { DEFAULTS, type LimitSettings } from './settings.js'
 
 /** What of the machine the engine may use under these limits. */

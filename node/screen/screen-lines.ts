@@ -1,6 +1,6 @@
 import wrap from 'wrap-ansi'
-import { countOf } from '../../errors/index.js'
-import { placeText } from '../board-place.js'
+import { countOf } from '../../common/errors/index.js'
+import { placeText } from '../leaderboard-place.js'
 import type { NodeView } from '../session/view.js'
 
 const LABEL_COLUMNS = 9

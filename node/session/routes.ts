@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ControlRefusal, type ControlRoute } from '../../control/index.js'
+import { ControlRefusal, type ControlRoute } from '../../common/control/index.js'
 import { NodeError } from '../errors.js'
 import { groupOriginSchema, type KeptGroup } from '../kept-group.js'
 import { changed, type LimitChanges, parseLimits } from '../limits/limits-file.js'

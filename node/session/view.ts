@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { countOf } from '../../errors/index.js'
+import { countOf } from '../../common/errors/index.js'
 import type { Verdict } from '../../proto/index.js'
-import { boardPlace } from '../board-place.js'
+import { boardPlace } from '../leaderboard-place.js'
 import type { LedgerTotals } from '../ledger.js'
 import { fetchingLine, forTerminal, idleLine, type NodeProgress, restLine, verdictLine } from '../progress.js'
 

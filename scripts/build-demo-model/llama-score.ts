@@ -4,7 +4,7 @@
  * a log-probability (nats) for every token but the first, and the texts' ids with control tokens recognised.
  */
 import { text } from 'node:stream/consumers'
-import { openEngine, openTokenizer } from '../../engine/index.js'
+import { openEngine, openTokenizer } from '../../rollout/engine/index.js'
 
 const [modelPath] = process.argv.slice(2)
 if (modelPath === undefined) throw new Error('usage: llama-score.ts <model.gguf>')

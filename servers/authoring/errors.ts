@@ -1,4 +1,4 @@
-import { CodedError } from '../../errors/index.js'
+import { CodedError } from '../../common/errors/index.js'
 
 export type WorldFolderErrorCode = 'no_world' | 'bad_world' | 'foreign_import' | 'name_taken'
 

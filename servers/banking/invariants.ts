@@ -1,4 +1,4 @@
-import type { Invariant } from '../kernel/define-server.js'
+import type { Invariant } from '../kernel/define-environment.js'
 import { LIMITS, leaves } from './rules.js'
 import type { BankingTables, BankingView, Transaction } from './schema.js'
 

@@ -6,7 +6,7 @@ import {
   type RowOf,
   type ToolContext,
   toolMaker,
-} from '../kernel/define-server.js'
+} from '../kernel/define-environment.js'
 
 export const ACCOUNT_KINDS = ['checking', 'savings', 'joint', 'business'] as const
 export const FREQUENCIES = ['weekly', 'monthly', 'yearly'] as const

@@ -1,5 +1,5 @@
 import { addDays } from '../kernel/dates.js'
-import type { SeedContext, SeedRows } from '../kernel/define-server.js'
+import type { SeedContext, SeedRows } from '../kernel/define-environment.js'
 import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import { ascending } from '../kernel/lists.js'
 import type { SeededRandom } from '../kernel/random.js'

@@ -1,4 +1,4 @@
-import type { Invariant } from '../kernel/define-server.js'
+import type { Invariant } from '../kernel/define-environment.js'
 import { HOUSEHOLD, leftOf, spentBy, TOLERANCE } from './rules.js'
 import type { BudgetTables, BudgetView } from './schema.js'
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isWorkday, minutesOf } from '../kernel/dates.js'
-import type { Invariant } from '../kernel/define-server.js'
+import type { Invariant } from '../kernel/define-environment.js'
 import { SESSION_START } from '../kernel/session.js'
 import { headcount, isCommitted, prescribedSlot, worksDuring } from './rules.js'
 import { type CalendarEvent, type CalendarTables, LIMITS, type View } from './schema.js'

@@ -1,6 +1,6 @@
 import { choices } from '../kernel/choose.js'
 import { addDays, clockOf, isWorkday } from '../kernel/dates.js'
-import type { SampleContext } from '../kernel/define-server.js'
+import type { SampleContext } from '../kernel/define-environment.js'
 import type { SeededRandom } from '../kernel/random.js'
 import type { TableView } from '../kernel/table.js'
 import { changeObstacle, isUpcoming, type Scene } from './rules.js'

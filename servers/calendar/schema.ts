@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type DbView, type ObstacleOf, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type ObstacleOf, type RowOf, type ToolContext, toolMaker } from '../kernel/define-environment.js'
 import { isClock, isDate } from './time.js'
 
 export const RESPONSES = ['accepted', 'declined', 'tentative', 'pending'] as const

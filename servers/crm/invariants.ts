@@ -1,4 +1,4 @@
-import type { Invariant } from '../kernel/define-server.js'
+import type { Invariant } from '../kernel/define-environment.js'
 import { openLeads } from './lead-rules.js'
 import { isOpen, LIMITS, netValue, pipelineValue, territoryOf } from './rules.js'
 import { type CrmTables, type CrmView, type Deal, LEAD_STATUSES, type Lead } from './schema.js'

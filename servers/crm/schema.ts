@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type DbView, type ObstacleOf, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type ObstacleOf, type RowOf, type ToolContext, toolMaker } from '../kernel/define-environment.js'
 
 export const TERRITORIES = ['north', 'south', 'central', 'overseas'] as const
 export const LEAD_STATUSES = ['new', 'contacted', 'qualified', 'converted', 'lost'] as const

@@ -1,5 +1,5 @@
 import { addDays } from '../kernel/dates.js'
-import type { SeedContext, SeedRows } from '../kernel/define-server.js'
+import type { SeedContext, SeedRows } from '../kernel/define-environment.js'
 import { addressIn, CITIES } from '../kernel/gazetteer.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { slug } from '../kernel/text.js'

@@ -1,4 +1,4 @@
-import type { Invariant } from '../kernel/define-server.js'
+import type { Invariant } from '../kernel/define-environment.js'
 import { type Email, type EmailTables, type EmailView, LIMITS } from './schema.js'
 
 const holds = (

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type DbView, type ObstacleOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type ObstacleOf, type ToolContext, toolMaker } from '../kernel/define-environment.js'
 import { ref } from '../kernel/fields.js'
 
 /** Limits of the mailbox, as its provider would publish them. */

@@ -1,5 +1,5 @@
 import { addDays, addMinutes } from '../kernel/dates.js'
-import type { SeedContext, SeedRows } from '../kernel/define-server.js'
+import type { SeedContext, SeedRows } from '../kernel/define-environment.js'
 import { ascending } from '../kernel/lists.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { type Contact, type Draft, type Email, type EmailTables, type Folder, LIMITS } from './schema.js'

@@ -1,4 +1,4 @@
-import type { Invariant } from '../kernel/define-server.js'
+import type { Invariant } from '../kernel/define-environment.js'
 import { byteLength, packedBytes } from './contents.js'
 import { currentUser, depthOf, join, permits } from './paths.js'
 import { WRITE } from './rules.js'

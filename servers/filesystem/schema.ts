@@ -6,7 +6,7 @@ import {
   type SampleContext,
   type ToolContext,
   toolMaker,
-} from '../kernel/define-server.js'
+} from '../kernel/define-environment.js'
 import { ref } from '../kernel/fields.js'
 
 /** The file system's limits: name, value, unit. */

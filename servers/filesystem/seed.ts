@@ -1,4 +1,4 @@
-import type { SeedContext, SeedRows } from '../kernel/define-server.js'
+import type { SeedContext, SeedRows } from '../kernel/define-environment.js'
 import { CITIES } from '../kernel/gazetteer.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { isWithin } from './paths.js'

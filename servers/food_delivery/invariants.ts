@@ -1,4 +1,4 @@
-import type { Invariant } from '../kernel/define-server.js'
+import type { Invariant } from '../kernel/define-environment.js'
 import { isUsed, LIMITS, priceOf } from './rules.js'
 import type { FoodOrder, FoodTables, FoodView } from './schema.js'
 

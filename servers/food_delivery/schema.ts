@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type DbView, type ObstacleOf, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type ObstacleOf, type RowOf, type ToolContext, toolMaker } from '../kernel/define-environment.js'
 
 export const CUISINES = ['greek', 'indian', 'italian', 'japanese', 'mexican', 'thai'] as const
 export const ALLERGENS = ['dairy', 'eggs', 'gluten', 'nuts', 'shellfish', 'soy'] as const

@@ -1,4 +1,4 @@
-import type { Invariant } from '../kernel/define-server.js'
+import type { Invariant } from '../kernel/define-environment.js'
 import { armingObstacle } from './modes.js'
 import { lightLoad, modeOf } from './rules.js'
 import { disagree, isSettable } from './scenes.js'

@@ -1,5 +1,5 @@
 import { choose } from '../kernel/choose.js'
-import type { SampleContext } from '../kernel/define-server.js'
+import type { SampleContext } from '../kernel/define-environment.js'
 import { unready } from './rules.js'
 import type { Device, IotTables, Kind } from './schema.js'
 

@@ -6,7 +6,7 @@ import {
   type RowOf,
   type ToolContext,
   toolMaker,
-} from '../kernel/define-server.js'
+} from '../kernel/define-environment.js'
 import { ref } from '../kernel/fields.js'
 
 export const FLOORS = ['ground_floor', 'upper_floor', 'cellar', 'outdoor'] as const

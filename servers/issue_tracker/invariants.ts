@@ -1,4 +1,4 @@
-import type { DbView, Invariant } from '../kernel/define-server.js'
+import type { DbView, Invariant } from '../kernel/define-environment.js'
 import { openBlockers, waitsFor } from './rules.js'
 import { type Issue, type tables, URGENT_QUOTA } from './schema.js'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type ObstacleOf, type SampleContext, type ToolContext, toolMaker } from '../kernel/define-server.js'
+import { type ObstacleOf, type SampleContext, type ToolContext, toolMaker } from '../kernel/define-environment.js'
 
 export const STATUSES = ['todo', 'in_progress', 'review', 'done'] as const
 export const TYPES = ['bug', 'feature', 'task'] as const

@@ -1,4 +1,4 @@
-import type { ServerDefinition, ToolDefinition } from './define-server.js'
+import type { ServerDefinition, ToolDefinition } from './define-environment.js'
 import { entityKinds, requiredReferences } from './fields.js'
 
 /**

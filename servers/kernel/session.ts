@@ -8,7 +8,7 @@ import type {
   Tables,
   ToolContext,
   ToolDefinition,
-} from './define-server.js'
+} from './define-environment.js'
 import { type CallRefusalCode, DomainFailure, WorldDefect } from './errors.js'
 import { meaningOf } from './fields.js'
 import { homeOf } from './gazetteer.js'

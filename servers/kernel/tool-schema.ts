@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ToolDefinition } from './define-server.js'
+import type { ToolDefinition } from './define-environment.js'
 
 /** A JSON Schema as clients and the policy see it. */
 export type JsonSchema = { readonly [keyword: string]: unknown }

@@ -1,4 +1,4 @@
-import type { Invariant } from '../kernel/define-server.js'
+import type { Invariant } from '../kernel/define-environment.js'
 import { SESSION_START } from '../kernel/session.js'
 import { cityNamed } from './cities.js'
 import { closedStreets, journey, journeyObstacle, roadMetres } from './routing.js'

@@ -1,4 +1,4 @@
-import type { Invariant } from '../kernel/define-server.js'
+import type { Invariant } from '../kernel/define-environment.js'
 import { ascending } from '../kernel/lists.js'
 import { committed, increment, LIMITS, phaseOf, you } from './rules.js'
 import { type Listing, MARKET, type MarketTables, type MarketView, YOU } from './schema.js'

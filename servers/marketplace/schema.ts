@@ -6,7 +6,7 @@ import {
   type RowOf,
   type ToolContext,
   toolMaker,
-} from '../kernel/define-server.js'
+} from '../kernel/define-environment.js'
 
 export const FORMATS = ['auction', 'fixed_price'] as const
 export const CARRIERS = ['post', 'parcel', 'courier'] as const

@@ -1,4 +1,4 @@
-import type { Invariant } from '../kernel/define-server.js'
+import type { Invariant } from '../kernel/define-environment.js'
 import { LIMITS } from './rules.js'
 import type { Invoice, PaymentsTables, PaymentsView } from './schema.js'
 

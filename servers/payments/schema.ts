@@ -6,7 +6,7 @@ import {
   type RowOf,
   type ToolContext,
   toolMaker,
-} from '../kernel/define-server.js'
+} from '../kernel/define-environment.js'
 
 export const INVOICE_STATUSES = ['draft', 'open', 'overdue', 'paid', 'refunded', 'void'] as const
 export const TOPICS = ['invoice', 'charge', 'refund', 'payout'] as const

@@ -1,4 +1,4 @@
-import type { Invariant } from '../kernel/define-server.js'
+import type { Invariant } from '../kernel/define-environment.js'
 import { LIMITS, openReservations, stockKey } from './rules.js'
 import type { RetailTables, RetailView } from './schema.js'
 

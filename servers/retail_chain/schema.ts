@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type DbView, type ObstacleOf, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type ObstacleOf, type RowOf, type ToolContext, toolMaker } from '../kernel/define-environment.js'
 
 export const DEPARTMENTS = ['garden', 'kitchen', 'tools', 'toys', 'lighting'] as const
 export const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const

@@ -1,4 +1,4 @@
-import type { Invariant } from '../kernel/define-server.js'
+import type { Invariant } from '../kernel/define-environment.js'
 import { cartLines, couponObstacle, customerOf, LIMITS, wasDelivered } from './rules.js'
 import type { Order, OrderItem, ShoppingTables, ShoppingView } from './schema.js'
 

@@ -6,7 +6,7 @@ import {
   type RowOf,
   type ToolContext,
   toolMaker,
-} from '../kernel/define-server.js'
+} from '../kernel/define-environment.js'
 
 export const CATEGORIES = ['clothing', 'books', 'kitchen', 'sports', 'electronics'] as const
 export const SHIPPINGS = ['standard', 'express', 'courier'] as const

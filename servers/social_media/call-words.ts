@@ -1,4 +1,4 @@
-import type { CallWords } from '../kernel/define-server.js'
+import type { CallWords } from '../kernel/define-environment.js'
 
 /** By tool: what people are after who call it, and what they are told when it is done. */
 export const callWords: Readonly<Record<string, CallWords>> = {

@@ -1,5 +1,5 @@
 import { addMinutes } from '../kernel/dates.js'
-import type { Invariant } from '../kernel/define-server.js'
+import type { Invariant } from '../kernel/define-environment.js'
 import { LIMITS, me } from './rules.js'
 import type { Post, Profile, SocialTables, SocialView } from './schema.js'
 

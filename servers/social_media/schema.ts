@@ -6,7 +6,7 @@ import {
   type RowOf,
   type ToolContext,
   toolMaker,
-} from '../kernel/define-server.js'
+} from '../kernel/define-environment.js'
 
 export const FEEDS = ['home', 'personal', 'bookmarks'] as const
 export const PLACES = ['feed', 'story'] as const

@@ -1,5 +1,5 @@
 import { addMinutes } from '../kernel/dates.js'
-import type { Invariant } from '../kernel/define-server.js'
+import type { Invariant } from '../kernel/define-environment.js'
 import { isIn, LIMITS, me, roleOf, seatsIn } from './rules.js'
 import type { Channel, ChatTables, ChatView, Message } from './schema.js'
 

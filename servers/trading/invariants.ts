@@ -1,5 +1,5 @@
 import { isWorkday } from '../kernel/dates.js'
-import type { Invariant } from '../kernel/define-server.js'
+import type { Invariant } from '../kernel/define-environment.js'
 import { sharesAhead } from './matching.js'
 import { ACCOUNT, isReached, LIMITS, lotObstacle, priceObstacle } from './rules.js'
 import {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type DbView, type ObstacleOf, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type ObstacleOf, type RowOf, type ToolContext, toolMaker } from '../kernel/define-environment.js'
 
 export const SECTORS = ['energy', 'finance', 'health', 'technology', 'transport'] as const
 export const SIDES = ['buy', 'sell'] as const

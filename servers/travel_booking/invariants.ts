@@ -1,4 +1,4 @@
-import type { Invariant } from '../kernel/define-server.js'
+import type { Invariant } from '../kernel/define-environment.js'
 import { covers, flightOf, isCancelled, roomsTaken, saltOf } from './availability.js'
 import { clash, LIMITS, passportObstacle, REFUND } from './rules.js'
 import { type Booking, CABINS, type TravelTables, type TravelView } from './schema.js'

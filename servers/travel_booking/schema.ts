@@ -6,7 +6,7 @@ import {
   type RowOf,
   type ToolContext,
   toolMaker,
-} from '../kernel/define-server.js'
+} from '../kernel/define-environment.js'
 import { common } from '../kernel/fields.js'
 import { FARES } from './timetable.js'
 

@@ -1,4 +1,4 @@
-import type { Invariant } from '../kernel/define-server.js'
+import type { Invariant } from '../kernel/define-environment.js'
 import { isOpenOn, LIMITS, theCar, topSpeed } from './rules.js'
 import type { VehicleTables, VehicleView } from './schema.js'
 

@@ -1,4 +1,4 @@
-import type { SampleContext } from '../kernel/define-server.js'
+import type { SampleContext } from '../kernel/define-environment.js'
 import type { SeededRandom } from '../kernel/random.js'
 import type { VehicleTables } from './schema.js'
 

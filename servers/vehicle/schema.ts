@@ -6,7 +6,7 @@ import {
   type RowOf,
   type ToolContext,
   toolMaker,
-} from '../kernel/define-server.js'
+} from '../kernel/define-environment.js'
 
 export const SYSTEMS = ['drive', 'battery', 'tyres', 'body', 'climate', 'media'] as const
 export const GEARS = ['park', 'reverse', 'neutral', 'drive'] as const

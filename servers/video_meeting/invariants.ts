@@ -1,4 +1,4 @@
-import type { Invariant } from '../kernel/define-server.js'
+import type { Invariant } from '../kernel/define-environment.js'
 import { headcount, termsOf } from './rules.js'
 import { LIMITS, ME, STATUSES, type VideoTables } from './schema.js'
 import { overlap } from './time.js'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type DbView, type ObstacleOf, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type ObstacleOf, type RowOf, type ToolContext, toolMaker } from '../kernel/define-environment.js'
 
 export const STATUSES = ['scheduled', 'live', 'ended'] as const
 export const ROLES = ['host', 'cohost', 'attendee'] as const

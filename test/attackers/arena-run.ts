@@ -5,8 +5,15 @@ import { execa } from 'execa'
 import { stringify } from 'yaml'
 import { readTaskSet } from '../../coordinator/settings/task-set.js'
 import { canaryPrompts } from '../../coordinator/versions/canary.js'
-import { openTokenizer } from '../../engine/index.js'
-import { createStage, DEFAULT_LIMITS, DEFAULT_RULES, rulesNamed, type Stage, type Task } from '../../episode/index.js'
+import { openTokenizer } from '../../rollout/engine/index.js'
+import {
+  createStage,
+  DEFAULT_LIMITS,
+  DEFAULT_RULES,
+  rulesNamed,
+  type Stage,
+  type Task,
+} from '../../rollout/episode/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import { checkout } from '../support/checkout.js'
 import { writeDemoTasks } from '../support/demo-tasks.js'

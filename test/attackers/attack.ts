@@ -1,5 +1,5 @@
-import { stageOf as judgingStageOf } from '../../judging/index.js'
 import { isRefusalCode } from '../../proto/index.js'
+import { stageOf as judgingStageOf } from '../../rollout/verification/index.js'
 import type { Arena } from './arena.js'
 
 /** Where an attack is stopped: a stage of the judging table, the lease desk, the batches, the network, or the volunteer. */

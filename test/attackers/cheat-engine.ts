@@ -1,10 +1,10 @@
 import '../../swarm/polyfill.js'
 import { getLlama, type LlamaContextSequence, LlamaLogLevel, type Token as NativeToken } from 'node-llama-cpp'
-import { BATCH_TOKENS } from '../../engine/constants.js'
-import { createDrawTable, selectAmong } from '../../engine/draw.js'
-import { createLockstep, type LockstepSequence } from '../../engine/lockstep.js'
-import type { LlamaTurn } from '../../engine/sequence.js'
-import type { Engine, SampledTurn, Token, TokenSource } from '../../engine/types.js'
+import { BATCH_TOKENS } from '../../rollout/engine/constants.js'
+import { createDrawTable, selectAmong } from '../../rollout/engine/gumbel-max.js'
+import { createLockstep, type LockstepSequence } from '../../rollout/engine/lockstep.js'
+import type { LlamaTurn } from '../../rollout/engine/sequence.js'
+import type { Engine, SampledTurn, Token, TokenSource } from '../../rollout/engine/types.js'
 import { copySequence } from './sequence-copy.js'
 
 /**

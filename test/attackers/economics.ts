@@ -1,6 +1,6 @@
 import Table from 'cli-table3'
 import { createAuditLottery } from '../../coordinator/intake/audit-lottery.js'
-import { auditShare, Standing } from '../../coordinator/ledger/standing.js'
+import { auditShare, Standing } from '../../coordinator/ledger/reputation.js'
 import { seededRandom } from '../../servers/kernel/index.js'
 
 /** What is played: real standings and a real lottery, groups that are nothing but honest or not, and time that is counted in groups. */

@@ -1,4 +1,4 @@
-import type { Rollout } from '../../episode/index.js'
+import type { Rollout } from '../../rollout/episode/index.js'
 import type { Arena, Outcome } from './arena.js'
 import { type Attack, type Attempt, type Place, stageOf } from './attack.js'
 import { type Forgery, isFlat, packGroup, sampledTokens, type Work } from './group-work.js'
@@ -20,7 +20,7 @@ export interface GroupAttack extends Omit<Attack, 'attempt'> {
   make(arena: Arena, work: Work, i: number, signal: AbortSignal): Promise<MadeGroup | null>
 }
 
-/** Tests on numbers are promised to work from here on (docs/judging.md). */
+/** Tests on numbers are promised to work from here on (docs/verification.md). */
 export const ENOUGH_TOKENS = 500
 const KEYS_TRIED = 40
 

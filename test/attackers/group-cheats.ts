@@ -1,4 +1,4 @@
-import type { Engine, Token, TokenSource } from '../../engine/types.js'
+import type { Engine, Token, TokenSource } from '../../rollout/engine/types.js'
 import {
   type EpisodeLimits,
   type Rollout,
@@ -7,8 +7,8 @@ import {
   type Stage,
   type Task,
   turnSeeds,
-} from '../../episode/index.js'
-import { type AuditedGroup, type AuditedRollout, rolesOf, turnsOf } from '../../judging/sampled-turns.js'
+} from '../../rollout/episode/index.js'
+import { type AuditedGroup, type AuditedRollout, rolesOf, turnsOf } from '../../rollout/verification/sampled-turns.js'
 
 export interface CheatSetting {
   readonly stage: Stage

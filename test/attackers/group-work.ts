@@ -1,4 +1,3 @@
-import type { Rollout, Task } from '../../episode/index.js'
 import { groupAnnouncementOf, groupBodyOf } from '../../node/group-body.js'
 import {
   type GroupAnnouncement,
@@ -7,6 +6,7 @@ import {
   type Lease,
   sealGroupAnnouncement,
 } from '../../proto/index.js'
+import type { Rollout, Task } from '../../rollout/episode/index.js'
 import type { Participant } from './participant.js'
 import type { Policy } from './policies.js'
 

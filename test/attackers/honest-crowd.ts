@@ -1,4 +1,4 @@
-import type { Rollout } from '../../episode/index.js'
+import type { Rollout } from '../../rollout/episode/index.js'
 import type { Arena, Outcome } from './arena.js'
 import { LEAST_SHARE, PROBATION } from './arena-run.js'
 import { isFlat, type PackedGroup, packGroup, sampledTokens, type Work } from './group-work.js'

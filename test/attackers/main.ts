@@ -2,10 +2,10 @@ import '../../swarm/polyfill.js'
 import Table from 'cli-table3'
 import { Command, InvalidArgumentError } from 'commander'
 import { openArena } from './arena.js'
+import { ZOO } from './attack-suite.js'
 import { DEMO_CALIBRATION } from './calibration.js'
 import { type CampaignReport, runCampaign } from './campaign.js'
 import { economics, economicsMarkdown, economicsTable } from './economics.js'
-import { ZOO } from './zoo.js'
 
 const count = (text: string): number => {
   const value = Number(text)

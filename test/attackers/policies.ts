@@ -1,5 +1,5 @@
-import type { AdapterFile } from '../../engine/types.js'
 import type { SealedManifest } from '../../proto/index.js'
+import type { AdapterFile } from '../../rollout/engine/types.js'
 import { type BlobStore, createBlobStore, createSnapshotExchange, type SwarmHost } from '../../swarm/index.js'
 
 /** A published policy with its adapter on disk. */

@@ -1,4 +1,4 @@
-import { createTeacherSource, groundTruthScript, type Rollout, runEpisode } from '../../episode/index.js'
+import { createTeacherSource, groundTruthScript, type Rollout, runEpisode } from '../../rollout/episode/index.js'
 import type { Arena } from './arena.js'
 import { GROUP_SIZE, LIMITS_OF_RUN } from './arena-run.js'
 import type { Work } from './group-work.js'

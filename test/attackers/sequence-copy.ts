@@ -1,5 +1,5 @@
 import type { LlamaContextSequence } from 'node-llama-cpp'
-import { EngineError } from '../../engine/errors.js'
+import { EngineError } from '../../rollout/engine/errors.js'
 
 /**
  * Puts the cache of one sequence, or that of its first tokens, into another one of its context, in place of what that held, in memory. The library has this

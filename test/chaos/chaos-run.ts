@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { PrivateKey } from '@libp2p/interface'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
-import { RunFold } from '../../coordinator/ledger/run-fold.js'
+import { RunFold } from '../../coordinator/ledger/run-reducer.js'
 import type { RunState } from '../../coordinator/ledger/run-state.js'
 import type { RunConfig } from '../../coordinator/settings/config.js'
 import type { NodeProgress } from '../../node/progress.js'
@@ -15,9 +15,9 @@ import type { VolunteerRecord } from './check-volunteers.js'
 import { runCoordinator } from './coordinator-program.js'
 import { openSimStore, readLog } from './databases.js'
 import type { Machine, SimProcess } from './sim-process.js'
+import { createWorld, type Mishap, type World } from './simulated-run.js'
 import type { SpoolTrainer } from './spool-trainer.js'
 import { runVolunteer } from './volunteer-program.js'
-import { createWorld, type Mishap, type World } from './world.js'
 
 export interface ChaosSettings {
   readonly volunteers: number

@@ -1,7 +1,7 @@
 import type { EventOf, RunEvent } from '../../coordinator/ledger/events.js'
-import { RunFold } from '../../coordinator/ledger/run-fold.js'
+import { RunFold } from '../../coordinator/ledger/run-reducer.js'
 import type { BatchRecord, LeaseRecord } from '../../coordinator/ledger/run-state.js'
-import { leaseSeed } from '../../judging/lease-seed.js'
+import { leaseSeed } from '../../rollout/verification/lease-seed.js'
 
 /** What may not be in a log, whatever has befallen the run. */
 export type Rule =

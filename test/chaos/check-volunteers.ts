@@ -1,5 +1,5 @@
 import type { RunEvent } from '../../coordinator/ledger/events.js'
-import { RunFold } from '../../coordinator/ledger/run-fold.js'
+import { RunFold } from '../../coordinator/ledger/run-reducer.js'
 import type { Verdict } from '../../proto/index.js'
 import type { Violation } from './check-log.js'
 

@@ -4,7 +4,7 @@ import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { headFileOf, openHeadFile } from '../../coordinator/ledger/log-head.js'
 import { type NodeStore, openNodeStore } from '../../node/store.js'
 import type { SimProcess } from './sim-process.js'
-import type { World } from './world.js'
+import type { World } from './simulated-run.js'
 
 /** The event log of a simulated coordinator: a real database and a real head, each of whose operations may be the process's last. */
 export async function openSimLog(world: World, process: SimProcess, folder: string): Promise<ChainedLog> {

@@ -1,5 +1,5 @@
 import type { Auditor } from '../../coordinator/intake/auditor.js'
-import { turnSeeds } from '../../episode/index.js'
+import { turnSeeds } from '../../rollout/episode/index.js'
 import type { Clock } from '../../swarm/index.js'
 import { NO_REPAIRS } from '../support/audit-groups.js'
 import { AMPLE } from '../support/scripted.js'

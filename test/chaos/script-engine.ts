@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { calibratedName, type Engine, EngineError, type TokenSource } from '../../engine/index.js'
 import { sha256 } from '../../proto/index.js'
+import { calibratedName, type Engine, EngineError, type TokenSource } from '../../rollout/engine/index.js'
 import type { Clock } from '../../swarm/index.js'
 import { scriptedSource } from '../support/scripted.js'
 import { scoresOf, scriptOf, taskOfPrompt, tokenizer } from './script-policy.js'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Tokenizer } from '../../engine/index.js'
-import type { Task } from '../../episode/index.js'
+import type { Tokenizer } from '../../rollout/engine/index.js'
+import type { Task } from '../../rollout/episode/index.js'
 import { groundTruthScript, lendingTask, scriptTokenizer } from '../support/scripted.js'
 
 /**

@@ -5,14 +5,14 @@ import { openMembership } from '../../node/membership.js'
 import type { NodeProgress } from '../../node/progress.js'
 import { startVolunteer } from '../../node/volunteer.js'
 import { createBlobStore } from '../../swarm/index.js'
-import { library } from '../support/library-world.js'
+import { library } from '../support/library-environment.js'
 import { BASE_SHA256 } from './coordinator-program.js'
 import { openSimStore } from './databases.js'
 import { createScriptEngine } from './script-engine.js'
 import { tokenizer } from './script-policy.js'
 import { addressOf, createSimHost } from './sim-host.js'
 import type { SimProcess } from './sim-process.js'
-import type { World } from './world.js'
+import type { World } from './simulated-run.js'
 
 export interface VolunteerSettings {
   readonly key: PrivateKey

@@ -1,3 +1,4 @@
+import { contextFor, type EngineSpeed, measureSpeed } from '../../node/doctor/engine-speed.js'
 import {
   type Draw,
   type EngineProcess,
@@ -5,8 +6,7 @@ import {
   type Placement,
   type Token,
   type Tokenizer,
-} from '../../engine/index.js'
-import { contextFor, type EngineSpeed, measureSpeed } from '../../node/doctor/engine-speed.js'
+} from '../../rollout/engine/index.js'
 
 /** How much an engine is asked for. */
 export interface Trial {

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Arena, openArena } from '../attackers/arena.js'
+import { ZOO } from '../attackers/attack-suite.js'
 import { DEMO_CALIBRATION } from '../attackers/calibration.js'
-import { ZOO } from '../attackers/zoo.js'
 import { checkout } from '../support/checkout.js'
 import { PATIENCE_MS } from '../support/patience.js'
-import { told } from '../support/told.js'
+import { told } from '../support/stated.js'
 
 /** The short form of `npm run attackers`: each attack once, against a real coordinator with real audits. */
 

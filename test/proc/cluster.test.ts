@@ -8,11 +8,11 @@ import { execa } from 'execa'
 import pino from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { writeFindings } from '../../coordinator/spool/batch-folder.js'
-import type { RankState } from '../../coordinator/spool/cluster.js'
-import type { TrainEngine } from '../../coordinator/spool/train-engine.js'
-import { isOfRanks, type TrainerEvent } from '../../coordinator/spool/trainer-events.js'
-import { createTrainerProcess } from '../../coordinator/spool/trainer-process.js'
+import { writeFindings } from '../../coordinator/jobs/batch-folder.js'
+import type { RankState } from '../../coordinator/jobs/cluster.js'
+import type { TrainEngine } from '../../coordinator/jobs/train-engine.js'
+import { isOfRanks, type TrainerEvent } from '../../coordinator/jobs/trainer-events.js'
+import { createTrainerProcess } from '../../coordinator/jobs/trainer-process.js'
 import { checkout } from '../support/checkout.js'
 import { createNamespaceLab, lacksNamespaces, type NamespaceLab } from '../support/network-namespaces.js'
 import { patience } from '../support/patience.js'
@@ -77,7 +77,7 @@ if (lacks !== null) console.error(`skipped: this system has no network namespace
 test_('two hosts make the steps of one rank, whichever of them is lost in the middle of a step', async (context) => {
   const { folder } = context
   const spool = join(folder, 'spool')
-  await execa(python, [join(packageFolder, 'tests', 'cluster_spool.py'), folder], {
+  await execa(python, [join(packageFolder, 'tests', 'cluster_jobs.py'), folder], {
     env: { PYTHONPATH: packageFolder, OMP_NUM_THREADS: '1' },
   })
   await rename(join(spool, 'batches', 'batch-2'), join(folder, 'later'))

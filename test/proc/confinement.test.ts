@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { findConfinement, probe } from '../../engine/find-confinement.js'
+import { findConfinement, probe } from '../../rollout/engine/find-confinement.js'
 
 /** What the engine's process can do, by the program that tries it. */
 

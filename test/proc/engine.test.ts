@@ -8,7 +8,7 @@ import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { suite } from 'uvu'
-import { startChild } from '../../engine/child.js'
+import { startChild } from '../../rollout/engine/child.js'
 import {
   type AdapterFile,
   type EngineProcess,
@@ -18,11 +18,11 @@ import {
   openTokenizer,
   type SampledTurn,
   type Token,
-} from '../../engine/index.js'
-import { openPolicy } from '../../engine/llama.js'
+} from '../../rollout/engine/index.js'
+import { openPolicy } from '../../rollout/engine/llama.js'
 import { seededRandom } from '../../servers/kernel/index.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
-import { told } from '../support/told.js'
+import { told } from '../support/stated.js'
 
 const tiny = fileURLToPath(new URL('../fixtures/tiny/', import.meta.url)).replace('/dist/test/', '/test/')
 const options = { modelPath: join(tiny, 'base.gguf'), threads: 1, contextSize: 256, lanes: 4, gpu: false } as const
@@ -463,7 +463,7 @@ test('a file that is no model is refused', async () => {
 
 test('the process ends, and leaves nothing behind, when its parent is killed', async () => {
   const engineUrl = import.meta.resolve(
-    import.meta.url.endsWith('.ts') ? '../../engine/index.ts' : '../../engine/index.js',
+    import.meta.url.endsWith('.ts') ? '../../rollout/engine/index.ts' : '../../rollout/engine/index.js',
   )
   const script = `
     import { openEngine } from ${JSON.stringify(engineUrl)}

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { DRAW } from '../../engine/index.js'
-import type { Calibration } from '../../judging/index.js'
-import { REPAIR_EDGES } from '../../judging/repair-tail.js'
+import { DRAW } from '../../rollout/engine/index.js'
+import type { Calibration } from '../../rollout/verification/index.js'
+import { REPAIR_EDGES } from '../../rollout/verification/logit-error-tail.js'
 import { demoModel } from '../support/programs.js'
 
 /** A hundred times what honest groups of the demo model show: these tests are about what is lost, not about who lies. */

@@ -155,7 +155,13 @@ const namesOf = (servers: readonly ServerDefinition[]): string[] =>
 test('gets the answers and states of a session in process from every tool over stdio', async () => {
   const connections = played.map(({ server, seed, calls }) => ({
     name: server.name,
-    stdio: [process.execPath, join(checkout, 'dist', 'environment', 'main.js'), server.name, '--seed', String(seed)],
+    stdio: [
+      process.execPath,
+      join(checkout, 'dist', 'servers', 'episodes', 'main.js'),
+      server.name,
+      '--seed',
+      String(seed),
+    ],
     mode: 'legacy',
     tools: namesOf([server]),
     calls,

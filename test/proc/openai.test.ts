@@ -6,7 +6,7 @@ import { execa } from 'execa'
 import OpenAI, { APIError } from 'openai'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { HERMES } from '../../episode/dialects/hermes.js'
+import { HERMES } from '../../rollout/episode/tool-call-formats/hermes.js'
 import {
   type ApiServer,
   createTable,
@@ -14,12 +14,12 @@ import {
   promptOf,
   type ServedPolicy,
   serveOpenAi,
-} from '../../inference/index.js'
+} from '../../rollout/inference/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import { generateWorld, offeredTool, Session } from '../../servers/kernel/index.js'
 import { checkout } from '../support/checkout.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
-import { told } from '../support/told.js'
+import { told } from '../support/stated.js'
 import { withServedModel } from './served-model.js'
 
 const PYTHON = join(checkout, '.venv', 'bin', 'python')

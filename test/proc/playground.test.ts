@@ -6,12 +6,12 @@ import { cors } from 'hono/cors'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { createTaskStage, openEpisode } from '../../environment/index.js'
-import { PLAYGROUND_FOLDER, servePlayground } from '../../environment/playground/serve-playground.js'
-import { shippedTasks } from '../../environment/playground/shipped-tasks.js'
-import { type Listening, listen } from '../../http/index.js'
-import { PAPER, rewardPreset } from '../../reward/index.js'
+import { type Listening, listen } from '../../common/http/index.js'
+import { PAPER, rewardPreset } from '../../rollout/reward/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
+import { createTaskStage, openEpisode } from '../../servers/episodes/index.js'
+import { PLAYGROUND_FOLDER, servePlayground } from '../../servers/episodes/playground/serve-playground.js'
+import { shippedTasks } from '../../servers/episodes/playground/shipped-tasks.js'
 import { checkout } from '../support/checkout.js'
 import { DESKTOP, faultsOf, openChromium, overflow, PHONE, PICTURES, violations } from '../support/chromium.js'
 import { PATIENCE_MS } from '../support/patience.js'
@@ -141,7 +141,9 @@ test('a person plays a task by forms, forks, compares, and what is downloaded is
 })
 
 test('each exhibit is judged in the tab as in the coordinator, and a rollout is fetched from where it was published', async () => {
-  const exhibits = (await readFile(join(checkout, 'environment/playground/exhibits.jsonl'), 'utf8')).trim().split('\n')
+  const exhibits = (await readFile(join(checkout, 'servers/episodes/playground/attack-groups.jsonl'), 'utf8'))
+    .trim()
+    .split('\n')
   const { page, faults } = await openPage(`${served.origin}/#judge`)
   for (const line of exhibits) {
     const { title, caught } = JSON.parse(line)

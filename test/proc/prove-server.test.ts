@@ -17,7 +17,7 @@ import { listToolsOf } from '../../servers/kernel/mcp/list-tools.js'
 import { checkout } from '../support/checkout.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
 
-const program = join(checkout, 'dist', 'environment', 'main.js')
+const program = join(checkout, 'dist', 'servers', 'episodes', 'main.js')
 
 const run = (...args: string[]) =>
   execa(process.execPath, [program, ...args], { reject: false, timeout: PATIENCE_MS, stdin: 'ignore' })

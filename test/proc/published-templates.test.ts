@@ -5,12 +5,12 @@ import { Template } from '@huggingface/jinja'
 import { execa } from 'execa'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Token } from '../../engine/index.js'
-import { createPromptRenderer, type Dialect, dialectNamed, EpisodeError } from '../../episode/index.js'
-import type { JsonObject } from '../../reward/index.js'
+import type { Token } from '../../rollout/engine/index.js'
+import { createPromptRenderer, type Dialect, dialectNamed, EpisodeError } from '../../rollout/episode/index.js'
+import type { JsonObject } from '../../rollout/reward/index.js'
 import { checkout } from '../support/checkout.js'
 import { scriptTokenizer } from '../support/scripted.js'
-import { told } from '../support/told.js'
+import { told } from '../support/stated.js'
 
 /**
  * A whole conversation as a renderer writes it, piece after piece, beside what the model's published chat template writes of the same

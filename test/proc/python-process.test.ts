@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { TrainerError } from '../../coordinator/spool/errors.js'
-import { createPythonProcess, type PythonProcessOptions } from '../../coordinator/spool/python-process.js'
-import type { Ending } from '../../coordinator/spool/supervisor.js'
+import { TrainerError } from '../../coordinator/jobs/errors.js'
+import { createPythonProcess, type PythonProcessOptions } from '../../coordinator/jobs/python-process.js'
+import type { Ending } from '../../coordinator/jobs/supervisor.js'
 
 /** How a Python child is kept alive, with a program in its place that does as it is told. */
 

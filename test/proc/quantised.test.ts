@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { suite } from 'uvu'
-import { type CacheType, openEngine } from '../../engine/index.js'
+import { type CacheType, openEngine } from '../../rollout/engine/index.js'
 import { checkout } from '../support/checkout.js'
 import { patience } from '../support/patience.js'
-import { told } from '../support/told.js'
+import { told } from '../support/stated.js'
 
 /** Bases and caches of machines with little memory: what the engine says with them, beside the trainer over the same file. */
 

@@ -1,9 +1,9 @@
 import type { RunState } from '../../coordinator/ledger/run-state.js'
 import { type AdapterFlow, REASONS, type Reason } from './adapter-flow.js'
-import type { Books, GroupBook, NodeBook, Reach } from './books.js'
 import type { CpuMeter } from './cpu-meter.js'
 import { MEASURED } from './measured.js'
 import type { Mesh } from './mesh.js'
+import type { Books, GroupBook, NodeBook, Reach } from './simulated-run-state.js'
 
 export interface Batch {
   readonly atMs: number

@@ -1,11 +1,11 @@
 import { createAuditQueue } from '../../coordinator/intake/audit-queue.js'
 import { type Auditor, type AuditReport, type AuditRequest, LONGEST_LINE } from '../../coordinator/intake/auditor.js'
-import type { RepairSums } from '../../judging/index.js'
+import type { RepairSums } from '../../rollout/verification/index.js'
 import type { Clock } from '../../swarm/index.js'
 import { NO_REPAIRS } from '../support/audit-groups.js'
 import type { Kind } from './population.js'
 
-/** Of a group whose choices all favour better rollouts, by so much that its key is held back after six audits of it and caught after some twenty (docs/judging.md). */
+/** Of a group whose choices all favour better rollouts, by so much that its key is held back after six audits of it and caught after some twenty (docs/verification.md). */
 const STEERED: RepairSums = { ...NO_REPAIRS, repair: 0.02, odds: [1, 1, 1, 1], betterRepair: 1 }
 
 export interface SimAuditorParts {

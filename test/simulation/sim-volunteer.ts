@@ -1,6 +1,4 @@
 import type { PrivateKey } from '@libp2p/interface'
-import type { Engine } from '../../engine/index.js'
-import { DEFAULT_LIMITS, type Stage } from '../../episode/index.js'
 import { createNews } from '../../node/news.js'
 import type { Outbox } from '../../node/outbox.js'
 import { AHEAD_PATIENCE_MS, type LoadedPolicy } from '../../node/policy-keeper.js'
@@ -19,6 +17,8 @@ import {
   sha256,
   type VerdictDigest,
 } from '../../proto/index.js'
+import type { Engine } from '../../rollout/engine/index.js'
+import { DEFAULT_LIMITS, type Stage } from '../../rollout/episode/index.js'
 import type { SeededRandom } from '../../servers/kernel/index.js'
 import { createByteStream } from '../../swarm/byte-stream.js'
 import {
@@ -37,10 +37,10 @@ import type { SimNetwork } from '../chaos/sim-network.js'
 import { startProcess } from '../chaos/sim-process.js'
 import { scriptedSource } from '../support/scripted.js'
 import type { AdapterFlow } from './adapter-flow.js'
-import type { Books, NodeBook } from './books.js'
 import { MEASURED } from './measured.js'
 import type { Mesh } from './mesh.js'
 import { lognormal, type Person } from './population.js'
+import type { Books, NodeBook } from './simulated-run-state.js'
 
 /** Turns of one second, as in `node/outbox.ts`. */
 const TURN_MS = 1000

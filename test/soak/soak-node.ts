@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { generateKeyPair } from '@libp2p/crypto/keys'
-import { CLOSING } from '../../episode/index.js'
 import { groupAnnouncementOf } from '../../node/group-body.js'
 import {
   type GroupAnnouncement,
@@ -10,6 +9,7 @@ import {
   LIMITS,
   sealGroupAnnouncement,
 } from '../../proto/index.js'
+import { CLOSING } from '../../rollout/episode/index.js'
 import { createHost, offerGroup, requestLeases, type SwarmHost, serveGroups } from '../../swarm/index.js'
 import { patience } from '../support/patience.js'
 import { AMPLE, bodyOf, groundTruthScript, play, stageOf } from '../support/scripted.js'

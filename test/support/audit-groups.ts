@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { type GroupStatistics, measureGroup, type SampledToken } from '../../judging/evidence.js'
-import type { RepairSums } from '../../judging/repair-sums.js'
+import type { RepairSums } from '../../rollout/verification/logit-error-sums.js'
+import { type GroupStatistics, measureGroup, type SampledToken } from '../../rollout/verification/sampled-token.js'
 import { seededRandom } from '../../servers/kernel/index.js'
 
 export function near(value: number, expected: number, slack: number): void {

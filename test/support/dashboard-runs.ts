@@ -1,4 +1,4 @@
-import { ControlRefusal } from '../../control/index.js'
+import { ControlRefusal } from '../../common/control/index.js'
 import type { DashboardParts } from '../../coordinator/dashboard/app.js'
 import { type Dashboard, serveDashboard } from '../../coordinator/dashboard/server.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
@@ -6,8 +6,8 @@ import { meterRun } from '../../coordinator/ledger/metrics.js'
 import { openRecorder, type Recorder } from '../../coordinator/ledger/recorder.js'
 import { followRun, LiveReport } from '../../coordinator/report/live-report.js'
 import { meterReport } from '../../coordinator/report/metrics.js'
-import type { Task } from '../../episode/index.js'
 import { groupBody, sha256 } from '../../proto/index.js'
+import type { Task } from '../../rollout/episode/index.js'
 import { createMetrics, createStderrLogger, systemClock } from '../../swarm/index.js'
 import { memoryLog } from './memory-log.js'
 import { smallRun } from './run-config.js'
@@ -44,7 +44,7 @@ export const TASKS: readonly Task[] = [
 ].map((wish) => lendingTask({ turns: [wish, 'Now take that loan back.'] }))
 
 const tokenizer = scriptTokenizer()
-const stage = stageOf([(await import('./library-world.js')).library], tokenizer)
+const stage = stageOf([(await import('./library-environment.js')).library], tokenizer)
 const rollouts = await Promise.all([
   play(TASKS[1]!, groundTruthScript(TASKS[1]!), stage),
   play(TASKS[1]!, ['No, I would <script>alert(1)</script> rather not.', 'No.'], stage),

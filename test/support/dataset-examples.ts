@@ -1,8 +1,5 @@
-import type { Example, Exchange, Origin, TeacherCall } from '../../dataset/example.js'
-import type { DatasetInfo } from '../../dataset/index.js'
-import { PAPER_PROFILE, SPLITS } from '../../dataset/profile.js'
-import { nameTask, type Task } from '../../episode/index.js'
-import type { Json, JsonObject } from '../../reward/index.js'
+import { nameTask, type Task } from '../../rollout/episode/index.js'
+import type { Json, JsonObject } from '../../rollout/reward/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import {
   createWorldCache,
@@ -13,6 +10,9 @@ import {
   type Session,
   seededRandom,
 } from '../../servers/kernel/index.js'
+import type { Example, Exchange, Origin, TeacherCall } from '../../tasks/dataset/example.js'
+import type { DatasetInfo } from '../../tasks/dataset/index.js'
+import { PAPER_PROFILE, SPLITS } from '../../tasks/dataset/profile.js'
 
 export const worlds = createWorldCache(32)
 /** Some of the worlds, so that tests stay quick. */

@@ -1,7 +1,7 @@
-import { DEMO_PROFILE, type Example, writeDataset } from '../../dataset/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import { createWorldCache } from '../../servers/kernel/index.js'
-import { contextFor, streamExamples } from '../../synthesis/index.js'
+import { DEMO_PROFILE, type Example, writeDataset } from '../../tasks/dataset/index.js'
+import { contextFor, streamExamples } from '../../tasks/synthesis/index.js'
 
 /** The worlds that the demo model knows. */
 export const DEMO_WORLDS = ['banking', 'calendar', 'email', 'issue_tracker'] as const

@@ -1,7 +1,7 @@
-import type { Example } from '../../dataset/index.js'
-import { tasksOf } from '../../environment/index.js'
-import type { Action } from '../../environment/play.js'
-import { createTaskStage } from '../../environment/stage.js'
+import { createTaskStage } from '../../servers/episodes/episode-runtime.js'
+import { tasksOf } from '../../servers/episodes/index.js'
+import type { Action } from '../../servers/episodes/play.js'
+import type { Example } from '../../tasks/dataset/index.js'
 import { catalogue, makeExamples } from './dataset-examples.js'
 
 /** What tests of episodes share: a small data set, and its teacher as somebody who plays. */

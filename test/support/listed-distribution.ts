@@ -1,5 +1,5 @@
-import type { Distribution } from '../../engine/distribution.js'
-import type { Token } from '../../engine/types.js'
+import type { Distribution } from '../../rollout/engine/distribution.js'
+import type { Token } from '../../rollout/engine/types.js'
 
 /** What is looked at of logits that are all there, as llama.cpp's context shows them: raised ones are of float32. */
 export function distributionOf(

@@ -1,7 +1,7 @@
 import { uniformInt } from 'pure-rand/distribution/uniformInt'
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import { chooseBatch } from '../../coordinator/leases/batch-shares.js'
-import { openDeskRun, REGISTRATION_MS } from './desk-run.js'
+import { openDeskRun, REGISTRATION_MS } from './lease-service-run.js'
 import { agreed } from './run-events.js'
 
 /** A run in which keys that never deliver anything ask for leases beside volunteers. */

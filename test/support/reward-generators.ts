@@ -7,8 +7,8 @@ import type {
   RolloutFacts,
   ScoredExample,
   StateDigests,
-} from '../../reward/index.js'
-import { equalValues } from '../../reward/values.js'
+} from '../../rollout/reward/index.js'
+import { equalValues } from '../../rollout/reward/values.js'
 import type { OfferedTool } from '../../servers/kernel/index.js'
 
 /** Random examples for the reward: toolsets, ground truths that fit them, and logs that go right or wrong in every way. */

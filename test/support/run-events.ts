@@ -1,7 +1,7 @@
 import type { EventOf, RunEvent } from '../../coordinator/ledger/events.js'
-import { RunFold } from '../../coordinator/ledger/run-fold.js'
-import type { RunTerms } from '../../coordinator/ledger/terms.js'
-import type { RepairSums } from '../../judging/repair-sums.js'
+import type { RunTerms } from '../../coordinator/ledger/run-configuration.js'
+import { RunFold } from '../../coordinator/ledger/run-reducer.js'
+import type { RepairSums } from '../../rollout/verification/logit-error-sums.js'
 
 export type { EventOf } from '../../coordinator/ledger/events.js'
 

@@ -1,4 +1,6 @@
-import type { Token, Tokenizer, TokenSource } from '../../engine/types.js'
+import { codePointTokenizer } from '../../lab/demonstrations.js'
+import { type GroupBody, type RecordedRollout, toMaskRuns } from '../../proto/index.js'
+import type { Token, Tokenizer, TokenSource } from '../../rollout/engine/types.js'
 import {
   createStage,
   DEFAULT_RULES,
@@ -11,12 +13,10 @@ import {
   type Stage,
   type Task,
   type TaskBody,
-} from '../../episode/index.js'
-import { recordCall } from '../../judging/index.js'
-import { codePointTokenizer } from '../../lab/demonstrations.js'
-import { type GroupBody, type RecordedRollout, toMaskRuns } from '../../proto/index.js'
+} from '../../rollout/episode/index.js'
+import { recordCall } from '../../rollout/verification/index.js'
 import { generateWorld, Session } from '../../servers/kernel/index.js'
-import { library } from './library-world.js'
+import { library } from './library-environment.js'
 import { patience } from './patience.js'
 
 /** What tests of the episode driver share: a vocabulary of code points, policies that follow a script, and library tasks. */

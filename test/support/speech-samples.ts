@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../reward/index.js'
+import type { JsonObject } from '../../rollout/reward/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import {
   deriveSeed,
@@ -10,9 +10,9 @@ import {
   seededRandom,
   type ToolDefinition,
 } from '../../servers/kernel/index.js'
-import type { Way } from '../../synthesis/making/references.js'
-import { drawPersona } from '../../synthesis/wording/natural-speech.js'
-import type { Ask, Moment, Persona } from '../../synthesis/wording/speech.js'
+import type { Way } from '../../tasks/synthesis/making/references.js'
+import { drawPersona } from '../../tasks/synthesis/wording/natural-speech.js'
+import type { Ask, Moment, Persona } from '../../tasks/synthesis/wording/speech.js'
 
 export const TODAY = '2026-03-02'
 export const REGISTERS: readonly Persona['register'][] = ['terse', 'plain', 'polite', 'chatty']

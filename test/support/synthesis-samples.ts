@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Example, PAPER_PROFILE } from '../../dataset/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import { createWorldCache, type ServerDefinition } from '../../servers/kernel/index.js'
+import { type Example, PAPER_PROFILE } from '../../tasks/dataset/index.js'
 import {
   type Composition,
   compositionOf,
@@ -12,7 +12,7 @@ import {
   openFinishedBatches,
   type Plan,
   produce,
-} from '../../synthesis/index.js'
+} from '../../tasks/synthesis/index.js'
 
 /** A plan of the paper's profile over all worlds. */
 export const planOf = (examples: number, seed = 5, composition: Composition = compositionOf(examples)): Plan => ({

@@ -4,7 +4,7 @@ import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFi
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { reachControl, serveControl } from '../../control/index.js'
+import { reachControl, serveControl } from '../../common/control/index.js'
 import { BackupError } from '../../coordinator/backup/backup-error.js'
 import { type LogSource, makeBackup } from '../../coordinator/backup/make-backup.js'
 import { restoreBackup } from '../../coordinator/backup/restore-backup.js'

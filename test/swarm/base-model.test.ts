@@ -11,8 +11,8 @@ import { type ModelCache, openModelCache } from '../../node/base/model-cache.js'
 import { type ObtainBaseParts, obtainBaseModel } from '../../node/base/obtain-base.js'
 import { webSource } from '../../node/base/web-source.js'
 import { NodeError } from '../../node/errors.js'
-import { createGate, TURNED, whileOnDuty } from '../../node/gate.js'
 import type { JoinPlan } from '../../node/join-plan.js'
+import { createGate, TURNED, whileOnDuty } from '../../node/pause-control.js'
 import type { NodeProgress } from '../../node/progress.js'
 import {
   type BlobDescription,

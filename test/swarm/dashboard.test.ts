@@ -11,10 +11,10 @@ import { type DashboardParts, dashboardApp } from '../../coordinator/dashboard/a
 import { DASHBOARD_LIMITS } from '../../coordinator/dashboard/limits.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { takeByToken } from '../../coordinator/service/control-routes.js'
-import { createOrderDesk, type OrderAsk, type OrderDesk } from '../../coordinator/service/order-desk.js'
+import { createOrderDesk, type OrderAsk, type OrderDesk } from '../../coordinator/service/order-service.js'
 import { systemClock } from '../../swarm/index.js'
 import { BODY, KEYS, READABLE, runOf, SECRET, type ShownRun, showRun, TASKS } from '../support/dashboard-runs.js'
-import { library } from '../support/library-world.js'
+import { library } from '../support/library-environment.js'
 import { patience } from '../support/patience.js'
 import { done, hex } from '../support/run-events.js'
 
@@ -308,7 +308,7 @@ test('teams stand beside their keys and for themselves, and a name that looks li
 
 test('every answer is bound to its own place by its headers, and calls under another name are turned away', async () => {
   const run = await shown(runOf('busy', 0))
-  for (const path of ['/', '/healthz', '/nothing', '/assets/board.css']) {
+  for (const path of ['/', '/healthz', '/nothing', '/assets/dashboard.css']) {
     const { headers } = await ask(run, path)
     const policy = headers.get('content-security-policy')!
     assert.match(policy, /default-src 'none'/)

@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Engine } from '../../engine/index.js'
 import type { NewsItem } from '../../node/news.js'
+import type { Engine } from '../../rollout/engine/index.js'
 import { flightManifest } from '../support/proto-samples.js'
 import { createTestSwarm, eventually, type TestSwarm } from '../support/swarm-nodes.js'
 import { engine, lease, policyOf, type Worked, work } from './node-at-work.js'

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Engine } from '../../engine/index.js'
+import type { Engine } from '../../rollout/engine/index.js'
 import { createMovedClock } from '../support/moved-clock.js'
 import { createTestSwarm, eventually, type TestSwarm } from '../support/swarm-nodes.js'
 import { engine, lease, policyOf, work } from './node-at-work.js'

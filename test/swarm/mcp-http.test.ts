@@ -14,7 +14,7 @@ import {
   STATE_HASH,
   serveHttp,
 } from '../../servers/kernel/index.js'
-import { library } from '../support/library-world.js'
+import { library } from '../support/library-environment.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
 
 const test = suite('worlds over streamable HTTP')

@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Engine } from '../../engine/index.js'
-import { createGate, type Duty } from '../../node/gate.js'
+import { createGate, type Duty } from '../../node/pause-control.js'
+import type { Engine } from '../../rollout/engine/index.js'
 import { createTestSwarm, eventually, type TestSwarm } from '../support/swarm-nodes.js'
 import { engine, lease, policyOf, type Setting, type Worked, work } from './node-at-work.js'
 

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
-import type { Task } from '../../../episode/index.js'
 import type { GroupBody } from '../../../proto/index.js'
+import type { Task } from '../../../rollout/episode/index.js'
 import type { GroupReport } from '../../report/group-report.js'
 import type { Conversation, SampledPiece } from '../conversation.js'
 import { DASHBOARD_LIMITS } from '../limits.js'

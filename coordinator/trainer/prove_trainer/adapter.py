@@ -12,7 +12,7 @@ from .gguf_base import Base
 from .gguf_lora import gguf_name, read_gguf_lora
 from .limits import MAX_RANK
 from .policy import Policy, new_policy
-from .spool import sha256_file
+from .jobs import sha256_file
 
 
 def _read(path: Path, expected_sha256: str) -> tuple[dict[str, np.ndarray], float]:

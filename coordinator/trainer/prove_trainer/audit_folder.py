@@ -11,12 +11,12 @@ from . import __version__
 from .batch import Rollout, check_layout, read_tokens
 from .draws import DRAW_TENSORS, check_draws, draws_of
 from .errors import BatchRefused
-from .evidence import Evidence
+from .logits import Evidence
 from .fields import Fields, read_json
 from .gguf_base import Base
 from .layout import ANSWER_FILE, EVIDENCE_FILE, MANIFEST_FILE, TOKENS_FILE
 from .limits import MAX_BATCH_TOKENS, MAX_ID_LENGTH, MAX_ROLLOUTS, SCHEMA
-from .spool import atomic_directory, write_json_atomic
+from .jobs import atomic_directory, write_json_atomic
 
 AUDIT_TENSORS = {"ids": np.int32, "loss_mask": np.uint8, "cu_seqlens": np.int32, **DRAW_TENSORS}
 

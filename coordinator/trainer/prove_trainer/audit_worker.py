@@ -15,13 +15,13 @@ from .config import TrainerConfig
 from .distributed import Ranks
 from .errors import BatchRefused
 from .events import Events
-from .evidence import Evidence, find_evidence, in_order
+from .logits import Evidence, find_evidence, in_order
 from .gguf_base import Base
 from .lifetime import Lifetime
 from .limits import AUDIT_POLICIES
 from .policy import Policy
-from .room import find_room
-from .spool import Spool
+from .capacity import find_room
+from .jobs import Spool
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ import numpy as np
 
 from . import audit_folder, batch, findings, layout, life, limits
 from .config import parse_config
-from .draw import DRAW
-from .evidence import EVIDENCE
+from .gumbel_max import DRAW
+from .logits import EVIDENCE
 from .fields import Fields
 
 CONTRACT = Path(__file__).parent.parent / "contract.json"

@@ -22,7 +22,7 @@ from .gguf_base import Base, load_base
 from .grpo import GrpoTrainer
 from .packing import make_packs
 from .policy import Policy, new_policy
-from .spool import sha256_file
+from .jobs import sha256_file
 
 GROUPS, SIZE = 2, 4
 PROMPT, ANSWER = 96, 64  # tokens

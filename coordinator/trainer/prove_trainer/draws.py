@@ -1,6 +1,6 @@
 """
 The draws behind sampled tokens, as they lie in the spool. All that knows their form is here and in `evidence`; the
-coordinator writes them (coordinator/spool/flat-rollouts.ts).
+coordinator writes them (coordinator/jobs/flat-rollouts.ts).
 """
 
 from collections.abc import Mapping, Sequence

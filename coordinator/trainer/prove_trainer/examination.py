@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from .batch import Rollout
-from .evidence import Evidence
+from .logits import Evidence
 
 Adapter = Mapping[str, torch.Tensor]  # by the names of `Policy.adapter_parameters`
 

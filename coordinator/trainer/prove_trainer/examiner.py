@@ -8,12 +8,12 @@ from .batch import Batch
 from .distributed import Ranks
 from .errors import BatchRefused
 from .events import Events
-from .evidence import Evidence, in_order
+from .logits import Evidence, in_order
 from .examination import Adapter, Examination
 from .findings import read_findings
 from .layout import FINDINGS_FILE
 from .lifetime import Lifetime, Stopped
-from .spool import Spool
+from .jobs import Spool
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from transformers.models.qwen3.modeling_qwen3 import Qwen3RotaryEmbedding
 from .architectures import ARCHITECTURES, RowOrder
 from .errors import TrainerError
 from .gguf_header import check_header
-from .spool import sha256_file
+from .jobs import sha256_file
 
 T = TypeVar("T")
 

@@ -14,14 +14,14 @@ from .batch import Batch
 from .config import LossSettings, OptimizerSettings
 from .distributed import Ranks
 from .errors import TrainerError
-from .evidence import Evidence, Witness, all_finite
+from .logits import Evidence, Witness, all_finite
 from .examination import Examination
 from .loss import clipped, token_terms
 from .masks import sequence_masks, typical_distance
 from .packing import Pack, make_packs, share_out
 from .policy import Policy
 from .prompts import KeptPrompt, SharedPrompts
-from .room import UNPLANNED, Room
+from .capacity import UNPLANNED, Room
 from .schedule import share_of_rate
 from .selection import Selection, select
 from .sharding import is_sharded

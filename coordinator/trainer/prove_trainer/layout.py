@@ -1,4 +1,4 @@
-"""Names in the spool. coordinator/spool/layout.ts has the same ones, and contract.json holds both to them."""
+"""Names in the spool. coordinator/jobs/layout.ts has the same ones, and contract.json holds both to them."""
 
 BATCHES = "batches"
 STEPS = "steps"

@@ -20,7 +20,7 @@ from .grpo import GrpoTrainer, StepOutcome
 from .layout import BASE_CONFIG_FILE, STEP_FILE, STEP_FILES
 from .limits import MAX_ID_LENGTH, SCHEMA
 from .program import program_record
-from .spool import Spool, atomic_directory, sha256_file, write_json_atomic
+from .jobs import Spool, atomic_directory, sha256_file, write_json_atomic
 
 _ADAPTER = "adapter/"  # in the names of a snapshot
 

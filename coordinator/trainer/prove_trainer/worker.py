@@ -28,9 +28,9 @@ from .life import LIFE_NAME, Life
 from .lifetime import Lifetime, Stopped
 from .limits import MAX_DETAIL, MAX_LIFE_NAME, MAX_TOKENS_PER_FORWARD
 from .policy import new_policy
-from .room import Room, find_room, remember_room, remembered_room
+from .capacity import Room, find_room, remember_room, remembered_room
 from .sharding import shard
-from .spool import Spool
+from .jobs import Spool
 from .step_folder import StepRecord, load_state, portray, read_step, write_step
 from .tinker_backend import join_service
 

@@ -8,7 +8,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
 
 import fixtures  # noqa: E402
 from prove_trainer.gguf_base import load_base  # noqa: E402
-from prove_trainer.spool import sha256_file  # noqa: E402
+from prove_trainer.jobs import sha256_file  # noqa: E402
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -12,12 +12,12 @@ import torch
 from prove_trainer.adapter import bare_policy, published_policy
 from prove_trainer.audit_folder import load_job
 from prove_trainer.config import LoraSettings
-from prove_trainer.draw import draw_states, noise
+from prove_trainer.gumbel_max import draw_states, noise
 from prove_trainer.errors import BatchRefused
-from prove_trainer.evidence import EVIDENCE, audit_rollouts, repair
+from prove_trainer.logits import EVIDENCE, audit_rollouts, repair
 from prove_trainer.gguf_base import build_model
 from prove_trainer.gguf_lora import write_gguf_lora
-from prove_trainer.spool import sha256_file
+from prove_trainer.jobs import sha256_file
 from safetensors.numpy import load_file
 from safetensors.numpy import save as save_safetensors
 from test_process import DEADLINE, Process
@@ -134,7 +134,7 @@ def test_a_repair_forgives_near_ties_and_nothing_where_the_policy_was_sure():
 
 
 def test_near_ties_are_as_dense_as_the_evidence_says():
-    """docs/judging.md: for small errors misses and repairs grow with 1 - sum p^2 alone, whatever the distribution."""
+    """docs/verification.md: for small errors misses and repairs grow with 1 - sum p^2 alone, whatever the distribution."""
     rng = np.random.default_rng(21)
     error, rows = 0.05, 40_000
     for spread in (0.5, 2.0):

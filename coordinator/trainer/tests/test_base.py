@@ -5,7 +5,7 @@ import pytest
 import torch
 from prove_trainer.errors import TrainerError
 from prove_trainer.gguf_base import build_model, load_base
-from prove_trainer.spool import sha256_file
+from prove_trainer.jobs import sha256_file
 
 Kind = gguf.GGMLQuantizationType
 

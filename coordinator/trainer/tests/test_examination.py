@@ -13,7 +13,7 @@ from fixtures import UntilIdle
 from prove_trainer.adapter import published_policy
 from prove_trainer.config import OptimizerSettings, load_config
 from prove_trainer.events import Events
-from prove_trainer.evidence import EVIDENCE, audit_rollouts
+from prove_trainer.logits import EVIDENCE, audit_rollouts
 from prove_trainer.examination import Examination
 from prove_trainer.grpo import GrpoTrainer
 from prove_trainer.lifetime import Stopped

@@ -17,7 +17,7 @@ from prove_trainer.config import LoraSettings, LossSettings, load_config
 from prove_trainer.errors import BatchRefused, TrainerError
 from prove_trainer.gguf_base import load_base
 from prove_trainer.gguf_lora import read_gguf_lora
-from prove_trainer.spool import Spool, sha256_file
+from prove_trainer.jobs import Spool, sha256_file
 from prove_trainer.step_folder import read_step
 
 BOUNDED = settings(

@@ -9,7 +9,7 @@ from prove_trainer.distributed import lost_peer
 from prove_trainer.errors import TrainerError
 from prove_trainer.life import LOOK_SECONDS, Life
 from prove_trainer.lifetime import Lifetime
-from prove_trainer.spool import Spool, atomic_directory
+from prove_trainer.jobs import Spool, atomic_directory
 from torch import distributed
 
 SILENCE = 60.0

@@ -13,7 +13,7 @@ from prove_trainer.grpo import GrpoTrainer
 from prove_trainer.memory import Costs, Forward, count
 from prove_trainer.packing import Segment, _lower_right, make_packs
 from prove_trainer.policy import Policy, segment_attention
-from prove_trainer.room import Room, plan, remember_room, remembered_room
+from prove_trainer.capacity import Room, plan, remember_room, remembered_room
 from torch.nn.attention.bias import causal_lower_right
 from torch.utils._python_dispatch import TorchDispatchMode
 

@@ -18,7 +18,7 @@ DOCS = Path(__file__).parents[3] / "docs" / "sizing.md"
 
 GROUPS, SIZE = 16, 16
 H100 = 989e12  # operations a second in bfloat16 without sparsity, NVIDIA's data sheet
-STEP_SHARE = 0.195  # of the peak, in a training step: measured at Qwen3-4B's shape (bench/trainer_gpu.py)
+STEP_SHARE = 0.195  # of the peak, in a training step: measured at Qwen3-4B's shape (test/bench/trainer_gpu.py)
 GPU_SHARE = 0.4  # of the peak, in a prefill: assumed
 STEPS = {"4k + 4k": (4096, 4096), "4k + 12k": (4096, 12_288)}  # prompt, and what follows it in each rollout
 

@@ -17,7 +17,7 @@ from prove_trainer.grpo import GrpoTrainer
 from prove_trainer.lifetime import Stopped
 from prove_trainer.policy import new_policy
 from prove_trainer.shards import put
-from prove_trainer.spool import Spool
+from prove_trainer.jobs import Spool
 from prove_trainer.tinker_adapter import most_bytes, read_adapter
 from prove_trainer.tinker_backend import TinkerBackend, join_service
 from prove_trainer.tinker_http import ServiceHttp, checked_url

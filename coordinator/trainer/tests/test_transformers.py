@@ -9,7 +9,7 @@ from peft import PeftModel
 from prove_trainer import export
 from prove_trainer.config import LoraSettings, TrainerConfig
 from prove_trainer.gguf_base import build_model, load_base
-from prove_trainer.spool import sha256_file
+from prove_trainer.jobs import sha256_file
 from transformers import AutoConfig, AutoModelForCausalLM
 
 DEMO = Path(__file__).parents[3] / "models" / "demo" / "prove-demo-base-f16.gguf"

@@ -10,7 +10,7 @@ from prove_trainer.config import load_config
 from prove_trainer.errors import TrainerError
 from prove_trainer.events import Events, dump
 from prove_trainer.lifetime import Stopped
-from prove_trainer.spool import Spool
+from prove_trainer.jobs import Spool
 from prove_trainer.worker import Worker
 
 

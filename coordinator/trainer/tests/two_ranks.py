@@ -15,7 +15,7 @@ from prove_trainer.gguf_base import load_base
 from prove_trainer.grpo import GrpoTrainer
 from prove_trainer.sharding import shard
 from prove_trainer.shards import whole
-from prove_trainer.spool import sha256_file
+from prove_trainer.jobs import sha256_file
 
 
 def run(ranks, base, sharded=False) -> dict:

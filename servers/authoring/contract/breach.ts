@@ -1,4 +1,4 @@
-import { CodedError } from '../../../errors/index.js'
+import { CodedError } from '../../../common/errors/index.js'
 
 /** A world does not keep what it declares, or what everybody may expect of a world. `detail` names the place. */
 export class ContractBreach extends CodedError<'contract_breach'> {

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { countOf } from '../../../errors/index.js'
+import { countOf } from '../../../common/errors/index.js'
 import {
   descriptionOf,
   entityKinds,

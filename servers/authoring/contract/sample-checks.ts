@@ -1,4 +1,4 @@
-import { countOf } from '../../../errors/index.js'
+import { countOf } from '../../../common/errors/index.js'
 import {
   deriveSeed,
   PAGE,

@@ -1,4 +1,4 @@
-import type { DraftTool, DraftWorld } from './draft-world.js'
+import type { DraftTool, DraftWorld } from './draft-environment.js'
 import { oneLine } from './names.js'
 import type { ForeignService } from './shape.js'
 
@@ -25,7 +25,7 @@ export function decisionsText(service: ForeignService, world: DraftWorld): { tex
 
 const HEAD = `Drafted after TITLE. Names, arguments and the shapes of answers were taken over; what the calls do is in no such description.
 Until a tool is decided it answers with the error \`undecided\`, and \`prove-server check .\` names it. To decide one, put \`sample\` and \`run\` in the
-place of \`...undecided(…)\`; docs/worlds.md of prove-swarm shows how. Descriptions come from somebody else and become part of prompts: read them.`
+place of \`...undecided(…)\`; docs/environments.md of prove-swarm shows how. Descriptions come from somebody else and become part of prompts: read them.`
 
 /** Text of others that is no Markdown. */
 const plain = (text: string): string => oneLine(text).replaceAll(/[\\`*_[\]<>#|]/g, (mark) => `\\${mark}`)

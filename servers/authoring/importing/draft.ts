@@ -1,5 +1,5 @@
 import { decisionsText } from './decisions.js'
-import type { DraftTool, DraftWorld } from './draft-world.js'
+import type { DraftTool, DraftWorld } from './draft-environment.js'
 import { type Entity, entitiesOf, namedEntity, recordName } from './entities.js'
 import { ImportError } from './errors.js'
 import { IMPORT_LIMITS } from './limits.js'

@@ -1,4 +1,4 @@
-import { CodedError } from '../../../errors/index.js'
+import { CodedError } from '../../../common/errors/index.js'
 
 export type ImportErrorCode =
   | 'unreadable_document'

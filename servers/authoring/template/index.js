@@ -5,7 +5,7 @@
 //
 // Whatever it is made with is in the kit. It may have more files, and imports nothing but these.
 
-/** @param kit  see docs/worlds.md of prove-swarm */
+/** @param kit  see docs/environments.md of prove-swarm */
 export default ({ z, addDays, ascending, choose, common, defineServer, ref, toolMaker }) => {
   const tables = {
     items: {

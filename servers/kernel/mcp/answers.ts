@@ -1,4 +1,4 @@
-import type { ServerDefinition } from '../define-server.js'
+import type { ServerDefinition } from '../define-environment.js'
 import { type CallResult, responseText, type Session } from '../session.js'
 import type { JsonSchema } from '../tool-schema.js'
 import { HOST_LIMITS } from './limits.js'

@@ -1,5 +1,5 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
-import type { ServerDefinition } from '../define-server.js'
+import type { ServerDefinition } from '../define-environment.js'
 import { callRefused, type Session } from '../session.js'
 import { answerCall, identityOf, type ListedTool, notACursor, pageOf, type ToolAnswer, toolAnswer } from './answers.js'
 import type { Asker, Handles } from './handles.js'

@@ -1,4 +1,4 @@
-import type { ServerDefinition } from '../define-server.js'
+import type { ServerDefinition } from '../define-environment.js'
 import { SESSION_START } from '../session.js'
 
 /** `send_payment` as `Send payment`: what clients show to people in place of a tool's name. */

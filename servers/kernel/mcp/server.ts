@@ -7,7 +7,7 @@ import {
   type ListToolsResult,
   McpError,
 } from '@modelcontextprotocol/sdk/types.js'
-import type { ServerDefinition } from '../define-server.js'
+import type { ServerDefinition } from '../define-environment.js'
 import { WorldDefect } from '../errors.js'
 import { callRefused, type Session } from '../session.js'
 import { jsonSchemaOf } from '../tool-schema.js'

@@ -1,5 +1,5 @@
 import { serveStdio as serveLine } from '@modelcontextprotocol/server/stdio'
-import type { ServerDefinition } from '../define-server.js'
+import type { ServerDefinition } from '../define-environment.js'
 import type { Session } from '../session.js'
 import { createHandleServer, createLineServer } from './handle-server.js'
 import { createHandles } from './handles.js'

@@ -1,5 +1,5 @@
-import type { Rollout } from '../../../episode/index.js'
 import { type GroupBody, groupBody } from '../../../proto/index.js'
+import type { Rollout } from '../../../rollout/episode/index.js'
 import { fetchGroupBody } from '../../../swarm/index.js'
 import { soon } from '../../support/swarm-nodes.js'
 import type { Arena } from '../arena.js'

@@ -1,5 +1,5 @@
-import { createTeacherSource, runEpisode } from '../../../episode/index.js'
 import type { GroupAnnouncement } from '../../../proto/index.js'
+import { createTeacherSource, runEpisode } from '../../../rollout/episode/index.js'
 import { GROUP_SIZE, LIMITS_OF_RUN } from '../arena-run.js'
 import { groupAttack } from '../group-attack.js'
 import { scriptedGroup } from '../scripted-group.js'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { runGroup } from '../../../episode/index.js'
+import { runGroup } from '../../../rollout/episode/index.js'
 import type { Arena } from '../arena.js'
 import { GROUP_SIZE, LEAST_SHARE, LIMITS_OF_RUN } from '../arena-run.js'
 import { type Attack, stageOf } from '../attack.js'

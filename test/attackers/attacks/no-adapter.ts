@@ -1,4 +1,4 @@
-import { runGroup } from '../../../episode/index.js'
+import { runGroup } from '../../../rollout/episode/index.js'
 import { GROUP_SIZE, LIMITS_OF_RUN } from '../arena-run.js'
 import { ENOUGH_TOKENS, groupAttack } from '../group-attack.js'
 

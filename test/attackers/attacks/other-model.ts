@@ -1,5 +1,5 @@
-import { openEngine } from '../../../engine/index.js'
-import { runGroup } from '../../../episode/index.js'
+import { openEngine } from '../../../rollout/engine/index.js'
+import { runGroup } from '../../../rollout/episode/index.js'
 import { GROUP_SIZE, LIMITS_OF_RUN } from '../arena-run.js'
 import { ENOUGH_TOKENS, groupAttack } from '../group-attack.js'
 

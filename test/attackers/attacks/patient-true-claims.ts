@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RunFold } from '../../../coordinator/ledger/run-fold.js'
-import type { Rollout } from '../../../episode/index.js'
+import type { RunFold } from '../../../coordinator/ledger/run-reducer.js'
+import type { Rollout } from '../../../rollout/episode/index.js'
 import type { Arena } from '../arena.js'
 import { LEAST_SHARE } from '../arena-run.js'
 import { type Attack, type Attempt, stageOf } from '../attack.js'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { versionText } from '../../../cli/version.js'
+import { versionText } from '../../../common/cli/version.js'
 import { checkout } from '../../support/checkout.js'
 import { PATIENCE_MS } from '../../support/patience.js'
 

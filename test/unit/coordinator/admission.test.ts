@@ -9,10 +9,10 @@ import {
   type LeaseFacts,
   nextStep,
 } from '../../../coordinator/intake/admission.js'
-import { largestBody, UNWATCHED } from '../../../judging/index.js'
 import type { GroupAnnouncement, RefusalCode } from '../../../proto/index.js'
+import { largestBody, UNWATCHED } from '../../../rollout/verification/index.js'
 import type { ReceivedGroup } from '../../../swarm/index.js'
-import { termsOf } from '../../support/lease-terms.js'
+import { termsOf } from '../../support/lease-configuration.js'
 import { begun, hex, judged, leased, published } from '../../support/run-events.js'
 import { AMPLE } from '../../support/scripted.js'
 

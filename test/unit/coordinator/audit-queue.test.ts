@@ -2,8 +2,8 @@ import '../../../swarm/polyfill.js'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type AuditJobRunner, createAuditQueue, type JobSubject } from '../../../coordinator/intake/audit-queue.js'
-import { TrainerError } from '../../../coordinator/spool/errors.js'
-import type { AuditedGroup, SampledToken } from '../../../judging/index.js'
+import { TrainerError } from '../../../coordinator/jobs/errors.js'
+import type { AuditedGroup, SampledToken } from '../../../rollout/verification/index.js'
 import { AMPLE } from '../../support/scripted.js'
 
 // All files of a suite are loaded before the first test runs, so a timeout that starts here might be over by then.

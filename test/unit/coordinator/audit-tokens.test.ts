@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { offerAdapter, readEvidence, writeAudit } from '../../../coordinator/spool/audit-folder.js'
-import { EvidenceError } from '../../../coordinator/spool/evidence-folder.js'
-import { decodeFloat64s, encodeSafetensors } from '../../../coordinator/spool/safetensors.js'
-import { DEFAULT_LIMITS, dialectNamed, samplerSeed } from '../../../episode/index.js'
-import { type AuditedRollout, drawsOf, rolesOf, turnsOf } from '../../../judging/sampled-turns.js'
+import { offerAdapter, readEvidence, writeAudit } from '../../../coordinator/jobs/audit-folder.js'
+import { EvidenceError } from '../../../coordinator/jobs/logit-folder.js'
+import { decodeFloat64s, encodeSafetensors } from '../../../coordinator/jobs/safetensors.js'
+import { DEFAULT_LIMITS, dialectNamed, samplerSeed } from '../../../rollout/episode/index.js'
+import { type AuditedRollout, drawsOf, rolesOf, turnsOf } from '../../../rollout/verification/sampled-turns.js'
 
 const SEED = Uint8Array.from({ length: 32 }, (_, i) => i)
 const END = 999

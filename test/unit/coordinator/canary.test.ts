@@ -2,8 +2,8 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { checkPromptRoom } from '../../../coordinator/settings/first-prompts.js'
 import { canariesOf, canaryPrompts } from '../../../coordinator/versions/canary.js'
-import { promptOf } from '../../../episode/index.js'
 import { LIMITS } from '../../../proto/index.js'
+import { promptOf } from '../../../rollout/episode/index.js'
 import { AMPLE, lendingTask, stageOf } from '../../support/scripted.js'
 
 const test = suite('canaries')

@@ -10,10 +10,10 @@ import { readCheckpoint, writeCheckpoint } from '../../../coordinator/ledger/che
 import { type CheckpointParts, openCheckpoints } from '../../../coordinator/ledger/checkpoints.js'
 import { openEventLog } from '../../../coordinator/ledger/event-log.js'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
-import type { FoldImage } from '../../../coordinator/ledger/fold-image.js'
 import { LOG_START, type LogHead } from '../../../coordinator/ledger/log-chain.js'
 import { openRecorder } from '../../../coordinator/ledger/recorder.js'
-import { RunFold } from '../../../coordinator/ledger/run-fold.js'
+import { RunFold } from '../../../coordinator/ledger/run-reducer.js'
+import type { FoldImage } from '../../../coordinator/ledger/state-snapshot.js'
 import { NO_REPAIRS } from '../../support/audit-groups.js'
 import { randomLogs } from '../../support/random-logs.js'
 import {

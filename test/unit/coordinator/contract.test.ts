@@ -5,13 +5,9 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import { FLAT } from '../../../coordinator/intake/outcome.js'
-import { trainingOf } from '../../../coordinator/ledger/agree-terms.js'
-import { configSchema } from '../../../coordinator/settings/config.js'
-import { trainerSettings } from '../../../coordinator/settings/trainer-settings.js'
-import { writeAudit } from '../../../coordinator/spool/audit-folder.js'
-import { writeBatch, writeFindings } from '../../../coordinator/spool/batch-folder.js'
-import { renewLease } from '../../../coordinator/spool/cluster.js'
-import { TENSORS as EVIDENCE_TENSORS } from '../../../coordinator/spool/evidence-folder.js'
+import { writeAudit } from '../../../coordinator/jobs/audit-folder.js'
+import { writeBatch, writeFindings } from '../../../coordinator/jobs/batch-folder.js'
+import { renewLease } from '../../../coordinator/jobs/cluster.js'
 import {
   auditFolder,
   batchFolder,
@@ -20,9 +16,13 @@ import {
   findingsFile,
   leaseFile,
   SCHEMA,
-} from '../../../coordinator/spool/layout.js'
-import { DEFAULT_LIMITS } from '../../../episode/index.js'
+} from '../../../coordinator/jobs/layout.js'
+import { TENSORS as EVIDENCE_TENSORS } from '../../../coordinator/jobs/logit-folder.js'
+import { trainingOf } from '../../../coordinator/ledger/agree-run-configuration.js'
+import { configSchema } from '../../../coordinator/settings/config.js'
+import { trainerSettings } from '../../../coordinator/settings/trainer-settings.js'
 import { LIMITS, PUBLISHED_FILES } from '../../../proto/index.js'
+import { DEFAULT_LIMITS } from '../../../rollout/episode/index.js'
 import { checkout } from '../../support/checkout.js'
 
 /** What TypeScript and Python have to agree on, as Python wrote it down: prove_trainer/contract.py. */

@@ -4,7 +4,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { accepted, acceptedUnseen } from '../../../coordinator/intake/outcome.js'
 import { CREDIT, creditFor } from '../../../coordinator/ledger/credit.js'
-import type { Rollout } from '../../../episode/index.js'
+import type { Rollout } from '../../../rollout/episode/index.js'
 import { AMPLE, groundTruthScript, lendingTask, play, stageOf } from '../../support/scripted.js'
 
 const credit = (rewards: readonly number[], late = 0, reward = 'paper'): number => creditFor({ rewards, reward, late })

@@ -3,8 +3,8 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { namesOthers, restingTasks } from '../../../coordinator/leases/withheld-tasks.js'
 import { Curriculum, decodeTaskSet, encodeTaskSet } from '../../../coordinator/ledger/curriculum.js'
-import type { RunFold } from '../../../coordinator/ledger/run-fold.js'
-import type { Task } from '../../../episode/index.js'
+import type { RunFold } from '../../../coordinator/ledger/run-reducer.js'
+import type { Task } from '../../../rollout/episode/index.js'
 import { begun, done, published, reopened } from '../../support/run-events.js'
 
 test('a task whose groups teach nothing rests, twice as long each time, and not after one that does', () => {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
-import type { RunFold } from '../../../coordinator/ledger/run-fold.js'
+import type { RunFold } from '../../../coordinator/ledger/run-reducer.js'
 import { LIMITS } from '../../../proto/index.js'
 import { randomLogs } from '../../support/random-logs.js'
 import {

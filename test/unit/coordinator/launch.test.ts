@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parse, parseAllDocuments } from 'yaml'
+import { type LaunchedProgram, launchCommands } from '../../../coordinator/jobs/torchrun.js'
 import { configSchema } from '../../../coordinator/settings/config.js'
 import { trainerLaunch } from '../../../coordinator/settings/trainer-launch.js'
-import { type LaunchedProgram, launchCommands } from '../../../coordinator/spool/torchrun.js'
 import { checkout } from '../../support/checkout.js'
 
 const program = (launch: object): LaunchedProgram => ({

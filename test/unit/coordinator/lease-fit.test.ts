@@ -2,9 +2,9 @@ import '../../../swarm/polyfill.js'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { firstTermMs, fitOf, groupTime } from '../../../coordinator/leases/lease-fit.js'
-import { paceAfter } from '../../../coordinator/ledger/pace.js'
-import { RunFold } from '../../../coordinator/ledger/run-fold.js'
-import { type DeskRun, openDeskRun } from '../../support/desk-run.js'
+import { paceAfter } from '../../../coordinator/ledger/delivery-rate.js'
+import { RunFold } from '../../../coordinator/ledger/run-reducer.js'
+import { type DeskRun, openDeskRun } from '../../support/lease-service-run.js'
 
 const MINUTE_MS = 60_000
 /** A lease lasts four minutes, and sixteen when it is renewed. */

@@ -1,9 +1,9 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { TrainerStep } from '../../../coordinator/jobs/step-folder.js'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
-import { RunFold } from '../../../coordinator/ledger/run-fold.js'
+import { RunFold } from '../../../coordinator/ledger/run-reducer.js'
 import type { TaskSet } from '../../../coordinator/settings/task-set.js'
-import type { TrainerStep } from '../../../coordinator/spool/step-folder.js'
 import { provenanceOf } from '../../../coordinator/versions/provenance.js'
 import { agreed, batched, hex, published, TERMS, trained } from '../../support/run-events.js'
 

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { REHEARSAL, rehearse } from '../../../coordinator/service/rehearse.js'
-import type { Engine } from '../../../engine/types.js'
+import type { Engine } from '../../../rollout/engine/types.js'
 import { patience } from '../../support/patience.js'
 import {
   AMPLE,

@@ -6,7 +6,7 @@ import { configFields } from '../../../coordinator/settings/describe-fields.js'
 import { LEARNING_RATES, learningRateFor } from '../../../coordinator/settings/learning-rates.js'
 import { proposedFields, type RunWishes } from '../../../coordinator/settings/proposed-run.js'
 import { runFileText } from '../../../coordinator/settings/run-file.js'
-import type { ModelFacts } from '../../../engine/index.js'
+import type { ModelFacts } from '../../../rollout/engine/index.js'
 
 const FOLDER = '/runs/first'
 const WISHES: RunWishes = {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
-import { RunFold } from '../../../coordinator/ledger/run-fold.js'
+import { RunFold } from '../../../coordinator/ledger/run-reducer.js'
 import { NO_REPAIRS } from '../../support/audit-groups.js'
 import {
   audited,

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { auditShare, Standing } from '../../../coordinator/ledger/standing.js'
+import { auditShare, Standing } from '../../../coordinator/ledger/reputation.js'
 import { afterRepairs, isSteered, UNSTEERED } from '../../../coordinator/ledger/steering.js'
-import { expectedRepair, type RepairSums } from '../../../judging/repair-sums.js'
-import { oddsOfSteering, REPAIR_EDGES } from '../../../judging/repair-tail.js'
-import { DRIFT, PRIOR, parseCalibration } from '../../../judging/thresholds.js'
+import { expectedRepair, type RepairSums } from '../../../rollout/verification/logit-error-sums.js'
+import { oddsOfSteering, REPAIR_EDGES } from '../../../rollout/verification/logit-error-tail.js'
+import { DRIFT, PRIOR, parseCalibration } from '../../../rollout/verification/thresholds.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
 import { checkout } from '../../support/checkout.js'
 
@@ -104,14 +104,14 @@ test('who spends what one group may be off is caught within a few groups, and mo
   const [all, most, half, fifth] = keys
   assert.ok(all!.median <= 3 && most!.median <= 4 && half!.median <= 6 && fifth!.median <= 15)
   assert.ok(all!.stopped >= 0.95 && most!.stopped >= 0.9 && half!.stopped >= 0.8, JSON.stringify(keys))
-  const told = readFileSync(join(checkout, 'docs', 'judging.md'), 'utf8').replaceAll('**', '')
+  const told = readFileSync(join(checkout, 'docs', 'verification.md'), 'utf8').replaceAll('**', '')
   const share = (of: number): string => `${(100 * of).toFixed(0)} %`
   const rows = keys.map(
     ({ stopped, caught, median, trained }) =>
       `| ${share(stopped)} | ${share(caught)} | ${median} | ${trained.toFixed(1)} |`,
   )
   const lacking = rows.filter((row) => !told.includes(row))
-  assert.equal(lacking, [], 'docs/judging.md has them all')
+  assert.equal(lacking, [], 'docs/verification.md has them all')
 })
 
 /** How often the groups of an honest key begin to wait, and how many do. */
@@ -162,7 +162,7 @@ test('what may be chosen for ever is a small part of all near ties', () => {
   })
   const tokens = DEMO.honest['sampled tokens']!['0.5']!
   const most = Math.max(...perUnit)
-  // docs/judging.md: 15 in 1,000 units of evidence, 0.6 in 1,000 tokens; all that one group may have are five times as many.
+  // docs/verification.md: 15 in 1,000 units of evidence, 0.6 in 1,000 tokens; all that one group may have are five times as many.
   assert.ok(most < 0.018 && (1000 * most * EVIDENCE) / tokens < 0.75, `${most}`)
   assert.ok(most < (2 * Math.sqrt(BUDGET / EVIDENCE)) / 4)
 })

@@ -1,9 +1,9 @@
 import '../../../swarm/polyfill.js'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { hasPlace, keepsPlace } from '../../../coordinator/leases/unproven-room.js'
-import type { RunFold } from '../../../coordinator/ledger/run-fold.js'
-import { openDeskRun } from '../../support/desk-run.js'
+import { hasPlace, keepsPlace } from '../../../coordinator/leases/unproven-capacity.js'
+import type { RunFold } from '../../../coordinator/ledger/run-reducer.js'
+import { openDeskRun } from '../../support/lease-service-run.js'
 import { lockout } from '../../support/lockout.js'
 import { begun, done, leased, published, released } from '../../support/run-events.js'
 

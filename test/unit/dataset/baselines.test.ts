@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { createBaselineCheck, type Example } from '../../../dataset/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
+import { createBaselineCheck, type Example } from '../../../tasks/dataset/index.js'
 
 const test = suite('baselines without a model')
 

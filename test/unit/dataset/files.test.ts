@@ -7,7 +7,9 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import type { Example } from '../../../dataset/example.js'
+import type { Catalogue } from '../../../rollout/episode/index.js'
+import { defineServer, type ServerDefinition } from '../../../servers/kernel/index.js'
+import type { Example } from '../../../tasks/dataset/example.js'
 import {
   DatasetError,
   type Manifest,
@@ -16,10 +18,8 @@ import {
   readExamples,
   recordOf,
   writeDataset,
-} from '../../../dataset/index.js'
-import { SPLITS } from '../../../dataset/profile.js'
-import type { Catalogue } from '../../../episode/index.js'
-import { defineServer, type ServerDefinition } from '../../../servers/kernel/index.js'
+} from '../../../tasks/dataset/index.js'
+import { SPLITS } from '../../../tasks/dataset/profile.js'
 import { catalogue, info, makeExamples, stream } from '../../support/dataset-examples.js'
 
 const examples = makeExamples(15)

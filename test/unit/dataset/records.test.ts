@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Example } from '../../../dataset/example.js'
+import type { Example } from '../../../tasks/dataset/example.js'
 import {
   DatasetError,
   exampleOfRecord,
@@ -11,7 +11,7 @@ import {
   RECORD_LIMITS,
   recordOf,
   toolSchemasOf,
-} from '../../../dataset/index.js'
+} from '../../../tasks/dataset/index.js'
 import { catalogue, makeExamples } from '../../support/dataset-examples.js'
 
 const examples = makeExamples(20)

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Example, TeacherCall } from '../../../dataset/example.js'
+import { nameTask, type Task } from '../../../rollout/episode/index.js'
+import { createWorldCache, defineServer, type ServerDefinition } from '../../../servers/kernel/index.js'
+import type { Example, TeacherCall } from '../../../tasks/dataset/example.js'
 import {
   ExampleMismatch,
   lineOf,
@@ -15,9 +17,7 @@ import {
   verifyExample,
   verifyFile,
   writeDataset,
-} from '../../../dataset/index.js'
-import { nameTask, type Task } from '../../../episode/index.js'
-import { createWorldCache, defineServer, type ServerDefinition } from '../../../servers/kernel/index.js'
+} from '../../../tasks/dataset/index.js'
 import { catalogue, info, makeExamples, stream, worlds } from '../../support/dataset-examples.js'
 
 const examples = makeExamples(15)

@@ -7,47 +7,53 @@ import { checkout } from '../../support/checkout.js'
 
 const read = (name: string): string => readFileSync(join(checkout, name), 'utf8')
 
-const { forbidden } = createRequire(import.meta.url)(join(checkout, '.dependency-cruiser.cjs')) as {
-  forbidden: { name: string; to: { path: string } }[]
-}
+type Table = Readonly<Record<string, readonly string[]>>
+const { MAY_IMPORT, COORDINATOR_SUBPACKAGES } = createRequire(import.meta.url)(
+  join(checkout, 'scripts', 'import-rules.cjs'),
+) as { MAY_IMPORT: Table; COORDINATOR_SUBPACKAGES: Table }
 
-/** What the rules of one kind allow, as rows of the document: the others of that kind that a rule does not ban. */
-function allowedBy(kind: 'rooms' | 'wings'): [string, string][] {
-  const rules = forbidden.filter(({ name }) => name.startsWith(`${kind}-`))
-  const names = rules.map(({ name }) => name.replace(`${kind}-`, ''))
-  return rules.map(({ to }, i) => {
-    const banned = to.path.match(/\(([a-z|]*)\)/)![1]!.split('|')
-    const others = names.filter((name) => name !== names[i] && !banned.includes(name))
-    return [`${names[i]}/`, others.join(', ') || '-']
-  })
-}
+/** What the rules allow, as rows of the document. */
+const allowedBy = (rules: Table): [string, string][] =>
+  Object.entries(rules).map(([name, may]) => [`${name}/`, may.join(', ') || '-'])
 
 /** Rows of the table of docs/architecture.md whose first column is called so. */
-function documented(column: 'room' | 'wing'): [string, string][] {
-  const table = read('docs/architecture.md')
-    .split(`| ${column} | what lives there | may import |\n`)[1]!
-    .split('\n\n')[0]!
-  return [...table.matchAll(/^\| `([a-z]+\/)` \| .* \| (.*) \|$/gm)].map(([, name, may]) => [name!, may!])
+function documented(column: 'package' | 'subpackage'): [string, string][] {
+  const table = read('docs/architecture.md').split(`| ${column} | contents | may import |\n`)[1]!.split('\n\n')[0]!
+  return [...table.matchAll(/^\| `([a-z/]+\/)` \| .* \| (.*) \|$/gm)].map(([, name, may]) => [name!, may!])
 }
 
-test('the table of rooms says what the import rules allow, and names every folder of code', () => {
-  assert.equal(documented('room'), allowedBy('rooms'))
+/** Folders of a folder that hold code of this project, without the trainer's Python. */
+const foldersIn = (path: string): string[] =>
+  readdirSync(join(checkout, path), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== 'trainer')
+    .map(({ name }) => name)
+
+test('the table of packages states what the import rules allow, and names every folder of code', () => {
+  assert.equal(documented('package'), allowedBy(MAY_IMPORT))
   const { include } = JSON.parse(read('tsconfig.json')) as { include: string[] }
-  const rooms = documented('room').map(([name]) => name.slice(0, -1))
-  assert.equal(include.filter((name) => !['errors', 'test', 'bench'].includes(name)).sort(), rooms.toSorted())
+  const top = Object.keys(MAY_IMPORT).map((name) => name.split('/')[0]!)
+  assert.equal(include.filter((name) => name !== 'test').sort(), [...new Set(top)].sort())
+  for (const group of ['common', 'rollout', 'tasks']) {
+    const packages = Object.keys(MAY_IMPORT).filter((name) => name.startsWith(`${group}/`))
+    if (group === 'common') packages.push('common/errors')
+    assert.equal(
+      foldersIn(group)
+        .map((name) => `${group}/${name}`)
+        .sort(),
+      packages.sort(),
+    )
+  }
 })
 
-test("the table of the coordinator's wings says what the import rules allow, and names every folder", () => {
-  assert.equal(documented('wing'), allowedBy('wings'))
-  const folders = readdirSync(join(checkout, 'coordinator'), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && entry.name !== 'trainer')
-    .map(({ name }) => `${name}/`)
-  assert.equal(
-    folders.sort(),
-    documented('wing')
-      .map(([name]) => name)
-      .toSorted(),
-  )
+test("the table of the coordinator's subpackages states what the import rules allow, and names every folder", () => {
+  assert.equal(documented('subpackage'), allowedBy(COORDINATOR_SUBPACKAGES))
+  assert.equal(foldersIn('coordinator').sort(), Object.keys(COORDINATOR_SUBPACKAGES).sort())
+})
+
+test('the first screen of the repository is the architecture', () => {
+  const hidden = /^(\.|node_modules$|dist$)/
+  const top = foldersIn('.').filter((name) => !hidden.test(name))
+  assert.ok(top.length <= 16, top.join(' '))
 })
 
 /** Names in the first column of the tables of docs/decisions.md. */

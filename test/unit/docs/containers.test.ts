@@ -11,8 +11,8 @@ import { addJoinCommand } from '../../../node/commands/join.js'
 
 /** No container engine is here: what can be known of the files without one. */
 
-const read = (name: string): string => readFileSync(`docker/${name}`, 'utf8')
-const DOCKERFILES = readdirSync('docker').filter((name) => name.endsWith('.Dockerfile'))
+const read = (name: string): string => readFileSync(`runs/docker/${name}`, 'utf8')
+const DOCKERFILES = readdirSync('runs/docker').filter((name) => name.endsWith('.Dockerfile'))
 /** Arguments of an instruction, wherever it stands, with lines that go on put together. */
 const all = (text: string, instruction: string): string[] =>
   [...text.replaceAll('\\\n', ' ').matchAll(new RegExp(`^${instruction} (.*)$`, 'gm'))].map(([, rest]) => rest!)
@@ -89,7 +89,7 @@ test('the services of the small run name files, volumes, arguments and each othe
     for (const arg of Object.keys(build.args)) assert.ok(args.includes(arg), `${name}: ${arg}`)
     for (const volume of used) {
       const source = volume.split(':')[0]!
-      assert.ok(source.startsWith('./') ? existsSync(`docker/${source}`) : Object.hasOwn(volumes, source), volume)
+      assert.ok(source.startsWith('./') ? existsSync(`runs/docker/${source}`) : Object.hasOwn(volumes, source), volume)
     }
     for (const other of Object.keys(depends_on)) assert.ok(Object.hasOwn(services, other), other)
   }
@@ -97,7 +97,7 @@ test('the services of the small run name files, volumes, arguments and each othe
 
 test('the small run is configured so that its containers find each other, and only this host sees its dashboard', () => {
   const { coordinator, tasks } = services
-  const config = readConfig('docker/run.yaml')
+  const config = readConfig('runs/docker/run.yaml')
   assert.ok(coordinator!.volumes!.includes('./run.yaml:/etc/prove/run.yaml:ro'))
   assert.match(read('coordinator.Dockerfile'), /^CMD \["start", "--config", "\/etc\/prove\/run\.yaml"\]$/m)
   assert.equal(config.announce, ['/dns4/coordinator/tcp/4001'])

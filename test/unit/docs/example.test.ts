@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
-import { DEMO_PROFILE } from '../../../dataset/index.js'
 import {
   choose,
   createWorldCache,
@@ -14,10 +13,11 @@ import {
   ref,
   toolMaker,
 } from '../../../servers/kernel/index.js'
-import { contextFor, streamExamples } from '../../../synthesis/index.js'
+import { DEMO_PROFILE } from '../../../tasks/dataset/index.js'
+import { contextFor, streamExamples } from '../../../tasks/synthesis/index.js'
 import { checkout } from '../../support/checkout.js'
 
-// The example of docs/worlds.md, word for word from here to the line that ends it.
+// The example of docs/environments.md, word for word from here to the line that ends it.
 const tables = {
   shelves: { row: z.object({ shelf: z.string(), room: z.string() }), key: 'shelf', missing: 'unknown_shelf' },
   jars: {
@@ -139,19 +139,19 @@ export const pantry = defineServer({
 })
 // The example ends here.
 
-test('docs/worlds.md contains this very example', () => {
+test('docs/environments.md contains this very example', () => {
   const source = readFileSync(join(checkout, 'test', 'unit', 'docs', 'example.test.ts'), 'utf8')
   const [, example] = source.match(/from here to the line that ends it\.\n([\s\S]*?)\/\/ The example ends here\./)!
   assert.ok(example!.length > 2000)
-  assert.ok(readFileSync(join(checkout, 'docs', 'worlds.md'), 'utf8').includes(example!))
+  assert.ok(readFileSync(join(checkout, 'docs', 'environments.md'), 'utf8').includes(example!))
 })
 
-test('its dependency graph has the edges that docs/worlds.md names', () => {
+test('its dependency graph has the edges that docs/environments.md names', () => {
   const edges = dependencyGraph(pantry).edges.map((edge) => {
     const by = edge.kind === 'explicit' ? `${edge.field} of kind ${edge.entity}` : edge.fact
     return `${edge.from} → ${edge.to}: ${edge.kind}, ${by}`
   })
-  const text = readFileSync(join(checkout, 'docs', 'worlds.md'), 'utf8')
+  const text = readFileSync(join(checkout, 'docs', 'environments.md'), 'utf8')
   const named = text.split('\n').flatMap((line) => line.match(/^- `(.* → .*)`$/)?.[1] ?? [])
   assert.equal(named, edges)
 })

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { describeStages } from '../../../judging/describe-refusals.js'
 import { BLOB_ROLES, ENVELOPE_KINDS, LIMITS, PROTOCOLS, PUBLISHED_FILES, topicsOf } from '../../../proto/index.js'
+import { describeStages } from '../../../rollout/verification/describe-refusals.js'
 
 const text = readFileSync('docs/protocol.md', 'utf8')
 /** Rows of the table under a heading, without the head. */

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { describeCatalogue, describeServer } from '../../../servers/describe.js'
 import { checkout } from '../../support/checkout.js'
-import { library } from '../../support/library-world.js'
+import { library } from '../../support/library-environment.js'
 
 const test = suite('the description of the worlds')
 

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { describeRefusals } from '../../../judging/describe-refusals.js'
 import { REFUSALS } from '../../../proto/index.js'
+import { describeRefusals } from '../../../rollout/verification/describe-refusals.js'
 import { checkout } from '../../support/checkout.js'
 
 const test = suite('the description of refusals')

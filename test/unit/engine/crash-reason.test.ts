@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { interfaceOf, passedOverLine } from '../../../engine/backend.js'
-import { crashReason } from '../../../engine/crash-reason.js'
+import { interfaceOf, passedOverLine } from '../../../rollout/engine/backend.js'
+import { crashReason } from '../../../rollout/engine/crash-reason.js'
 
 const LIBRARY = '/opt/prove/node_modules/@node-llama-cpp/linux-x64-cuda/bins/linux-x64-cuda/libggml-cuda.so'
 /** As an H100 with a driver for CUDA 13.0 ended a build for 13.1: two threads write at once. */

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { createDecoder, type Feed } from '../../../engine/decoder.js'
-import { EngineError } from '../../../engine/errors.js'
-import type { NativeContext } from '../../../engine/native.js'
+import { createDecoder, type Feed } from '../../../rollout/engine/decoder.js'
+import { EngineError } from '../../../rollout/engine/errors.js'
+import type { NativeContext } from '../../../rollout/engine/native.js'
 
 const test = suite('decoder')
 

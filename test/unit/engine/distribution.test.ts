@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { looksAt, openSamplers, weighed } from '../../../engine/distribution.js'
-import type { LogitFilter, NativeContext, NativeSampler } from '../../../engine/native.js'
+import { looksAt, openSamplers, weighed } from '../../../rollout/engine/distribution.js'
+import type { LogitFilter, NativeContext, NativeSampler } from '../../../rollout/engine/native.js'
 
 /** What llama.cpp's context is asked of a distribution. */
 const test = suite('distribution')

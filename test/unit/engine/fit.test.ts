@@ -1,7 +1,13 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { backendName, cacheTypeOf, calibratedName, deviceKind, type Placement } from '../../../engine/backend.js'
-import { type Bytes, type Estimate, fitInto } from '../../../engine/fit.js'
+import {
+  backendName,
+  cacheTypeOf,
+  calibratedName,
+  deviceKind,
+  type Placement,
+} from '../../../rollout/engine/backend.js'
+import { type Bytes, type Estimate, fitInto } from '../../../rollout/engine/fit.js'
 
 const GIB = 2 ** 30
 /** A model of 36 layers of 200 MiB, whose cache takes 48 MiB per layer and lane; buffers of 300 MiB where it computes. */

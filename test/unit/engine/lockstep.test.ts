@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { test } from 'uvu'
-import type { EngineError } from '../../../engine/errors.js'
+import type { EngineError } from '../../../rollout/engine/errors.js'
 import {
   createLockstep,
   type LockstepLane,
   type LockstepOptions,
   type LockstepSequence,
   placeWithoutGap,
-} from '../../../engine/lockstep.js'
-import type { SampledTurn, Token } from '../../../engine/types.js'
+} from '../../../rollout/engine/lockstep.js'
+import type { SampledTurn, Token } from '../../../rollout/engine/types.js'
 import { createVirtualTime } from '../../chaos/virtual-time.js'
 import { patience } from '../../support/patience.js'
 

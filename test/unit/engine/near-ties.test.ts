@@ -1,12 +1,12 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { createDrawTable, noiseOf, selectAmong } from '../../../engine/draw.js'
-import type { Draw, Token } from '../../../engine/types.js'
+import { createDrawTable, noiseOf, selectAmong } from '../../../rollout/engine/gumbel-max.js'
+import type { Draw, Token } from '../../../rollout/engine/types.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
 
 /**
  * How often errors of the logits change what is drawn, and how often somebody could choose what is drawn by pretending
- * such errors: by the draw of engine/draw.ts, and by a walk over the tokens from the likeliest down.
+ * such errors: by the draw of rollout/engine/gumbel-max.ts, and by a walk over the tokens from the likeliest down.
  */
 const test = suite('near ties')
 

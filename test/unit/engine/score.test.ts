@@ -1,8 +1,8 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { BATCH_TOKENS, PLACED_TOKENS } from '../../../engine/constants.js'
-import { createScorer } from '../../../engine/score.js'
-import type { Draw, Token } from '../../../engine/types.js'
+import { BATCH_TOKENS, PLACED_TOKENS } from '../../../rollout/engine/constants.js'
+import { createScorer } from '../../../rollout/engine/score.js'
+import type { Draw, Token } from '../../../rollout/engine/types.js'
 import { patience } from '../../support/patience.js'
 
 /** A sequence that says of a token what all before it come to, and how many tokens each prefill had. */

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { createDrawTable, noiseOf } from '../../../engine/draw.js'
-import { searchOf, select } from '../../../engine/selection.js'
-import type { Draw } from '../../../engine/types.js'
+import { createDrawTable, noiseOf } from '../../../rollout/engine/gumbel-max.js'
+import { searchOf, select } from '../../../rollout/engine/selection.js'
+import type { Draw } from '../../../rollout/engine/types.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
 import { distributionOf } from '../../support/listed-distribution.js'
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Template } from '@huggingface/jinja'
 import { suite } from 'uvu'
-import { openTokenizer, type Tokenizer } from '../../../engine/index.js'
+import { openTokenizer, type Tokenizer } from '../../../rollout/engine/index.js'
 
 const tiny = fileURLToPath(new URL('../../fixtures/tiny/', import.meta.url)).replace('/dist/test/', '/test/')
 const vectors: { readonly text: string; readonly ids: readonly number[] }[] = JSON.parse(

@@ -1,11 +1,11 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { openEpisode } from '../../../environment/play.js'
-import { createTaskStage } from '../../../environment/stage.js'
-import { asksFor, nameTask, parseTask, QUESTION_LIMITS, rulesNamed } from '../../../episode/index.js'
-import { rewardPreset } from '../../../reward/index.js'
+import { asksFor, nameTask, parseTask, QUESTION_LIMITS, rulesNamed } from '../../../rollout/episode/index.js'
+import { rewardPreset } from '../../../rollout/reward/index.js'
+import { createTaskStage } from '../../../servers/episodes/episode-runtime.js'
+import { openEpisode } from '../../../servers/episodes/play.js'
 import { asking, READER } from '../../support/asking-task.js'
-import { library } from '../../support/library-world.js'
+import { library } from '../../support/library-environment.js'
 import {
   AMPLE,
   groundTruthScript,

@@ -1,10 +1,17 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { openEpisode } from '../../../environment/play.js'
-import { createTaskStage } from '../../../environment/stage.js'
-import { EpisodeError, promptOf, rulesNamed, toldTurns, toolsetOf, wordsOfTold } from '../../../episode/index.js'
-import { REWARD_PRESETS } from '../../../reward/index.js'
-import { library } from '../../support/library-world.js'
+import {
+  EpisodeError,
+  promptOf,
+  rulesNamed,
+  toldTurns,
+  toolsetOf,
+  wordsOfTold,
+} from '../../../rollout/episode/index.js'
+import { REWARD_PRESETS } from '../../../rollout/reward/index.js'
+import { createTaskStage } from '../../../servers/episodes/episode-runtime.js'
+import { openEpisode } from '../../../servers/episodes/play.js'
+import { library } from '../../support/library-environment.js'
 import {
   AMPLE,
   groundTruthScript,

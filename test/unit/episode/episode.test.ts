@@ -7,9 +7,9 @@ import {
   promptOf,
   runEpisode,
   type Task,
-} from '../../../episode/index.js'
+} from '../../../rollout/episode/index.js'
 import { generateWorld, Session } from '../../../servers/kernel/index.js'
-import { library } from '../../support/library-world.js'
+import { library } from '../../support/library-environment.js'
 import {
   AMPLE,
   END,

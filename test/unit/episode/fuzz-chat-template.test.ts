@@ -2,7 +2,7 @@ import { Template } from '@huggingface/jinja'
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { createChatTemplate, EpisodeError, MAX_TEMPLATE_CHARS } from '../../../episode/index.js'
+import { createChatTemplate, EpisodeError, MAX_TEMPLATE_CHARS } from '../../../rollout/episode/index.js'
 
 /** The ways of templates in use: namespaces, reversed lists, slices, splitting, macros, JSON, whitespace control. */
 const THINKING = `{%- macro fields(schema, level=0) -%}

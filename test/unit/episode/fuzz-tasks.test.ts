@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { EpisodeError, nameTask, parseTask, type TaskBody } from '../../../episode/index.js'
+import { EpisodeError, nameTask, parseTask, type TaskBody } from '../../../rollout/episode/index.js'
 import { parseCalls } from '../../support/scripted.js'
 
 const BODY: TaskBody = {

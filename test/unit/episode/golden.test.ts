@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { openTokenizer, type Tokenizer } from '../../../engine/index.js'
+import { openTokenizer, type Tokenizer } from '../../../rollout/engine/index.js'
 import {
   createPromptRenderer,
   createTeacherSource,
   DIALECTS,
   dialectNamed,
   groundTruthScript,
-} from '../../../episode/index.js'
+} from '../../../rollout/episode/index.js'
 import { fixture } from '../../support/checkout.js'
 import { CHAT_TEMPLATE, scriptTokenizer } from '../../support/scripted.js'
 

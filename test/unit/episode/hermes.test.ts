@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { CALL_LIMITS, dialectNamed, type Rollout } from '../../../episode/index.js'
 import { groupBody, LIMITS } from '../../../proto/index.js'
+import { CALL_LIMITS, dialectNamed, type Rollout } from '../../../rollout/episode/index.js'
 import { anyJson } from '../../support/reward-generators.js'
 import { bodyOf, lendingTask, play, stageOf } from '../../support/scripted.js'
 

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Engine, LaneRequest } from '../../../engine/types.js'
+import type { Engine, LaneRequest } from '../../../rollout/engine/types.js'
 import {
   createPromptRenderer,
   createTeacherSource,
@@ -12,7 +12,7 @@ import {
   runGroup,
   type Task,
   turnSeeds,
-} from '../../../episode/index.js'
+} from '../../../rollout/episode/index.js'
 import {
   AMPLE,
   END,

@@ -9,7 +9,7 @@ import {
   RecordingMismatch,
   type Rollout,
   runEpisode,
-} from '../../../episode/index.js'
+} from '../../../rollout/episode/index.js'
 import { patience } from '../../support/patience.js'
 import { AMPLE, END, groundTruthScript, lendingTask, play, stageOf, writeCall } from '../../support/scripted.js'
 

@@ -1,13 +1,13 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { PAPER_PROFILE } from '../../../dataset/index.js'
-import { EpisodeError, rulesNamed, type Stage, type Task } from '../../../episode/index.js'
-import { REWARD_PRESETS } from '../../../reward/index.js'
+import { EpisodeError, rulesNamed, type Stage, type Task } from '../../../rollout/episode/index.js'
+import { REWARD_PRESETS } from '../../../rollout/reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createWorldCache } from '../../../servers/kernel/index.js'
-import { contextFor, streamExamples } from '../../../synthesis/index.js'
+import { PAPER_PROFILE } from '../../../tasks/dataset/index.js'
+import { contextFor, streamExamples } from '../../../tasks/synthesis/index.js'
 import { DEMO_WORLDS } from '../../support/demo-tasks.js'
-import { library } from '../../support/library-world.js'
+import { library } from '../../support/library-environment.js'
 import {
   AMPLE,
   groundTruthScript,

@@ -1,7 +1,7 @@
 import '../../../swarm/polyfill.js'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { createSessionTable } from '../../../http/session-table.js'
+import { createSessionTable } from '../../../common/http/session-table.js'
 
 function table(maxSessions: number, maxPerClient: number) {
   const clock = { now: 0 }

@@ -21,7 +21,7 @@ import {
   toolMaker,
   WorldDefect,
 } from '../../../servers/kernel/index.js'
-import { library, librarySpec, tools } from '../../support/library-world.js'
+import { library, librarySpec, tools } from '../../support/library-environment.js'
 
 test('a reference keeps its meaning through wrappers and added bounds', () => {
   const account = ref('account', 'Where from')

@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontext
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createWorldCache, type HttpHost, offerWorlds, serveHttp } from '../../../servers/kernel/index.js'
-import { library } from '../../support/library-world.js'
+import { library } from '../../support/library-environment.js'
 
 const test = suite('MCP 2026-07-28')
 

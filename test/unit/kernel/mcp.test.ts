@@ -9,7 +9,7 @@ import {
   Session,
   WorldDefect,
 } from '../../../servers/kernel/index.js'
-import { library } from '../../support/library-world.js'
+import { library } from '../../support/library-environment.js'
 
 const world = generateWorld(library, 1)
 // All files of a suite are loaded before the first test runs, so a timeout that starts here might be over by then.

@@ -1,8 +1,8 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
-import { worldContract } from '../../../servers/authoring/contract/world-contract.js'
-import { toolMaker } from '../../../servers/kernel/define-server.js'
+import { worldContract } from '../../../servers/authoring/contract/environment-contract.js'
+import { toolMaker } from '../../../servers/kernel/define-environment.js'
 import {
   createWorldCache,
   defineServer,

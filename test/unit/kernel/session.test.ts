@@ -13,7 +13,7 @@ import {
   type Table,
   WorldDefect,
 } from '../../../servers/kernel/index.js'
-import { library, librarySpec, succeed, tools } from '../../support/library-world.js'
+import { library, librarySpec, succeed, tools } from '../../support/library-environment.js'
 
 const world = generateWorld(library, 1)
 const open = (): Session => Session.open(world)

@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
-import type { AdapterFile, Engine, LaneRequest } from '../../../engine/types.js'
+import { fittingTasks, limitsOf } from '../../../lab/fitting-tasks.js'
+import { type JournalError, openJournal } from '../../../lab/journal.js'
+import type { AdapterFile, Engine, LaneRequest } from '../../../rollout/engine/types.js'
 import {
   DEFAULT_LIMITS,
   evaluatePolicies,
   type PlayedTogether,
   promptOf,
   type TaskResult,
-} from '../../../episode/index.js'
-import { fittingTasks, limitsOf } from '../../../lab/fitting-tasks.js'
-import { type JournalError, openJournal } from '../../../lab/journal.js'
+} from '../../../rollout/episode/index.js'
 import { patience } from '../../support/patience.js'
 import {
   AMPLE,

@@ -15,7 +15,7 @@ import type { MachineTold } from '../../../node/machine/machine-watch.js'
 import { othersAmong } from '../../../node/machine/nvidia.js'
 import { idleOf } from '../../../node/machine/user-idle.js'
 import { keepPause, readPause } from '../../../node/session/kept-pause.js'
-import { createOwnersWish } from '../../../node/session/owners-wish.js'
+import { createOwnersWish } from '../../../node/session/owner-request.js'
 import { findingOf } from '../../../node/start-node.js'
 import { createMovedClock } from '../../support/moved-clock.js'
 

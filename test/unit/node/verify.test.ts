@@ -1,10 +1,16 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Engine } from '../../../engine/index.js'
-import { type Calibration, fitThresholds, leaseSeed, roundSecretHash, STAGES } from '../../../judging/index.js'
 import type { GroupOrigin, KeptGroup } from '../../../node/kept-group.js'
 import { checkSeed, type VerifiedStage, verifyGroup } from '../../../node/verify.js'
 import { groupBody } from '../../../proto/index.js'
+import type { Engine } from '../../../rollout/engine/index.js'
+import {
+  type Calibration,
+  fitThresholds,
+  leaseSeed,
+  roundSecretHash,
+  STAGES,
+} from '../../../rollout/verification/index.js'
 import { syntheticGroup } from '../../support/audit-groups.js'
 import { patience } from '../../support/patience.js'
 import { AMPLE, bodyOf, lendingTask, play, stageOf } from '../../support/scripted.js'

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type GroundTruthCall, type LoggedCall, PAPER } from '../../../reward/index.js'
-import { equalValues } from '../../../reward/values.js'
+import { type GroundTruthCall, type LoggedCall, PAPER } from '../../../rollout/reward/index.js'
+import { equalValues } from '../../../rollout/reward/values.js'
 import { perfectLog, scored } from '../../support/reward-generators.js'
 
 /** The alignment of the reward specification, section 5, written out step by step as it stands there. */

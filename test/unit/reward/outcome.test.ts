@@ -1,14 +1,14 @@
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { bestMatching } from '../../../reward/best-matching.js'
+import { bestMatching } from '../../../rollout/reward/best-matching.js'
 import {
   type GroundTruthCall,
   type LoggedCall,
   rewardPreset,
   type ScoredExample,
   type StateDigests,
-} from '../../../reward/index.js'
+} from '../../../rollout/reward/index.js'
 import { example, hasTwins, perfectLog, plainFacts, scored } from '../../support/reward-generators.js'
 
 const RUNS = { numRuns: 400, seed: 20261122 }

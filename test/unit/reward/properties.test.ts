@@ -11,8 +11,8 @@ import {
   rewardPreset,
   type ScoredExample,
   solvedExactly,
-} from '../../../reward/index.js'
-import { equalValues } from '../../../reward/values.js'
+} from '../../../rollout/reward/index.js'
+import { equalValues } from '../../../rollout/reward/values.js'
 import {
   anyJson,
   beyondBudget,

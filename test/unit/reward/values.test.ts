@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Json, JsonObject } from '../../../reward/index.js'
-import { equalValues, own } from '../../../reward/values.js'
+import type { Json, JsonObject } from '../../../rollout/reward/index.js'
+import { equalValues, own } from '../../../rollout/reward/values.js'
 import { fits } from '../../../servers/kernel/fits-schema.js'
 import { anyJson, reorderKeys } from '../../support/reward-generators.js'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type LoggedCall, PAPER, type RewardComponents, type ScoredExample } from '../../../reward/index.js'
+import { type LoggedCall, PAPER, type RewardComponents, type ScoredExample } from '../../../rollout/reward/index.js'
 import type { OfferedTool } from '../../../servers/kernel/index.js'
 import { fixture } from '../../support/checkout.js'
 

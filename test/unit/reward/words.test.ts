@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { claimsFrom, claimsFromJson, claimsIn } from '../../../reward/claims.js'
+import { claimsFrom, claimsFromJson, claimsIn } from '../../../rollout/reward/claims.js'
 import {
   FACT_LIMITS,
   factsToTell,
@@ -13,7 +13,7 @@ import {
   type Saying,
   type ScoredExample,
   tells,
-} from '../../../reward/index.js'
+} from '../../../rollout/reward/index.js'
 
 const RUNS = { numRuns: 300, seed: 20261123 }
 const { score, maximum } = rewardPreset('outcome')

@@ -5,8 +5,8 @@ import { available, firstExecution, LIMITS, leftToday } from '../../../servers/b
 import type { Account, BankingView, Card, Payee, Transaction } from '../../../servers/banking/schema.js'
 import { generateWorld, Session } from '../../../servers/kernel/session.js'
 import { mentions } from '../../../servers/kernel/text.js'
+import { checkWorldContract } from '../../support/environment-contract.js'
 import { succeed } from '../../support/session-calls.js'
-import { checkWorldContract } from '../../support/world-contract.js'
 
 const TODAY = '2026-03-02'
 

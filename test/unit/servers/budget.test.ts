@@ -5,8 +5,8 @@ import { closingObstacle, envelopeOf, leftOf, movable, neededFor } from '../../.
 import type { BudgetView, Category, Expense, Member, SavingsGoal } from '../../../servers/budget/schema.js'
 import { dependencyGraph } from '../../../servers/kernel/dependency-graph.js'
 import { generateWorld, Session } from '../../../servers/kernel/session.js'
+import { checkWorldContract } from '../../support/environment-contract.js'
 import { succeed } from '../../support/session-calls.js'
-import { checkWorldContract } from '../../support/world-contract.js'
 
 const [DECEMBER, JANUARY, FEBRUARY, MARCH] = ['2025-12', '2026-01', '2026-02', '2026-03'] as const
 

@@ -55,7 +55,7 @@ async function withFolder(
   }
 }
 
-const libraryWorld = pathToFileURL(join(import.meta.dirname, '..', '..', 'support', `library-world${extension}`)).href
+const libraryWorld = pathToFileURL(join(import.meta.dirname, '..', '..', 'support', `library-environment${extension}`)).href
 const exporting = (names: string): string => `export { ${names} } from ${JSON.stringify(libraryWorld)}\n`
 
 test('holds the servers of the paper with as many tools, and all can be offered together', () => {

@@ -8,8 +8,8 @@ import { workdayAfter, workdayUpTo } from '../../../servers/crm/time.js'
 import { isWorkday } from '../../../servers/kernel/dates.js'
 import { CITIES } from '../../../servers/kernel/gazetteer.js'
 import { generateWorld, Session } from '../../../servers/kernel/session.js'
+import { checkWorldContract } from '../../support/environment-contract.js'
 import { type Call, succeed } from '../../support/session-calls.js'
-import { checkWorldContract } from '../../support/world-contract.js'
 
 const TODAY = '2026-03-02'
 const view = (session: Session) => session.db as unknown as CrmView

@@ -4,7 +4,7 @@ import { email as server } from '../../../servers/email/index.js'
 import type { Contact, Draft, Email, EmailView } from '../../../servers/email/schema.js'
 import { seededRandom } from '../../../servers/kernel/random.js'
 import { generateWorld, Session } from '../../../servers/kernel/session.js'
-import { checkWorldContract, type Provocation } from '../../support/world-contract.js'
+import { checkWorldContract, type Provocation } from '../../support/environment-contract.js'
 
 const view = (session: Session): EmailView => session.db as unknown as EmailView
 

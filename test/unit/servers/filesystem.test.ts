@@ -5,8 +5,8 @@ import { filesystem } from '../../../servers/filesystem/index.js'
 import { fitsPattern, isObstacle, walk } from '../../../servers/filesystem/paths.js'
 import { type FilesystemView, LIMITS, type Node, type User } from '../../../servers/filesystem/schema.js'
 import { generateWorld, Session } from '../../../servers/kernel/session.js'
+import { checkWorldContract } from '../../support/environment-contract.js'
 import { succeed } from '../../support/session-calls.js'
-import { checkWorldContract } from '../../support/world-contract.js'
 
 type Args = Record<string, unknown>
 

@@ -6,8 +6,8 @@ import type { Dish, FoodOrder, FoodView, Restaurant } from '../../../servers/foo
 import { generateWorld, Session } from '../../../servers/kernel/session.js'
 import { streetsOf } from '../../../servers/kernel/streets.js'
 import { mentions } from '../../../servers/kernel/text.js'
+import { checkWorldContract } from '../../support/environment-contract.js'
 import { type Call, succeed } from '../../support/session-calls.js'
-import { checkWorldContract } from '../../support/world-contract.js'
 
 const view = (session: Session) => session.db as unknown as FoodView
 const open = (seed: number) => Session.open(generateWorld(foodDelivery, seed))

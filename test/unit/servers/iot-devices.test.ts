@@ -7,8 +7,8 @@ import { disagree } from '../../../servers/iot_devices/scenes.js'
 import { type Device, HOME, type IotView, LIMITS, type Scene } from '../../../servers/iot_devices/schema.js'
 import { dependencyGraph } from '../../../servers/kernel/dependency-graph.js'
 import { generateWorld, Session } from '../../../servers/kernel/session.js'
+import { checkWorldContract } from '../../support/environment-contract.js'
 import { type Call, fails, succeed } from '../../support/session-calls.js'
-import { checkWorldContract } from '../../support/world-contract.js'
 
 const houseOf = (session: Session) => session.db as unknown as IotView
 const device = (session: Session, fits: (row: Device) => boolean): Device => {

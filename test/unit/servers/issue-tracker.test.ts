@@ -11,7 +11,7 @@ import {
   URGENT_QUOTA,
 } from '../../../servers/issue_tracker/schema.js'
 import { generateWorld, Session } from '../../../servers/kernel/session.js'
-import { checkWorldContract, type Provocation } from '../../support/world-contract.js'
+import { checkWorldContract, type Provocation } from '../../support/environment-contract.js'
 
 const dbOf = (session: Session): Db => session.db as unknown as Db
 

@@ -11,8 +11,8 @@ import { roadMetres, SPEEDS, townLegs } from '../../../servers/maps/routing.js'
 import { CATEGORIES, LIMITS, type MapsView, type Mode } from '../../../servers/maps/schema.js'
 import { locate, straightMetres } from '../../../servers/maps/streets.js'
 import { weekday } from '../../../servers/maps/time.js'
+import { checkWorldContract } from '../../support/environment-contract.js'
 import { refusal, succeed } from '../../support/session-calls.js'
-import { checkWorldContract } from '../../support/world-contract.js'
 
 const open = (seed: number) => Session.open(generateWorld(maps, seed))
 const mapOf = (session: Session) => session.db as unknown as MapsView

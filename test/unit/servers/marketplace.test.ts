@@ -23,8 +23,8 @@ import {
   type Sale,
   YOU,
 } from '../../../servers/marketplace/schema.js'
+import { checkWorldContract } from '../../support/environment-contract.js'
 import { type Call, refusal, succeed } from '../../support/session-calls.js'
-import { checkWorldContract } from '../../support/world-contract.js'
 
 /** A world in which an auction that you won is overdue for payment, and a buyer who made you an offer is poor. */
 const IN_DEBT = 2

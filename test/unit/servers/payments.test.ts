@@ -12,8 +12,8 @@ import {
   shownStatus,
 } from '../../../servers/payments/rules.js'
 import type { Customer, Invoice, PaymentsView, Token, Webhook } from '../../../servers/payments/schema.js'
+import { checkWorldContract } from '../../support/environment-contract.js'
 import { succeed } from '../../support/session-calls.js'
-import { checkWorldContract } from '../../support/world-contract.js'
 
 const TODAY = '2026-03-02'
 

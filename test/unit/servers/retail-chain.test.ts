@@ -13,8 +13,8 @@ import {
   stockKey,
 } from '../../../servers/retail_chain/rules.js'
 import type { Article, Reservation, RetailView, Shipment, Stock } from '../../../servers/retail_chain/schema.js'
+import { checkWorldContract } from '../../support/environment-contract.js'
 import { succeed } from '../../support/session-calls.js'
-import { checkWorldContract } from '../../support/world-contract.js'
 
 const TODAY = '2026-03-02'
 

@@ -20,8 +20,8 @@ import type {
   ShoppingView,
   Variant,
 } from '../../../servers/shopping/schema.js'
+import { checkWorldContract } from '../../support/environment-contract.js'
 import { succeed } from '../../support/session-calls.js'
-import { checkWorldContract } from '../../support/world-contract.js'
 
 const TODAY = '2026-03-02'
 

@@ -18,8 +18,8 @@ import {
   viewObstacle,
 } from '../../../servers/social_media/rules.js'
 import type { Post, Profile, SocialView } from '../../../servers/social_media/schema.js'
+import { checkWorldContract } from '../../support/environment-contract.js'
 import { refusal, succeed } from '../../support/session-calls.js'
-import { checkWorldContract } from '../../support/world-contract.js'
 
 const TODAY = '2026-03-02'
 

@@ -17,8 +17,8 @@ import {
   roleOf,
 } from '../../../servers/team_chat/rules.js'
 import { type Channel, type ChatView, EMOJI, type Message, type Person } from '../../../servers/team_chat/schema.js'
+import { checkWorldContract } from '../../support/environment-contract.js'
 import { refusal, succeed } from '../../support/session-calls.js'
-import { checkWorldContract } from '../../support/world-contract.js'
 
 const dbOf = (session: Session) => session.db as unknown as ChatView
 const open = (seed: number) => Session.open(generateWorld(teamChat, seed))

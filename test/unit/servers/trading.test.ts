@@ -6,8 +6,8 @@ import { trading } from '../../../servers/trading/index.js'
 import { match, queue } from '../../../servers/trading/matching.js'
 import { buyingPower, freeShares, isExtreme, LIMITS, tradingObstacle } from '../../../servers/trading/rules.js'
 import type { Entry, Instrument, Side, TradeOrder, TradingView } from '../../../servers/trading/schema.js'
+import { checkWorldContract } from '../../support/environment-contract.js'
 import { succeed } from '../../support/session-calls.js'
-import { checkWorldContract } from '../../support/world-contract.js'
 
 const marketOf = (session: Session) => session.db as unknown as TradingView
 const open = (seed: number) => Session.open(generateWorld(trading, seed))

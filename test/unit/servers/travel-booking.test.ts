@@ -3,6 +3,7 @@ import { travelBooking } from '../../../servers/travel_booking/index.js'
 import { clash, LIMITS } from '../../../servers/travel_booking/rules.js'
 import { DATES } from '../../../servers/travel_booking/time.js'
 import { cityAt, isFlown, isIntercontinental, seatsOffered } from '../../../servers/travel_booking/timetable.js'
+import { checkWorldContract } from '../../support/environment-contract.js'
 import { succeed } from '../../support/session-calls.js'
 import {
   booking,
@@ -16,7 +17,6 @@ import {
   roomy,
   wait,
 } from '../../support/travel-desk.js'
-import { checkWorldContract } from '../../support/world-contract.js'
 
 checkWorldContract(travelBooking, {
   provoke: {

@@ -15,8 +15,8 @@ import {
   type VehicleDb,
   type VehicleView,
 } from '../../../servers/vehicle/schema.js'
+import { checkWorldContract } from '../../support/environment-contract.js'
 import { type Call, refusal, succeed } from '../../support/session-calls.js'
-import { checkWorldContract } from '../../support/world-contract.js'
 
 const TODAY = '2026-03-02'
 /** A world whose car is nearly empty, has a critical fault and one in the rear heater, and stands at a fitting charger. */

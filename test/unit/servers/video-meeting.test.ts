@@ -13,8 +13,8 @@ import {
   type VideoView,
 } from '../../../servers/video_meeting/schema.js'
 import { overlap } from '../../../servers/video_meeting/time.js'
+import { checkWorldContract } from '../../support/environment-contract.js'
 import { type Call, fails, succeed } from '../../support/session-calls.js'
-import { checkWorldContract } from '../../support/world-contract.js'
 
 const viewOf = (session: Session) => session.db as unknown as VideoView
 const scenery = (session: Session) => ({ db: viewOf(session), now: () => session.now() })

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { isBefore, packageVersion } from '../../../cli/index.js'
+import { isBefore, packageVersion } from '../../../common/cli/index.js'
 import { BACKUP_NEEDS } from '../../../coordinator/backup/backup-format.js'
 import { LOG_NEEDS } from '../../../coordinator/ledger/events.js'
 import { PROTOCOL_NEEDS } from '../../../proto/names.js'

@@ -1,9 +1,9 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { PAPER_PROFILE } from '../../../dataset/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
-import { alike } from '../../../synthesis/making/alike.js'
-import { isTooSmall } from '../../../synthesis/making/draw-toolset.js'
+import { PAPER_PROFILE } from '../../../tasks/dataset/index.js'
+import { alike } from '../../../tasks/synthesis/making/alike.js'
+import { isTooSmall } from '../../../tasks/synthesis/making/draw-toolset.js'
 
 const test = suite('tools for one wish')
 const servers = [...CATALOGUE.values()]

@@ -1,13 +1,18 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Recovery } from '../../../dataset/example.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
 import { nodeName } from '../../../servers/kernel/tool-graph.js'
-import { scriptConversation } from '../../../synthesis/making/conversation-script.js'
-import { canCarry, drawShape, fieldsToLeaveOut, type Shape } from '../../../synthesis/making/conversation-shape.js'
-import { contextOf } from '../../../synthesis/making/recipe.js'
-import type { Chain } from '../../../synthesis/making/split.js'
-import { takeSteps } from '../../../synthesis/making/take-steps.js'
+import type { Recovery } from '../../../tasks/dataset/example.js'
+import { scriptConversation } from '../../../tasks/synthesis/making/conversation-script.js'
+import {
+  canCarry,
+  drawShape,
+  fieldsToLeaveOut,
+  type Shape,
+} from '../../../tasks/synthesis/making/conversation-shape.js'
+import { contextOf } from '../../../tasks/synthesis/making/recipe.js'
+import type { Chain } from '../../../tasks/synthesis/making/split.js'
+import { takeSteps } from '../../../tasks/synthesis/making/take-steps.js'
 
 const test = suite('the shape of a conversation')
 const context = contextOf({ worlds: ['banking', 'calendar', 'vehicle'], heldOutWorlds: [], profile: 'paper', seed: 5 })

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { denotes } from '../../../synthesis/wording/denotes.js'
+import { denotes } from '../../../tasks/synthesis/wording/denotes.js'
 
 const test = suite('what a phrase denotes')
 /** A Monday. */

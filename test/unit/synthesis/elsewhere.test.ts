@@ -1,14 +1,14 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { PAPER_PROFILE } from '../../../dataset/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createWorldCache, seededRandom } from '../../../servers/kernel/index.js'
 import { nodeName } from '../../../servers/kernel/tool-graph.js'
-import { contextFor } from '../../../synthesis/index.js'
-import { isOneErrand } from '../../../synthesis/making/errand.js'
-import { goesOn } from '../../../synthesis/making/purpose.js'
-import { commonValuesIn } from '../../../synthesis/making/references.js'
-import { walk } from '../../../synthesis/making/walk.js'
+import { PAPER_PROFILE } from '../../../tasks/dataset/index.js'
+import { contextFor } from '../../../tasks/synthesis/index.js'
+import { isOneErrand } from '../../../tasks/synthesis/making/errand.js'
+import { goesOn } from '../../../tasks/synthesis/making/purpose.js'
+import { commonValuesIn } from '../../../tasks/synthesis/making/references.js'
+import { walk } from '../../../tasks/synthesis/making/walk.js'
 
 const test = suite('going on in another world')
 const worlds = createWorldCache(64)

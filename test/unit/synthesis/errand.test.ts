@@ -1,14 +1,14 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { JsonObject } from '../../../reward/index.js'
+import type { JsonObject } from '../../../rollout/reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createWorldCache, meaningOf, type ServerDefinition, type Session } from '../../../servers/kernel/index.js'
-import { areAtOdds, isForNothing } from '../../../synthesis/making/at-odds.js'
-import { belongsTogether } from '../../../synthesis/making/belonging.js'
-import { isOneErrand } from '../../../synthesis/making/errand.js'
-import { isPurposeful } from '../../../synthesis/making/purpose.js'
-import type { Binding, Step } from '../../../synthesis/making/step.js'
-import { isIdle } from '../../../synthesis/making/undoing.js'
+import { areAtOdds, isForNothing } from '../../../tasks/synthesis/making/at-odds.js'
+import { belongsTogether } from '../../../tasks/synthesis/making/belonging.js'
+import { isOneErrand } from '../../../tasks/synthesis/making/errand.js'
+import { isPurposeful } from '../../../tasks/synthesis/making/purpose.js'
+import type { Binding, Step } from '../../../tasks/synthesis/making/step.js'
+import { isIdle } from '../../../tasks/synthesis/making/undoing.js'
 
 const test = suite('one errand')
 const worlds = createWorldCache(8)

@@ -1,6 +1,18 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import {
+  asksFor,
+  bringsTools,
+  CLOSING,
+  exampleOf,
+  offeredAt,
+  parseTask,
+  toolsetOf,
+} from '../../../rollout/episode/index.js'
+import { PAPER, solvedExactly } from '../../../rollout/reward/index.js'
+import { CATALOGUE } from '../../../servers/catalogue.js'
+import { createWorldCache, dependencyGraph } from '../../../servers/kernel/index.js'
+import {
   createBaselineCheck,
   type Example,
   exampleOfRecord,
@@ -9,15 +21,11 @@ import {
   readingSheet,
   recordOf,
   verifyExample,
-} from '../../../dataset/index.js'
-import { asksFor, bringsTools, CLOSING, exampleOf, offeredAt, parseTask, toolsetOf } from '../../../episode/index.js'
-import { PAPER, solvedExactly } from '../../../reward/index.js'
-import { CATALOGUE } from '../../../servers/catalogue.js'
-import { createWorldCache, dependencyGraph } from '../../../servers/kernel/index.js'
-import { createSanityCheck } from '../../../synthesis/index.js'
-import { TODAY } from '../../../synthesis/making/synthesis-context.js'
-import { unresolvedIn } from '../../../synthesis/resolving/unresolved.js'
-import { denotes } from '../../../synthesis/wording/denotes.js'
+} from '../../../tasks/dataset/index.js'
+import { createSanityCheck } from '../../../tasks/synthesis/index.js'
+import { TODAY } from '../../../tasks/synthesis/making/synthesis-context.js'
+import { unresolvedIn } from '../../../tasks/synthesis/resolving/unresolved.js'
+import { denotes } from '../../../tasks/synthesis/wording/denotes.js'
 import { sampleExamples } from '../../support/synthesis-samples.js'
 
 const test = suite('examples for training')

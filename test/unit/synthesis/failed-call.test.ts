@@ -1,11 +1,11 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { JsonObject } from '../../../reward/index.js'
+import type { JsonObject } from '../../../rollout/reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { generateWorld, Session, seededRandom } from '../../../servers/kernel/index.js'
-import { ADDS, failingVariant, isFulfilled } from '../../../synthesis/making/failed-call.js'
-import type { Open } from '../../../synthesis/making/step.js'
-import type { ToldStep } from '../../../synthesis/making/tell-references.js'
+import { ADDS, failingVariant, isFulfilled } from '../../../tasks/synthesis/making/failed-call.js'
+import type { ToldStep } from '../../../tasks/synthesis/making/state-references.js'
+import type { Open } from '../../../tasks/synthesis/making/step.js'
 
 const test = suite('a call that fails at first')
 

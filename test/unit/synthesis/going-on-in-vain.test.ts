@@ -1,9 +1,9 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { seededRandom } from '../../../servers/kernel/index.js'
-import { goOnInVain } from '../../../synthesis/making/ask-in-vain.js'
-import { contextOf } from '../../../synthesis/making/recipe.js'
-import { TODAY } from '../../../synthesis/making/synthesis-context.js'
+import { goOnInVain } from '../../../tasks/synthesis/making/ask-in-vain.js'
+import { contextOf } from '../../../tasks/synthesis/making/recipe.js'
+import { TODAY } from '../../../tasks/synthesis/making/synthesis-context.js'
 
 const test = suite('going on in vain')
 const context = contextOf({ worlds: ['banking'], heldOutWorlds: [], profile: 'paper', seed: 9 })

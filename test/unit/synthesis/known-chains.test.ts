@@ -1,13 +1,13 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { SPLITS } from '../../../dataset/profile.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
 import { lookedUp, type Node } from '../../../servers/kernel/tool-graph.js'
-import { knownChain } from '../../../synthesis/making/known-chains.js'
-import { isPurposeful } from '../../../synthesis/making/purpose.js'
-import { contextOf } from '../../../synthesis/making/recipe.js'
-import { type Chain, chainName, splitOf } from '../../../synthesis/making/split.js'
-import { kindsTold } from '../../../synthesis/making/told-kinds.js'
+import { SPLITS } from '../../../tasks/dataset/profile.js'
+import { knownChain } from '../../../tasks/synthesis/making/known-chains.js'
+import { isPurposeful } from '../../../tasks/synthesis/making/purpose.js'
+import { contextOf } from '../../../tasks/synthesis/making/recipe.js'
+import { type Chain, chainName, splitOf } from '../../../tasks/synthesis/making/split.js'
+import { kindsTold } from '../../../tasks/synthesis/making/stated-kinds.js'
 
 const test = suite('listed chains')
 const context = contextOf({ worlds: ['banking', 'calendar', 'vehicle'], heldOutWorlds: [], profile: 'paper', seed: 5 })

@@ -1,11 +1,11 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { JsonObject } from '../../../reward/index.js'
+import type { JsonObject } from '../../../rollout/reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createWorldCache, type ServerDefinition, type Session } from '../../../servers/kernel/index.js'
-import { lookUpsAreWorthIt } from '../../../synthesis/making/looks.js'
-import { endsWithCheck } from '../../../synthesis/making/purpose.js'
-import type { Step } from '../../../synthesis/making/step.js'
+import { lookUpsAreWorthIt } from '../../../tasks/synthesis/making/looks.js'
+import { endsWithCheck } from '../../../tasks/synthesis/making/purpose.js'
+import type { Step } from '../../../tasks/synthesis/making/step.js'
 
 const test = suite('a look-up from which nothing is taken')
 const worlds = createWorldCache(8)

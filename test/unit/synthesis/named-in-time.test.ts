@@ -1,14 +1,14 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { JsonObject } from '../../../reward/index.js'
+import type { JsonObject } from '../../../rollout/reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
-import { askForAll } from '../../../synthesis/making/ask-for-all.js'
-import { isKnownBefore, isSoughtAsOne } from '../../../synthesis/making/known-at-once.js'
-import { isHasty, isKnownInTime } from '../../../synthesis/making/known-in-time.js'
-import type { Way } from '../../../synthesis/making/references.js'
-import type { Step } from '../../../synthesis/making/step.js'
-import { type ToldStep, tellReferences } from '../../../synthesis/making/tell-references.js'
+import { askForAll } from '../../../tasks/synthesis/making/ask-for-all.js'
+import { isKnownBefore, isSoughtAsOne } from '../../../tasks/synthesis/making/known-at-once.js'
+import { isHasty, isKnownInTime } from '../../../tasks/synthesis/making/known-in-time.js'
+import type { Way } from '../../../tasks/synthesis/making/references.js'
+import { type ToldStep, tellReferences } from '../../../tasks/synthesis/making/state-references.js'
+import type { Step } from '../../../tasks/synthesis/making/step.js'
 
 const test = suite('names of what is looked up')
 const server = CATALOGUE.get('banking')!

@@ -1,12 +1,12 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { CLOSING } from '../../../episode/index.js'
+import { CLOSING } from '../../../rollout/episode/index.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
-import { denotes } from '../../../synthesis/wording/denotes.js'
-import { diversity } from '../../../synthesis/wording/diversity.js'
-import { naturalSpeech } from '../../../synthesis/wording/natural-speech.js'
-import { plainSpeech } from '../../../synthesis/wording/plain-speech.js'
-import type { Speech } from '../../../synthesis/wording/speech.js'
+import { denotes } from '../../../tasks/synthesis/wording/denotes.js'
+import { diversity } from '../../../tasks/synthesis/wording/diversity.js'
+import { naturalSpeech } from '../../../tasks/synthesis/wording/natural-speech.js'
+import { plainSpeech } from '../../../tasks/synthesis/wording/plain-speech.js'
+import type { Speech } from '../../../tasks/synthesis/wording/speech.js'
 import { momentOf, referring, samples, spelledOut, TODAY } from '../../support/speech-samples.js'
 
 const test = suite('plain speech')

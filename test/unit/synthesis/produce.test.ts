@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { DEMO_PROFILE, type Example } from '../../../dataset/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createWorldCache } from '../../../servers/kernel/index.js'
 import { nodeName, toolGraph } from '../../../servers/kernel/tool-graph.js'
+import { DEMO_PROFILE, type Example } from '../../../tasks/dataset/index.js'
 import {
   compositionOf,
   contextFor,
@@ -16,10 +16,10 @@ import {
   produce,
   SynthesisError,
   streamExamples,
-} from '../../../synthesis/index.js'
-import { splitOf } from '../../../synthesis/making/split.js'
-import { assignmentsFor, IDLE_ROUNDS } from '../../../synthesis/production/assignments.js'
-import { jaccard, MAX_JACCARD, traitsOf } from '../../../synthesis/production/duplicates.js'
+} from '../../../tasks/synthesis/index.js'
+import { splitOf } from '../../../tasks/synthesis/making/split.js'
+import { assignmentsFor, IDLE_ROUNDS } from '../../../tasks/synthesis/production/assignments.js'
+import { jaccard, MAX_JACCARD, traitsOf } from '../../../tasks/synthesis/production/duplicates.js'
 import { planOf, runPlan, sampleExamples } from '../../support/synthesis-samples.js'
 
 const test = suite('making a data set')

@@ -6,12 +6,12 @@ import { calendar } from '../../../servers/calendar/index.js'
 import { filesystem } from '../../../servers/filesystem/index.js'
 import { ref, seededRandom } from '../../../servers/kernel/index.js'
 import { socialMedia } from '../../../servers/social_media/index.js'
-import { waysToRefer } from '../../../synthesis/making/references.js'
-import { compared } from '../../../synthesis/resolving/superlatives.js'
-import { drawPersona } from '../../../synthesis/wording/natural-speech.js'
-import { refer } from '../../../synthesis/wording/referring.js'
-import { textOf } from '../../../synthesis/wording/text-span.js'
-import { mannerOf } from '../../../synthesis/wording/typing-manner.js'
+import { waysToRefer } from '../../../tasks/synthesis/making/references.js'
+import { compared } from '../../../tasks/synthesis/resolving/superlatives.js'
+import { drawPersona } from '../../../tasks/synthesis/wording/natural-speech.js'
+import { refer } from '../../../tasks/synthesis/wording/referring.js'
+import { textOf } from '../../../tasks/synthesis/wording/text-span.js'
+import { mannerOf } from '../../../tasks/synthesis/wording/typing-manner.js'
 
 const test = suite('ways to mean a thing of a list')
 

@@ -1,10 +1,10 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Exchange } from '../../../dataset/example.js'
-import type { JsonObject } from '../../../reward/index.js'
+import type { JsonObject } from '../../../rollout/reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
-import { resolve } from '../../../synthesis/resolving/resolve.js'
-import { transcriptOf } from '../../../synthesis/resolving/transcript.js'
+import type { Exchange } from '../../../tasks/dataset/example.js'
+import { resolve } from '../../../tasks/synthesis/resolving/resolve.js'
+import { transcriptOf } from '../../../tasks/synthesis/resolving/transcript.js'
 
 const test = suite('a listener')
 

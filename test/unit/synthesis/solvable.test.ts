@@ -1,10 +1,10 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { JsonObject } from '../../../reward/index.js'
+import type { JsonObject } from '../../../rollout/reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createWorldCache, type ServerDefinition, type Session, seededRandom } from '../../../servers/kernel/index.js'
-import { isSolvable, isToldBefore } from '../../../synthesis/making/solvable.js'
-import type { Step } from '../../../synthesis/making/step.js'
+import { isSolvable, isToldBefore } from '../../../tasks/synthesis/making/solvable.js'
+import type { Step } from '../../../tasks/synthesis/making/step.js'
 
 const test = suite('what can be done without a tool')
 const worlds = createWorldCache(8)

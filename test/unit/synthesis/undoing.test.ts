@@ -1,12 +1,12 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { JsonObject } from '../../../reward/index.js'
+import type { JsonObject } from '../../../rollout/reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createWorldCache, type ServerDefinition, type Session } from '../../../servers/kernel/index.js'
 import type { Node } from '../../../servers/kernel/tool-graph.js'
-import { contextOf } from '../../../synthesis/making/recipe.js'
-import type { Step } from '../../../synthesis/making/step.js'
-import { hasNoOtherUse, leadsOnlyBack, type Undoing, undoingsIn } from '../../../synthesis/making/undoing.js'
+import { contextOf } from '../../../tasks/synthesis/making/recipe.js'
+import type { Step } from '../../../tasks/synthesis/making/step.js'
+import { hasNoOtherUse, leadsOnlyBack, type Undoing, undoingsIn } from '../../../tasks/synthesis/making/undoing.js'
 
 const test = suite('what a chain takes back')
 const worlds = createWorldCache(8)

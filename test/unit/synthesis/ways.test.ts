@@ -9,8 +9,8 @@ import {
   type ToolDefinition,
   withChoices,
 } from '../../../servers/kernel/index.js'
-import { naturalSpeech } from '../../../synthesis/wording/natural-speech.js'
-import { clausesFor, goalsFor } from '../../../synthesis/wording/ways.js'
+import { naturalSpeech } from '../../../tasks/synthesis/wording/natural-speech.js'
+import { clausesFor, goalsFor } from '../../../tasks/synthesis/wording/ways.js'
 import { momentOf, samples, spelledOut } from '../../support/speech-samples.js'
 
 const test = suite('ways to ask')

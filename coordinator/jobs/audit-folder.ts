@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto'
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { EpisodeLimits } from '../../rollout/episode/limits.js'
+import type { SampledToken } from '../../rollout/verification/sampled-token.js'
+import { type AuditedGroup, drawsOf, type TokenReader } from '../../rollout/verification/sampled-turns.js'
+import { drawTensors, layOut } from './flat-rollouts.js'
+import { publishFile, publishFolder } from './job-directory.js'
+import { adapterName, adaptersFolder, auditFolder, evidenceFolder, FILES, SCHEMA } from './layout.js'
+import { readEvidenceFolder } from './logit-folder.js'
+import { encodeSafetensors } from './safetensors.js'
+
+/** Groups of one policy, to be audited together. */
+export interface AuditJob {
+  readonly auditId: string
+  readonly baseSha256: string
+  /** Of a file that `offerAdapter` has put into the spool; null: the bare base. */
+  readonly adapterSha256: string | null
+  readonly groups: readonly AuditedGroup[]
+}
+
+/** Puts an adapter where audits look for it. @returns its SHA-256 (hex) */
+export async function offerAdapter(spool: string, bytes: Uint8Array): Promise<string> {
+  const sha256 = sha256Of(bytes)
+  await publishFile(join(adaptersFolder(spool), adapterName(sha256)), bytes)
+  return sha256
+}
+
+/** Takes all other adapters out again: a run publishes one per version. */
+export async function pruneAdapters(spool: string, kept: readonly string[]): Promise<void> {
+  const folder = adaptersFolder(spool)
+  const names = new Set(kept.map(adapterName))
+  for (const name of await readdir(folder)) if (!names.has(name)) await rm(join(folder, name), { force: true })
+}
+
+/**
+ * Writes `audits/<auditId>/` (docs/verification.md): tokens and the draws that the lease's seed says decided them. What the node
+ * claims does not go in, so that nothing it says can touch what is computed. Does nothing when the job is there already.
+ */
+export async function writeAudit(spool: string, job: AuditJob, limits: EpisodeLimits): Promise<void> {
+  await publishFolder(auditFolder(spool, job.auditId), jobFiles(job, limits))
+}
+
+function jobFiles(job: AuditJob, limits: EpisodeLimits): { [FILES.tokens]: Uint8Array; [FILES.manifest]: Buffer } {
+  const rollouts = job.groups.flatMap(({ leaseId, leaseSeed, rollouts: own }) =>
+    own.map((rollout, i) => ({ leaseId, ...rollout, draws: drawsOf(rollout, leaseSeed, i, limits) })),
+  )
+  const tokens = encodeSafetensors({ ...layOut(rollouts), ...drawTensors(rollouts, ({ draws }) => draws) })
+  const { auditId, baseSha256, adapterSha256 } = job
+  const manifest = {
+    schema: SCHEMA,
+    auditId,
+    baseSha256,
+    ...(adapterSha256 === null ? {} : { adapterSha256 }),
+    tokensSha256: sha256Of(tokens),
+    rollouts: rollouts.map(({ leaseId, tokens: own }) => ({ group: leaseId, length: own.length })),
+  }
+  return { [FILES.tokens]: tokens, [FILES.manifest]: Buffer.from(JSON.stringify(manifest)) }
+}
+
+/**
+ * The evidence on every sampled token of a job's groups, joined with what the node claims.
+ * @returns per group of the job, in order, its sampled tokens
+ * @throws EvidenceError when the answer is damaged or belongs to another job
+ */
+export function readEvidence(
+  spool: string,
+  job: AuditJob,
+  limits: EpisodeLimits,
+  reader: TokenReader,
+): Promise<SampledToken[][]> {
+  const { auditId, groups } = job
+  const manifest = async (): Promise<Uint8Array> => jobFiles(job, limits)[FILES.manifest]
+  return readEvidenceFolder(evidenceFolder(spool, auditId), { name: auditId, manifest, groups }, reader)
+}
+
+/** Takes a job and its evidence out of the spool; the job first, or it would be answered once more. */
+export async function removeAudit(spool: string, auditId: string): Promise<void> {
+  await rm(auditFolder(spool, auditId), { recursive: true, force: true })
+  await rm(evidenceFolder(spool, auditId), { recursive: true, force: true })
+}
+
+const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { CodedError } from '../../common/errors/index.js'
+import type { SampledToken } from '../../rollout/verification/sampled-token.js'
+import { type AuditedRollout, rolesOf, type TokenReader } from '../../rollout/verification/sampled-turns.js'
+import { FILES } from './layout.js'
+import { decodeFloat64s } from './safetensors.js'
+
+/** The Python side answered with something else than evidence on this job. */
+export class EvidenceError extends CodedError<'bad_evidence'> {}
+
+/** Tensors of `evidence.safetensors`. */
+export const TENSORS = ['logp', 'evidence', 'repair'] as const
+
+/** What evidence was asked for: an audit, or a batch. */
+export interface EvidenceJob {
+  readonly name: string
+  /** The bytes that the answer must be to. */
+  manifest(): Promise<Uint8Array>
+  /** Those on which it is, in order. */
+  readonly groups: readonly { readonly rollouts: readonly AuditedRollout[] }[]
+}
+
+const answer = z.object({ auditId: z.string(), manifestSha256: z.string(), evidenceSha256: z.string() })
+
+/**
+ * The evidence on every sampled token of a job's groups, joined with what the node claims.
+ * @returns per group, in order, its sampled tokens
+ * @throws EvidenceError when the answer is damaged or belongs to another job
+ */
+export async function readEvidenceFolder(
+  folder: string,
+  { name, manifest, groups }: EvidenceJob,
+  reader: TokenReader,
+): Promise<SampledToken[][]> {
+  let tensors: Record<(typeof TENSORS)[number], Float64Array>
+  try {
+    const bytes = await readFile(join(folder, FILES.evidence))
+    const { auditId, manifestSha256, evidenceSha256 } = answer.parse(
+      JSON.parse(await readFile(join(folder, FILES.answer), 'utf8')),
+    )
+    if (auditId !== name) throw new Error(`it answers ${auditId}`)
+    if (manifestSha256 !== sha256Of(await manifest())) throw new Error('it answers another job')
+    if (evidenceSha256 !== sha256Of(bytes)) throw new Error('its hash is another one')
+    tensors = decodeFloat64s(bytes, TENSORS)
+  } catch (cause) {
+    throw new EvidenceError('bad_evidence', `the evidence on ${name}: ${(cause as Error).message.slice(0, 400)}`, {
+      cause,
+    })
+  }
+  const sampled = groups.flatMap(({ rollouts }) => rollouts.flatMap(({ logprobs }) => logprobs)).length
+  if (
+    TENSORS.some(
+      (tensor) => tensors[tensor].length !== sampled || tensors[tensor].some((value) => !Number.isFinite(value)),
+    )
+  )
+    throw new EvidenceError(
+      'bad_evidence',
+      `the evidence on ${name} is not one finite number for each of ${sampled} tokens`,
+    )
+  let at = 0
+  return groups.map(({ rollouts }) =>
+    rollouts.flatMap((rollout) => {
+      const roles = rolesOf(rollout, reader)
+      return rollout.logprobs.map((claimed, k): SampledToken => {
+        const i = at++
+        return {
+          claimed,
+          logp: tensors.logp[i]!,
+          evidence: tensors.evidence[i]!,
+          repair: tensors.repair[i]!,
+          ...roles[k]!,
+        }
+      })
+    }),
+  )
+}
+
+const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')

@@ -1,0 +1,75 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { hashFile } from '../../rollout/engine/hash-file.js'
+import { TrainerError } from './errors.js'
+import { unlessMissing } from './job-directory.js'
+import { FILES, stepFolder } from './layout.js'
+
+/** A path that stays in the step's folder. */
+const fileName = z.string().regex(/^(?!.*(?:^|\/)\.{1,2}(?:\/|$))[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*$/)
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
+
+/** Entries of each; the trainer writes some twenty settings. */
+const MAX_ENTRIES = 64
+const setting = z.union([z.string().max(256), z.number(), z.boolean(), z.null(), z.array(z.string().max(64)).max(64)])
+const few = (record: Readonly<Record<string, unknown>>): boolean => Object.keys(record).length <= MAX_ENTRIES
+
+/** By what a step was made, as its trainer says: all of its settings, defaults included, and which program it is. */
+export const recipeSchema = z.object({
+  settings: z
+    .record(z.string().max(64), z.union([setting, z.record(z.string().max(64), setting).refine(few)]))
+    .refine(few),
+  program: z.record(z.string().max(64), z.string().max(256)).refine(few),
+})
+export type Recipe = z.output<typeof recipeSchema>
+
+const stepSchema = z.object({
+  step: z.int().min(0),
+  batchId: z.string().nullable(),
+  skipped: z.string().nullable(),
+  /** The step whose update made the adapter. */
+  adapterStep: z.int().min(0),
+  lora: z.object({ rank: z.int(), alpha: z.number(), targetModules: z.array(z.string()) }),
+  /** Null: an earlier trainer made the step and did not say. */
+  recipe: recipeSchema.nullable().default(null),
+  files: z.record(fileName, sha256),
+  stats: z.record(z.string(), z.unknown()).nullable(),
+  canaries: z.array(
+    z.object({
+      prompt: z.array(z.int().min(0)),
+      continuation: z.array(z.int().min(0)),
+      base: z.array(z.number()),
+      adapter: z.array(z.number()),
+    }),
+  ),
+})
+
+/** `step.json` of a complete step, as far as the coordinator reads it (docs/trainer.md). */
+export type TrainerStep = z.output<typeof stepSchema> & {
+  /** Folder of the step's files. */
+  readonly folder: string
+}
+
+/** Files of a step that are missing or no longer have the hashes of its `step.json`. @throws the signal's reason */
+export async function damagedFiles({ folder, files }: TrainerStep, signal: AbortSignal): Promise<string[]> {
+  const damaged: string[] = []
+  for (const [name, wanted] of Object.entries(files))
+    if ((await unlessMissing(hashFile(join(folder, name), signal))) !== wanted) damaged.push(name)
+  return damaged
+}
+
+/** Reads a complete step from the spool. @throws TrainerError when it is missing, damaged or another step */
+export async function readStep(spool: string, step: number): Promise<TrainerStep> {
+  const folder = stepFolder(spool, step)
+  const file = join(folder, FILES.step)
+  try {
+    const content = stepSchema.parse(JSON.parse(await readFile(file, 'utf8')))
+    if (content.step !== step) throw new Error(`it is step ${content.step}`)
+    if (content.adapterStep > step) throw new Error(`its adapter is of step ${content.adapterStep}`)
+    return { ...content, folder }
+  } catch (cause) {
+    const reason = cause instanceof z.ZodError ? z.prettifyError(cause) : (cause as Error).message
+    throw new TrainerError('trainer_failed', `${file}: ${reason.slice(0, 400)}`, { cause })
+  }
+}

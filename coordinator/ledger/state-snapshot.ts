@@ -1,0 +1,165 @@
+import { z } from 'zod'
+import { CodedError } from '../../common/errors/index.js'
+import { isRefusalCode, type RefusalCode } from '../../proto/index.js'
+import { type EventOf, parseEvent, type RunEvent } from './events.js'
+import { type RunTerms, termsSchema } from './run-configuration.js'
+import { UNSTEERED } from './steering.js'
+import { UNSUSPECTED } from './suspicion.js'
+
+export type CheckpointErrorCode =
+  /** It is cut off, or not as it was written. */
+  | 'damaged'
+  /** Another version of this program has written it, which may fold otherwise. */
+  | 'other_version'
+  /** It is of a place that the log does not have. */
+  | 'elsewhere'
+
+/** A checkpoint that cannot be gone on from: the log is read from its start. */
+export class CheckpointError extends CodedError<CheckpointErrorCode> {}
+
+/** @throws CheckpointError for something that an image names and does not hold */
+export function known<T>(found: T | undefined, name: string): T {
+  if (found === undefined) throw new CheckpointError('damaged', `it names ${name}, and does not hold it`)
+  return found
+}
+
+const count = z.int().min(0)
+const number = z.number()
+const text = z.string()
+const names = z.array(text).readonly()
+
+/** An event as the log holds it, fields of later versions included. */
+const event = <T extends RunEvent['type']>(type: T) =>
+  z.custom<EventOf<T>>((value) => parseEvent(value)?.type === type, `no event of the type ${type}`)
+
+const standing = z.object({
+  streak: count,
+  suspicion: z.object({
+    audits: count,
+    failures: count,
+    doubt: number,
+    odds: z.array(number).length(UNSUSPECTED.odds.length).readonly(),
+  }),
+  steering: z.object({
+    amounts: z.array(number).length(UNSTEERED.amounts.length).readonly(),
+    direction: number,
+    isHeldBack: z.boolean(),
+  }),
+  quarantines: count,
+  forfeited: count,
+  /** Left out: it never was quarantined; null: for good. */
+  until: number.nullable().optional(),
+})
+export type StandingImage = z.output<typeof standing>
+
+const order = z.object({
+  atMs: number,
+  by: z.object({ who: text, via: text }),
+  reason: text.nullable(),
+})
+
+const verdict = z.object({
+  leaseId: text,
+  bodySha256: text,
+  accepted: z.boolean(),
+  code: z.custom<RefusalCode>((value) => typeof value === 'string' && isRefusalCode(value)).nullable(),
+  detail: text,
+  credit: number,
+  atMs: number,
+})
+
+const sayings = z.object({ leaseId: text, completions: names, logprobs: z.array(number).readonly(), sketches: names })
+
+/**
+ * Everything that a fold holds, as lists whose entries are written one by one. What can be found out from the rest is left out. Leases
+ * are named by their ids; order is that of the fold, for batches are formed in it.
+ */
+export const SECTIONS = {
+  terms: z.object({
+    terms: z.custom<RunTerms>((value) => termsSchema.safeParse(value).success),
+    termsId: text,
+    fromRound: count,
+  }),
+  publications: event('published'),
+  /** `terms`: their place among those. */
+  rounds: z.object({
+    round: count,
+    version: count,
+    policyId: text,
+    manifestId: text,
+    roundSecret: text,
+    resting: text,
+    openedAtMs: number,
+    terms: count,
+  }),
+  registered: z.tuple([text, count]),
+  teams: z.tuple([text, text]),
+  nodes: z.object({
+    node: text,
+    standing,
+    verdicts: z.array(verdict),
+    verdictCount: count,
+    credit: number,
+    lastLease: z.enum(['delivered', 'abandoned']).nullable(),
+    abandoned: count,
+    addressBlock: text.nullable(),
+    pace: z.object({ ms: number, tokens: number, groups: count, atMs: number }).nullable(),
+  }),
+  reliable: text,
+  suppliers: text,
+  leases: event('leased'),
+  /** With whether they have outlasted their first deadline. */
+  open: z.tuple([text, z.boolean()]),
+  owed: text,
+  nextIndex: z.tuple([text, count]),
+  judged: event('judged'),
+  accepted: text,
+  audited: text,
+  passedInBatch: text,
+  lostBodies: text,
+  /** Two at most. */
+  scores: event('scored'),
+  /** With whether they are put aside. */
+  usable: z.tuple([text, z.boolean()]),
+  onTrust: text,
+  suspects: text,
+  /** By task; only the name of a group whose verdict is held too. */
+  said: z.tuple([count, z.union([text, sayings])]),
+  rests: z.tuple([count, count, count]),
+  withdrawn: count,
+  quarantinedWorlds: text,
+  banned: z.tuple([text, order]),
+  droppedTasks: z.tuple([count, order.extend({ taskId: text })]),
+  restedWorlds: z.tuple([text, order]),
+  batches: event('batched'),
+  trained: event('trained'),
+  refused: event('batch-refused'),
+  dissolved: text,
+  /** By version. */
+  adapterSteps: count,
+  /** `terms` and `recipe`: their places among those. */
+  trainedBatches: z.object({ step: count, batchId: text, groups: count, terms: count, recipe: count.nullable() }),
+  recipes: z.record(text, z.unknown()),
+  batchedOnTrust: z.object({ node: text, vouched: count, groups: z.array(z.tuple([text, text])) }),
+  doubted: z.object({ batchId: text, node: text, leaseIds: names }),
+  caughtSinceBatch: text,
+  /** One entry. */
+  rest: z.object({
+    writtenBy: text.nullable(),
+    keysWaiting: count,
+    unprovenYield: number,
+    usualTokens: number.nullable(),
+    pendingBatch: text.nullable(),
+    wokenSinceRound: z.boolean(),
+    pause: order.nullable(),
+    announcement: order.extend({ message: text, addresses: names }).nullable(),
+    rollback: order.extend({ version: count }).nullable(),
+  }),
+} as const
+
+export type Section = keyof typeof SECTIONS
+export const SECTION_NAMES = Object.keys(SECTIONS) as Section[]
+
+export type FoldImage = { readonly [S in Section]: readonly z.output<(typeof SECTIONS)[S]>[] }
+
+export const imageSize = (image: FoldImage): number => SECTION_NAMES.reduce((sum, name) => sum + image[name].length, 0)

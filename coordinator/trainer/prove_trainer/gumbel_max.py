@@ -1,0 +1,54 @@
+"""
+The draw of a token, by the Gumbel-max rule (Gumbel 1954; for audits: Token-DiFR, arXiv 2511.20621): the token whose
+logit / T + noise is the largest. `rollout/engine/gumbel-max.ts` defines the noise and is what volunteers sample by; this is the same
+in torch, and `test/fixtures/draws.json` holds both to it.
+"""
+
+import math
+
+import torch
+
+DRAW = "gumbel-murmur3"
+
+
+def _signed(word: int) -> int:
+    return word - 2**32 if word >= 2**31 else word
+
+
+def _shifted(x: torch.Tensor, bits: int) -> torch.Tensor:
+    """To the right, without the sign: torch has no unsigned shift."""
+    return (x >> bits).bitwise_and_(2 ** (32 - bits) - 1)
+
+
+def _rotated(x: torch.Tensor, bits: int) -> torch.Tensor:
+    return (x << bits).bitwise_or_(_shifted(x, 32 - bits))
+
+
+def _block(values: torch.Tensor) -> torch.Tensor:
+    return _rotated(values.to(torch.int32) * _signed(0xCC9E2D51), 15).mul_(0x1B873593)
+
+
+def _absorbed(state: torch.Tensor, block: torch.Tensor) -> torch.Tensor:
+    return _rotated(state ^ block, 13).mul_(5).add_(_signed(0xE6546B64))
+
+
+def draw_states(draws: torch.Tensor) -> torch.Tensor:
+    """What each draw contributes to the hash, before any token. `draws` [T, 2] int64: seed and position; [T] int32."""
+    seeds, positions = draws.T
+    return _absorbed(seeds.to(torch.int32), _block(positions))
+
+
+def noise(states: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+    """The noise of tokens, each under the draw of its state: [N] int32 and [N] int64; [N] float64."""
+    h = _absorbed(states, _block(tokens))
+    h ^= 8  # bytes hashed
+    h ^= _shifted(h, 16)
+    h *= _signed(0x85EBCA6B)
+    h ^= _shifted(h, 13)
+    h *= _signed(0xC2B2AE35)
+    h ^= _shifted(h, 16)
+    words = h.to(torch.int64).bitwise_and_(0xFFFFFFFF)
+    return words.double().add_(0.5).div_(2**32).log_().neg_().log_().neg_()
+
+
+LARGEST_NOISE = -math.log(-math.log((2**32 - 0.5) / 2**32))

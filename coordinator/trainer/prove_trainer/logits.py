@@ -1,0 +1,159 @@
+"""
+What the policy says about tokens that somebody claims to have sampled from it: the evidence for judging stages 5 to
+7. It comes out of a forward pass over the packs that training uses: that of the update itself, or one without a
+gradient. The claims themselves never come here.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+import torch
+
+from .batch import Rollout
+from .gumbel_max import LARGEST_NOISE, draw_states, noise
+from .draws import join_draws
+from .head import head_logits
+from .limits import AUDIT_CHUNK_ELEMENTS, ROUNDING
+from .packing import Pack, make_packs, share_out
+from .policy import Policy
+from .prompts import SharedPrompts
+
+# Per sampled token, in the order of the rollouts. Probabilities are those of the full softmax at the run's temperature.
+EVIDENCE = {
+    "logp": np.float64,  # nats, of the token
+    "evidence": np.float64,  # 1 - sum p^2: how probably an unrelated draw selects another token
+    "repair": np.float64,  # nats, see `repair`; 0 where the draw selects the token
+}
+
+Evidence = dict[str, np.ndarray]  # by the names of EVIDENCE
+
+
+def repair(logits: torch.Tensor, targets: torch.Tensor, draws: torch.Tensor) -> torch.Tensor:
+    """
+    By how much (nats) the logits would have to be off for each draw to select its token, as a bound on every one of
+    them: half of what the token's logit + noise is behind the largest. 0 when the draw selects it as it is.
+
+    `logits` [T, V] float64, `targets` [T] int64, `draws` [T, 2] int64: seed and position; returns [T] float64.
+    """
+    states = draw_states(draws)
+    rows = torch.arange(len(targets), device=logits.device)
+
+    def scores(rows: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        return logits[rows, tokens] + noise(states[rows], tokens)
+
+    own = scores(rows, targets)
+    best = torch.maximum(own, scores(rows, logits.argmax(1)))
+    # Few tokens are likely enough to be the best under any noise.
+    rows, tokens = (logits + LARGEST_NOISE > best[:, None]).nonzero(as_tuple=True)
+    best = best.scatter_reduce(0, rows, scores(rows, tokens), "amax")
+    behind = best - own
+    return torch.where(behind > ROUNDING, behind / 2, torch.zeros_like(own))
+
+
+def _chunk_evidence(logits: torch.Tensor, targets: torch.Tensor, draws: torch.Tensor) -> dict[str, torch.Tensor]:
+    logits = logits.double()
+    logp = logits.log_softmax(1)
+    return {
+        "logp": logp.gather(1, targets[:, None])[:, 0],
+        "evidence": 1 - (2 * logp).exp().sum(1),
+        "repair": repair(logits, targets, draws),
+    }
+
+
+@torch.no_grad()
+def token_evidence(
+    states: torch.Tensor, weight: torch.Tensor, targets: torch.Tensor, draws: torch.Tensor, temperature: float
+) -> dict[str, torch.Tensor]:
+    """
+    Evidence on T tokens. `states` [T, hidden] float32 is what the LM head is given, `weight` [V, hidden] the head,
+    `targets` [T] int64, `draws` as of `join_draws`.
+    """
+    chunk = max(1, AUDIT_CHUNK_ELEMENTS // weight.shape[0])
+    parts = [
+        _chunk_evidence(
+            head_logits(states[i : i + chunk], weight) / temperature,
+            targets[i : i + chunk],
+            draws[i : i + chunk],
+        )
+        for i in range(0, len(targets), chunk)
+    ]
+    return {name: torch.cat([part[name] for part in parts]) for name in EVIDENCE}
+
+
+class Witness:
+    """
+    Takes down the evidence on some rollouts from forward passes over them, whoever makes these. `draws` holds what is
+    known of each of them, by its index; other rollouts of a pack are passed over.
+    """
+
+    def __init__(self, draws: Mapping[int, np.ndarray], temperature: float) -> None:
+        self.draws = draws
+        self.temperature = temperature
+        self.found: dict[int, Evidence] = {}  # by rollout, what `token_evidence` says of its loss tokens
+
+    def see(self, pack: Pack, states: torch.Tensor, weight: torch.Tensor) -> None:
+        """`states` and `weight` as of `Policy.states`, for this pack."""
+        own = [place for place, rollout in enumerate(pack.rollouts) if rollout.index in self.draws]
+        if not own:
+            return
+        rows = torch.isin(pack.owner, torch.tensor(own, device=pack.owner.device))
+        indices = [pack.rollouts[place].index for place in own]
+        draws = join_draws([self.draws[index] for index in indices], pack.owner.device)
+        part = token_evidence(states.detach()[rows], weight, pack.targets[rows], draws, self.temperature)
+        counts = [len(self.draws[index]) for index in indices]
+        pieces = {name: values.cpu().split(counts) for name, values in part.items()}
+        for place, index in enumerate(indices):
+            self.found[index] = {name: piece[place].numpy() for name, piece in pieces.items()}
+
+    def look(self, policy: Policy, pack: Pack, prompts: SharedPrompts) -> None:
+        """Makes the forward pass itself, without a gradient. `prompts` are those of such passes."""
+        kept = prompts.of(pack, learns=False)
+        policy.show(pack.to(policy.device), self.see, kept)
+
+
+def all_finite(found: Mapping[int, Evidence]) -> bool:
+    return all(bool(np.isfinite(values).all()) for evidence in found.values() for values in evidence.values())
+
+
+def in_order(found: Mapping[int, Evidence], indices: Iterable[int]) -> Evidence:
+    """The tensors of `EVIDENCE` over the loss tokens of these rollouts, one after the other."""
+    parts = [found[index] for index in indices]
+    return {name: np.concatenate([part[name] for part in parts]).astype(kind) for name, kind in EVIDENCE.items()}
+
+
+def find_evidence(
+    policy: Policy,
+    rollouts: Sequence[Rollout],
+    draws: Sequence[np.ndarray],
+    packing: str,
+    budget: int,
+    temperature: float,
+    share: tuple[int, int] = (0, 1),
+    should_stop: Callable[[], None] = lambda: None,
+) -> dict[int, Evidence]:
+    """
+    The tensors of `EVIDENCE` over the loss tokens of each rollout, by its index.
+
+    `draws[i]` are those of `rollouts[i]`. `share` is a rank and how many there are: each makes its own part of the
+    forward passes, and finds nothing on rollouts in the others' parts. `should_stop` is called between passes and may
+    raise.
+    """
+    witness = Witness({r.index: own for r, own in zip(rollouts, draws, strict=True)}, temperature)
+    prompts = SharedPrompts(policy.pass_over, budget, policy.device)
+    for pack in share_out(make_packs(rollouts, packing, budget, apart=True), *share):
+        should_stop()
+        witness.look(policy, pack, prompts)
+    return witness.found
+
+
+def audit_rollouts(
+    policy: Policy,
+    rollouts: Sequence[Rollout],
+    draws: Sequence[np.ndarray],
+    packing: str,
+    budget: int,
+    temperature: float,
+) -> Evidence:
+    """All of `find_evidence`, over the loss tokens of all rollouts in order."""
+    found = find_evidence(policy, rollouts, draws, packing, budget, temperature)
+    return in_order(found, [rollout.index for rollout in rollouts])

@@ -1,0 +1,108 @@
+import { copyFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PUBLISHED_FILES } from '../../proto/index.js'
+import type { BlobStore } from '../../swarm/index.js'
+import type { GroupBodies } from '../intake/group-bodies.js'
+import { type BatchContent, hasBatch, isBatchWhole, removeBatch } from '../jobs/batch-folder.js'
+import { TrainerError } from '../jobs/errors.js'
+import { exists } from '../jobs/job-directory.js'
+import { stepFolder } from '../jobs/layout.js'
+import { damagedFiles, readStep, type TrainerStep } from '../jobs/step-folder.js'
+import { DataFolderError, type DiskLosses } from '../ledger/disk-losses.js'
+import type { Recorder } from '../ledger/recorder.js'
+import type { BatchRecord, RunState } from '../ledger/run-state.js'
+import { type BatchAuditParts, isUnaudited } from './batch-audit.js'
+import { readBatchGroups } from './batch-groups.js'
+
+export interface SpoolCheckParts {
+  readonly spool: string
+  readonly recorder: Pick<Recorder, 'state'>
+  readonly bodies: Pick<GroupBodies, 'read'>
+  readonly judge: BatchAuditParts['judge']
+  /** Files that are published: those of a step are among them. */
+  readonly blobs: Pick<BlobStore, 'isWhole' | 'path'>
+  readonly losses: DiskLosses
+}
+
+/** A batch that was formed, with what its bodies say. */
+export const contentOf = (
+  { batchId, step, backTo }: BatchRecord,
+  { terms }: Pick<RunState, 'terms'>,
+  groups: BatchContent['groups'],
+): BatchContent => ({
+  batchId,
+  roundId: `round-${step}`,
+  baseSha256: terms!.base.ggufSha256,
+  parentStep: step - 1,
+  ...(backTo === undefined ? {} : { backTo }),
+  groups,
+})
+
+/**
+ * Looks after what the trainer will find in its spool, before it starts: it works on whatever lies there. The step in force is
+ * mended from the files that were published of it; a step that nobody has seen yet, and a batch, are taken away and made again.
+ * @throws DataFolderError `step_lost`; the signal's reason
+ */
+export async function checkSpool(parts: SpoolCheckParts, signal: AbortSignal): Promise<void> {
+  const { spool, recorder, losses } = parts
+  const { current, pendingBatch } = recorder.state
+  const inForce = current?.step ?? 0
+  const made = pendingBatch && pendingBatch.step > inForce ? pendingBatch.step : null
+  const isMade = made !== null && (await exists(stepFolder(spool, made)))
+  const wrong = isMade ? await mendStep(made, parts, signal) : null
+  // The step in force may be pruned already.
+  if (isMade && wrong === null) return
+  if (current || (await exists(stepFolder(spool, inForce)))) {
+    const why = await mendStep(inForce, parts, signal)
+    if (why !== null && current)
+      throw new DataFolderError('step_lost', `${stepFolder(spool, inForce)}, which the trainer goes on from: ${why}`)
+    if (why !== null) await removeStep(inForce, why, parts)
+  }
+  if (wrong !== null) await removeStep(made!, wrong, parts)
+  if (
+    !pendingBatch ||
+    !(await hasBatch(spool, pendingBatch.batchId)) ||
+    (await isAsJudged(pendingBatch, parts, signal))
+  )
+    return
+  await removeBatch(spool, pendingBatch.batchId)
+  losses.note('batch', pendingBatch.batchId, 'replaced', 'it is written anew from the bodies of its groups')
+}
+
+/** Whether the batch in the spool is what was judged. */
+async function isAsJudged(batch: BatchRecord, parts: SpoolCheckParts, signal: AbortSignal): Promise<boolean> {
+  const { spool, recorder, bodies, judge } = parts
+  const { state } = recorder
+  const { groups, lost } = await readBatchGroups(batch.leaseIds, state, bodies, isUnaudited({ state, judge }), signal)
+  return lost.size === 0 && isBatchWhole(spool, contentOf(batch, state, groups))
+}
+
+async function removeStep(step: number, why: string, { spool, losses }: SpoolCheckParts): Promise<void> {
+  await rm(stepFolder(spool, step), { recursive: true, force: true })
+  losses.note('step', `step-${step}`, 'replaced', `the trainer makes it again: ${why}`)
+}
+
+/** Puts back what was published of a step. @returns  what is still damaged; null: nothing */
+export async function mendStep(
+  step: number,
+  parts: Pick<SpoolCheckParts, 'spool' | 'blobs' | 'losses'>,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { spool, blobs, losses } = parts
+  let record: TrainerStep
+  try {
+    record = await readStep(spool, step)
+  } catch (why) {
+    if (why instanceof TrainerError) return why.detail
+    throw why
+  }
+  for (const name of await damagedFiles(record, signal)) {
+    const sha256 = record.files[name]!
+    const published = PUBLISHED_FILES.some(({ inStep }) => inStep === name)
+    if (!published || !(await blobs.isWhole(sha256, signal))) return `${name} is missing or damaged`
+    await rm(join(record.folder, name), { force: true })
+    await copyFile(blobs.path(sha256), join(record.folder, name))
+    losses.note('step', `step-${step}/${name}`, 'recovered', 'from what was published of it')
+  }
+  return null
+}

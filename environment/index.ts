@@ -1,6 +1,0 @@
-export type { EnvironmentErrorCode } from './errors.js'
-export { EnvironmentError } from './errors.js'
-export { type Action, type Episode, type Message, type Outcome, openEpisode, type Scored } from './play.js'
-export { type ScoredRollout, type ScoreParts, scoreRollout } from './score.js'
-export { createTaskStage, type TaskStage } from './stage.js'
-export { readTasks, type Tasks, tasksOf } from './tasks.js'

@@ -1,4 +1,0 @@
-import { parseOrExplain } from '../cli/index.js'
-import { serverProgram } from './commands/program.js'
-
-await parseOrExplain(serverProgram())

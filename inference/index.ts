@@ -1,6 +1,0 @@
-export { type Completion, complete, type Piece } from './completion.js'
-export { type Conversation, type MadeCall, type Message, promptOf } from './conversation.js'
-export { ConversationError } from './errors.js'
-export { type ApiServer, serveOpenAi } from './openai/server.js'
-export { openPolicy, type PolicyOptions, type ServedPolicy } from './policy.js'
-export { createTable, type Table, type TableNews } from './table.js'

@@ -1,0 +1,70 @@
+import type { Command } from 'commander'
+import { countOf } from '../../common/errors/index.js'
+import type { Board, BoardKey } from '../../proto/index.js'
+import { type JoinAddress, readKey } from '../../swarm/index.js'
+import { fetchBoard } from '../fetch-leaderboard.js'
+import { type NamedRun, nodeOption, RUN_ARGUMENT, runArgument } from './arguments.js'
+import { dataFolder } from './defaults.js'
+import { stopSignal } from './stop-signal.js'
+
+interface BoardOptions {
+  readonly from: readonly JoinAddress[]
+  readonly dataDir: string
+  readonly json: boolean
+}
+
+/** `prove-node board`: who has earned how much in a run, as its key has signed it. */
+export function addBoardCommand(program: Command): void {
+  program
+    .command('board')
+    .description('Keys and teams of a run by credit, and where you stand')
+    .argument(...RUN_ARGUMENT, runArgument)
+    .option('--from <address>', 'a node of the run to ask too, ending in /p2p/ and its key; repeatable', nodeOption, [])
+    .option('--data-dir <folder>', 'data directory of your node', dataFolder)
+    .option('--json', 'one JSON object on stdout', false)
+    .action(async (run: () => Promise<NamedRun>, { from, dataDir, json }: BoardOptions) => {
+      const { coordinator } = await run()
+      const own = (await readKey(dataDir))?.peerId ?? null
+      const board = await fetchBoard([coordinator, ...from], coordinator.peerId, own, stopSignal())
+      process.stdout.write(
+        json ? `${JSON.stringify({ run: coordinator.peerId, ...board, own })}\n` : boardText(board, own),
+      )
+    })
+}
+
+/** @param own  key whose line is marked, wherever it stands */
+export function boardText(
+  { version, issuedAtMs, keys, teams, allKeys, allTeams, asked }: Board,
+  own: string | null,
+): string {
+  const head = `version ${version}, ${new Date(issuedAtMs).toISOString()}`
+  if (keys.length === 0) return `${head}: nobody has earned anything yet\n`
+  const width = Math.max(...keys.map(({ credit }) => points(credit).length))
+  const keyLine = (rank: number, { peerId, team, credit }: BoardKey): string => {
+    const mark = peerId === own ? '*' : ' '
+    return `${mark}${String(rank).padStart(5)}  ${points(credit).padStart(width)}  ${peerId}${team === null ? '' : `  ${team}`}`
+  }
+  const place = asked !== null && asked.key.peerId === own ? asked : null
+  const isListed = keys.some(({ peerId }) => peerId === own)
+  return [
+    `${head}: ${countOf(allKeys, 'key')} and ${countOf(allTeams, 'team')} with credit`,
+    '',
+    ...keys.map((key, i) => keyLine(i + 1, key)),
+    ...(allKeys > keys.length ? [`       and ${countOf(allKeys - keys.length, 'key')} more`] : []),
+    ...(place !== null && !isListed ? [keyLine(place.rank, place.key)] : []),
+    ...(teams.length === 0 ? [] : ['', 'teams']),
+    ...teams.map(({ name, keys: members, credit }, i) =>
+      [String(i + 1).padStart(6), points(credit), name, `(${countOf(members, 'key')})`].join('  '),
+    ),
+    ...(allTeams > teams.length ? [`       and ${countOf(allTeams - teams.length, 'team')} more`] : []),
+    ...ownLine(own, isListed || place !== null),
+    '',
+  ].join('\n')
+}
+
+function ownLine(own: string | null, hasPlace: boolean): string[] {
+  if (own === null || hasPlace) return []
+  return ['', `your key ${own} is not among them`]
+}
+
+const points = (credit: number): string => Math.round(credit).toLocaleString('en')

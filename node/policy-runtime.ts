@@ -1,0 +1,37 @@
+import { CACHE_TYPES, type CacheType, type Tokenizer } from '../rollout/engine/index.js'
+import { createStage, EpisodeError, type EpisodeRules, rulesNamed, type Stage } from '../rollout/episode/index.js'
+import { PresetError } from '../rollout/reward/index.js'
+import type { ServerDefinition } from '../servers/kernel/index.js'
+import { NodeError } from './errors.js'
+
+/**
+ * The stage on which a policy's groups are played and judged.
+ * @param policy  its manifest's description, or a group's record of it
+ * @throws NodeError `incompatible` for a dialect or a reward that this version does not have; it lists those that it has
+ */
+export function stageFor(
+  policy: { readonly dialect: string; readonly reward: string },
+  servers: Iterable<ServerDefinition>,
+  tokenizer: Tokenizer,
+): Stage {
+  return createStage(servers, tokenizer, rulesOf(policy))
+}
+
+function rulesOf(policy: { readonly dialect: string; readonly reward: string }): EpisodeRules {
+  try {
+    return rulesNamed(policy)
+  } catch (cause) {
+    if (!(cause instanceof EpisodeError) && !(cause instanceof PresetError)) throw cause
+    throw new NodeError('incompatible', cause.message, { cause })
+  }
+}
+
+/** @throws NodeError `incompatible` for a type of caches that this version does not have */
+export function cacheTypeFor({ cacheType }: { readonly cacheType: string }): CacheType {
+  const known = CACHE_TYPES.find((type) => type === cacheType)
+  if (known !== undefined) return known
+  throw new NodeError(
+    'incompatible',
+    `the run's engines keep their caches in ${cacheType}, this version of the node knows ${CACHE_TYPES.join(' and ')}`,
+  )
+}

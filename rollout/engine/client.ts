@@ -1,0 +1,165 @@
+import { type PassedOver, type Placement, passedOverLine, USUAL_CACHE } from './backend.js'
+import { killUnlessSettled } from './child-watch.js'
+import type { Confinement } from './confinement.js'
+import { LANE_WAIT_MS, RECYCLE_AFTER_SWAPS, SETTLE_TIMEOUT_MS } from './constants.js'
+import { EngineError } from './errors.js'
+import { abortable } from './fair-lock.js'
+import { readModelFile } from './gguf-file.js'
+import { createJobs, type Hold } from './jobs.js'
+import { createOpenRollouts } from './open-rollouts.js'
+import { swapPolicy } from './policy-swap.js'
+import { checkLanes, checkOptions, checkScore } from './request-checks.js'
+import { createLaneGroups } from './slot-groups.js'
+import { createSupervisor } from './supervisor.js'
+import type { Draw, Engine, EngineOptions, EngineResources, Token, TokenEvidence } from './types.js'
+
+export interface EngineTuning {
+  /** How long a pass waits for a lane between two turns. */
+  readonly laneWaitMs?: number
+  /** Whether lanes with equal prompts share one prefill; only a measurement needs `false`. */
+  readonly sharePrefill?: boolean
+  /**
+   * Whether a group finds the caches that those before it left, and computes only what of its prompts is new. The last bits of
+   * its log-probabilities then depend on these. Default: only groups do that are opened while others are made.
+   */
+  readonly keepCaches?: boolean
+  /** Told of a GPU that is there and cannot be used; default: a warning of the process. */
+  readonly onPassedOver?: (passed: PassedOver) => void
+  /** Adapters one process may load before it is replaced. */
+  readonly recycleAfterSwaps?: number
+}
+
+/** What a run asks of lanes. */
+export type EngineLanes = Partial<Pick<EngineOptions, 'contextSize' | 'cacheType'>>
+
+/** An engine in a child process of its own. */
+export interface EngineProcess extends Engine {
+  /** Of the current process; undefined while there is none. */
+  readonly pid: number | undefined
+  /** What keeps the process from doing harm. */
+  readonly confinement: Confinement
+  /** What of the machine it uses now. */
+  readonly resources: EngineResources
+  /** Tokens per lane. */
+  readonly contextSize: number
+  /** What was chosen of it. */
+  readonly placement: Placement
+  /** Ways to a GPU that were there, and on which the process died. */
+  readonly passedOver: readonly PassedOver[]
+  /** Resolves when fewer rollouts are open than decode together, so that more of them would cost no time. */
+  room(signal: AbortSignal): Promise<void>
+  /** Ends the process once the job under way is over, and with it what it holds of memory; the next call starts it again. */
+  unload(signal: AbortSignal): Promise<void>
+  /**
+   * Starts the process anew with other resources, under the same policy, once the job under way is over.
+   * @param lanes  tokens of each and the type of its cache from now on; default: as before
+   * @throws EngineError what starting throws; the resources before it are in force again then
+   */
+  reconfigure(resources: EngineResources, signal: AbortSignal, lanes?: EngineLanes): Promise<void>
+}
+
+/**
+ * Starts the engine's process and loads the base model. After a crash the next call starts a new process with the same
+ * policy. Close it in the end: the process ends by itself only when this one does.
+ * @throws EngineError `model_refused`, `engine_crashed`, `bad_request`
+ */
+export async function openEngine(options: EngineOptions, tuning: EngineTuning = {}): Promise<EngineProcess> {
+  const { laneWaitMs = LANE_WAIT_MS, recycleAfterSwaps = RECYCLE_AFTER_SWAPS } = tuning
+  const { sharePrefill = true, keepCaches = false, onPassedOver = warnOf } = tuning
+  checkOptions(options)
+  const base = readModelFile(options.modelPath)
+  const groups = createLaneGroups()
+  const events = { onLane: groups.receive, onDeath: groups.fail, onPassedOver }
+  const supervisor = await createSupervisor(options, { laneWaitMs, sharePrefill, keepCaches }, events)
+  const jobs = createJobs(supervisor.explain)
+  const rollouts = createOpenRollouts()
+
+  /** @param draws  null: the log-probabilities alone are wanted */
+  const score = async (
+    tokens: readonly Token[],
+    from: number,
+    draws: readonly (Draw | null)[] | null,
+    signal: AbortSignal,
+  ): Promise<TokenEvidence[]> => {
+    checkScore(tokens, from, supervisor.options.contextSize)
+    if (from === tokens.length) return []
+    return await jobs.run(signal, async (hold) => {
+      const child = await supervisor.start(signal)
+      const { answer, cancel } = child.request({ kind: 'score', tokens: Int32Array.from(tokens), from, draws })
+      hold(answer)
+      const scored = await abortable(answer, signal, () => {
+        cancel()
+        killUnlessSettled(child, answer, SETTLE_TIMEOUT_MS)
+      })
+      if (scored.kind !== 'scored') throw new EngineError('engine_failed', `a score was answered by ${scored.kind}`)
+      return [...scored.evidence]
+    })
+  }
+
+  await supervisor.start(new AbortController().signal)
+  return {
+    get build() {
+      return supervisor.started!.build
+    },
+    get confinement() {
+      return supervisor.confinement
+    },
+    get resources() {
+      return resourcesOf(supervisor.options)
+    },
+    get contextSize() {
+      return supervisor.options.contextSize
+    },
+    get placement() {
+      return supervisor.started!.placement
+    },
+    get passedOver() {
+      return supervisor.passedOver
+    },
+    get pid() {
+      return supervisor.pid
+    },
+    usePolicy: (adapter, signal) =>
+      jobs.run(signal, (hold) => swapPolicy({ supervisor, base, recycleAfterSwaps }, adapter, signal, hold)),
+    async openLanes(requests, signal) {
+      checkLanes(requests, supervisor.options)
+      if (requests.length === 0) return []
+      const opening = rollouts.add(requests.length)
+      const open = async (hold: Hold) => {
+        const child = await supervisor.start(signal)
+        return await groups.open(child, requests, supervisor.options.contextSize, signal, opening.end, hold)
+      }
+      try {
+        return await jobs.run(signal, open, 'shared')
+      } catch (error) {
+        opening.endAll()
+        throw error
+      }
+    },
+    room: (signal) => rollouts.below(supervisor.started!.placement.lanes, signal),
+    score: async (tokens, from, signal) => (await score(tokens, from, null, signal)).map(({ logprob }) => logprob),
+    evidence: (tokens, from, signal, draws = []) => score(tokens, from, draws, signal),
+    unload: (signal) => jobs.run(signal, () => supervisor.stop()),
+    reconfigure: (resources, signal, lanes = {}) =>
+      jobs.run(signal, async () => {
+        const before = supervisor.options
+        const { modelPath, contextSize, cacheType = USUAL_CACHE } = before
+        const next = { modelPath, contextSize, cacheType, ...lanes, ...resources }
+        checkOptions(next)
+        try {
+          await supervisor.restart(next, signal)
+        } catch (error) {
+          await supervisor.restart(before, signal)
+          throw error
+        }
+      }),
+    close: () => supervisor.close(),
+  }
+}
+
+const warnOf = (passed: PassedOver): void => process.emitWarning(passedOverLine(passed), 'GpuWarning')
+
+function resourcesOf(options: EngineOptions): EngineResources {
+  const { modelPath: _model, contextSize: _context, cacheType: _cache, ...resources } = options
+  return resources
+}

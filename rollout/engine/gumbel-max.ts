@@ -1,0 +1,103 @@
+import { createFindLoud } from './candidates.js'
+import type { Draw, Token } from './types.js'
+
+/**
+ * The draw of a token, by the Gumbel-max rule (Gumbel 1954; for audits: Token-DiFR, arXiv 2511.20621): the token whose
+ * logit / T + noise is the largest, which is a sample of softmax(logits / T). The noise of a token follows from the turn's
+ * sampler seed, the place of the draw in the turn and the token's id alone:
+ *
+ *     word  = MurmurHash3_x86_32(seed, position as u32 LE ‖ token as u32 LE)
+ *     noise = -ln(-ln((word + 0.5) / 2^32)), in float64
+ *
+ * Integers, so every implementation has the same word; the two logarithms differ by some 1e-15 nats at most. The noise lies
+ * in [-3.1, 22.9], so a token of probability below 1e-9 is drawn slightly too rarely. `prove_trainer/draw.py` is the same
+ * in torch, and `test/fixtures/draws.json` holds both to it. Another rule needs another name.
+ */
+export const DRAW = 'gumbel-murmur3'
+
+/** The noise of one token under one draw. */
+export function noiseOf({ seed, position }: Draw, token: Token): number {
+  return gumbel(wordOf(rowOf(seed, position), blockOf(token)))
+}
+
+/** The noise of a whole vocabulary under one draw: what there is to know of it before the logits are there. */
+export interface Noise {
+  /** The largest of any token. */
+  readonly largest: number
+  /** The tokens with at least the table's `loudness`. */
+  readonly loud: Uint32Array
+  of(token: Token): number
+  isLoud(token: Token): boolean
+}
+
+/** The draws of one vocabulary. */
+export interface DrawTable {
+  /** Noise from which a token is loud, which is so for some e sqrt(V) of V tokens; what for is said in selection.ts. */
+  readonly loudness: number
+  noise(draw: Draw): Noise
+}
+
+export function createDrawTable(vocabularySize: number): DrawTable {
+  const loudness = (Math.log(vocabularySize) - GUESS) / 2
+  /** The first word whose noise is that large. */
+  const loudWord = Math.ceil(2 ** 32 * Math.exp(-Math.exp(-loudness)) - 0.5)
+  const findLoud = createFindLoud(vocabularySize, blockOf)
+  return {
+    loudness,
+    noise(draw) {
+      const row = rowOf(draw.seed, draw.position)
+      const wordAt = (token: Token): number => wordOf(row, blockOf(token))
+      const loud = findLoud(row, loudWord)
+      let largest = 0
+      for (const token of loud) largest = Math.max(largest, wordAt(token))
+      for (let token = 0; loud.length === 0 && token < vocabularySize; token++)
+        largest = Math.max(largest, wordAt(token))
+      return {
+        largest: gumbel(largest),
+        loud,
+        of: (token) => gumbel(wordAt(token)),
+        isLoud: (token) => wordAt(token) >= loudWord,
+      }
+    },
+  }
+}
+
+/**
+ * The token that a draw selects.
+ * @param logits  in descending order, of all tokens that the noise can lift above the likeliest one
+ * @param temperature  what the noise is multiplied by, which says the same as dividing the logits
+ */
+export function selectAmong(noise: Noise, logits: Iterable<readonly [Token, number]>, temperature = 1): Token {
+  let [selected, best] = [-1, Number.NEGATIVE_INFINITY]
+  for (const [token, logit] of logits) {
+    if (logit + temperature * noise.largest < best) break
+    const score = logit + temperature * noise.of(token)
+    if (score > best) [selected, best] = [token, score]
+  }
+  return selected
+}
+
+/** Nats: the best of all scores lies that far below the logarithm of the sum of weights in one of 1,600 draws. */
+export const GUESS = 2
+
+/** What a draw contributes to the hash, before any token. */
+const rowOf = (seed: number, position: number): number => absorb(seed | 0, blockOf(position))
+
+function wordOf(row: number, block: number): number {
+  let h = absorb(row, block) ^ 8 // bytes hashed
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)
+  return (h ^ (h >>> 16)) >>> 0
+}
+
+function blockOf(value: number): number {
+  const k = Math.imul(value, 0xcc9e2d51)
+  return Math.imul((k << 15) | (k >>> 17), 0x1b873593)
+}
+
+function absorb(state: number, block: number): number {
+  const h = state ^ block
+  return (Math.imul((h << 13) | (h >>> 19), 5) + 0xe6546b64) | 0
+}
+
+const gumbel = (word: number): number => -Math.log(-Math.log((word + 0.5) / 2 ** 32))

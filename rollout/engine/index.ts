@@ -1,0 +1,34 @@
+export {
+  CACHE_TYPES,
+  type CacheType,
+  cacheTypeOf,
+  calibratedName,
+  type PassedOver,
+  type Placement,
+  passedOverLine,
+  USUAL_CACHE,
+} from './backend.js'
+export { type EngineLanes, type EngineProcess, type EngineTuning, openEngine } from './client.js'
+export type { Confinement, ConfinementLevel } from './confinement.js'
+export { MAX_SEED, MAX_TEMPERATURE } from './constants.js'
+export { EngineError, type EngineErrorCode } from './errors.js'
+export { DRAW, noiseOf } from './gumbel-max.js'
+export { hashFile } from './hash-file.js'
+export { defaultMemoryLimit, residentBytes } from './memory-guard.js'
+export { type MergeFiles, mergeAdapter } from './merge-adapter.js'
+export { type ModelFacts, readModelFacts } from './model-facts.js'
+export { openTokenizer } from './tokenizer.js'
+export type {
+  AdapterFile,
+  AdapterShape,
+  Draw,
+  Engine,
+  EngineOptions,
+  EngineResources,
+  LaneRequest,
+  SampledTurn,
+  Token,
+  TokenEvidence,
+  Tokenizer,
+  TokenSource,
+} from './types.js'

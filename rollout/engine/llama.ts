@@ -1,0 +1,303 @@
+import {
+  GgmlType,
+  GgufInsights,
+  getLlama,
+  getModuleVersion,
+  type Llama,
+  type LlamaContext,
+  LlamaLogLevel,
+  type LlamaModel,
+  type LlamaOptions,
+  type Token as NativeToken,
+  readGgufFileInfo,
+} from 'node-llama-cpp'
+import { CACHE_BLOCK, type CacheType, deviceKind, type GpuInterface, type Placement, USUAL_CACHE } from './backend.js'
+import { BATCH_TOKENS } from './constants.js'
+import { createDecoder, type Decoder } from './decoder.js'
+import { openSamplers } from './distribution.js'
+import { EngineError } from './errors.js'
+import { type Estimate, type Fit, fitInto } from './fit.js'
+import { readModelFile } from './gguf-file.js'
+import { createDrawTable } from './gumbel-max.js'
+import { defaultMemoryLimit } from './memory-guard.js'
+import { createNativeSampler, nativeContext } from './native.js'
+import { type LlamaSequence, openAll } from './sequence.js'
+import type { AdapterFile, EngineOptions, Token } from './types.js'
+
+/** Token type of the GGUF format: an added token which is not a control token, so it parses in plain text too. */
+const USER_DEFINED = 4
+
+/** A GGUF's tokenizer, in llama.cpp's words. */
+export interface LlamaVocabulary {
+  readonly size: number
+  readonly chatTemplate: string
+  readonly userDefined: readonly string[]
+  tokenize(text: string, special: boolean): Token[]
+  /** Special tokens are written out. */
+  detokenize(tokens: readonly Token[]): string
+  isEndOfGeneration(token: Token): boolean
+  dispose(): Promise<void>
+}
+
+/** Opens a GGUF's vocabulary without its weights. @throws EngineError `model_refused` */
+export async function openVocabulary(modelPath: string): Promise<LlamaVocabulary> {
+  readModelFile(modelPath)
+  // A prebuilt binary or nothing: otherwise a missing one starts a git and cmake build on the volunteer's machine.
+  const llama = await getLlama({ gpu: false, build: 'never', logLevel: LlamaLogLevel.error, logger, maxThreads: 1 })
+  try {
+    const model = await loadModel(llama, modelPath, true)
+    const metadata = model.fileInfo.metadata.tokenizer
+    const { chat_template: chatTemplate, ggml } = metadata
+    if (chatTemplate === undefined) throw new EngineError('model_refused', `${modelPath} holds no chat template`)
+    return {
+      size: ggml.tokens.length,
+      chatTemplate,
+      userDefined: ggml.tokens.filter((_, token) => ggml.token_type[token] === USER_DEFINED),
+      tokenize: (text, special) => model.tokenize(text, special),
+      detokenize: (tokens) => model.detokenize(native(tokens), true),
+      isEndOfGeneration: (token) => model.isEogToken(token as NativeToken),
+      dispose: async () => {
+        await model.dispose()
+        await llama.dispose()
+      },
+    }
+  } catch (cause) {
+    await llama.dispose()
+    throw cause
+  }
+}
+
+/** A base model with one context under one adapter. */
+export interface LlamaPolicy {
+  readonly version: string
+  readonly placement: Placement
+  readonly vocabularySize: number
+  readonly sequences: readonly LlamaSequence[]
+  isEndOfGeneration(token: Token): boolean
+  /** Puts another adapter in force; `sequences` are new afterwards. On failure the previous adapter is in force again. */
+  swap(adapter: AdapterFile | null): Promise<void>
+  dispose(): Promise<void>
+}
+
+/**
+ * @param inOrder  whether the library does in this process what it is asked one after the other, see thread-pool.ts
+ * @param without  interfaces to GPUs that are left alone
+ * @throws EngineError `model_refused`, `adapter_refused`
+ */
+export async function openPolicy(
+  options: EngineOptions,
+  adapter: AdapterFile | null,
+  inOrder = false,
+  without: readonly GpuInterface[] = [],
+): Promise<LlamaPolicy> {
+  const { contextSize, modelPath, cacheType = USUAL_CACHE } = options
+  const { llama, fit, insights, deviceNames } = await openMachine(options, without)
+  const { lanes, layers } = fit
+  const model = await loadModel(llama, modelPath, false, layers)
+  const flashAttention = usesFlashAttention(insights, layers, cacheType)
+  const cache = GGML_TYPES[cacheType]
+  const createContext = async (lora: AdapterFile | null): Promise<LlamaContext> => {
+    const context = await model
+      .createContext({
+        contextSize,
+        sequences: lanes,
+        batchSize: BATCH_TOKENS,
+        threads: options.threads,
+        flashAttention,
+        ...{ experimentalKvCacheKeyType: cache, experimentalKvCacheValueType: cache },
+        ...(lora === null ? {} : { lora: lora.path }),
+      })
+      .catch((cause: unknown) => {
+        throw lora === null
+          ? new EngineError('model_refused', `no context of ${lanes} x ${contextSize} tokens: ${text(cause)}`, {
+              cause,
+            })
+          : new EngineError('adapter_refused', `${lora.path}: ${text(cause)}`, { cause })
+      })
+    if (context.contextSize >= contextSize) return context
+    await context.dispose()
+    throw new EngineError('model_refused', `the context holds ${context.contextSize} tokens, ${contextSize} wanted`)
+  }
+  let context = await createContext(adapter)
+  let current = adapter
+  const vocabularySize = model.fileInfo.metadata.tokenizer.ggml.tokens.length
+  const table = createDrawTable(vocabularySize)
+  const samplers = Array.from({ length: lanes }, () => openSamplers(() => createNativeSampler(model)))
+  let decoder: Decoder
+  const openSequences = (): readonly LlamaSequence[] => {
+    const native = nativeContext(context)
+    decoder = createDecoder(native, { batchTokens: BATCH_TOKENS, contextSize, inOrder })
+    return openAll({ native, decoder, samplers, table, inOrder })
+  }
+  let sequences = openSequences()
+  return {
+    version: await getModuleVersion(),
+    placement: {
+      device: llama.gpu === false ? 'cpu' : deviceKind(llama.gpu, deviceNames),
+      deviceNames,
+      layers: model.gpuLayers,
+      allLayers: insights.totalLayers,
+      flashAttention,
+      cacheType,
+      lanes,
+      contextSize,
+      mainBytes: fit.needs.main,
+      gpuBytes: fit.needs.gpu,
+    },
+    vocabularySize,
+    get sequences() {
+      return sequences
+    },
+    isEndOfGeneration: (token) => model.isEogToken(token as NativeToken),
+    swap: async (next) => {
+      await decoder.idle()
+      await context.dispose()
+      let refusal: unknown
+      try {
+        context = await createContext(next)
+        current = next
+      } catch (error) {
+        refusal = error
+        context = await createContext(current).catch((cause: unknown) => {
+          throw new EngineError('engine_failed', `the previous policy could not be restored: ${text(cause)}`, { cause })
+        })
+      }
+      sequences = openSequences()
+      if (refusal !== undefined) throw refusal
+    },
+    dispose: async () => {
+      await decoder.idle()
+      await context.dispose()
+      for (const { greedy, drawing } of samplers) for (const sampler of [greedy, drawing]) sampler.dispose()
+      await model.dispose()
+      await llama.dispose()
+    },
+  }
+}
+
+interface Machine {
+  readonly llama: Llama
+  readonly insights: GgufInsights
+  readonly fit: Fit
+  readonly deviceNames: readonly string[]
+}
+
+/**
+ * Finds what of the machine a model is to compute on. Where a build for GPUs finds no device, or none with room for a single
+ * layer, it is the CPU's build that is used: the other one would still compute large batches on the device, or by other kernels.
+ * @throws EngineError `model_refused`
+ */
+async function openMachine(options: EngineOptions, without: readonly GpuInterface[]): Promise<Machine> {
+  if (options.gpu === 'auto') {
+    const machine = await openBuild(options, { type: 'auto', exclude: [...without] })
+    if (machine.llama.gpu === false || machine.fit.layers > 0) return machine
+    await machine.llama.dispose()
+  }
+  return await openBuild(options, false)
+}
+
+async function openBuild(options: EngineOptions, gpu: NonNullable<LlamaOptions['gpu']>): Promise<Machine> {
+  const { gpuMemoryShare, modelPath, memoryLimitBytes = defaultMemoryLimit() } = options
+  // Both thread settings by hand: the default of at least 4 threads fell to 0.5 tokens/s on 2 busy cores.
+  const llama = await getLlama({
+    gpu,
+    build: 'never',
+    logLevel: LlamaLogLevel.error,
+    logger,
+    maxThreads: options.threads,
+    ...(gpuMemoryShare === undefined
+      ? {}
+      : { vramPadding: (total: number) => Math.ceil((1 - gpuMemoryShare) * total) }),
+  })
+  try {
+    const insights = await insightsOf(llama, modelPath)
+    checkCache(insights, options)
+    const deviceNames = llama.gpu === false ? [] : await llama.getGpuDeviceNames()
+    const { free } = await llama.getVramState()
+    const room = {
+      main: memoryLimitBytes - process.memoryUsage.rss(),
+      gpu: Math.max(0, free - llama.vramPaddingSize),
+    }
+    const layers = deviceNames.length === 0 ? 0 : insights.totalLayers
+    const fit = await fitInto(room, { layers, lanes: options.lanes }, estimateFor(insights, options)).catch(
+      (cause: unknown) => {
+        if (!(cause instanceof EngineError)) throw cause
+        throw new EngineError(cause.code, `${modelPath}: ${cause.detail}`, { cause })
+      },
+    )
+    return { llama, insights, fit, deviceNames }
+  } catch (error) {
+    await llama.dispose()
+    throw error
+  }
+}
+
+async function insightsOf(llama: Llama, modelPath: string): Promise<GgufInsights> {
+  try {
+    return await GgufInsights.from(await readGgufFileInfo(modelPath, { sourceType: 'filesystem' }), llama)
+  } catch (cause) {
+    throw new EngineError('model_refused', `${modelPath}: ${text(cause)}`, { cause })
+  }
+}
+
+const GGML_TYPES: Readonly<Record<CacheType, GgmlType>> = { f16: GgmlType.F16, q8_0: GgmlType.Q8_0 }
+
+/**
+ * On a CPU it makes a prefill differ from single steps by 8e-3 nats, so scores would not reproduce: only a cache that cannot be
+ * without it has it there, whose own roundings are larger.
+ */
+const usesFlashAttention = (insights: GgufInsights, layers: number, cacheType: CacheType): boolean =>
+  insights.flashAttentionSupported && (layers > 0 || cacheType !== USUAL_CACHE)
+
+/** @throws EngineError `model_refused` where llama.cpp cannot keep a cache of that type, which it would not say in words */
+function checkCache(
+  insights: GgufInsights,
+  { modelPath, cacheType = USUAL_CACHE }: Pick<EngineOptions, 'modelPath' | 'cacheType'>,
+): void {
+  if (cacheType === USUAL_CACHE) return
+  const refused = (why: string): EngineError =>
+    new EngineError(
+      'model_refused',
+      `${modelPath}: a cache of ${cacheType} ${why}: this model needs one of ${USUAL_CACHE}`,
+    )
+  if (!insights.flashAttentionSupported) throw refused('takes flash attention, which llama.cpp does not have for it')
+  const { attention, embedding_length: width } = insights.ggufFileInfo.architectureMetadata
+  const length = attention?.key_length ?? (width ?? 0) / Number(attention?.head_count ?? 1)
+  if (length % CACHE_BLOCK !== 0)
+    throw refused(`is kept in blocks of ${CACHE_BLOCK} numbers, and heads of ${length} are none`)
+}
+
+const estimateFor =
+  (insights: GgufInsights, { contextSize, cacheType = USUAL_CACHE }: EngineOptions): Estimate =>
+  async (layers, lanes) => {
+    const model = await insights.estimateModelResourceRequirementsV2({ gpuLayers: layers })
+    const context = await insights.estimateContextResourceRequirementsV2({
+      contextSize,
+      modelGpuLayers: layers,
+      batchSize: BATCH_TOKENS,
+      sequences: lanes,
+      flashAttention: usesFlashAttention(insights, layers, cacheType),
+      ...{ kvCacheKeyType: GGML_TYPES[cacheType], kvCacheValueType: GGML_TYPES[cacheType] },
+    })
+    return { main: model.cpuRam + context.cpuRam, gpu: model.gpuVram + context.gpuVram }
+  }
+
+async function loadModel(llama: Llama, modelPath: string, vocabOnly: boolean, gpuLayers = 0): Promise<LlamaModel> {
+  return await llama.loadModel({ modelPath, vocabOnly, gpuLayers }).catch((cause: unknown) => {
+    throw new EngineError('model_refused', `${modelPath}: ${text(cause)}`, { cause })
+  })
+}
+
+/** Our ids as the library's branded ones, in an array of its own: the library keeps what it is given. */
+function native(tokens: readonly Token[]): NativeToken[] {
+  return [...tokens] as NativeToken[]
+}
+
+/** stdout belongs to the program that embeds the engine. */
+function logger(_level: LlamaLogLevel, message: string): void {
+  process.stderr.write(message.endsWith('\n') ? message : `${message}\n`)
+}
+
+function text(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}

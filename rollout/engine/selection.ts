@@ -1,0 +1,98 @@
+import { LOGIT_ROUNDING, type Looks, type Raised } from './distribution.js'
+import { EngineError } from './errors.js'
+import { type DrawTable, type Noise, selectAmong } from './gumbel-max.js'
+import type { Token } from './types.js'
+
+/** A token of a distribution. */
+export interface Selected {
+  readonly token: Token
+  readonly logit: number
+}
+
+/** What a draw has selected. */
+export interface Selection {
+  readonly token: Token
+  /** Its logit and the largest of all, if what was looked at tells both to the bit, as it mostly does of a sure policy. */
+  readonly logits: { readonly own: number; readonly top: number } | null
+}
+
+/** What a draw asks of a distribution, which is known before the logits are there. */
+export interface Search {
+  readonly noise: Noise
+  /** What the noise is multiplied by, which says the same as dividing the logits. */
+  readonly temperature: number
+  /** Noise that a loud token has at least, times the temperature. */
+  readonly line: number
+  /** Loud tokens count as larger by their noise beyond the line. */
+  readonly raised: Raised
+  /**
+   * So far down as it takes unless the likeliest token has hardly any noise and no other one makes up for it; less where the loudest
+   * token would stand hardly above all others of a policy that prefers nothing, whose whole vocabulary is in reach then.
+   */
+  readonly reach: number
+}
+
+export function searchOf(noise: Noise, { loudness }: Pick<DrawTable, 'loudness'>, temperature = 1): Search {
+  const line = temperature * loudness
+  const reach = Math.max(0, Math.min(line + temperature * LITTLE, temperature * (noise.largest - LITTLE) - line))
+  return { noise, temperature, line, reach, raised: raise(noise, line, temperature) }
+}
+
+/**
+ * The token that a draw selects, exactly that of the rule in draw.ts, by logit and noise, with as little of the distribution as
+ * it takes: those tokens are looked at whose noise is large, and of the others those whose logit is. With the noise of the loud ones
+ * added to their logits, less the line from which a token is loud, both kinds stand above the same line. Whatever stands below
+ * the largest of these sums by `reach` scores less than that, and the line more. What was left out is less than what was found,
+ * or it is looked for again with what was found for a line.
+ *
+ * The look is asked for before this returns, so it can be asked for behind the decode of the logits.
+ */
+export async function select(looks: Pick<Looks, 'near' | 'logitOf'>, search: Search): Promise<Selection> {
+  const { noise, temperature, line, raised } = search
+  for (let { reach } = search; ; ) {
+    const sums = await looks.near(reach, raised)
+    const scores = sums.map(([token, sum]) => sum + (noise.isLoud(token) ? line : temperature * noise.of(token)))
+    const best = scores.reduce((a, b) => Math.max(a, b))
+    if (!Number.isFinite(best)) throw new EngineError('engine_failed', 'llama.cpp gave logits that are no numbers')
+    const missing = sums[0]![1] + line - best - reach
+    if (missing > 0) {
+      reach += missing
+      continue
+    }
+    // Sums are of float32: what they do not tell apart is looked at again.
+    const close = sums.filter((_, i) => scores[i]! >= best - LOGIT_ROUNDING)
+    if (close.length === 1) return withLogits(close[0]![0], sums, search)
+    const logits: [Token, number][] = []
+    for (const [token, sum] of close) logits.push([token, noise.isLoud(token) ? await looks.logitOf(token) : sum])
+    logits.sort(([, a], [, b]) => b - a)
+    return withLogits(selectAmong(noise, logits, temperature), sums, search)
+  }
+}
+
+/**
+ * A token that is not loud stands among the sums with its logit itself. If there is one, the likeliest token of all is there too,
+ * for its sum is no less; and it is the first that is not loud, unless the logit of a loud one may be larger, which is known only
+ * as far as float32 tells.
+ */
+function withLogits(token: Token, sums: readonly [Token, number][], { noise, temperature, line }: Search): Selection {
+  const top = sums.find(([other]) => !noise.isLoud(other))?.[1]
+  if (top === undefined || noise.isLoud(token)) return { token, logits: null }
+  for (const [other, sum] of sums) {
+    if (noise.isLoud(other) && sum - (temperature * noise.of(other) - line) > top - LOGIT_ROUNDING)
+      return { token, logits: null }
+  }
+  return { token, logits: { own: sums.find(([other]) => other === token)![1], top } }
+}
+
+/** Logit and noise together, by which tokens are chosen. */
+export const scoreOf = ({ token, logit }: Selected, noise: Noise, temperature = 1): number =>
+  logit + temperature * noise.of(token)
+
+function raise({ loud, of }: Noise, line: number, temperature: number): Raised {
+  const by = new Float32Array(loud.length)
+  for (let i = 0; i < loud.length; i++) by[i] = temperature * of(loud[i]!) - line
+  return { tokens: loud, by }
+}
+
+/** Nats: the noise of one token in fifteen is less than minus this. */
+const LITTLE = 1

@@ -1,0 +1,219 @@
+import { resolve } from 'node:path'
+import { backendName, interfaceOf, type PassedOver, type Placement } from './backend.js'
+import { type ChildEvents, type EngineChild, startChild } from './child.js'
+import { killUnlessSettled } from './child-watch.js'
+import type { Confinement } from './confinement.js'
+import { START_TIMEOUT_MS, TRIAL_TIMEOUT_MS, TRIAL_TOKENS } from './constants.js'
+import { EngineError, toEngineError } from './errors.js'
+import { abortable, createTurnstile } from './fair-lock.js'
+import { findConfinement } from './find-confinement.js'
+import { defaultMemoryLimit } from './memory-guard.js'
+import type { AdapterFile, Engine, EngineOptions } from './types.js'
+
+/** Has the engine's process running whenever it is wanted, under the same policy also after a crash. */
+export interface Supervisor {
+  readonly options: EngineOptions
+  readonly confinement: Confinement
+  /** Of the current process; undefined while there is none. */
+  readonly pid: number | undefined
+  /** Ways to a GPU that are left alone, since none could compute there. */
+  readonly passedOver: readonly PassedOver[]
+  /** Null: it was never started. */
+  readonly started: Started | null
+  /** Null while there is no process. */
+  readonly running: Running | null
+  /** The adapter in force, or that of the next start; null: the bare base. */
+  policy: AdapterFile | null
+  /** The process, started unless it runs. */
+  start(signal: AbortSignal): Promise<EngineChild>
+  /** The next start finds the same policy and options. */
+  stop(): Promise<void>
+  /** Starts the process anew under other options. @throws EngineError what starting throws; the new options stay in force */
+  restart(options: EngineOptions, signal: AbortSignal): Promise<void>
+  /** Ends the process for good. */
+  close(): Promise<void>
+  /** What is said of an error: that of a job after the end is no crash. */
+  explain(error: unknown): EngineError
+}
+
+export interface Running {
+  readonly child: EngineChild
+  /** SHA-256 of the adapters that it has loaded, by path. */
+  readonly loaded: Map<string, string>
+}
+
+export interface Started {
+  readonly placement: Placement
+  readonly build: Engine['build']
+}
+
+/** What the process is told beyond its options, see `EngineTuning`. */
+export interface ProcessTuning {
+  readonly laneWaitMs: number
+  readonly sharePrefill: boolean
+  readonly keepCaches: boolean
+}
+
+export interface SupervisorEvents extends ChildEvents {
+  onPassedOver(passed: PassedOver): void
+}
+
+/** Nothing is started yet. */
+export async function createSupervisor(
+  opening: EngineOptions,
+  tuning: ProcessTuning,
+  { onPassedOver, ...events }: SupervisorEvents,
+): Promise<Supervisor> {
+  const modelPath = resolve(opening.modelPath)
+  let options = opening
+  let confinement = await findConfinement(options.gpu)
+  let policy: AdapterFile | null = null
+  let running: Running | null = null
+  let started: Started | null = null
+  /** Null: nobody has seen, with these resources. */
+  let usesGpu: boolean | null = null
+  let passedOver: readonly PassedOver[] = []
+  let closing: Promise<void> | null = null
+  const starts = createTurnstile()
+
+  const explain = (error: unknown): EngineError =>
+    closing !== null ? new EngineError('closed', 'the engine was closed') : toEngineError(error)
+
+  /** @throws UnfitDevice */
+  const startOnce = async (signal: AbortSignal): Promise<EngineChild> => {
+    if (closing !== null) throw new EngineError('closed', 'the engine was closed')
+    const { memoryLimitBytes = defaultMemoryLimit(), gpuDevice } = options
+    // Beside a GPU several threads look at distributions at once: there it is these looks that a step would wait for.
+    const inOrder = options.threads === 1 && (options.gpu === false || usesGpu === false)
+    const place = { memoryLimitBytes, modelPath, gpuDevice, inOrder, confinement: confinement.level }
+    const child = startChild(
+      {
+        onLane: events.onLane,
+        onDeath: (error) => {
+          if (running?.child !== child) return
+          running = null
+          events.onDeath(explain(error))
+        },
+      },
+      place,
+    )
+    running = { child, loaded: new Map(policy === null ? [] : [[policy.path, policy.sha256]]) }
+    try {
+      const adapter = policy && (await child.hand(policy))
+      const without = passedOver.map(({ by }) => by)
+      const told = { options: { ...options, modelPath }, adapter, without, ...tuning, inOrder, scratch: child.scratch }
+      const { answer } = child.request({ kind: 'start', ...told })
+      killUnlessSettled(child, answer, START_TIMEOUT_MS)
+      // Loading cannot be interrupted from within, so an abort ends the process.
+      const { placement, version } = startedBy(await abortable(answer, signal, () => child.kill()))
+      await tryDevice(child, placement, signal)
+      usesGpu = placement.layers > 0
+      started = { placement, build: { nodeLlamaCpp: version, backend: backendName(placement) } }
+      return child
+    } catch (error) {
+      await child.stop()
+      throw error
+    }
+  }
+
+  const startAlone = async (signal: AbortSignal): Promise<EngineChild> => {
+    for (;;) {
+      if (running !== null) return running.child
+      try {
+        return await startOnce(signal)
+      } catch (error) {
+        if (!(error instanceof UnfitDevice)) throw error
+        passedOver = [...passedOver, error.passed]
+        onPassedOver(error.passed)
+      }
+    }
+  }
+
+  const start = async (signal: AbortSignal): Promise<EngineChild> => {
+    const leave = await starts.enter(signal)
+    return await startAlone(signal).finally(leave)
+  }
+
+  const stop = async (): Promise<void> => {
+    await running?.child.stop()
+    running = null
+  }
+
+  return {
+    ...{ explain, start, stop },
+    get options() {
+      return options
+    },
+    get confinement() {
+      return confinement
+    },
+    get pid() {
+      return running?.child.pid
+    },
+    get passedOver() {
+      return passedOver
+    },
+    get started() {
+      return started
+    },
+    get running() {
+      return running
+    },
+    get policy() {
+      return policy
+    },
+    set policy(next) {
+      policy = next
+    },
+    async restart(next, signal) {
+      await stop()
+      if (next.gpu !== options.gpu || next.gpuDevice !== options.gpuDevice) passedOver = []
+      options = next
+      usesGpu = null
+      confinement = await findConfinement(next.gpu)
+      await start(signal)
+    },
+    close() {
+      closing ??= (async () => {
+        await running?.child.stop()
+      })()
+      return closing
+    },
+  }
+}
+
+/** The process has died when it was to compute by this way to a GPU. */
+class UnfitDevice extends Error {
+  constructor(readonly passed: PassedOver) {
+    super(passed.why)
+  }
+}
+
+/**
+ * Computes some tokens. A driver can be too old for the code that llama.cpp's build brings, and then the process ends at the first
+ * of them, with the model loaded.
+ * @throws UnfitDevice
+ */
+async function tryDevice(
+  child: EngineChild,
+  { contextSize, ...placement }: Placement,
+  signal: AbortSignal,
+): Promise<void> {
+  const by = interfaceOf(placement)
+  if (by === null) return
+  const tokens = new Int32Array(Math.min(TRIAL_TOKENS, contextSize))
+  const { answer } = child.request({ kind: 'score', tokens, from: 1, draws: null })
+  killUnlessSettled(child, answer, TRIAL_TIMEOUT_MS)
+  try {
+    await abortable(answer, signal, () => child.kill())
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'engine_crashed')
+      throw new UnfitDevice({ by, why: error.detail })
+    throw error
+  }
+}
+
+function startedBy(answer: Awaited<ReturnType<EngineChild['request']>['answer']>) {
+  if (answer.kind !== 'started') throw new EngineError('engine_failed', `a start was answered by ${answer.kind}`)
+  return answer
+}

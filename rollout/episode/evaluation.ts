@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto'
+import type { AdapterFile, Engine } from '../engine/types.js'
+import { REWARD_PRESETS } from '../reward/index.js'
+import type { Stage } from './episode-runtime.js'
+import type { EpisodeLimits } from './limits.js'
+import { playEpisode, promptOf } from './run-episode.js'
+import { runAll, turnSeeds } from './run-group.js'
+import type { Task } from './task.js'
+import type { Heard, Listener } from './understood-message.js'
+
+/** What one policy made of one task, averaged over its samples. */
+export interface TaskResult {
+  readonly taskId: string
+  /** By the stage's preset. */
+  readonly reward: number
+  /** By every preset, whichever the policy was trained with. */
+  readonly rewards: Readonly<Record<string, number>>
+  /** Share of the samples that solved the task exactly. */
+  readonly solved: number
+  readonly calls: number
+  /** What a listener made of messages that had to ask for something, in all samples. Absent where the rules alone did. */
+  readonly heard?: readonly Heard[]
+}
+
+export interface EvaluationSettings {
+  readonly samplesPerTask: number
+  readonly lanes: number
+  /** Sampler seeds depend on this, the task and the sample alone: two policies meet the same draws. */
+  readonly seed: number
+  /** Of the sampler; 0: always the likeliest token, so that all samples of a task are alike. */
+  readonly temperature: number
+  readonly limits: EpisodeLimits
+  /** Hears what users are asked, in place of the rules. */
+  readonly listener?: Listener
+}
+
+/** Rollouts of one policy that were sampled together. `policy` and `from`: their places. */
+export interface PlayedTogether {
+  readonly policy: number
+  readonly from: number
+  readonly played: readonly Played[]
+}
+
+/** Results that are there already, and where further ones go. */
+export interface EvaluationRecord {
+  readonly earlier: readonly PlayedTogether[]
+  add(results: readonly PlayedTogether[]): Promise<void>
+  onProgress(done: number, wanted: number): void
+}
+
+/** One rollout to play. */
+interface Attempt {
+  readonly task: Task
+  readonly seeds: readonly number[]
+}
+
+/** What of an engine plays tasks. */
+export type PlayingEngine = Pick<Engine, 'usePolicy' | 'openLanes'>
+
+/** What is kept of a rollout. */
+export type Played = Pick<TaskResult, 'reward' | 'rewards' | 'solved' | 'calls' | 'heard'>
+
+/**
+ * Plays every task `samplesPerTask` times under each policy. Engines share the work, `lanes` rollouts at a
+ * time; which of them plays what changes nothing, because the rollouts that are sampled together are always the same.
+ * @param policies  adapters; null: the bare base
+ * @param engines   one or more, each with `lanes` lanes
+ * @param record   what an interrupted evaluation goes on from; default: none
+ * @returns  for each policy the tasks' results, in their order
+ */
+export async function evaluatePolicies(
+  tasks: readonly Task[],
+  policies: readonly (AdapterFile | null)[],
+  engines: readonly PlayingEngine[],
+  stage: Stage,
+  settings: EvaluationSettings,
+  signal: AbortSignal,
+  record?: EvaluationRecord,
+): Promise<TaskResult[][]> {
+  const { samplesPerTask, lanes, limits, seed } = settings
+  const attempts = tasks.flatMap((task) =>
+    Array.from({ length: samplesPerTask }, (_, sample): Attempt => {
+      return { task, seeds: turnSeeds(attemptSeed(seed, task, sample), sample, limits) }
+    }),
+  )
+  const played = policies.map(() => new Array<Played>(attempts.length))
+  const open = policies.map(() => Array.from({ length: Math.ceil(attempts.length / lanes) }, (_, i) => i * lanes))
+  let done = 0
+  const keep = ({ policy, from, played: found }: PlayedTogether): void => {
+    for (const [i, one] of found.entries()) played[policy]![from + i] = one
+    done += found.length
+    record?.onProgress(done, policies.length * attempts.length)
+  }
+  for (const earlier of record?.earlier ?? []) {
+    keep(earlier)
+    open[earlier.policy] = open[earlier.policy]!.filter((from) => from !== earlier.from)
+  }
+  const work = async (engine: PlayingEngine, own: number, inner: AbortSignal): Promise<void> => {
+    // Its own policy first: another one costs a swap.
+    for (let k = 0; k < policies.length; k++) {
+      const policy = (own + k) % policies.length
+      if (open[policy]!.length > 0) await engine.usePolicy(policies[policy]!, inner)
+      for (let from = open[policy]!.shift(); from !== undefined; from = open[policy]!.shift()) {
+        const found = await playTogether(attempts.slice(from, from + lanes), engine, stage, settings, inner)
+        const together = { policy, from, played: found }
+        await record?.add([together])
+        keep(together)
+      }
+    }
+  }
+  await runAll(
+    engines.map((engine, i) => (inner) => work(engine, i % policies.length, inner)),
+    signal,
+  )
+  return played.map((rollouts) =>
+    tasks.map(({ id }, i) => meanOf(id, rollouts.slice(i * samplesPerTask, (i + 1) * samplesPerTask))),
+  )
+}
+
+async function playTogether(
+  attempts: readonly Attempt[],
+  engine: PlayingEngine,
+  stage: Stage,
+  { limits, temperature, listener }: EvaluationSettings,
+  signal: AbortSignal,
+): Promise<Played[]> {
+  const requests = attempts.map(({ task, seeds }) => ({ prompt: promptOf(task, stage, limits), seeds, temperature }))
+  const sources = await engine.openLanes(requests, signal)
+  const rollouts = await runAll(
+    attempts.map(
+      ({ task }, i) =>
+        (inner) =>
+          playEpisode(task, sources[i]!, stage, limits, inner, listener),
+    ),
+    signal,
+  )
+  return rollouts.map(({ rollout: { solved, calls }, heard, score }) => {
+    const rewards = Object.fromEntries([...REWARD_PRESETS].map(([name, preset]) => [name, score(preset).total]))
+    const played = { reward: rewards[stage.reward.name]!, rewards, solved: Number(solved), calls: calls.length }
+    return listener ? { ...played, heard } : played
+  })
+}
+
+function meanOf(taskId: string, samples: readonly Played[]): TaskResult {
+  const mean = (value: (one: Played) => number): number =>
+    samples.reduce((sum, one) => sum + value(one) / samples.length, 0)
+  return {
+    taskId,
+    reward: mean((one) => one.reward),
+    rewards: Object.fromEntries([...REWARD_PRESETS.keys()].map((name) => [name, mean((one) => one.rewards[name]!)])),
+    solved: mean((one) => one.solved),
+    calls: mean((one) => one.calls),
+    ...(samples.some(({ heard }) => heard) ? { heard: samples.flatMap(({ heard = [] }) => heard) } : {}),
+  }
+}
+
+function attemptSeed(seed: number, task: Task, sample: number): Uint8Array {
+  return createHash('sha256')
+    .update(JSON.stringify(['prove/evaluation/1', seed, task.id, sample]))
+    .digest()
+}
+
+export interface Estimate {
+  readonly mean: number
+  /** Standard error of the mean over tasks. */
+  readonly stderr: number
+}
+
+export function estimate(values: readonly number[]): Estimate {
+  if (values.length < 2) throw new RangeError(`a standard error needs two values, not ${values.length}`)
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1)
+  return { mean, stderr: Math.sqrt(variance / values.length) }
+}

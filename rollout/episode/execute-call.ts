@@ -1,0 +1,39 @@
+import { type ToolResponse, takesArguments } from '../../servers/kernel/index.js'
+import type { JsonObject, LoggedCall } from '../reward/index.js'
+import type { ParsedCall } from './tool-call-format.js'
+import type { RoutedTool } from './toolset.js'
+
+/** Makes a call in the world that the tool is of. */
+export type CallWorld = (tool: RoutedTool, args: JsonObject) => ToolResponse | Promise<ToolResponse>
+
+/** What a call came to: its entry in the log that is scored, and the JSON that the policy reads. */
+export interface ExecutedCall {
+  readonly entry: LoggedCall
+  readonly payload: string
+}
+
+/**
+ * Executes a call that passes validity levels 1 and 2; answers any other with an error the policy can read.
+ * @param turn  index of the user turn in which it is made: tools that come later are not there yet
+ */
+export async function executeCall(
+  call: ParsedCall,
+  offered: readonly RoutedTool[],
+  turn: number,
+  callWorld: CallWorld,
+): Promise<ExecutedCall> {
+  if (call.malformed) return { entry: call, payload: refusal('malformed_call', 'The call block could not be read.') }
+  const entry = { name: call.name, arguments: call.arguments, ok: false }
+  const tool = offered.find(({ name }) => name === call.name)
+  const isEarly = (tool?.from ?? 0) > turn
+  if (!tool || isEarly) {
+    const payload = refusal('unknown_tool', 'There is no such tool.')
+    return { entry: isEarly ? { ...entry, early: true } : entry, payload }
+  }
+  if (!takesArguments(tool, call.arguments))
+    return { entry, payload: refusal('invalid_arguments', 'The arguments do not fit.') }
+  const { ok, text } = await callWorld(tool, call.arguments)
+  return { entry: { ...entry, ok }, payload: text }
+}
+
+const refusal = (error: string, message: string): string => JSON.stringify({ error, message })

@@ -1,0 +1,236 @@
+import type { McpConnection } from '../../servers/kernel/index.js'
+import type { SampledTurn, Token, TokenSource } from '../engine/types.js'
+import {
+  type LoggedCall,
+  type RewardBreakdown,
+  type RewardPreset,
+  type RolloutFacts,
+  type Saying,
+  solvedExactly,
+} from '../reward/index.js'
+import { digestsOf, hashesOf, openSessions, statesHash } from './environment-states.js'
+import type { PreparedTask, Stage } from './episode-runtime.js'
+import { EpisodeError } from './errors.js'
+import { executeCall } from './execute-call.js'
+import type { EpisodeLimits } from './limits.js'
+import type { EpisodeEnd, Rollout } from './rollout.js'
+import { FIRST_WORDS, replyOf, type UserReply } from './scripted-user.js'
+import type { Task } from './task.js'
+import { exampleOf, type RoutedTool } from './toolset.js'
+import { type AskingMessage, askingMessage, type Heard, heardByRules, type Listener } from './understood-message.js'
+
+/** The first prompt of a task, in token ids. @throws EpisodeError */
+export function promptOf(task: Task, stage: Stage, limits: EpisodeLimits): readonly Token[] {
+  return prepare(task, stage, limits).prompt
+}
+
+function prepare(task: Task, stage: Stage, limits: EpisodeLimits): PreparedTask {
+  const prepared = stage.prepare(task)
+  const { length } = prepared.prompt
+  if (length >= limits.maxRolloutTokens) {
+    throw new EpisodeError('prompt_too_long', `${length} of ${limits.maxRolloutTokens} tokens`)
+  }
+  return prepared
+}
+
+/** Whether a task's first prompt leaves room for an answer. @throws EpisodeError for a task that is wrong in another way */
+export function hasRoom(task: Task, stage: Stage, limits: EpisodeLimits): boolean {
+  try {
+    promptOf(task, stage, limits)
+    return true
+  } catch (error) {
+    if (error instanceof EpisodeError && error.code === 'prompt_too_long') return false
+    throw error
+  }
+}
+
+/** A rollout that was played and not scored, and what it earns under any reward. */
+export interface PlayedEpisode {
+  readonly rollout: Omit<Rollout, 'reward'>
+  /** What was made of the messages that had to ask for something, in order. */
+  readonly heard: readonly Heard[]
+  /** @throws EpisodeError `bad_task` when the ground truth cannot be carried out and the reward asks where it leads */
+  score(reward: RewardPreset): RewardBreakdown
+}
+
+/** Plays one conversation and scores it by the stage's reward, see `playEpisode`. */
+export async function runEpisode(
+  task: Task,
+  source: TokenSource,
+  stage: Stage,
+  limits: EpisodeLimits,
+  signal: AbortSignal,
+): Promise<Rollout> {
+  const { rollout, score } = await playEpisode(task, source, stage, limits, signal)
+  return { ...rollout, reward: score(stage.reward) }
+}
+
+/**
+ * Plays one conversation between a policy and its worlds. The policy's tokens come from `source`: the
+ * live engine on a node, the recorded body at the coordinator. So judging replays a rollout through the very code that
+ * made it. The source is closed when the episode ends, however it ends.
+ * @param listener  hears what the user is asked, in place of the rules; a swarm's rollouts and their judges have none
+ * @throws EpisodeError for a bad task; whatever the source or the MCP connection throws. The rollout is then void.
+ */
+export async function playEpisode(
+  task: Task,
+  source: TokenSource,
+  stage: Stage,
+  limits: EpisodeLimits,
+  signal: AbortSignal,
+  listener?: Listener,
+): Promise<PlayedEpisode> {
+  const connections = new Map<string, McpConnection>()
+  try {
+    const { offered, turns: told, prompt, expected } = prepare(task, stage, limits)
+    const sessions = openSessions(task, stage.catalogue, stage.worlds)
+    for (const [server, session] of sessions) connections.set(server, await stage.connections.connect(session))
+    const transcript = createTranscript(prompt)
+    const calls: LoggedCall[] = []
+    const turns: number[] = []
+    const responses: string[] = []
+    const said: SaidTokens[] = []
+    const heard: Heard[] = []
+    const progress = { offered, connections, transcript, calls, turns, responses, said, heard }
+    const hear: Hear = async (message) => (listener ? listener.hear(message, signal) : heardByRules(message))
+    const end = await converse({ ...task, turns: told }, source, stage, limits, progress, hear, signal)
+    const states = hashesOf(sessions)
+    const facts = (): RolloutFacts => ({
+      states: digestsOf(expected(), states),
+      turns,
+      results: responses,
+      said: said.map(({ tokens, malformed, ...when }) => ({ ...when, text: proseOf(tokens, malformed, stage) })),
+    })
+    const rollout = {
+      ...transcript.finish(),
+      calls,
+      responses,
+      stateHash: statesHash(states),
+      end,
+      solved: solvedExactly(task.groundTruth, calls),
+    }
+    return {
+      rollout,
+      heard,
+      score: (reward) => reward.score(exampleOf(task, offered), calls, ...(reward.needsFacts ? [facts()] : [])),
+    }
+  } finally {
+    await Promise.all([source.close(), ...[...connections.values()].map((connection) => connection.close())])
+  }
+}
+
+interface Progress {
+  readonly offered: readonly RoutedTool[]
+  readonly connections: ReadonlyMap<string, McpConnection>
+  readonly transcript: Transcript
+  readonly calls: LoggedCall[]
+  /** Index of the user turn in which each was made. */
+  readonly turns: number[]
+  readonly responses: string[]
+  readonly said: SaidTokens[]
+  readonly heard: Heard[]
+}
+
+type Hear = (message: AskingMessage) => Promise<Heard>
+
+/** A message of the assistant, before anybody reads what it says to the user. */
+interface SaidTokens extends Omit<Saying, 'text'> {
+  readonly tokens: readonly Token[]
+  /** Its blocks that were meant to be calls. */
+  readonly malformed: readonly string[]
+}
+
+/** What a user reads of a message: neither its calls, readable or not, nor the token that ends it. */
+function proseOf(
+  tokens: readonly Token[],
+  malformed: readonly string[],
+  { tokenizer, dialect }: Pick<Stage, 'tokenizer' | 'dialect'>,
+): string {
+  const ends = tokens.length > 0 && tokenizer.isEndOfGeneration(tokens.at(-1)!)
+  const prose = dialect.prose(tokenizer.detokenize(ends ? tokens.slice(0, -1) : tokens))
+  return malformed.reduce((rest, block) => rest.replace(block, () => ' '), prose)
+}
+
+async function converse(
+  task: Pick<Task, 'id' | 'turns' | 'questions'>,
+  source: TokenSource,
+  { tokenizer, dialect, renderer }: Stage,
+  limits: EpisodeLimits,
+  { offered, connections, transcript, calls, turns, responses, said, heard }: Progress,
+  hear: Hear,
+  signal: AbortSignal,
+): Promise<EpisodeEnd> {
+  let feed: Token[] = []
+  let user = FIRST_WORDS
+  for (let turn = 0; turn < limits.maxAssistantTurns; turn++) {
+    const room = limits.maxRolloutTokens - transcript.length - feed.length
+    if (room < 1) return 'rollout_length'
+    const sampled = await source.next(feed, Math.min(limits.maxTurnTokens, room), signal)
+    transcript.append(feed, sampled)
+    const parsed = dialect.parseCalls(tokenizer.detokenize(sampled.tokens))
+    let reply: UserReply | undefined
+    if (parsed.length === 0) {
+      const message = askingMessage(task, user.turn, () => proseOf(sampled.tokens, [], { tokenizer, dialect }))
+      const made = message && (await hear(message))
+      if (made) heard.push(made)
+      reply = replyOf(task, user, made)
+    }
+    said.push({
+      turn: user.turn,
+      calls: calls.length,
+      isAnswer: reply?.isAnswer === true,
+      tokens: sampled.tokens,
+      malformed: parsed.flatMap((call) => (call.malformed ? [call.raw] : [])),
+    })
+    const payloads: string[] = []
+    for (const call of parsed) {
+      if (calls.length === limits.maxCalls) return 'call_limit'
+      const { entry, payload } = await executeCall(call, offered, user.turn, ({ server, name }, args) =>
+        connections.get(server)!.callTool(name, { ...args }, signal),
+      )
+      calls.push(entry)
+      turns.push(user.turn)
+      responses.push(payload)
+      payloads.push(payload)
+    }
+    if (sampled.stop === 'length') return room > limits.maxTurnTokens ? 'turn_length' : 'rollout_length'
+    if (!reply) {
+      feed = renderer.toolResults(payloads)
+    } else {
+      if (reply.says === undefined) return 'finished'
+      user = reply.state
+      feed = renderer.userTurn(reply.says)
+    }
+  }
+  return 'turn_limit'
+}
+
+interface Transcript {
+  readonly length: number
+  append(feed: readonly Token[], sampled: SampledTurn): void
+  finish(): Pick<Rollout, 'tokens' | 'promptLength' | 'mask' | 'logprobs'>
+}
+
+function createTranscript(prompt: readonly Token[]): Transcript {
+  const tokens = [...prompt]
+  /** Where the sampled turns lie in `tokens`. */
+  const turns: (readonly [start: number, end: number])[] = []
+  const logprobs: number[] = []
+  return {
+    get length() {
+      return tokens.length
+    },
+    append(feed, sampled) {
+      tokens.push(...feed)
+      const start = tokens.length
+      tokens.push(...sampled.tokens)
+      turns.push([start, tokens.length])
+      logprobs.push(...sampled.logprobs)
+    },
+    finish() {
+      const mask = new Uint8Array(tokens.length)
+      for (const [start, end] of turns) mask.fill(1, start, end)
+      return { tokens, promptLength: prompt.length, mask, logprobs }
+    },
+  }
+}

@@ -1,0 +1,55 @@
+import type { Engine } from '../engine/types.js'
+import type { Stage } from './episode-runtime.js'
+import type { EpisodeLimits } from './limits.js'
+import type { Rollout } from './rollout.js'
+import { promptOf, runEpisode } from './run-episode.js'
+import { samplerSeed } from './seeds.js'
+import type { Task } from './task.js'
+
+/** Seeds for every turn a rollout may have, from the lease's seed alone: nothing is left for the node to choose. */
+export function turnSeeds(leaseSeed: Uint8Array, rollout: number, limits: EpisodeLimits): number[] {
+  return Array.from({ length: limits.maxAssistantTurns }, (_, turn) => samplerSeed(leaseSeed, rollout, turn))
+}
+
+/**
+ * Generates the rollouts of one group in lockstep. All or nothing: if one rollout is void, so is the group.
+ * @param rollouts  G, the number of rollouts
+ */
+export async function runGroup(
+  task: Task,
+  rollouts: number,
+  leaseSeed: Uint8Array,
+  engine: Pick<Engine, 'openLanes'>,
+  stage: Stage,
+  limits: EpisodeLimits,
+  signal: AbortSignal,
+): Promise<Rollout[]> {
+  const prompt = promptOf(task, stage, limits)
+  const requests = Array.from({ length: rollouts }, (_, i) => ({ prompt, seeds: turnSeeds(leaseSeed, i, limits) }))
+  const sources = await engine.openLanes(requests, signal)
+  return runAll(
+    sources.map((source) => (inner) => runEpisode(task, source, stage, limits, inner)),
+    signal,
+  )
+}
+
+/** Runs all together; the first failure stops the others, and is thrown only when every one of them has ended. */
+export async function runAll<T>(
+  starts: readonly ((signal: AbortSignal) => Promise<T>)[],
+  signal: AbortSignal,
+): Promise<T[]> {
+  const failed = new AbortController()
+  const joined = AbortSignal.any([signal, failed.signal])
+  const settled = await Promise.allSettled(
+    starts.map(async (start) => {
+      try {
+        return await start(joined)
+      } catch (error) {
+        failed.abort(error)
+        throw error
+      }
+    }),
+  )
+  if (failed.signal.aborted) throw failed.signal.reason
+  return settled.map((result) => (result as PromiseFulfilledResult<T>).value)
+}

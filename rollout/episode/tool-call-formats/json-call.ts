@@ -1,0 +1,44 @@
+import type { JsonObject } from '../../reward/index.js'
+import { CALL_LIMITS } from '../limits.js'
+import type { ParsedCall } from '../tool-call-format.js'
+
+/**
+ * Reads a call that is a JSON object with a name and arguments.
+ * @param raw  the text between the tags
+ * @param key  under which the arguments stand; a call without them has none
+ * @returns undefined when it cannot be read, or is none that a tool could have (`CALL_LIMITS`)
+ */
+export function readJsonCall(raw: string, key: string): ParsedCall | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(raw)
+  } catch {
+    return undefined
+  }
+  return isObject(value) ? callOf(value.name, Object.hasOwn(value, key) ? value[key] : {}) : undefined
+}
+
+/** A call with that name and those arguments, parsed from JSON; undefined when no tool could have it (`CALL_LIMITS`). */
+export function callOf(name: unknown, args: unknown): ParsedCall | undefined {
+  if (typeof name !== 'string' || name === '' || !name.isWellFormed() || bytesOf(name) > CALL_LIMITS.nameBytes)
+    return undefined
+  if (!isObject(args) || nestsBeyond(args, CALL_LIMITS.depth)) return undefined
+  return { name, arguments: args as JsonObject }
+}
+
+const encoder = new TextEncoder()
+
+const bytesOf = (text: string): number => encoder.encode(text).length
+
+function nestsBeyond(value: object, depth: number): boolean {
+  let level: unknown[] = [value]
+  for (let at = 0; level.length > 0; at++) {
+    if (at > depth) return true
+    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []))
+  }
+  return false
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,122 @@
+import {
+  createConnectionPool,
+  createWorldCache,
+  type McpConnection,
+  offeredTool,
+  type ServerDefinition,
+} from '../../servers/kernel/index.js'
+import type { Token } from '../engine/index.js'
+import { executeCall, type ParsedCall, type RoutedTool } from '../episode/index.js'
+import { complete } from './completion.js'
+import { ConversationError } from './errors.js'
+import type { ServedPolicy } from './policy.js'
+
+export interface TableOptions {
+  readonly worlds: readonly ServerDefinition[]
+  /** Of the worlds. */
+  readonly seed: number
+  /** Names of the tools that are offered; null: all of the worlds'. */
+  readonly tools: ReadonlySet<string> | null
+  readonly temperature: number
+  /** Of the draws. */
+  readonly drawSeed: number
+}
+
+export interface TableNews {
+  onText(text: string): void
+  onCall(call: ParsedCall): void
+  /** @param text  JSON, as the policy gets it */
+  onResult(text: string, ok: boolean): void
+  /** An answer of the policy is over. */
+  onTurn(): void
+}
+
+/** A conversation of a user with a policy that is at work on worlds, played as an episode is. */
+export interface Table {
+  readonly tools: readonly RoutedTool[]
+  /** Tokens of the conversation so far. */
+  readonly length: number
+  /**
+   * The user's turn: the policy answers, its calls are made, until it answers without one.
+   * @returns  why it ended: `cut`: the context was full in the middle of an answer; `turn_limit`: it did nothing but call
+   * @throws ConversationError, which leaves the conversation as it was; EngineError; the signal's reason
+   */
+  say(text: string, news: TableNews, signal: AbortSignal): Promise<'answered' | 'cut' | 'turn_limit'>
+  /** Begins anew, with the worlds as they were. */
+  reset(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Answers to one user turn, as in the paper's episodes (section 4.1). */
+const MOST_TURNS = 10
+
+/** Sits a policy down before fresh sessions of some worlds. */
+export async function createTable(policy: ServedPolicy, options: TableOptions): Promise<Table> {
+  const { worlds, seed, temperature, drawSeed } = options
+  const { renderer } = policy
+  const cache = createWorldCache()
+  const pool = createConnectionPool()
+  const connections = new Map<string, McpConnection>()
+  const tools = worlds.flatMap((world) =>
+    world.tools
+      .filter(({ name }) => options.tools?.has(name) ?? true)
+      .map((tool): RoutedTool => ({ ...offeredTool(tool), server: world.name })),
+  )
+  let transcript: readonly Token[] = []
+  let answers = 0
+
+  const leave = async (): Promise<void> => {
+    await Promise.all([...connections.values()].map((connection) => connection.close()))
+    connections.clear()
+  }
+  const sit = async (): Promise<void> => {
+    await leave()
+    transcript = []
+    for (const world of worlds) connections.set(world.name, await pool.connect(cache.open(world, seed)))
+  }
+
+  /** What the user says, after what was said. */
+  const opened = (text: string): Token[] =>
+    transcript.length === 0 ? renderer.firstPrompt(tools, text) : [...transcript, ...renderer.userTurn(text)]
+
+  await sit()
+  return {
+    tools,
+    get length() {
+      return transcript.length
+    },
+    async say(text, news, signal) {
+      let prompt = opened(text)
+      for (let turn = 0; turn < MOST_TURNS; turn++) {
+        const sampling = { temperature, seed: drawSeed + answers++, maxTokens: policy.contextSize, choices: 1 }
+        const [answer] = await complete(prompt, policy, sampling, signal, (_, piece) => news.onText(piece.text)).catch(
+          (error: unknown) => {
+            // In the middle of a turn the worlds have changed already: what was said stays.
+            if (turn > 0 && error instanceof ConversationError && error.code === 'context_full') return []
+            throw error
+          },
+        )
+        if (!answer) return 'cut'
+        const isCut = answer.stop === 'length'
+        transcript = [...prompt, ...answer.ids, ...(isCut ? renderer.assistantTurn('') : [])]
+        news.onTurn()
+        if (isCut) return 'cut'
+        if (answer.parsed.length === 0) return 'answered'
+        const payloads: string[] = []
+        for (const call of answer.parsed) {
+          news.onCall(call)
+          const { entry, payload } = await executeCall(call, tools, 0, ({ server, name }, args) =>
+            connections.get(server)!.callTool(name, { ...args }, signal),
+          )
+          news.onResult(payload, !entry.malformed && entry.ok)
+          payloads.push(payload)
+        }
+        prompt = [...transcript, ...renderer.toolResults(payloads)]
+        transcript = prompt
+      }
+      return 'turn_limit'
+    },
+    reset: sit,
+    close: leave,
+  }
+}

@@ -1,0 +1,103 @@
+import type { OfferedTool } from '../../servers/kernel/index.js'
+import type { Token } from '../engine/index.js'
+import { EpisodeError } from '../episode/index.js'
+import type { JsonObject } from '../reward/index.js'
+import { ConversationError } from './errors.js'
+import type { ServedPolicy } from './policy.js'
+
+export interface MadeCall {
+  readonly id: string
+  readonly name: string
+  readonly arguments: JsonObject
+}
+
+export type Message =
+  | { readonly role: 'system'; readonly text: string }
+  | { readonly role: 'user'; readonly text: string }
+  | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly MadeCall[] }
+  /** What a call has given; any text. */
+  | { readonly role: 'tool'; readonly callId: string; readonly text: string }
+
+export interface Conversation {
+  readonly tools: readonly OfferedTool[]
+  readonly messages: readonly Message[]
+}
+
+/**
+ * A conversation in token ids, up to where the assistant begins, as an episode has it: the model's own template over tools, system message
+ * and first user turn, and from then on what its dialect writes. What an assistant has said is tokenised anew, which may give other
+ * tokens of the same text than were sampled.
+ *
+ * Texts of one role that follow each other are one turn, with an empty line between them. A tool's result that is not JSON is given as a
+ * JSON string.
+ * @throws ConversationError
+ */
+export function promptOf({ tools, messages }: Conversation, { dialect, renderer }: ServedPolicy): Token[] {
+  const systems = messages.filter((message) => message.role === 'system')
+  const turns = messages.filter((message) => message.role !== 'system')
+  if (turns.length === 0) throw new ConversationError('bad_order', 'there is no message of the user')
+  try {
+    let at = 0
+    const users = (): string => {
+      const texts: string[] = []
+      for (let turn = turns[at]; turn?.role === 'user'; turn = turns[++at]) texts.push(turn.text)
+      return texts.join('\n\n')
+    }
+    if (turns[0]!.role !== 'user') throw new ConversationError('bad_order', `a user begins, not ${turns[0]!.role}`)
+    const system = systems.length === 0 ? undefined : systems.map(({ text }) => text).join('\n\n')
+    const tokens = renderer.firstPrompt(tools, users(), system)
+    while (at < turns.length) {
+      const said = turns[at++]!
+      if (said.role !== 'assistant') throw new ConversationError('bad_order', `after a user comes ${said.role}`)
+      if (at === turns.length) throw new ConversationError('bad_order', 'the last message is the assistant’s own')
+      const parts = [said.text, ...said.calls.map(({ name, arguments: args }) => dialect.writeCall(name, args))]
+      tokens.push(...renderer.assistantTurn(parts.filter((part) => part !== '').join('\n')))
+      if (said.calls.length > 0) {
+        const results = new Map<string, string>()
+        for (let turn = turns[at]; turn?.role === 'tool'; turn = turns[++at]) results.set(turn.callId, turn.text)
+        tokens.push(...renderer.toolResults(resultsOf(said.calls, results)))
+        // A user who speaks before the results were answered: the dialect has no turn for both.
+        if (turns[at]?.role === 'user')
+          throw new ConversationError(
+            'bad_order',
+            'between tool results and the next user message, the assistant answers',
+          )
+      } else {
+        const text = users()
+        if (text === '' && turns[at - 1]?.role !== 'user')
+          throw new ConversationError('bad_order', `after an assistant without calls comes ${turns[at]!.role}`)
+        tokens.push(...renderer.userTurn(text))
+      }
+    }
+    return tokens
+  } catch (cause) {
+    if (!(cause instanceof EpisodeError)) throw cause
+    if (cause.code === 'reserved_tag') throw new ConversationError('reserved_tag', cause.message, { cause })
+    if (cause.code === 'bad_template')
+      throw new ConversationError(
+        'not_written',
+        `the model's chat template cannot write these tools or messages: ${cause.detail}`,
+        { cause },
+      )
+    throw cause
+  }
+}
+
+function resultsOf(calls: readonly MadeCall[], results: ReadonlyMap<string, string>): string[] {
+  const stranger = [...results.keys()].find((id) => !calls.some((call) => call.id === id))
+  if (stranger !== undefined) throw new ConversationError('bad_tool_result', `there is no call ${stranger}`)
+  return calls.map(({ id, name }) => {
+    const text = results.get(id)
+    if (text === undefined) throw new ConversationError('bad_tool_result', `the call ${id} of ${name} has no result`)
+    return asJson(text)
+  })
+}
+
+function asJson(text: string): string {
+  try {
+    JSON.parse(text)
+    return text
+  } catch {
+    return JSON.stringify(text)
+  }
+}

@@ -1,0 +1,6 @@
+export { createTable, type Table, type TableNews } from './chat-session.js'
+export { type Completion, complete, type Piece } from './completion.js'
+export { type Conversation, type MadeCall, type Message, promptOf } from './conversation.js'
+export { ConversationError } from './errors.js'
+export { type ApiServer, serveOpenAi } from './openai/server.js'
+export { openPolicy, type PolicyOptions, type ServedPolicy } from './policy.js'

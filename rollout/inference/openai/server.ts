@@ -1,0 +1,168 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { type Context, Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { streamSSE } from 'hono/streaming'
+import { accessRefusal, hostsOf, isLoopback, listen } from '../../../common/http/index.js'
+import { complete } from '../completion.js'
+import { promptOf } from '../conversation.js'
+import { SERVE_LIMITS } from '../limits.js'
+import type { ServedPolicy } from '../policy.js'
+import { type AnswerHead, chunks, completionOf, usageOf } from './answer.js'
+import { ApiError, toApiError } from './errors.js'
+import { type ChatRequest, newSeed, readChatRequest } from './request.js'
+
+export interface ApiOptions {
+  /** Default 127.0.0.1: other machines cannot connect. */
+  readonly host?: string
+  /** 0 takes any free port. */
+  readonly port: number
+  /** What clients have to send as their key; null: nothing, which only loopback allows. */
+  readonly token: string | null
+  /** Hears of failures that are not the client's. */
+  readonly onError?: (error: unknown) => void
+}
+
+export interface ApiServer {
+  /** What clients take as their base URL: `http://127.0.0.1:8000/v1`. */
+  readonly url: string
+  /** Ends what is being answered, and stops listening. */
+  close(): Promise<void>
+}
+
+/**
+ * Serves a policy as OpenAI's chat completions (API reference, "Chat"): `/v1/models` and `/v1/chat/completions`. The engine answers one
+ * request after the other.
+ * @throws TypeError for a host that other machines reach, without a token; the system's error if the address cannot be listened on
+ */
+export async function serveOpenAi(policy: ServedPolicy, options: ApiOptions): Promise<ApiServer> {
+  const { host = '127.0.0.1', port, token, onError = () => undefined } = options
+  if (token === null && !isLoopback(host)) throw new TypeError(`${host} can be reached by others: a token is needed`)
+  const closing = new AbortController()
+  const created = Math.floor(Date.now() / 1000)
+  const model = { id: policy.name, object: 'model', created, owned_by: 'prove' }
+  const access = { hosts: hostsOf(host), origins: new Set<string>() }
+  let requests = 0
+
+  const app = new Hono()
+  app.use(async (context, next) => {
+    // Without a token, whoever can open a page in this machine's browser could ask.
+    const refusal = token === null ? accessRefusal(context.req.raw, access) : null
+    if (refusal) throw new ApiError(403, refusal.code, refusal.message)
+    if (token !== null && !holdsToken(context, token))
+      throw new ApiError(401, 'invalid_api_key', 'The API key is missing or wrong.')
+    await next()
+  })
+  app.get('/v1/models', (context) => context.json({ object: 'list', data: [model] }))
+  app.get('/v1/models/:id{.+}', (context) => {
+    checkModel(context.req.param('id'), policy)
+    return context.json(model)
+  })
+  app.post(
+    '/v1/chat/completions',
+    bodyLimit({
+      maxSize: SERVE_LIMITS.requestBytes,
+      onError: () => {
+        throw new ApiError(413, 'request_too_large', `A request has at most ${SERVE_LIMITS.requestBytes} bytes.`)
+      },
+    }),
+    async (context) => {
+      const body: unknown = await context.req.json().catch(() => {
+        throw new ApiError(400, 'invalid_json', 'The body is not JSON.')
+      })
+      const request = readChatRequest(body, policy.lanes, newSeed())
+      checkModel(request.model, policy)
+      if (requests >= SERVE_LIMITS.requests) {
+        context.header('retry-after', '5')
+        throw new ApiError(429, 'too_many_requests', `${requests} requests are answered or wait already.`)
+      }
+      requests += 1
+      const left = new AbortController()
+      const leave = (): void => left.abort(new Error('the client has left'))
+      context.req.raw.signal.addEventListener('abort', leave, { once: true })
+      const signal = AbortSignal.any([left.signal, closing.signal, AbortSignal.timeout(SERVE_LIMITS.answerMs)])
+      let streams = false
+      try {
+        const prompt = promptOf(request.conversation, policy)
+        const head = {
+          id: `chatcmpl-${randomBytes(12).toString('hex')}`,
+          created: Math.floor(Date.now() / 1000),
+          model: policy.name,
+        }
+        if (!request.stream) {
+          const completions = await complete(prompt, policy, request.sampling, signal)
+          return context.json(
+            completionOf(head, completions, { promptTokens: prompt.length, logprobs: request.logprobs }),
+          )
+        }
+        streams = true
+        return streamSSE(context, async (stream) => {
+          stream.onAbort(leave)
+          try {
+            await streamAnswer(head, prompt, request, signal, (data) => stream.writeSSE({ data }))
+          } finally {
+            requests -= 1
+          }
+        })
+      } finally {
+        if (!streams) requests -= 1
+      }
+    },
+  )
+  app.notFound((context) => {
+    const { method, path } = context.req
+    return context.json(new ApiError(404, 'unknown_url', `There is no ${method} ${path} here.`).body, 404)
+  })
+  app.onError((error, context) => {
+    const told = toApiError(error)
+    if (told.status === 500 && !closing.signal.aborted) onError(error)
+    return context.json(told.body, told.status)
+  })
+
+  const streamAnswer = async (
+    head: AnswerHead,
+    prompt: readonly number[],
+    request: ChatRequest,
+    signal: AbortSignal,
+    write: (data: string) => Promise<void>,
+  ): Promise<void> => {
+    // One after the other, in the order in which they were made.
+    let writing: Promise<void> = Promise.resolve()
+    const send = (part: object): void => {
+      writing = writing.then(() => write(JSON.stringify(part)))
+    }
+    try {
+      send(chunks.first(head))
+      const completions = await complete(prompt, policy, request.sampling, signal, (_, piece) =>
+        send(chunks.piece(head, piece, request.logprobs)),
+      )
+      for (const part of chunks.last(head, completions[0]!)) send(part)
+      if (request.includeUsage) send(chunks.usage(head, usageOf(prompt.length, completions)))
+    } catch (error) {
+      const told = toApiError(error)
+      if (told.status === 500 && !signal.aborted) onError(error)
+      // The status has gone out: clients find the error in the stream.
+      send(told.body)
+    }
+    await writing
+    await write('[DONE]')
+  }
+
+  const listening = await listen(app, { host, port, requestTimeoutMs: SERVE_LIMITS.requestMs })
+  return {
+    url: `${listening.origin}/v1`,
+    close() {
+      closing.abort(new Error('the server ends'))
+      return listening.close()
+    },
+  }
+}
+
+function checkModel(model: string, { name }: ServedPolicy): void {
+  if (model === name) return
+  throw new ApiError(404, 'model_not_found', `There is no model ${model.slice(0, 100)} here, only ${name}.`, 'model')
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+const holdsToken = (context: Context, token: string): boolean =>
+  timingSafeEqual(digest(context.req.header('authorization') ?? ''), digest(`Bearer ${token}`))

@@ -1,0 +1,40 @@
+export { binomialCdf, poissonTail, poissonUpper, quantile, type Share, shareOf } from './chances.js'
+export {
+  ANNOUNCEMENT_STAGE,
+  BODY_STAGES,
+  beginStage,
+  DUPLICATES_STAGE,
+  EVIDENCE_STAGES,
+  type EvidenceCode,
+  type JudgingStage,
+  outcomeOf,
+  STAGES,
+  type StageCode,
+  type StageNumber,
+  type StageOutcome,
+  type StageWatch,
+  stageOf,
+  UNWATCHED,
+} from './checks.js'
+export type { AnnouncedGroup, ExpectedGroup } from './delivered-group.js'
+export { unstableWorlds } from './environment-determinism.js'
+export { leaseSeed, newRoundSecret, roundSecretHash } from './lease-seed.js'
+export { expectedRepair, type RepairExpectation, type RepairSums, sumRepairs } from './logit-error-sums.js'
+export { completionOf, type EarlierGroup, findOverlap, type Overlap, type Sayings, sayingsOf } from './overlap.js'
+export { describePublishedGroup, GROUP_FORMAT, type GroupToPublish, publishedGroup } from './published-group.js'
+export { largestBody, recordCall } from './recorded-call.js'
+export { UnstableWorlds } from './replay.js'
+export { type GroupStatistics, measureGroup, type SampledToken, type TokenStatistics } from './sampled-token.js'
+export { type AuditedGroup, type AuditedRollout, drawsOf, rolesOf, type TokenReader, turnsOf } from './sampled-turns.js'
+export {
+  type Calibration,
+  CalibrationError,
+  type CalibrationSubject,
+  calibrationSchema,
+  describeHonest,
+  fitThresholds,
+  parseCalibration,
+  type Thresholds,
+} from './thresholds.js'
+export { judgeGroup } from './verify-group.js'
+export { type AuditFinding, judgeStatistics, measureFalseRefusals } from './verify-statistics.js'

@@ -1,0 +1,90 @@
+import { oddsOfSteering, steeringOdds } from './logit-error-tail.js'
+import type { SampledToken } from './sampled-token.js'
+import { type Calibration, CalibrationError, DRIFT, FAR, PRIOR } from './thresholds.js'
+
+/**
+ * What an audited group adds to the sums over all groups of its key. Choices among near ties stay below every limit of a single
+ * group; added up they stand out, because honest repairs average out and are blind to the reward.
+ */
+export interface RepairSums {
+  /** Sampled tokens. */
+  readonly tokens: number
+  /** Nats: the repairs of all tokens, and what an honest group needs on average. */
+  readonly repair: number
+  readonly expected: number
+  /** Logarithms of the odds that its choices were steered, see `oddsOfSteering`; left out by earlier versions. */
+  readonly odds?: readonly number[] | undefined
+  /** Of `repair` the share, and of the evidence, in rollouts that earned more than the group's mean. */
+  readonly betterRepair: number
+  readonly betterEvidence: number
+}
+
+/** What is expected of the repairs of honest groups. */
+export interface RepairExpectation {
+  /** Nats per unit of evidence: a bound of their mean. */
+  readonly mean: number
+  readonly steering: ReturnType<typeof steeringOdds>
+}
+
+/** Name of the honest groups' `meanRepair` in a calibration. */
+const REPAIRS = 'mean repair, nats'
+
+/**
+ * What a calibration says of honest repairs. It holds quantiles, and no group is worse than the quantile above it: so the mean
+ * that they bound is never below the true one. Honest repairs are few, and none at all would promise that there will be
+ * none: so one group more is counted, whose repair is the worst that the thresholds foresee.
+ * @throws CalibrationError `bad_calibration` for one without these quantiles
+ */
+export function expectedRepair({
+  honest,
+  groups,
+  thresholds,
+  repairTail,
+}: Pick<Calibration, 'honest' | 'groups' | 'thresholds' | 'repairTail'>): RepairExpectation {
+  const steps = Object.entries(honest[REPAIRS] ?? {})
+    .map(([share, nats]) => ({ upTo: share === 'max' ? 1 : Number(share), nats }))
+    .sort((a, b) => a.upTo - b.upTo)
+  if (steps.at(-1)?.upTo !== 1) throw new CalibrationError('bad_calibration', `it has no quantiles of "${REPAIRS}"`)
+  const measured = steps.reduce((sum, { upTo, nats }, i) => sum + (upTo - (steps[i - 1]?.upTo ?? 0)) * nats, 0)
+  const further = thresholds.all.repair / FAR
+  return { mean: (groups * measured + further) / (groups + 1), steering: steeringOdds(repairTail, DRIFT) }
+}
+
+/**
+ * @param tokens  the sampled ones of all rollouts, in order
+ * @param rollouts  how many of them each has, and what it earned
+ */
+export function sumRepairs(
+  tokens: readonly SampledToken[],
+  rollouts: readonly { readonly sampled: number; readonly reward: number }[],
+  { mean, steering }: RepairExpectation,
+): RepairSums {
+  const average = rollouts.reduce((sum, { reward }) => sum + reward, 0) / rollouts.length
+  let at = 0
+  const parts = rollouts.map(({ sampled, reward }) => {
+    const own = tokens.slice(at, at + sampled)
+    at += sampled
+    return {
+      isBetter: reward > average,
+      repair: own.reduce((sum, token) => sum + token.repair, 0),
+      evidence: own.reduce((sum, token) => sum + token.evidence, 0),
+    }
+  })
+  const sum = (of: 'repair' | 'evidence', among = parts): number => among.reduce((total, part) => total + part[of], 0)
+  const better = parts.filter(({ isBetter }) => isBetter)
+  const shareOf = (of: 'repair' | 'evidence'): number => (sum(of) > 0 ? Math.min(1, sum(of, better) / sum(of)) : 0)
+  // Calibrated is the repair per unit of evidence with so much more that needs none, see `meanRepair`.
+  const units = sum('evidence') + PRIOR
+  return {
+    tokens: tokens.length,
+    repair: sum('repair'),
+    expected: mean * units,
+    odds: oddsOfSteering(
+      tokens.map((token) => token.repair),
+      sum('evidence'),
+      steering,
+    ),
+    betterRepair: shareOf('repair'),
+    betterEvidence: shareOf('evidence'),
+  }
+}

@@ -1,0 +1,113 @@
+import { type RecordedCall, type RecordedRollout, type RefusalCode, refusal, SwarmRefusal } from '../../proto/index.js'
+import { type Rollout, runEpisode } from '../episode/index.js'
+import { bodyOf, type DeliveredGroup } from './delivered-group.js'
+import { unstableWorlds } from './environment-determinism.js'
+import { recordCall } from './recorded-call.js'
+import { playbackRefusal, sourceOf } from './rollout-source.js'
+
+/** What a world that is not deterministic looks like. */
+const REPLAY_DIFFERS: ReadonlySet<RefusalCode> = new Set([
+  'environment_mismatch',
+  'replay_mismatch',
+  'state_mismatch',
+  'reward_mismatch',
+  'termination',
+])
+
+/**
+ * Stage 3: a full replay of every rollout in fresh sessions. Whatever can be recomputed is recomputed and must be equal, with
+ * no tolerance. Before a node is blamed for a difference the world is asked whether it agrees with itself.
+ */
+export async function checkReplay(group: DeliveredGroup, signal: AbortSignal): Promise<void> {
+  const { announced } = group
+  const { rollouts } = bodyOf(group)
+  // What the announcement says is held against the body, and the body against the replay.
+  if (announced?.rewards.some((reward, i) => reward !== rollouts[i]!.reward.total))
+    throw refusal('reward_mismatch', 'the announcement claims other rewards')
+  try {
+    const replayed: Rollout[] = []
+    for (const [i, recorded] of rollouts.entries()) replayed.push(await replay(recorded, i, group, signal))
+    group.replayed = replayed
+  } catch (why) {
+    if (why instanceof SwarmRefusal && REPLAY_DIFFERS.has(why.code)) await blameWorld(group, signal)
+    throw why
+  }
+}
+
+async function blameWorld(group: DeliveredGroup, signal: AbortSignal): Promise<void> {
+  const { expected, theatre } = group
+  for (const recorded of bodyOf(group).rollouts) {
+    const unstable = await unstableWorlds(recorded, expected.task, expected.limits, theatre, signal)
+    if (unstable.length > 0) throw new UnstableWorlds(unstable)
+  }
+}
+
+/** The worlds of a group that disagreed with themselves on replay. */
+export class UnstableWorlds extends SwarmRefusal {
+  constructor(readonly servers: readonly string[]) {
+    const { effect, code, detail } = refusal('world_unstable', servers.join(', '))
+    super(effect, code, detail)
+  }
+}
+
+async function replay(
+  recorded: RecordedRollout,
+  i: number,
+  group: DeliveredGroup,
+  signal: AbortSignal,
+): Promise<Rollout> {
+  const rollout = await play(recorded, i, group, signal)
+  if (!sameCalls(recorded.calls, rollout))
+    throw refusal('replay_mismatch', `rollout ${i}: the call log differs from the replay`)
+  if (recorded.stateHash !== rollout.stateHash) throw refusal('state_mismatch', `rollout ${i}`)
+  if (!sameReward(recorded, rollout)) {
+    throw refusal(
+      'reward_mismatch',
+      `rollout ${i}: claimed ${recorded.reward.total}, recomputed ${rollout.reward.total}`,
+    )
+  }
+  if (recorded.endReason !== rollout.end)
+    throw refusal('termination', `rollout ${i}: ${recorded.endReason}, not ${rollout.end}`)
+  return rollout
+}
+
+async function play(
+  recorded: RecordedRollout,
+  i: number,
+  group: DeliveredGroup,
+  signal: AbortSignal,
+): Promise<Rollout> {
+  const { expected, theatre } = group
+  try {
+    const source = sourceOf(recorded, group)
+    const rollout = await runEpisode(expected.task, source, theatre, expected.limits, signal)
+    source.assertConsumed()
+    return rollout
+  } catch (cause) {
+    throw playbackRefusal(cause, i)
+  }
+}
+
+function sameCalls(claimed: readonly RecordedCall[], { calls, responses }: Rollout): boolean {
+  if (claimed.length !== calls.length) return false
+  return claimed.every((claim, k) => sameCall(claim, recordCall(calls[k]!, responses[k]!)))
+}
+
+const sameCall = (claim: RecordedCall, call: RecordedCall): boolean =>
+  claim.name === call.name &&
+  claim.argumentsJson === call.argumentsJson &&
+  claim.ok === call.ok &&
+  claim.malformed === call.malformed &&
+  claim.raw === call.raw &&
+  claim.resultJson === call.resultJson
+
+function sameReward({ reward: claimed }: RecordedRollout, { reward }: Rollout): boolean {
+  if (claimed.total !== reward.total) return false
+  const components = Object.entries(reward.components ?? {})
+  return (
+    claimed.components.length === components.length &&
+    components.every(
+      ([name, value], k) => claimed.components[k]!.name === name && claimed.components[k]!.value === value,
+    )
+  )
+}

@@ -1,0 +1,71 @@
+import type { Draw, Token, Tokenizer } from '../engine/types.js'
+import type { EpisodeLimits } from '../episode/limits.js'
+import type { Rollout } from '../episode/rollout.js'
+import { turnSeeds } from '../episode/run-group.js'
+import type { Dialect } from '../episode/tool-call-format.js'
+
+/** What an audit needs of a rollout, as the judge has replayed it. */
+export type AuditedRollout = Pick<Rollout, 'tokens' | 'mask' | 'logprobs'>
+
+/** A group under audit: its rollouts in the lease's order, and the lease's seed that fixes every draw. */
+export interface AuditedGroup {
+  readonly leaseId: string
+  readonly leaseSeed: Uint8Array
+  readonly rollouts: readonly AuditedRollout[]
+}
+
+/** The assistant turns of a rollout as [start, end) of its tokens: environment tokens lie between any two. */
+export function turnsOf(mask: Uint8Array): (readonly [start: number, end: number])[] {
+  const turns: (readonly [number, number])[] = []
+  for (let start = mask.indexOf(1); start >= 0; start = mask.indexOf(1, start)) {
+    const stop = mask.indexOf(0, start)
+    const end = stop < 0 ? mask.length : stop
+    turns.push([start, end])
+    start = end
+  }
+  return turns
+}
+
+/**
+ * What decided a rollout's sampled tokens, in order: every turn has its own seed.
+ * @param index  of the rollout in its group
+ * @throws RangeError for more turns than the limits allow: the judge has refused such a rollout before
+ */
+export function drawsOf({ mask }: AuditedRollout, leaseSeed: Uint8Array, index: number, limits: EpisodeLimits): Draw[] {
+  const seeds = turnSeeds(leaseSeed, index, limits)
+  return turnsOf(mask).flatMap(([start, end], turn) => {
+    const seed = seeds[turn]
+    if (seed === undefined) throw new RangeError(`rollout ${index} has more than ${seeds.length} assistant turns`)
+    return Array.from({ length: end - start }, (_, position) => ({ seed, position }))
+  })
+}
+
+/** What a sampled token is part of. */
+export interface TokenRole {
+  /** Of a tool call's arguments: the token's text overlaps theirs. */
+  readonly argument: boolean
+  readonly end: boolean
+}
+
+/** What it takes to read the tokens that a policy has sampled. */
+export interface TokenReader {
+  readonly tokenizer: Pick<Tokenizer, 'detokenize' | 'isEndOfGeneration'>
+  readonly dialect: Pick<Dialect, 'argumentSpans'>
+}
+
+/** The roles of a rollout's sampled tokens, in order. */
+export function rolesOf({ tokens, mask }: AuditedRollout, reader: TokenReader): TokenRole[] {
+  return turnsOf(mask).flatMap(([start, end]) => turnRoles(tokens.slice(start, end), reader))
+}
+
+function turnRoles(turn: readonly Token[], { tokenizer, dialect }: TokenReader): TokenRole[] {
+  const spans = dialect.argumentSpans(tokenizer.detokenize(turn))
+  let from = 0
+  return turn.map((token, i) => {
+    // Text up to here as a whole: a character may be spread over tokens that say nothing on their own.
+    const to = spans.length === 0 ? 0 : tokenizer.detokenize(turn.slice(0, i + 1)).length
+    const argument = spans.some(([low, high]) => from < high && to > low)
+    from = to
+    return { argument, end: tokenizer.isEndOfGeneration(token) }
+  })
+}

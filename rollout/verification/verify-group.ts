@@ -1,0 +1,28 @@
+import type { GroupBody } from '../../proto/index.js'
+import type { Rollout, Stage } from '../episode/index.js'
+import { BODY_STAGES, runStages, type StageWatch, UNWATCHED } from './checks.js'
+import type { AnnouncedGroup, DeliveredGroup, ExpectedGroup } from './delivered-group.js'
+
+export interface JudgeOptions {
+  /** What was announced, where the body is held against that too. */
+  readonly announced?: AnnouncedGroup | null
+  readonly watch?: StageWatch
+}
+
+/**
+ * The stages that need the body and nothing else, in the order of their table.
+ * @param content  the body, or its bytes as they came
+ * @returns the rollouts as replayed: the coordinator trains on these, never on what was claimed
+ * @throws SwarmRefusal with the reason for the volunteer; `UnstableWorlds` where it is not the node's fault
+ */
+export async function judgeGroup(
+  content: GroupBody | Uint8Array,
+  expected: ExpectedGroup,
+  theatre: Stage,
+  signal: AbortSignal,
+  { announced = null, watch = UNWATCHED }: JudgeOptions = {},
+): Promise<readonly Rollout[]> {
+  const group: DeliveredGroup = { content, expected, announced, theatre, body: null, replayed: [] }
+  await runStages(BODY_STAGES, group, watch, signal)
+  return group.replayed
+}

@@ -1,0 +1,22 @@
+// Makes the playground's exhibits anew, of the tasks that playground-tasks.mjs has chosen: an honest group and the lies of test/attackers, for a change of worlds or of the wire.
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { build } from './build.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+build()
+await import('../dist/swarm/polyfill.js')
+const { openTokenizer } = await import('../dist/rollout/engine/index.js')
+const { makeExhibits } = await import('../dist/test/attackers/attack-fixtures.js')
+const tokenizer = await openTokenizer(`${root}models/demo/prove-demo-base-f16.gguf`)
+try {
+  const made = await makeExhibits(
+    `${root}servers/episodes/playground/tasks.jsonl`,
+    tokenizer,
+    AbortSignal.timeout(60_000),
+  )
+  const lines = made.map((exhibit) => `${JSON.stringify(exhibit)}\n`)
+  writeFileSync(`${root}servers/episodes/playground/attack-groups.jsonl`, lines.join(''))
+} finally {
+  await tokenizer.close()
+}

@@ -1,0 +1,84 @@
+import { countOf } from '../../../common/errors/index.js'
+import {
+  deriveSeed,
+  jsonSchemaOf,
+  type PolicyRule,
+  type SeededRandom,
+  type ServerDefinition,
+  type Session,
+  seededRandom,
+} from '../../kernel/index.js'
+import { hold, type WorldCheck } from './breach.js'
+import { walk } from './random-calls.js'
+import { openerOf, SEEDS } from './seeds.js'
+
+/** Calls before a rule is tried, and how often it then is, in each world. */
+const STEPS = 4
+const DRAWS = 6
+/** Of the calls of its tool that the world accepts, those to which a rule may apply at most: otherwise its tool alone tells the answer. */
+const MOST = 2 / 3
+
+/** Whether a policy is worth a lesson: each rule forbids what the world itself would accept, and not nearly everything. */
+export function policyChecks(server: ServerDefinition): WorldCheck[] {
+  const { policy } = server
+  if (!policy) return []
+  const open = openerOf(server)
+  return [
+    {
+      name: 'has rules that bite on calls which it accepts, and on no more than two thirds of those of a tool',
+      run() {
+        const tally = new Map(policy.rules.map((rule) => [rule, { accepted: 0, ruled: 0 }]))
+        for (const index of SEEDS.keys()) {
+          const random = seededRandom(deriveSeed('policy', index))
+          const session = open(index)
+          walk(session, server, random, STEPS)
+          for (const [rule, counts] of tally) tryRule(rule, session, random, counts)
+        }
+        for (const [{ name, tool }, { accepted, ruled }] of tally) {
+          const found = `rule ${name}: it applies to ${ruled} of ${countOf(accepted, 'call')} of ${tool} that the world accepts`
+          hold(ruled > 0, found, 'A rule that never applies teaches nothing: see which arguments sample draws.')
+          hold(ruled <= MOST * accepted, found, 'Narrow it, so that the tool alone does not tell what to answer.')
+        }
+      },
+    },
+    {
+      name: 'shows by its look-ups what its rules ask of things',
+      run() {
+        for (const { name, sees } of policy.rules) {
+          const reading = server.tools.filter(({ annotations }) => annotations.readOnly)
+          const isShown =
+            !sees ||
+            reading.some(({ output }) => showsAll(jsonSchemaOf(output, 'output'), [sees.argument, ...sees.fields]))
+          hold(
+            isShown,
+            `rule ${name}: no look-up shows ${sees?.fields.join(' and ')}`,
+            'Let a result show it beside the key.',
+          )
+        }
+      },
+    },
+  ]
+}
+
+function tryRule(
+  rule: PolicyRule,
+  session: Session,
+  random: SeededRandom,
+  counts: { accepted: number; ruled: number },
+): void {
+  const tool = session.world.server.toolsByName.get(rule.tool)!
+  for (let draw = 0; draw < DRAWS; draw++) {
+    const args = session.sampleArguments(tool, random, {})
+    if (!args || !session.fork().call(tool.name, args).ok) continue
+    counts.accepted++
+    if (rule.applies(args, { db: session.db, today: session.now().slice(0, 10) })) counts.ruled++
+  }
+}
+
+/** Whether a JSON schema has an object with all these properties, anywhere in it. */
+function showsAll(schema: unknown, fields: readonly string[]): boolean {
+  if (typeof schema !== 'object' || schema === null) return false
+  const { properties } = schema as { properties?: Readonly<Record<string, unknown>> }
+  if (properties && fields.every((field) => field in properties)) return true
+  return Object.values(schema).some((part) => showsAll(part, fields))
+}

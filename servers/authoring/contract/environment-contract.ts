@@ -1,0 +1,34 @@
+import type { ServerDefinition } from '../../kernel/index.js'
+import type { WorldCheck } from './breach.js'
+import { type DeclarationFloor, declarationChecks } from './declaration-checks.js'
+import { policyChecks } from './domain-rule-checks.js'
+import { failureChecks, type Provocations } from './failure-checks.js'
+import { type SampleBounds, sampleChecks } from './sample-checks.js'
+import { sealed } from './sealed.js'
+import { secretChecks } from './secret-checks.js'
+import { stateChecks } from './state-checks.js'
+
+export interface ContractOptions extends Partial<SampleBounds>, Partial<DeclarationFloor> {
+  /** One per failure code of the world, none more. */
+  readonly provoke: Provocations
+  /** Seed of the world in which failures are provoked. Default 1. */
+  readonly provokeSeed?: number
+}
+
+/** Some 60 words. */
+const MAX_RESULT_CHARS = 540
+
+/** What must hold for a world, one by one. Together they take seconds; nothing is made before it is needed. */
+export function worldContract(server: ServerDefinition, options: ContractOptions): WorldCheck[] {
+  const { provoke, sampleFloor = 0.9, maxResultChars = MAX_RESULT_CHARS, provokeSeed = 1 } = options
+  const { leastFailures = 1, leastInvariants = 1 } = options
+  const apart = sealed(server)
+  return [
+    ...declarationChecks(apart, { leastFailures, leastInvariants }),
+    ...sampleChecks(apart, { sampleFloor, maxResultChars }),
+    ...stateChecks(apart),
+    ...failureChecks(apart, provoke, provokeSeed),
+    ...secretChecks(apart),
+    ...policyChecks(apart),
+  ]
+}

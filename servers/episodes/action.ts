@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { heardSchema } from '../../rollout/episode/index.js'
+import type { JsonObject } from '../../rollout/reward/index.js'
+import { EnvironmentError } from './errors.js'
+import { ENVIRONMENT_LIMITS } from './limits.js'
+import type { Action } from './play.js'
+
+/** Arguments as a program sends them: an object, or its JSON as a text, as OpenAI's chat format has it. */
+export const callArguments = z.union([
+  z.record(z.string(), z.unknown()),
+  z.string().transform((text, context) => {
+    try {
+      return z.record(z.string(), z.unknown()).parse(JSON.parse(text))
+    } catch {
+      context.addIssue({ code: 'custom', message: 'arguments must be a JSON object' })
+      return z.NEVER
+    }
+  }),
+])
+
+const call = z.object({ name: z.string(), arguments: callArguments.default({}) })
+
+const unreadable = z.object({ unreadable: z.string().max(ENVIRONMENT_LIMITS.sayingChars) })
+const say = z.object({ say: z.string().max(ENVIRONMENT_LIMITS.sayingChars) })
+
+const anyOf = (saying: z.ZodType<Extract<Action, { type: 'say' }>>): z.ZodType<Action> =>
+  z.union(
+    [
+      call.transform(({ name, arguments: args }) => ({ type: 'call' as const, name, arguments: args as JsonObject })),
+      unreadable.transform(({ unreadable: raw }) => ({ type: 'unreadable' as const, raw })),
+      saying,
+    ],
+    { error: 'an action is {"name", "arguments"}, {"unreadable"} or {"say"}' },
+  )
+
+/** Actions as they are sent: `{"name","arguments"}`, `{"unreadable"}` or `{"say"}`. */
+export const actionSchema = anyOf(say.transform(({ say: text }) => ({ type: 'say', text })))
+
+/** Actions that were taken before: `{"say", "heard": {"asked", "by", "problems"}}` among them, where a listener heard what was said. */
+export const recordedActionSchema = anyOf(
+  say
+    .extend({ heard: heardSchema.exactOptional() })
+    .transform(({ say: text, ...rest }) => ({ type: 'say', text, ...rest })),
+)
+
+/** An action in the form that `recordedActionSchema` reads. */
+export function recordedAction(action: Action): object {
+  if (action.type === 'call') return { name: action.name, arguments: action.arguments }
+  if (action.type === 'unreadable') return { unreadable: action.raw }
+  return { say: action.text, ...(action.heard ? { heard: action.heard } : {}) }
+}
+
+/** @throws EnvironmentError `bad_request` that says what does not fit, and where */
+export function parseAs<T>(schema: z.ZodType<T>, value: unknown): T {
+  const parsed = schema.safeParse(value)
+  if (!parsed.success) throw new EnvironmentError('bad_request', z.prettifyError(parsed.error).slice(0, 400))
+  return parsed.data
+}

@@ -1,0 +1,97 @@
+import { once } from 'node:events'
+import { type Command, Option } from 'commander'
+import type { RewardPreset } from '../../../rollout/reward/index.js'
+import { SPLITS, type Split } from '../../../tasks/dataset/index.js'
+import { CATALOGUE } from '../../catalogue.js'
+import { withWorldFolders } from '../../environment-option.js'
+import { createTaskStage } from '../episode-runtime.js'
+import { createEpisodes } from '../episodes.js'
+import { ENVIRONMENT_LIMITS } from '../limits.js'
+import { REWARD_SIGNALS, type RewardSignal } from '../reward-signal.js'
+import { serveEpisodes } from '../serve.js'
+import { readTasks } from '../tasks.js'
+import { saidUser, type UserOptions, userModelFor, withUserOptions } from '../user-simulator/options.js'
+import { countOption, originOption, portOption, rewardOption, stdinEnded, stopSignal } from './options.js'
+
+interface EnvOptions extends UserOptions {
+  readonly dataset: string
+  readonly http: number
+  readonly host: string
+  readonly allowHost: string[]
+  readonly allowOrigin: string[]
+  readonly reward: RewardPreset
+  readonly rewardSignal: RewardSignal
+  readonly split: Split
+  readonly maxEpisodes: number
+  readonly maxEpisodesPerClient: number
+  readonly endWithStdin: boolean
+}
+
+export function addEnvCommand(program: Command): void {
+  withUserOptions(withWorldFolders(program.command('env')))
+    .description('serve the tasks of a data set as episodes: worlds, tools, user turns and rewards, for any trainer')
+    .requiredOption('--dataset <folder>', 'a data set, as prove-lab synthesize makes it')
+    .option('--http <port>', 'port to listen on; 0 takes a free one', portOption, 8080)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--allow-host <names...>', 'further host names that clients may use', [])
+    .option('--allow-origin <origin>', 'origin whose pages may ask; repeatable', originOption, [])
+    .addOption(rewardOption())
+    .addOption(
+      new Option('--reward-signal <when>', 'when an episode tells its reward: at its end, so far, or what changed')
+        .choices(REWARD_SIGNALS)
+        .default('final'),
+    )
+    .addOption(new Option('--split <name>', 'split of requests that name none').choices(SPLITS).default('train'))
+    .option('--max-episodes <number>', 'episodes open at the same time', countOption, ENVIRONMENT_LIMITS.episodes)
+    .option(
+      '--max-episodes-per-client <number>',
+      'of those, from one address',
+      countOption,
+      ENVIRONMENT_LIMITS.episodesPerClient,
+    )
+    .option('--end-with-stdin', 'end when stdin does, as it does with the program that holds its other end', false)
+    .action(serve)
+}
+
+async function serve(options: EnvOptions): Promise<void> {
+  const { endWithStdin } = options
+  try {
+    await serveUntil(endWithStdin ? AbortSignal.any([stopSignal(), stdinEnded()]) : stopSignal(), options)
+  } finally {
+    // Being read, it would keep the process from ending.
+    if (endWithStdin) process.stdin.destroy()
+  }
+}
+
+async function serveUntil(stopped: AbortSignal, options: EnvOptions): Promise<void> {
+  const say = (line: string): void => void process.stderr.write(`prove-server: ${line}\n`)
+  const unlessStopped = (error: unknown): null => {
+    if (stopped.aborted) return null
+    throw error
+  }
+  const tasks = await readTasks(options.dataset, CATALOGUE, stopped).catch(unlessStopped)
+  const listener = await userModelFor(options, say, stopped).catch(unlessStopped)
+  if (!tasks || listener === null) return
+  const { host, http: port, maxEpisodes, maxEpisodesPerClient: maxPerClient } = options
+  const service = {
+    tasks,
+    episodes: createEpisodes(createTaskStage(CATALOGUE), {
+      ...{ maxEpisodes, maxPerClient },
+      ...(listener ? { listener } : {}),
+    }),
+    defaults: { reward: options.reward, signal: options.rewardSignal, split: options.split },
+  }
+  const { allowHost: allowedHosts, allowOrigin: allowedOrigins } = options
+  const served = await serveEpisodes(service, { host, port, allowedHosts, allowedOrigins }).catch((error: Error) => {
+    say(`cannot listen on ${host}, port ${port}: ${error.message}`)
+    process.exit(1)
+  })
+  const counts = tasks.splits.map((name) => `${tasks.count(name)} ${name}`).join(', ')
+  say(`${tasks.title}: tasks ${counts}; episodes at ${served.origin}`)
+  if (!stopped.aborted) await once(stopped, 'abort')
+  if (listener) {
+    await listener.close()
+    say(saidUser(listener, options.userPrice))
+  }
+  await served.close()
+}

@@ -1,0 +1,88 @@
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import type { Command } from 'commander'
+import type { Task } from '../../../rollout/episode/index.js'
+import type { RewardPreset } from '../../../rollout/reward/index.js'
+import { SPLITS } from '../../../tasks/dataset/index.js'
+import { CATALOGUE, isWorldFolder, worldsNamed } from '../../catalogue.js'
+import { withWorldFolders } from '../../environment-option.js'
+import { createTaskStage } from '../episode-runtime.js'
+import { ENVIRONMENT_LIMITS } from '../limits.js'
+import { servePlayground } from '../playground/serve-playground.js'
+import { shippedTasks } from '../playground/shipped-tasks.js'
+import { playInTerminal } from '../playground/terminal.js'
+import { readTasks } from '../tasks.js'
+import { saidUser, type UserOptions, userModelFor, withUserOptions } from '../user-simulator/options.js'
+import { portOption, rewardOption, stopSignal, WRONG_USAGE } from './options.js'
+
+interface PlayOptions extends UserOptions {
+  readonly dataset?: string
+  readonly http?: number
+  readonly host: string
+  readonly reward: RewardPreset
+}
+
+export function addPlayCommand(program: Command): void {
+  withUserOptions(withWorldFolders(program.command('play')))
+    .description('play tasks yourself, in the terminal or in a page: calls, what they change, and the reward')
+    .argument('[worlds...]', 'only tasks with one of these; default: all')
+    .option('--dataset <folder>', 'tasks of a data set; default: those that come with the program')
+    .option('--http <port>', 'give a page to browsers, in which the worlds run; 0 takes a free port', portOption)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .addOption(rewardOption())
+    .action(play)
+}
+
+async function play(names: string[], options: PlayOptions): Promise<void> {
+  const { dataset, http: port, host, reward, user, userModel } = options
+  if (port !== undefined && (user ?? userModel) !== undefined)
+    return refuse('the page has the embedded rules alone: leave --http out to play with a language model that hears')
+  const unknown = names.find((name) => !isWorldFolder(name) && !CATALOGUE.has(name))
+  if (unknown !== undefined) return refuse(`there is no world "${unknown}"; prove-server list has them all`)
+  const worlds = new Set((await worldsNamed(names)).map(({ name }) => name))
+  const stopped = stopSignal()
+  const all = dataset === undefined ? await shippedTasks() : await tasksIn(dataset, stopped)
+  const tasks = all.filter((task) => worlds.size === 0 || task.worlds.some(({ server }) => worlds.has(server)))
+  if (tasks.length === 0)
+    return refuse('there is no task with these worlds; prove-lab synthesize makes some for --dataset')
+  if (port === undefined) {
+    const say = (line: string): void => void process.stderr.write(`prove-server: ${line}\n`)
+    const listener = await userModelFor(options, say, stopped).catch((error: unknown) => {
+      if (stopped.aborted) return null
+      throw error
+    })
+    if (listener === null) return
+    const lines = createInterface({ input: process.stdin, signal: stopped })
+    try {
+      await playInTerminal({
+        ...{ tasks, reward, lines, stage: createTaskStage(CATALOGUE), ...(listener ? { listener } : {}) },
+        write: (text) => process.stdout.write(text),
+      })
+    } finally {
+      lines.close()
+      await listener?.close()
+    }
+    if (listener) say(saidUser(listener, options.userPrice))
+    return
+  }
+  const outside = tasks.flatMap(({ worlds: of }) => of).find(({ server }) => CATALOGUE.get(server)?.codeSha256)
+  if (outside)
+    return refuse(`${outside.server} is not built into the page: leave --http out to play it in the terminal`)
+  const { playgroundTasks: most } = ENVIRONMENT_LIMITS
+  const isShipped = dataset === undefined && tasks.length === all.length
+  const served = await servePlayground({ host, port, reward, tasks: isShipped ? null : tasks.slice(0, most) })
+  const shown = tasks.length > most ? `the first ${most} of ${tasks.length}` : `${tasks.length}`
+  process.stderr.write(`prove-server: ${shown} tasks to play at ${served.origin}\n`)
+  if (!stopped.aborted) await once(stopped, 'abort')
+  await served.close()
+}
+
+async function tasksIn(folder: string, signal: AbortSignal): Promise<Task[]> {
+  const tasks = await readTasks(folder, CATALOGUE, signal)
+  return SPLITS.flatMap((split) => [...tasks.range(split, 0, tasks.count(split))])
+}
+
+function refuse(why: string): never {
+  process.stderr.write(`prove-server: ${why}\n`)
+  return process.exit(WRONG_USAGE)
+}

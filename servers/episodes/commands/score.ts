@@ -1,0 +1,57 @@
+import { once } from 'node:events'
+import { createInterface } from 'node:readline/promises'
+import type { Command } from 'commander'
+import { CodedError } from '../../../common/errors/index.js'
+import type { RewardPreset } from '../../../rollout/reward/index.js'
+import { CATALOGUE } from '../../catalogue.js'
+import { withWorldFolders } from '../../environment-option.js'
+import { createTaskStage } from '../episode-runtime.js'
+import { EnvironmentError } from '../errors.js'
+import { type ScoredRollout, type ScoreParts, scoreRollout } from '../score.js'
+import { readTasks } from '../tasks.js'
+import { rewardOption, stopSignal } from './options.js'
+
+export function addScoreCommand(program: Command): void {
+  withWorldFolders(program.command('score'))
+    .description('score rollouts: one JSON object per line on stdin, one on stdout')
+    .option('--dataset <folder>', 'data set whose tasks are named by their ids; without it, each line holds its task')
+    .addOption(rewardOption())
+    .addHelpText('after', HELP)
+    .action(scoreLines)
+}
+
+const HELP = `
+A line is {"task": …, "actions": [{"name", "arguments"} | {"unreadable"} | {"say"}, …]}, which is played again,
+or {"task": …, "calls": [{"name", "arguments", "ok"} | {"unreadable"}, …]}, which is believed.
+A line that cannot be scored is answered with {"line", "error", "message"}, and the exit status is then 1.`
+
+async function scoreLines({ dataset, reward }: { dataset?: string; reward: RewardPreset }): Promise<void> {
+  const stopped = stopSignal()
+  const tasks = dataset === undefined ? null : await readTasks(dataset, CATALOGUE, stopped)
+  const named = (id: string) => {
+    if (!tasks) throw new EnvironmentError('unknown_task', `${id} is a task's name: give --dataset`)
+    return tasks.named(id)
+  }
+  const parts = { stage: createTaskStage(CATALOGUE), reward, named }
+  let number = 0
+  for await (const text of createInterface({ input: process.stdin, signal: stopped })) {
+    number += 1
+    if (text.trim() === '') continue
+    const answer = await score(text, parts).catch((error: unknown) => {
+      if (!(error instanceof CodedError)) throw error
+      process.exitCode = 1
+      return { line: number, error: error.code, message: error.detail }
+    })
+    if (!process.stdout.write(`${JSON.stringify(answer)}\n`)) await once(process.stdout, 'drain')
+  }
+}
+
+async function score(text: string, parts: ScoreParts): Promise<ScoredRollout> {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new EnvironmentError('bad_request', 'the line is not JSON')
+  }
+  return scoreRollout(value, parts)
+}

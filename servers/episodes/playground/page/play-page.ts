@@ -1,0 +1,145 @@
+import { html } from 'hono/html'
+import { countOf } from '../../../../common/errors/index.js'
+import type { RoutedTool, Task } from '../../../../rollout/episode/index.js'
+import { type Board, type Branch, partsOf, type Step } from '../board.js'
+import { type FormField, fieldsOf } from './form-fields.js'
+import { badge, changesList, decimal, empty, type Markup, table } from './markup.js'
+
+/** A task as a list names it. */
+const taskTitle = ({ kind, worlds, turns }: Task): string =>
+  `${worlds.map(({ server }) => server).join(', ')}: ${cut(turns[0]!, 90)}${kind === 'multi-turn' ? '' : ` (${kind})`}`
+
+const cut = (text: string, most: number): string => (text.length <= most ? text : `${text.slice(0, most - 1)}…`)
+
+/** Where a task is chosen. */
+export function chooser(tasks: readonly Task[], world: string, chosen: string | null): Markup {
+  const worlds = [...new Set(tasks.flatMap((task) => task.worlds.map(({ server }) => server)))].sort()
+  const shown = tasks.filter((task) => world === '' || task.worlds.some(({ server }) => server === world))
+  return html`<form class="card" data-form="open" novalidate>
+<div class="field"><label for="world">World</label><select id="world" name="world">
+<option value="">all ${worlds.length}</option>${worlds.map(
+    (name) => html`<option value="${name}" ${name === world ? 'selected' : ''}>${name}</option>`,
+  )}</select></div>
+<div class="field"><label for="task">Task</label><select id="task" name="task">${shown.map(
+    (task) => html`<option value="${task.id}" ${task.id === chosen ? 'selected' : ''}>${taskTitle(task)}</option>`,
+  )}</select></div>
+<button type="submit">Open the task</button>
+</form>`
+}
+
+/** A board with one of its branches, and the other that it is compared with. */
+export function boardPage(board: Board, shown: Branch, against: string | null, tool: string | null): Markup {
+  const { task, branches } = board
+  return html`<section aria-labelledby="branches"><h2 id="branches">Ways to play it</h2>
+<div class="row">${branches.map(
+    ({ name, from }) =>
+      html`<button type="button" class="second" data-act="show" data-branch="${name}" aria-pressed="${name === shown.name ? 'true' : 'false'}">${name}${from === null ? '' : ` (from ${from.branch}, step ${from.steps})`}</button>`,
+  )}
+<button type="button" class="second" data-act="fork">Fork ${shown.name} here</button>
+<button type="button" class="second" data-act="save">Download ${shown.name}</button>
+</div>
+${branches.length < 2 ? '' : compareForm(branches, shown, against)}</section>
+${against === null ? '' : comparison(board, shown.name, against)}
+<div class="bench"><section aria-labelledby="talk"><h2 id="talk">Conversation ${shown.name}</h2>
+${shown.episode.opening.map(({ role, content }) => said(role === 'user' ? 'User' : 'System', role, content))}
+<div aria-live="polite">${shown.steps.map((step, i) => stepOf(step, shown.steps[i - 1]))}</div>
+${shown.episode.isOver ? html`<p class="note">The conversation is over. Fork an earlier way, or open another task.</p>` : moves(shown, tool)}
+</section>
+<section aria-labelledby="reward"><h2 id="reward">Reward of ${shown.name}</h2>${rewardOf(shown)}
+<details><summary>How it is solved</summary>${truthOf(task)}</details></section></div>`
+}
+
+function compareForm(branches: readonly Branch[], shown: Branch, against: string | null): Markup {
+  return html`<div class="row" role="group" aria-label="Compare">${branches
+    .filter(({ name }) => name !== shown.name)
+    .map(
+      ({ name }) =>
+        html`<button type="button" class="second" data-act="compare" data-branch="${name}" aria-pressed="${name === against ? 'true' : 'false'}">Compare with ${name}</button>`,
+    )}</div>`
+}
+
+function comparison(board: Board, one: string, other: string): Markup {
+  const { shared, rewards, changes } = board.compare(one, other)
+  return html`<section aria-labelledby="compared"><h2 id="compared">${one} beside ${other}</h2>
+<p>They have ${countOf(shared, 'step')} in common.</p>
+${table(
+  'Reward',
+  ['part', one, other],
+  rewards.map(({ name, one: ours, other: theirs }) => [
+    name,
+    decimal(ours),
+    ours === theirs ? decimal(theirs) : html`<strong>${decimal(theirs)}</strong>`,
+  ]),
+)}
+<h3>Rows that differ, as ${one} has them and as ${other} has them</h3>
+${changes.length === 0 ? empty('Their worlds are in the same state.') : changesList(changes)}</section>`
+}
+
+const said = (who: string, role: string, text: string): Markup =>
+  html`<div class="said ${role}"><h3>${who}</h3><pre>${text}</pre></div>`
+
+function stepOf({ action, outcome, changes, scored }: Step, before: Step | undefined): Markup {
+  const gain = scored.total - (before?.scored.total ?? 0)
+  const reward = html`<p class="quiet">Worth ${decimal(scored.total)} now${before ? html` (${gain >= 0 ? '+' : ''}${decimal(gain)})` : ''}</p>`
+  if (action.type === 'say')
+    return html`${said('You say', 'assistant', action.text)}${reward}${outcome.type === 'user' ? said('User', 'user', outcome.text) : html`<p>The user has nothing more to say.</p>`}`
+  const words = action.type === 'call' ? `${action.name} ${JSON.stringify(action.arguments)}` : action.raw
+  const ok = outcome.type === 'result' && outcome.ok
+  return html`<div class="said assistant"><h3>Call ${badge(ok ? 'good' : 'warn', ok ? 'done' : 'error')}</h3>
+<pre>${words}</pre><pre tabindex="0" role="region" aria-label="Answer of ${action.type === 'call' ? action.name : 'the call'}">${outcome.type === 'result' ? pretty(outcome.text) : ''}</pre>
+${changes.length === 0 ? html`<p class="quiet">It changed nothing.</p>` : changesList(changes)}${reward}</div>`
+}
+
+function pretty(json: string): string {
+  try {
+    return JSON.stringify(JSON.parse(json), null, 1)
+  } catch {
+    return json
+  }
+}
+
+function rewardOf({ episode }: Branch): Markup {
+  const scored = episode.score()
+  return html`<dl class="figures"><div class="figure"><dt>Total</dt><dd><span class="value" id="total">${decimal(scored.total)}</span></dd></div>
+<div class="figure"><dt>Solved</dt><dd><span class="value">${scored.solved ? badge('good', 'yes') : badge('dull', 'not yet')}</span></dd></div></dl>
+<dl class="pairs">${Object.entries(partsOf(scored)).map(
+    ([name, value]) => html`<div><dt>${name}</dt><dd>${decimal(value)}</dd></div>`,
+  )}<div><dt>calls</dt><dd>${episode.calls.length}</dd></div></dl>`
+}
+
+const truthOf = ({ groundTruth }: Task): Markup =>
+  groundTruth.length === 0
+    ? empty('By no call at all.')
+    : html`<ol>${groundTruth.map(({ name, arguments: args, turn }) => html`<li><code>${name} ${JSON.stringify(args)}</code> <span class="quiet">after the user’s turn ${turn + 1}</span></li>`)}</ol>`
+
+function moves({ episode }: Branch, chosen: string | null): Markup {
+  const tool = episode.offered.find(({ name }) => name === chosen) ?? episode.offered[0]!
+  return html`<form class="card" data-form="call" novalidate aria-labelledby="call-title"><h3 id="call-title">Call a tool</h3>
+<div class="field"><label for="tool">Tool</label><select id="tool" name="tool">${episode.offered.map(
+    ({ name }) => html`<option value="${name}" ${name === tool.name ? 'selected' : ''}>${name}</option>`,
+  )}</select></div>
+<div id="arguments">${argumentFields(tool)}</div>
+<p id="problem" role="alert"></p>
+<button type="submit">Make the call</button></form>
+<form class="card" data-form="say" novalidate aria-labelledby="say-title"><h3 id="say-title">Answer the user</h3>
+<div class="field"><label for="saying">What you say</label><textarea id="saying" name="text"></textarea>
+<span class="quiet">The user’s next turn follows, or the end.</span></div>
+<button type="submit">Say it</button></form>`
+}
+
+/** The form of one tool. */
+export const argumentFields = (tool: RoutedTool): Markup =>
+  html`<p>${tool.description} ${tool.readOnly ? badge('dull', 'reads') : badge('warn', 'changes')}</p>${fieldsOf(tool.inputSchema).map(fieldOf)}`
+
+function fieldOf({ name, kind, required, description, values, form }: FormField): Markup {
+  const id = `arg-${name}`
+  const hint = [required ? '' : 'optional', description, form].filter((part) => part !== '').join('; ')
+  const described = hint === '' ? '' : html`aria-describedby="${id}-hint"`
+  const input =
+    kind === 'choice' || kind === 'switch'
+      ? html`<select id="${id}" name="${name}" ${described}><option value=""></option>${(kind === 'switch' ? ['true', 'false'] : values).map((value) => html`<option value="${value}">${value}</option>`)}</select>`
+      : kind === 'json'
+        ? html`<textarea id="${id}" name="${name}" ${described}></textarea>`
+        : html`<input id="${id}" name="${name}" type="text" ${kind === 'number' ? html`inputmode="decimal"` : ''} autocomplete="off" ${described}>`
+  return html`<div class="field"><label for="${id}">${name}</label>${input}${hint === '' ? '' : html`<span class="quiet" id="${id}-hint">${hint}</span>`}</div>`
+}

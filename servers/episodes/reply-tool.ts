@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import type { OfferedTool } from '../kernel/index.js'
+import { ENVIRONMENT_LIMITS } from './limits.js'
+import type { Action, Outcome } from './play.js'
+
+/**
+ * For dialects in which an agent can do nothing but call tools: how it speaks to its user. It is part of no task, so calling it counts
+ * as no call: it is the message without calls that ends an assistant's turn.
+ */
+export const REPLY_TOOL: OfferedTool = {
+  name: 'reply_to_user',
+  description:
+    'Say something to the user: an answer, a question, or why it cannot be done. Call it when the request is dealt with. The user may then ask for more, or the conversation ends.',
+  inputSchema: {
+    type: 'object',
+    properties: { text: { type: 'string', description: 'What to say.' } },
+    required: ['text'],
+    additionalProperties: false,
+  },
+  readOnly: false,
+}
+
+const reply = z.object({ text: z.string().max(ENVIRONMENT_LIMITS.sayingChars) })
+
+/** A call of a tool as an action: of the reply tool, of one of the task's, or one that nobody could have meant. */
+export function actionOf(name: string, args: Readonly<Record<string, unknown>>): Action {
+  if (name !== REPLY_TOOL.name)
+    return { type: 'call', name, arguments: args as Extract<Action, { type: 'call' }>['arguments'] }
+  const parsed = reply.safeParse(args)
+  return parsed.success ? { type: 'say', text: parsed.data.text } : { type: 'unreadable', raw: REPLY_TOOL.name }
+}
+
+/** What an agent that can only call tools reads of an action. */
+export function textOf(outcome: Outcome): string {
+  if (outcome.type === 'result') return outcome.text
+  return outcome.type === 'user' ? `The user says: ${outcome.text}` : 'The conversation is over.'
+}

@@ -1,0 +1,77 @@
+import { Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { accessRefusal, hostsOf, type Listening, listen } from '../../common/http/index.js'
+import { ENVIRONMENT_LIMITS } from './limits.js'
+import { episodeApi } from './wire/episode-api.js'
+import { episodeMcp } from './wire/mcp.js'
+import { nemoGymApi } from './wire/nemo-gym.js'
+import { openEnvApi } from './wire/open-env.js'
+import { openEnvSockets } from './wire/open-env-socket.js'
+import { orsApi } from './wire/ors.js'
+import type { EnvironmentService } from './wire/service.js'
+import { taskMcp } from './wire/task-mcp.js'
+
+export interface ServeOptions {
+  readonly host: string
+  /** 0 takes any free port. */
+  readonly port: number
+  readonly allowedHosts?: readonly string[]
+  readonly allowedOrigins?: readonly string[]
+}
+
+/** Closes what was left resting, this often. */
+const SWEEP_MS = 60_000
+
+/**
+ * Serves episodes in every dialect at once; what is opened in one can be asked for in another.
+ * @throws the system's error if the address cannot be listened on
+ */
+export async function serveEpisodes(service: EnvironmentService, options: ServeOptions): Promise<Listening> {
+  const { host, port, allowedHosts, allowedOrigins = [] } = options
+  const access = { hosts: hostsOf(host, allowedHosts), origins: new Set(allowedOrigins) }
+  const app = new Hono()
+  app.use(async ({ req }, next) => {
+    const refused = accessRefusal(req.raw, access)
+    return refused ? Response.json({ error: refused.code, message: refused.message }, { status: 403 }) : await next()
+  })
+  app.use(
+    bodyLimit({
+      maxSize: ENVIRONMENT_LIMITS.requestBytes,
+      onError: () =>
+        Response.json(
+          { error: 'too_large', message: `at most ${ENVIRONMENT_LIMITS.requestBytes} bytes` },
+          // What is left of the body is not read.
+          { status: 413, headers: { connection: 'close' } },
+        ),
+    }),
+  )
+  app.get('/health', () => Response.json({ status: 'ok', episodes: service.episodes.size }))
+  app.route('/', episodeMcp(service))
+  app.route('/', taskMcp(service))
+  app.route('/', episodeApi(service))
+  app.route('/', orsApi(service))
+  app.route('/', openEnvApi(service))
+  const sockets = openEnvSockets(service)
+  app.route('/', sockets.routes)
+  // Last: it takes the names of all tools.
+  app.route('/', nemoGymApi(service))
+  app.notFound(({ req }) => Response.json({ error: 'unknown_path', message: req.path }, { status: 404 }))
+  const listening = await listen(app, {
+    host,
+    port,
+    requestTimeoutMs: ENVIRONMENT_LIMITS.requestTimeoutMs,
+    webSockets: sockets.server,
+  })
+  const sweep = setInterval(() => {
+    sockets.closeIdle()
+    service.episodes.closeIdle()
+  }, SWEEP_MS).unref()
+  return {
+    origin: listening.origin,
+    close() {
+      clearInterval(sweep)
+      sockets.close()
+      return listening.close()
+    },
+  }
+}

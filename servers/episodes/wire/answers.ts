@@ -1,0 +1,51 @@
+import { EpisodeError } from '../../../rollout/episode/index.js'
+import { PresetError } from '../../../rollout/reward/index.js'
+import type { ToolSchema } from '../../../tasks/dataset/index.js'
+import type { OfferedTool } from '../../kernel/index.js'
+import { EnvironmentError, type EnvironmentErrorCode } from '../errors.js'
+import { ENVIRONMENT_LIMITS } from '../limits.js'
+
+const STATUS = {
+  unknown_task: 404,
+  unknown_episode: 404,
+  too_many_episodes: 503,
+  episode_over: 409,
+  bad_request: 400,
+  closed: 503,
+} as const satisfies Record<EnvironmentErrorCode, number>
+
+export interface ErrorAnswer {
+  readonly code: string
+  readonly message: string
+}
+
+/**
+ * An error as an answer: a status, a stable code, and a sentence.
+ * @param bodyOf  in the words of a dialect
+ */
+export function errorResponse(error: unknown, bodyOf: (answer: ErrorAnswer) => unknown): Response {
+  if (error instanceof EnvironmentError) {
+    const { code, detail } = error
+    const retry = { 'retry-after': `${ENVIRONMENT_LIMITS.retryAfterSeconds}` }
+    const headers = code === 'too_many_episodes' ? retry : undefined
+    return Response.json(bodyOf({ code, message: detail }), { status: STATUS[code], ...(headers ? { headers } : {}) })
+  }
+  if (error instanceof EpisodeError || error instanceof PresetError)
+    return Response.json(bodyOf({ code: error.code, message: error.detail }), { status: 400 })
+  const message = error instanceof Error ? error.message : String(error)
+  return Response.json(bodyOf({ code: 'internal', message }), { status: 500 })
+}
+
+/** The same as JSON-RPC has it, which MCP speaks. */
+export const rpcError = (error: unknown): Response =>
+  errorResponse(error, ({ code, message }) => ({
+    jsonrpc: '2.0',
+    error: { code: -32000, message, data: { code } },
+    id: null,
+  }))
+
+/** A tool as OpenAI's chat format offers it. */
+export const toolSchemaOf = ({ name, description, inputSchema }: OfferedTool): ToolSchema => ({
+  type: 'function',
+  function: { name, description, parameters: inputSchema },
+})

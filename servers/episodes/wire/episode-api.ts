@@ -1,0 +1,144 @@
+import { Hono } from 'hono'
+import { z } from 'zod'
+import { bringsTools, parseTask, type Task } from '../../../rollout/episode/index.js'
+import { rewardPreset } from '../../../rollout/reward/index.js'
+import { SPLITS } from '../../../tasks/dataset/index.js'
+import { actionSchema, parseAs, recordedAction, recordedActionSchema } from '../action.js'
+import type { OpenEpisode } from '../episodes.js'
+import { ENVIRONMENT_LIMITS } from '../limits.js'
+import { type Outcome, openingOf } from '../play.js'
+import { REPLY_TOOL } from '../reply-tool.js'
+import { REWARD_SIGNALS } from '../reward-signal.js'
+import { errorResponse, toolSchemaOf } from './answers.js'
+import { clientOf, jsonBody } from './request.js'
+import type { EnvironmentService } from './service.js'
+
+const index = z.coerce.number().int().min(0)
+
+/** Which task is meant: by its id, by its place, or the task itself. */
+const taskChoice = z
+  .object({
+    task: z.union([z.string(), z.record(z.string(), z.unknown())]).optional(),
+    split: z.enum(SPLITS).optional(),
+    index: index.optional(),
+  })
+  .refine((choice) => choice.task !== undefined || choice.index !== undefined, {
+    error: 'needs a task (its id, or itself), or its index in a split',
+  })
+
+const openRequest = z.intersection(
+  taskChoice,
+  z.object({
+    reward: z.string().optional(),
+    reward_signal: z.enum(REWARD_SIGNALS).optional(),
+    /** What was done in the episode before, here or elsewhere: it is done again first. */
+    actions: z.array(recordedActionSchema).max(256).default([]),
+  }),
+)
+
+const page = z.object({
+  split: z.enum(SPLITS).optional(),
+  start: index.default(0),
+  count: index.max(ENVIRONMENT_LIMITS.tasksPerPage).default(100),
+})
+
+/** @throws EnvironmentError `unknown_task`; EpisodeError `bad_task` */
+export function chosenTask({ tasks, defaults }: EnvironmentService, choice: z.output<typeof taskChoice>): Task {
+  if (choice.task === undefined) return tasks.at(choice.split ?? defaults.split, choice.index!)
+  return typeof choice.task === 'string' ? tasks.named(choice.task) : parseTask(choice.task)
+}
+
+/**
+ * Episodes in plain JSON, for programs that speak no framework's dialect:
+ * `GET /tasks`, `GET /tasks/<id>`, `POST /episodes`, and of an episode `GET`, `DELETE`, `POST …/actions`, `POST …/fork`.
+ */
+export function episodeApi(service: EnvironmentService): Hono {
+  const { tasks, episodes, defaults } = service
+  const app = new Hono()
+
+  app.get('/tasks', ({ req }) => {
+    const { split = defaults.split, start, count } = parseAs(page, req.query())
+    return Response.json({
+      split,
+      count: tasks.count(split),
+      splits: Object.fromEntries(tasks.splits.map((name) => [name, tasks.count(name)])),
+      tasks: tasks
+        .range(split, start, start + count)
+        .map((task, i) => ({ id: task.id, split, index: start + i, kind: task.kind })),
+    })
+  })
+
+  app.get('/tasks/:id', ({ req }) => {
+    const task = tasks.named(req.param('id'))
+    return Response.json({
+      id: task.id,
+      kind: task.kind,
+      worlds: task.worlds,
+      user_turns: task.turns.length,
+      messages: openingOf(task),
+      tools: tasks.toolsOf(task).map(toolSchemaOf),
+      brings_tools: bringsTools(task),
+      reply_tool: toolSchemaOf(REPLY_TOOL),
+    })
+  })
+
+  app.post('/episodes', async (context) => {
+    const {
+      reward,
+      reward_signal: signal = defaults.signal,
+      actions,
+      ...choice
+    } = parseAs(openRequest, await jsonBody(context))
+    const preset = reward === undefined ? defaults.reward : rewardPreset(reward)
+    const task = chosenTask(service, choice)
+    return describe(await episodes.open(clientOf(context), { task, reward: preset, signal, actions }), 201)
+  })
+
+  app.get('/episodes/:id', ({ req }) => episodes.use(req.param('id'), async (open) => describe(open)))
+
+  app.post('/episodes/:id/actions', async (context) => {
+    const action = parseAs(actionSchema, await jsonBody(context))
+    return episodes.use(context.req.param('id'), async ({ episode, tell }) => {
+      const outcome = await episode.act(action)
+      const { reward, scored } = tell()
+      return Response.json({ ...toldOf(outcome), over: episode.isOver, reward, score: scored })
+    })
+  })
+
+  app.post('/episodes/:id/fork', async (context) =>
+    describe(await episodes.fork(clientOf(context), context.req.param('id')), 201),
+  )
+
+  app.delete('/episodes/:id', ({ req }) => {
+    episodes.close(req.param('id'))
+    return new Response(null, { status: 204 })
+  })
+  app.onError((error) => errorResponse(error, ({ code, message }) => ({ error: code, message })))
+  return app
+}
+
+const toldOf = (outcome: Outcome): Readonly<Record<string, unknown>> => {
+  if (outcome.type === 'result') return { ok: outcome.ok, result: outcome.text }
+  if (outcome.type === 'end') return { user: null }
+  return { user: outcome.text, ...(outcome.brought ? { tools: outcome.brought.map(toolSchemaOf) } : {}) }
+}
+
+function describe({ id, episode, reward, signal }: OpenEpisode, status = 200): Response {
+  const { task, offered, opening, actions, isOver } = episode
+  return Response.json(
+    {
+      episode: id,
+      task: task.id,
+      kind: task.kind,
+      worlds: task.worlds,
+      reward: reward.name,
+      reward_signal: signal,
+      messages: opening,
+      tools: offered.map(toolSchemaOf),
+      actions: actions.map(recordedAction),
+      over: isOver,
+      score: episode.score(),
+    },
+    { status },
+  )
+}

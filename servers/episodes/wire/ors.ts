@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto'
+import { Hono } from 'hono'
+import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
+import { rewardPreset } from '../../../rollout/reward/index.js'
+import { SPLITS, type Split } from '../../../tasks/dataset/index.js'
+import type { OfferedTool } from '../../kernel/index.js'
+import { parseAs } from '../action.js'
+import type { OpenEpisode } from '../episodes.js'
+import { EnvironmentError } from '../errors.js'
+import { ENVIRONMENT_LIMITS } from '../limits.js'
+import { actionOf, REPLY_TOOL, textOf } from '../reply-tool.js'
+import { REWARD_SIGNALS } from '../reward-signal.js'
+import { errorResponse } from './answers.js'
+import { clientOf, jsonBody } from './request.js'
+import type { EnvironmentService } from './service.js'
+
+/** The one environment of this server: each task brings its own worlds and tools. */
+export const ORS_ENVIRONMENT = 'prove'
+
+/** What the standard calls our splits. */
+const SPLIT_TYPES = { train: 'train', validation: 'validation', 'held-out': 'test' } as const satisfies Record<
+  Split,
+  string
+>
+
+/** Characters of a call's result in one event. */
+const CHUNK_CHARS = 4096
+/** How long a result can be asked for again by a client whose connection broke. */
+const LINGER_MS = 60_000
+const LINGERING = 4096
+
+const split = z.object({ split: z.enum(SPLITS) })
+const index = z.int().min(0)
+const range = split.extend({ start: index.nullish(), stop: index.nullish() })
+const taskSpec = z.looseObject({
+  task: z.string(),
+  reward: z.string().nullish(),
+  reward_signal: z.enum(REWARD_SIGNALS).nullish(),
+})
+const createRequest = z.object({
+  task_spec: taskSpec.nullish(),
+  split: z.enum(SPLITS).nullish(),
+  index: index.nullish(),
+})
+const toolCall = z.object({ name: z.string(), input: z.record(z.string(), z.unknown()), task_id: z.string().nullish() })
+const lostCall = z.object({ task_id: z.string() })
+
+/** The Open Reward Standard (openrewardstandard.io): tasks, sessions, tools and rewards over HTTP, calls answered as event streams. */
+export function orsApi(service: EnvironmentService): Hono {
+  const { tasks, episodes, defaults } = service
+  const app = new Hono()
+  /** Episodes by the names of their sessions, which clients get before they have a task. */
+  const sessions = new LRUCache<string, string>({ max: 2 * ENVIRONMENT_LIMITS.episodes })
+  const results = new LRUCache<string, string>({ max: LINGERING, ttl: LINGER_MS })
+
+  const sidOf = (request: Request): string => {
+    const sid = request.headers.get('x-session-id')?.trim() ?? ''
+    if (!/^[\w-]{1,128}$/.test(sid)) throw new EnvironmentError('bad_request', 'the header X-Session-ID is needed')
+    return sid
+  }
+  const inSession = <T>(request: Request, work: (open: OpenEpisode) => Promise<T>): Promise<T> => {
+    const sid = sidOf(request)
+    const id = sessions.get(sid)
+    if (id === undefined) throw new EnvironmentError('unknown_episode', `the session ${sid} has no task`)
+    return episodes.use(id, work)
+  }
+  const specs = (name: Split, start: number, stop: number) =>
+    tasks.range(name, start, stop).map(({ id, kind }, i) => ({ task: id, kind, split: name, index: start + i }))
+
+  app.get('/list_environments', () => Response.json([ORS_ENVIRONMENT]))
+  app.post('/create_session', () =>
+    eventStream([
+      ['task_id', randomUUID()],
+      ['end', ''],
+    ]),
+  )
+  app.post('/delete_session', ({ req }) => Response.json({ sid: sidOf(req.raw) }))
+
+  app.post('/create', async (context) => {
+    const sid = sidOf(context.req.raw)
+    if (sessions.has(sid)) throw new EnvironmentError('bad_request', `the session ${sid} has a task already`)
+    const asked = parseAs(createRequest, await jsonBody(context))
+    const { task_spec: spec } = asked
+    const place = asked.split != null && asked.index != null ? { split: asked.split, index: asked.index } : null
+    if ((spec == null) === (place === null))
+      throw new EnvironmentError('bad_request', 'either task_spec or both split and index are needed')
+    const { id } = await episodes.open(clientOf(context), {
+      task: spec == null ? tasks.at(place!.split, place!.index) : tasks.named(spec.task),
+      reward: spec?.reward == null ? defaults.reward : rewardPreset(spec.reward),
+      signal: spec?.reward_signal ?? defaults.signal,
+    })
+    sessions.set(sid, id)
+    return Response.json({ sid })
+  })
+  app.post('/ping', ({ req }) => inSession(req.raw, async () => Response.json({ status: 'ok' })))
+  app.post('/delete', ({ req }) => {
+    const sid = sidOf(req.raw)
+    const id = sessions.get(sid)
+    sessions.delete(sid)
+    // It may have given way, or been idle for too long: it is gone either way.
+    if (id !== undefined && episodes.has(id)) episodes.close(id)
+    return Response.json({ sid })
+  })
+
+  const of = new Hono()
+  of.get('/tools', () => Response.json({ tools: [toolSpec(REPLY_TOOL)] }))
+  of.get('/splits', () => Response.json(tasks.splits.map((name) => ({ name, type: SPLIT_TYPES[name] }))))
+  of.post('/tasks', async (context) => {
+    const { split: name } = parseAs(split, await jsonBody(context))
+    return Response.json({ tasks: specs(name, 0, tasks.count(name)), env_name: ORS_ENVIRONMENT })
+  })
+  of.post('/num_tasks', async (context) => {
+    const { split: name } = parseAs(split, await jsonBody(context))
+    return Response.json({ num_tasks: tasks.count(name) })
+  })
+  of.post('/task', async (context) => {
+    const { split: name, index: at } = parseAs(split.extend({ index }), await jsonBody(context))
+    tasks.at(name, at)
+    return Response.json({ task: specs(name, at, at + 1)[0] })
+  })
+  of.post('/task_range', async (context) => {
+    const { split: name, start, stop } = parseAs(range, await jsonBody(context))
+    return Response.json({ tasks: specs(name, start ?? 0, stop ?? tasks.count(name)) })
+  })
+  of.get('/task_tools', ({ req }) =>
+    inSession(req.raw, async ({ episode }) => Response.json({ tools: [REPLY_TOOL, ...episode.offered].map(toolSpec) })),
+  )
+  of.get('/prompt', ({ req }) =>
+    inSession(req.raw, async ({ episode }) =>
+      Response.json(episode.opening.map(({ role, content }) => ({ type: 'text', text: content, detail: { role } }))),
+    ),
+  )
+  of.post('/call', async (context) => {
+    const body = await jsonBody(context)
+    const lost = lostCall.safeParse(body)
+    if (lost.success) {
+      const result = results.get(lost.data.task_id)
+      return eventStream(
+        result === undefined ? [['error', 'unknown task_id']] : resultEvents(lost.data.task_id, result),
+      )
+    }
+    const { name, input } = parseAs(toolCall, body)
+    return inSession(context.req.raw, async ({ episode, tell }) => {
+      const outcome = await episode.act(actionOf(name, input))
+      const { reward, scored } = tell()
+      const metadata = scored === null ? null : { ...scored }
+      const output = { blocks: [textBlock(textOf(outcome))], metadata, reward, finished: episode.isOver }
+      const result = JSON.stringify({ ok: true, output })
+      const id = randomUUID()
+      results.set(id, result)
+      return eventStream(resultEvents(id, result))
+    })
+  })
+  app.route(`/${ORS_ENVIRONMENT}`, of)
+  // The only environment is meant where none is named.
+  app.all('/:part{tools|splits|tasks|num_tasks|task|task_range|task_tools|prompt|call}', ({ req, redirect }) =>
+    redirect(`/${ORS_ENVIRONMENT}/${req.param('part')}`, 308),
+  )
+  app.onError((error) => errorResponse(error, ({ code, message }) => ({ detail: `${code}: ${message}` })))
+  return app
+}
+
+const toolSpec = ({ name, description, inputSchema }: OfferedTool) => ({ name, description, input_schema: inputSchema })
+const textBlock = (text: string) => ({ type: 'text', text, detail: null })
+
+type ServerEvent = readonly [event: string, data: string]
+
+/** The result in pieces. None begins with a blank: readers take blanks off the beginning of an event's data. */
+function resultEvents(id: string, result: string): ServerEvent[] {
+  const events: ServerEvent[] = [['task_id', id]]
+  for (let from = 0; from < result.length; ) {
+    let to = Math.min(result.length, from + CHUNK_CHARS)
+    while (to < result.length && (result[to] === ' ' || /[\udc00-\udfff]/.test(result[to]!))) to += 1
+    events.push([to === result.length ? 'end' : 'chunk', result.slice(from, to)])
+    from = to
+  }
+  return events
+}
+
+const eventStream = (events: readonly ServerEvent[]): Response =>
+  new Response(events.map(([event, data]) => `event: ${event}\ndata: ${data}\n\n`).join(''), {
+    headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
+  })

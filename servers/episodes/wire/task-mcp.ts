@@ -1,0 +1,167 @@
+import { Hono } from 'hono'
+import { z } from 'zod'
+import { EpisodeError } from '../../../rollout/episode/index.js'
+import { PresetError, REWARD_PRESETS, rewardPreset } from '../../../rollout/reward/index.js'
+import { SPLITS } from '../../../tasks/dataset/index.js'
+import {
+  answerMcpRequest,
+  jsonSchemaOf,
+  type OfferedTool,
+  type ToolResponse,
+  type ToolsAtAddress,
+} from '../../kernel/index.js'
+import { parseAs, recordedActionSchema } from '../action.js'
+import type { OpenEpisode } from '../episodes.js'
+import { EnvironmentError } from '../errors.js'
+import { actionOf, REPLY_TOOL, textOf } from '../reply-tool.js'
+import { rpcError, toolSchemaOf } from './answers.js'
+import { clientOf } from './request.js'
+import type { EnvironmentService } from './service.js'
+
+/** The argument by which a call says in which episode it is made, as for worlds that are served by themselves. */
+const HANDLE = 'session'
+const handle = z.string().min(1).max(80).describe('The session, as open or fork gave it')
+const session = z.strictObject({ [HANDLE]: handle })
+
+const openInput = z.strictObject({
+  task: z.string().optional().describe('Id of a task; or give index'),
+  index: z.int().min(0).optional().describe('Place of a task in its split'),
+  split: z.enum(SPLITS).optional(),
+  reward: z
+    .enum([...REWARD_PRESETS.keys()])
+    .optional()
+    .describe('What the episode is scored by'),
+  actions: z
+    .array(z.record(z.string(), z.unknown()))
+    .max(256)
+    .optional()
+    .describe('What was done in it before, here or elsewhere, to go on from there'),
+})
+
+const OWN_TOOLS = {
+  open: {
+    description:
+      'Open a task. Answers with the session, which every other tool takes, the messages to begin with, and the tools of this task as they are offered in it.',
+    input: openInput,
+    readOnly: false,
+  },
+  fork: { description: 'Open another session in the same state.', input: session, readOnly: false },
+  close: {
+    description: 'End a session. Answers with its reward, the parts of it, and whether the task is solved.',
+    input: session,
+    readOnly: false,
+  },
+} as const
+
+type OwnTool = keyof typeof OWN_TOOLS
+
+/**
+ * MCP at `/mcp`, for clients that know no other protocol: a task is opened by a tool, each call names its session, and closing tells the
+ * reward. Nothing depends on the connection, so clients of either era play alike.
+ */
+export function taskMcp(service: EnvironmentService): Hono {
+  const tools = toolsOf(service)
+  const app = new Hono()
+  app.post('/mcp', (context) => answerMcpRequest(context.req.raw, servedTo(clientOf(context), tools, service)))
+  app.all('/mcp', () => new Response(null, { status: 405, headers: { allow: 'POST' } }))
+  app.onError(rpcError)
+  return app
+}
+
+/** Those that open and close, and every tool that some task offers, each with the session as an argument. */
+function toolsOf({ tasks }: EnvironmentService): OfferedTool[] {
+  const offered = new Map<string, OfferedTool>()
+  for (const split of tasks.splits)
+    for (const task of tasks.range(split, 0, tasks.count(split)))
+      for (const { server, tool } of task.toolset)
+        if (!offered.has(tool)) offered.set(tool, tasks.toolNamed(server, tool))
+  const own = Object.entries(OWN_TOOLS).map(([name, { description, input, readOnly }]) => ({
+    name,
+    description,
+    inputSchema: jsonSchemaOf(input, 'input'),
+    readOnly,
+  }))
+  return [...own, ...[...offered.values(), REPLY_TOOL].map(withHandle)]
+}
+
+function withHandle(tool: OfferedTool): OfferedTool {
+  const {
+    properties = {},
+    required = [],
+    ...rest
+  } = tool.inputSchema as {
+    readonly properties?: object
+    readonly required?: readonly string[]
+  }
+  const argument = { type: 'string', description: handle.description }
+  return {
+    ...tool,
+    inputSchema: { ...rest, properties: { [HANDLE]: argument, ...properties }, required: [HANDLE, ...required] },
+  }
+}
+
+function servedTo(client: string, tools: readonly OfferedTool[], service: EnvironmentService): ToolsAtAddress {
+  const { tasks, episodes, defaults } = service
+  const own: { readonly [N in OwnTool]: (args: z.output<(typeof OWN_TOOLS)[N]['input']>) => Promise<object> } = {
+    async open({ task: id, index, split = defaults.split, reward, actions = [] }) {
+      if ((id === undefined) === (index === undefined))
+        throw new EnvironmentError('bad_request', 'name a task, or its index in a split')
+      const task = id === undefined ? tasks.at(split, index!) : tasks.named(id)
+      return opened(
+        await episodes.open(client, {
+          task,
+          reward: reward === undefined ? defaults.reward : rewardPreset(reward),
+          signal: defaults.signal,
+          actions: parseAs(z.array(recordedActionSchema), actions),
+        }),
+      )
+    },
+    fork: async (args) => opened(await episodes.fork(client, args[HANDLE]!)),
+    async close(args) {
+      const id = args[HANDLE]!
+      const scored = await episodes.use(id, async ({ episode }) => ({ over: episode.isOver, ...episode.score() }))
+      episodes.close(id)
+      return scored
+    },
+  }
+  const answered = async (name: string, { [HANDLE]: id, ...args }: Record<string, unknown>): Promise<ToolResponse> => {
+    if (Object.hasOwn(OWN_TOOLS, name)) {
+      const given = parseAs<unknown>(
+        OWN_TOOLS[name as OwnTool].input,
+        id === undefined ? args : { ...args, [HANDLE]: id },
+      )
+      return {
+        ok: true,
+        text: JSON.stringify(await (own[name as OwnTool] as (args: unknown) => Promise<object>)(given)),
+      }
+    }
+    const named = parseAs(handle, id)
+    return episodes.use(named, async ({ episode }) => {
+      const outcome = await episode.act(actionOf(name, args))
+      return { ok: outcome.type !== 'result' || outcome.ok, text: textOf(outcome) }
+    })
+  }
+  const counts = tasks.splits.map((split) => `${tasks.count(split)} ${split}`).join(', ')
+  return {
+    name: 'prove-tasks',
+    instructions: `${tasks.title}. Tasks: ${counts}. Call open with a task; every other tool takes the session that it answers with. Do what the user asks, answer with ${REPLY_TOOL.name}, and close the session to learn the reward. Only the tools that open names belong to the task, and those that its user brings later.`,
+    tools,
+    async call(name, args) {
+      try {
+        return await answered(name, args)
+      } catch (error) {
+        if (error instanceof EnvironmentError || error instanceof EpisodeError || error instanceof PresetError)
+          return { ok: false, text: JSON.stringify({ error: error.code, message: error.detail }) }
+        throw error
+      }
+    },
+  }
+}
+
+const opened = ({ id, episode }: OpenEpisode): object => ({
+  [HANDLE]: id,
+  task: episode.task.id,
+  messages: episode.opening,
+  tools: [...episode.offered, REPLY_TOOL].map(toolSchemaOf),
+  over: episode.isOver,
+})

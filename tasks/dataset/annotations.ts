@@ -1,0 +1,101 @@
+import { readFile, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import writeFileAtomic from 'write-file-atomic'
+import { shareInterval } from '../../rollout/episode/index.js'
+import { CARD_FILE, withReadings } from './card.js'
+import { DatasetError } from './errors.js'
+import { type Judgement, judgementsIn, VERDICTS } from './filled-annotation-form.js'
+import { describeFile, MANIFEST_FILE, writtenManifest } from './manifest.js'
+import { markdownTable, number, percent } from './markdown.js'
+import { SPLITS } from './profile.js'
+import type { Dataset } from './read.js'
+import { KINDS } from './statistics.js'
+
+/** A sheet of some thousand long examples is shorter. */
+const MAX_SHEET_BYTES = 64 << 20
+/** Judgements that the card quotes. */
+const QUOTED = 15
+
+/**
+ * Puts what people found who read a sample of the data set into its card, in place of earlier readings, and the card's new hash into the
+ * manifest. One sheet is what one reader has filled in; an example that several have read counts once for each.
+ * @param sheets   paths of filled-in sheets of `readingSheet`
+ * @param readers  who they are, for the card: `three people who had not seen the program`
+ * @returns  the section of the card
+ * @throws DatasetError `bad_sheet`, `missing_file`, and as reading the data set does
+ */
+export async function addReadings(dataset: Dataset, sheets: readonly string[], readers: string): Promise<string> {
+  const judgements = (await Promise.all(sheets.map(readSheet))).flat()
+  await checkTasks(dataset, judgements)
+  const section = readingsSection(judgements, readers)
+  const { folder, manifest } = dataset
+  const path = join(folder, CARD_FILE)
+  const card = await readFile(path, 'utf8').catch((cause: Error) => {
+    throw new DatasetError('missing_file', `${path} cannot be read (${cause.message}). Make the data set anew.`, {
+      cause,
+    })
+  })
+  await writeFileAtomic(path, withReadings(card, section))
+  const described = await describeFile(folder, CARD_FILE)
+  const files = manifest.files.map((entry) => (entry.path === CARD_FILE ? described : entry))
+  await writeFileAtomic(join(folder, MANIFEST_FILE), writtenManifest({ ...manifest, files }))
+  return section
+}
+
+async function readSheet(path: string): Promise<readonly Judgement[]> {
+  let text: string
+  try {
+    const { size } = await stat(path)
+    if (size > MAX_SHEET_BYTES) throw new Error(`${size} bytes are more than any sheet has`)
+    text = await readFile(path, 'utf8')
+  } catch (cause) {
+    throw new DatasetError('missing_file', `${path} cannot be read (${(cause as Error).message}).`, { cause })
+  }
+  return judgementsIn(text, basename(path))
+}
+
+async function checkTasks(dataset: Dataset, judgements: readonly Judgement[]): Promise<void> {
+  const left = new Set(judgements.map(({ task }) => task))
+  for (const split of SPLITS) for await (const { task } of dataset.examples(split)) left.delete(task.id)
+  const [unknown] = left
+  if (unknown !== undefined)
+    throw new DatasetError('bad_sheet', `${dataset.folder} has no task ${unknown}: the sheet is of another data set.`)
+}
+
+function readingsSection(judgements: readonly Judgement[], readers: string): string {
+  const row = (name: string, own: readonly Judgement[]): string[] => [
+    name,
+    number(own.length),
+    ...VERDICTS.map((verdict) => shareOf(own.filter((judgement) => judgement.verdict === verdict).length, own.length)),
+  ]
+  const kinds = KINDS.map((kind) =>
+    row(
+      kind,
+      judgements.filter((judgement) => judgement.kind === kind),
+    ),
+  )
+  const bad = judgements.filter(({ verdict }) => verdict !== 'good')
+  const worst = [...bad].sort((a, b) => VERDICTS.indexOf(b.verdict) - VERDICTS.indexOf(a.verdict)).slice(0, QUOTED)
+  return [
+    '## Readings',
+    `A sample whose strata (kinds, and numbers of calls) are of equal size, read completely by ${readers}. *Odd*: the calls are right, but no person would ask it so, for this, or in
+this order, or the words are not good English. *Wrong*: a call does something else than was asked, a reference means something else or nothing, or an answer tells what is not so. Shares with 95 % intervals (Wilson):`,
+    markdownTable(
+      ['', 'verdicts', ...VERDICTS],
+      [...kinds.filter(([, verdicts]) => verdicts !== '0'), row('all', judgements)],
+    ),
+    ...(worst.length === 0
+      ? []
+      : [
+          worst.length < bad.length
+            ? `The first ${worst.length} of what was found, what is wrong before what is odd:`
+            : 'What was found:',
+          worst.map(({ verdict, reason, task }) => `- ${verdict}: ${reason} (\`${task.slice(0, 12)}\`)`).join('\n'),
+        ]),
+  ].join('\n\n')
+}
+
+function shareOf(count: number, all: number): string {
+  const { low, high } = shareInterval(count / all, all)
+  return `${number(count)}: ${percent(count / all)} (${(100 * low).toFixed(1)} to ${(100 * high).toFixed(1)})`
+}

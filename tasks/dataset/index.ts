@@ -1,0 +1,25 @@
+export { readingSheet } from './annotation-form.js'
+export { addReadings } from './annotations.js'
+export { type BaselineCheck, type Baselines, baselineTable, createBaselineCheck, lengthsTold } from './baselines.js'
+export type { DatasetInfo, Outcome, SanityResult } from './dataset-info.js'
+export { policiesOf, policyProblem } from './domain-rules-kept.js'
+export { DatasetError, type DatasetErrorCode, ExampleMismatch, type MismatchCode } from './errors.js'
+export * from './example.js'
+export { renderExample, renderOverview } from './inspect.js'
+export type { Manifest } from './manifest.js'
+export { markdownTable, percent } from './markdown.js'
+export { type ChatMessage, messagesOf, type ToolSchema, toolSchemasOf } from './messages.js'
+export * from './profile.js'
+export { type Dataset, type OpenDatasetOptions, openDataset, type ReadExample, readExamples } from './read.js'
+export {
+  type DatasetRecord,
+  exampleOfRecord,
+  lineOf,
+  parseRecord,
+  RECORD_LIMITS,
+  RECORD_SCHEMA,
+  recordOf,
+} from './record.js'
+export { wordsHeard } from './understood-words.js'
+export { type Verified, verifyDataset, verifyExample, verifyFile } from './verify.js'
+export { writeDataset } from './write.js'

@@ -1,0 +1,103 @@
+import { join } from 'node:path'
+import { type Catalogue, toolsetSchemaSha256 } from '../../rollout/episode/index.js'
+import type { ServerDefinition } from '../../servers/kernel/index.js'
+import { DatasetError } from './errors.js'
+import type { Example } from './example.js'
+import { type Line, linesOf } from './jsonl-lines.js'
+import { badManifest, checkFile, MANIFEST_FILE, type Manifest, readManifest, recordsPath } from './manifest.js'
+import { SPLITS, type Split } from './profile.js'
+import { type DatasetRecord, exampleOfRecord, parseRecord } from './record.js'
+
+export interface ReadExample {
+  readonly line: Line
+  readonly record: DatasetRecord
+  readonly example: Example
+}
+
+/** The examples of one file of records, one by one. @throws DatasetError */
+export async function* readExamples(path: string, signal?: AbortSignal): AsyncGenerator<ReadExample> {
+  for await (const line of linesOf(path, signal)) {
+    const record = parseRecord(line.text, line.where)
+    yield { line, record, example: exampleOfRecord(record, line.where) }
+  }
+}
+
+export interface Dataset {
+  readonly folder: string
+  readonly manifest: Manifest
+  /** The examples of a split, in the order of the data set. @throws DatasetError */
+  examples(split: Split): AsyncIterable<Example>
+}
+
+export interface OpenDatasetOptions {
+  /** The splits that will be read: only their files are checked. Default: all. */
+  readonly splits?: readonly Split[]
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Opens the folder of a data set: checks its manifest, that the files are those the manifest names, and that the
+ * worlds still offer the tools that it was made with.
+ * @throws DatasetError `missing_file`, `bad_manifest`, `other_schema`, `wrong_hash`, `other_tools`
+ */
+export async function openDataset(
+  folder: string,
+  catalogue: Catalogue,
+  { splits = SPLITS, signal }: OpenDatasetOptions = {},
+): Promise<Dataset> {
+  const manifest = await readManifest(folder)
+  checkTools(folder, manifest, catalogue)
+  for (const split of splits) await checkFile(folder, manifest, recordsPath(split), signal)
+  return {
+    folder,
+    manifest,
+    examples(split) {
+      if (!splits.includes(split)) throw new RangeError(`the data set was opened without its split ${split}`)
+      return examplesOf(folder, manifest, split, signal)
+    },
+  }
+}
+
+async function* examplesOf(
+  folder: string,
+  manifest: Manifest,
+  split: Split,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Example> {
+  let count = 0
+  for await (const { example, line } of readExamples(join(folder, recordsPath(split)), signal)) {
+    if (example.split !== split)
+      throw badManifest(join(folder, MANIFEST_FILE), `${line.where} is of the split ${example.split}`)
+    count++
+    yield example
+  }
+  const { examples } = manifest.counts[split]
+  if (count !== examples)
+    throw badManifest(join(folder, MANIFEST_FILE), `it counts ${examples} examples of ${split}, and there are ${count}`)
+}
+
+function checkTools(folder: string, manifest: Manifest, catalogue: Catalogue): void {
+  const advice = 'Use the version of this program that made the data set, or make it anew.'
+  const refuse = (problem: string, what = advice): never => {
+    throw new DatasetError('other_tools', `${folder}: ${problem}. ${what}`)
+  }
+  const servers = manifest.servers.map(
+    (name) =>
+      catalogue.get(name) ??
+      refuse(
+        `there is no world ${name} here`,
+        `If it is not of this project, name its folder with --worlds. ${advice}`,
+      ),
+  )
+  const sha256 = toolsetSchemaSha256(servers)
+  if (sha256 !== manifest.toolset_schema_sha256)
+    refuse(
+      `its worlds offer tools of the schema ${manifest.toolset_schema_sha256}, and here it is ${sha256}${ownCode(servers)}`,
+    )
+}
+
+/** What else may be different. */
+function ownCode(servers: readonly ServerDefinition[]): string {
+  const own = servers.filter(({ codeSha256 }) => codeSha256 !== undefined).map(({ name }) => name)
+  return own.length === 0 ? '' : `, which the code of ${own.join(', ')} is part of`
+}

@@ -1,0 +1,108 @@
+import { offeredAt, type Task } from '../../rollout/episode/index.js'
+import type { Example, Information, PolicyRole, Recovery } from './example.js'
+import { type Kind, SPLITS, type Split } from './profile.js'
+
+export const KINDS: readonly Kind[] = ['multi-turn', 'clarification', 'abstention']
+
+/** How often each value occurred. */
+export type Tally<T> = Map<T, number>
+
+/**
+ * What a data set is made of. What conversations are like is counted over the multi-turn examples alone, and what is on
+ * offer over all but abstentions, whose tools have nothing to do with what is asked.
+ */
+export interface Statistics {
+  examples: number
+  readonly kinds: ReadonlyMap<Split, Tally<Kind>>
+  readonly userTurns: Tally<number>
+  readonly chainLengths: Tally<number>
+  /** Ground-truth calls per example. */
+  readonly calls: Tally<number>
+  readonly chainWorlds: Tally<number>
+  readonly information: Tally<Information>
+  readonly recovery: Tally<Recovery>
+  /** Of all examples with policies, how these bear on them: `declined, amended`. */
+  readonly policies: Tally<string>
+  /** Of the clarification examples, those whose chain needs a tool that is not on offer. */
+  missingFunction: number
+  readonly ownTools: Tally<number>
+  readonly distractors: Tally<number>
+  strippedEnums: number
+  /** Examples whose chain runs through the world, abstentions apart. */
+  readonly worlds: Tally<string>
+  readonly personas: Set<string>
+}
+
+export function noStatistics(): Statistics {
+  return {
+    examples: 0,
+    kinds: new Map(SPLITS.map((split) => [split, new Map()])),
+    userTurns: new Map(),
+    chainLengths: new Map(),
+    calls: new Map(),
+    chainWorlds: new Map(),
+    information: new Map(),
+    recovery: new Map(),
+    policies: new Map(),
+    missingFunction: 0,
+    ownTools: new Map(),
+    distractors: new Map(),
+    strippedEnums: 0,
+    worlds: new Map(),
+    personas: new Set(),
+  }
+}
+
+export function countExample(statistics: Statistics, { split, task, exchanges, ...example }: Example): void {
+  const own = ownServers(task)
+  const chain = toolsOfChain(task.chain)
+  const isOwn = (tool: Task['toolset'][number]): boolean => own.has(tool.server)
+  statistics.examples++
+  count(statistics.kinds.get(split)!, task.kind)
+  count(statistics.calls, task.groundTruth.length)
+  if (task.stripEnums) statistics.strippedEnums++
+  statistics.personas.add(example.persona)
+  if (example.policy) count(statistics.policies, policyName(example.policy))
+  if (task.kind !== 'abstention') {
+    count(statistics.ownTools, task.toolset.filter(isOwn).length)
+    count(statistics.distractors, task.toolset.filter((tool) => !isOwn(tool)).length)
+    for (const world of own) count(statistics.worlds, world)
+  }
+  if (task.kind === 'multi-turn') {
+    count(statistics.userTurns, exchanges.length)
+    count(statistics.chainLengths, chain.length)
+    count(statistics.chainWorlds, own.size)
+    count(statistics.information, example.information)
+    if (example.recovery !== null) count(statistics.recovery, example.recovery)
+  }
+  const offered = new Set(offeredAt(task.toolset, 0).map(({ server, tool }) => `${server}:${tool}`))
+  if (task.kind === 'clarification' && chain.some((name) => !offered.has(name))) statistics.missingFunction++
+}
+
+const policyName = (policy: PolicyRole): string =>
+  policy.role === 'abiding' ? policy.role : `${policy.role}, ${policy.outcome}`
+
+export function count<T>(tally: Tally<T>, value: T): void {
+  tally.set(value, (tally.get(value) ?? 0) + 1)
+}
+
+export const sumOf = (tally: ReadonlyMap<unknown, number>): number => [...tally.values()].reduce((a, b) => a + b, 0)
+
+/** Examples of a kind over all splits. */
+export const ofKind = ({ kinds }: Statistics, kind: Kind): number =>
+  [...kinds.values()].reduce((sum, tally) => sum + (tally.get(kind) ?? 0), 0)
+
+/** `server:tool` for each tool of a chain's name, in which a server is written only where it changes. */
+export function toolsOfChain(chain: string): string[] {
+  let server = ''
+  return chain.split('>').map((step) => {
+    const colon = step.indexOf(':')
+    if (colon >= 0) server = step.slice(0, colon)
+    return `${server}:${step.slice(colon + 1)}`
+  })
+}
+
+/** The worlds that a task is about: those of its chain. The others on offer are distractors. */
+export function ownServers({ chain }: Pick<Task, 'chain'>): ReadonlySet<string> {
+  return new Set(toolsOfChain(chain).map((name) => name.slice(0, name.indexOf(':'))))
+}

@@ -1,0 +1,18 @@
+import { exampleOf, type RoutedTool } from '../../rollout/episode/index.js'
+import { type HeardWords, hearWords, type LoggedCall, type Saying } from '../../rollout/reward/index.js'
+import type { Example } from './example.js'
+
+/** What a user hears of an example's own conversation, as the reward `outcome` would. @param offered  the task's tools */
+export function wordsHeard({ task, exchanges }: Example, offered: readonly RoutedTool[]): HeardWords {
+  const log: LoggedCall[] = []
+  const results: string[] = []
+  const said: Saying[] = []
+  for (const [turn, { calls, assistant }] of exchanges.entries()) {
+    for (const call of calls) {
+      log.push({ name: call.name, arguments: call.arguments, ok: call.ok })
+      results.push(call.response)
+    }
+    said.push({ turn, calls: log.length, isAnswer: true, text: assistant })
+  }
+  return hearWords(exampleOf(task, offered), log, { results, said })
+}

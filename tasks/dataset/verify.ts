@@ -1,0 +1,262 @@
+import { join } from 'node:path'
+import {
+  asksFor,
+  type Catalogue,
+  closingOf,
+  digestsOf,
+  EpisodeError,
+  exampleOf,
+  hashesOf,
+  offeredAt,
+  openSessions,
+  type RoutedTool,
+  statesAtEnd,
+  type Task,
+  toolsetOf,
+} from '../../rollout/episode/index.js'
+import {
+  ExampleError,
+  type LoggedCall,
+  REWARD_PRESETS,
+  type RolloutFacts,
+  type Saying,
+} from '../../rollout/reward/index.js'
+import {
+  connectInProcess,
+  type McpConnection,
+  type Session,
+  takesArguments,
+  type WorldCache,
+} from '../../servers/kernel/index.js'
+import { policyProblem } from './domain-rules-kept.js'
+import { ExampleMismatch, type MismatchCode } from './errors.js'
+import type { Example, TeacherCall } from './example.js'
+import { checkFile, parquetPath, recordsPath } from './manifest.js'
+import { SPLITS } from './profile.js'
+import { type Dataset, readExamples } from './read.js'
+import { lineOf, recordOf } from './record.js'
+import { wordsHeard } from './understood-words.js'
+
+/** Characters of a difference that a message shows. */
+const EXCERPT = 160
+
+/**
+ * Plays an example again in fresh sessions: every call of the teacher is made over MCP and must be answered with the
+ * same bytes, failures included; the calls that succeed must be the ground truth in its order; and the ground truth must
+ * earn the highest reward of every preset.
+ * @throws ExampleMismatch at the first difference
+ */
+export async function verifyExample(
+  example: Example,
+  catalogue: Catalogue,
+  worlds: WorldCache,
+  signal: AbortSignal,
+): Promise<void> {
+  const { task } = example
+  const refuse: Refuse = (code, problem) => {
+    throw new ExampleMismatch(code, task.id, problem)
+  }
+  checkTurns(example, refuse)
+  checkGroundTruth(example, refuse)
+  const offered = ofTask(() => toolsetOf(task, catalogue), refuse)
+  const sessions = ofTask(() => openSessions(task, catalogue, worlds), refuse)
+  const connections = new Map<string, McpConnection>()
+  try {
+    const log: LoggedCall[] = []
+    const turns: number[] = []
+    const results: string[] = []
+    const said: Saying[] = []
+    let number = 0
+    for (const [turn, { calls }] of example.exchanges.entries()) {
+      for (const call of calls) {
+        await replay(call, number++, { offered: offeredAt(offered, turn), sessions, connections }, refuse, signal)
+        if (call.truth === null) continue
+        log.push({ name: call.name, arguments: call.arguments, ok: call.ok })
+        turns.push(turn)
+        results.push(call.response)
+      }
+      said.push({ turn, calls: log.length, isAnswer: true, text: closingOf(task, turn) })
+    }
+    const expected = ofTask(() => statesAtEnd(task, catalogue, worlds), refuse)
+    const states = digestsOf(expected, hashesOf(sessions))
+    checkReward(task, offered, log, { states, turns, results, said }, refuse)
+    checkWords(example, offered, refuse)
+    checkPolicy(example, catalogue, worlds, refuse)
+  } finally {
+    await Promise.all([...connections.values()].map((connection) => connection.close()))
+  }
+}
+
+type Refuse = (code: MismatchCode, problem: string) => never
+
+function checkTurns({ task, exchanges }: Example, refuse: Refuse): void {
+  if (exchanges.length !== task.turns.length)
+    refuse('other_turns', `there are ${exchanges.length} exchanges for ${task.turns.length} user turns`)
+  exchanges.forEach(({ user }, i) => {
+    if (user !== task.turns[i]) refuse('other_turns', `turn ${i}: ${difference(task.turns[i]!, user)}`)
+  })
+  for (const { turn, words } of task.questions ?? []) {
+    if (!asksFor(exchanges[turn]?.assistant ?? '', words))
+      refuse('not_asked', `turn ${turn}: the assistant does not ask for what is missing`)
+  }
+}
+
+/** Calls with a place in the ground truth are it, in order and in the turn that asks for them; the others failed. */
+function checkGroundTruth({ task, exchanges, origins }: Example, refuse: Refuse): void {
+  let next = 0
+  for (const [turn, { calls }] of exchanges.entries()) {
+    for (const call of calls) {
+      if (call.ok !== (call.truth !== null))
+        refuse('other_ground_truth', `${call.name} ${call.ok ? 'succeeded without' : 'failed with'} a place in it`)
+      if (call.truth === null) continue
+      const truth = task.groundTruth[next]
+      if (call.truth !== next || !truth)
+        throw refuse('other_ground_truth', `call ${call.truth} is made in place ${next}`)
+      if (turn !== truth.turn) refuse('other_ground_truth', `call ${next} belongs to turn ${truth.turn}, not ${turn}`)
+      const [expected, made] = [
+        JSON.stringify([truth.name, truth.arguments]),
+        JSON.stringify([call.name, call.arguments]),
+      ]
+      if (expected !== made) refuse('other_ground_truth', `call ${next}: ${difference(expected, made)}`)
+      next++
+    }
+  }
+  if (next !== task.groundTruth.length)
+    refuse('other_ground_truth', `${next} of its ${task.groundTruth.length} calls are made`)
+  if (origins.length !== next)
+    refuse('other_ground_truth', `there are origins for ${origins.length} of its ${next} calls`)
+}
+
+/** What a task says, unless it makes no sense. */
+function ofTask<T>(read: () => T, refuse: Refuse): T {
+  try {
+    return read()
+  } catch (cause) {
+    if (cause instanceof EpisodeError) return refuse('bad_task', cause.message)
+    throw cause
+  }
+}
+
+/** An example that is played again. */
+interface Replay {
+  readonly offered: readonly RoutedTool[]
+  readonly sessions: ReadonlyMap<string, Session>
+  readonly connections: Map<string, McpConnection>
+}
+
+async function replay(
+  call: TeacherCall,
+  number: number,
+  { offered, sessions, connections }: Replay,
+  refuse: Refuse,
+  signal: AbortSignal,
+): Promise<void> {
+  const tool = offered.find(({ name, server }) => name === call.name && server === call.server)
+  if (!tool || !takesArguments(tool, call.arguments))
+    return refuse('bad_task', `call ${number}: ${call.server} does not offer ${call.name} with these arguments`)
+  let connection = connections.get(call.server)
+  if (!connection) {
+    connection = await connectInProcess(sessions.get(call.server)!)
+    connections.set(call.server, connection)
+  }
+  const { ok, text } = await connection.callTool(call.name, { ...call.arguments }, signal)
+  if (text !== call.response)
+    refuse('other_response', `call ${number}, ${call.name}: ${difference(text, call.response)}`)
+  if (ok !== call.ok) refuse('other_response', `call ${number}, ${call.name}: it ${ok ? 'succeeds' : 'fails'} now`)
+}
+
+/** In a task with policies the teacher keeps to them. */
+function checkPolicy(example: Example, catalogue: Catalogue, worlds: WorldCache, refuse: Refuse): void {
+  const problem = example.policy && policyProblem(example, catalogue, worlds)
+  if (problem !== undefined) refuse('other_policy', problem)
+}
+
+/** The teacher's own words tell what is to be told, and nothing that neither user nor world gave. */
+function checkWords(example: Example, offered: readonly RoutedTool[], refuse: Refuse): void {
+  const { told, invented } = wordsHeard(example, offered)
+  if (told < 1) refuse('other_words', `the answers tell ${Math.round(100 * told)} % of what they should`)
+  if (invented.size > 0)
+    refuse('other_words', `the answers hold what nobody gave: ${[...invented].join(', ').slice(0, 200)}`)
+}
+
+function checkReward(
+  task: Task,
+  offered: readonly RoutedTool[],
+  log: readonly LoggedCall[],
+  facts: RolloutFacts,
+  refuse: Refuse,
+): void {
+  try {
+    for (const { name, maximum, score } of REWARD_PRESETS.values()) {
+      const highest = task.groundTruth.length === 0 ? maximum.noCall : maximum.calls
+      const { total } = score(exampleOf(task, offered), log, facts)
+      if (total !== highest) refuse('other_reward', `${name}: the ground truth earns ${total} instead of ${highest}`)
+    }
+  } catch (cause) {
+    if (cause instanceof ExampleError) refuse('bad_task', cause.message)
+    throw cause
+  }
+}
+
+/** Where two texts part, with what follows in each. */
+function difference(expected: string, found: string): string {
+  let at = 0
+  while (at < expected.length && expected[at] === found[at]) at++
+  const from = Math.max(0, at - 20)
+  const excerpt = (text: string): string => JSON.stringify(text.slice(from, from + EXCERPT))
+  return `from character ${at} on it should be ${excerpt(expected)} and is ${excerpt(found)}`
+}
+
+export interface Verified {
+  readonly examples: number
+  readonly calls: number
+}
+
+/**
+ * Verifies every example of a file of records, and that each line is, byte for byte, what its example is written as: so
+ * the tools it shows are those on offer.
+ * @throws DatasetError when the file cannot be read; ExampleMismatch, with file and line, at the first example that does
+ *   not reproduce
+ */
+export async function verifyFile(
+  path: string,
+  catalogue: Catalogue,
+  worlds: WorldCache,
+  signal: AbortSignal,
+): Promise<Verified> {
+  let [examples, calls] = [0, 0]
+  for await (const { example, line } of readExamples(path, signal)) {
+    try {
+      await verifyExample(example, catalogue, worlds, signal)
+      const written = lineOf(recordOf(example, catalogue))
+      if (written !== line.text)
+        throw new ExampleMismatch('other_record', example.task.id, difference(written, line.text))
+    } catch (cause) {
+      if (!(cause instanceof ExampleMismatch)) throw cause
+      throw new ExampleMismatch(cause.code, cause.task, cause.problem, line.where)
+    }
+    examples++
+    calls += example.exchanges.reduce((sum, exchange) => sum + exchange.calls.length, 0)
+  }
+  return { examples, calls }
+}
+
+/**
+ * Verifies every split of a data set that was opened, and that its Parquet files are those that were written with them.
+ * @throws as `verifyFile`
+ */
+export async function verifyDataset(
+  { folder, manifest }: Dataset,
+  catalogue: Catalogue,
+  worlds: WorldCache,
+  signal: AbortSignal,
+): Promise<Verified> {
+  let [examples, calls] = [0, 0]
+  for (const split of SPLITS) await checkFile(folder, manifest, parquetPath(split), signal)
+  for (const split of SPLITS) {
+    const verified = await verifyFile(join(folder, recordsPath(split)), catalogue, worlds, signal)
+    examples += verified.examples
+    calls += verified.calls
+  }
+  return { examples, calls }
+}

@@ -1,0 +1,161 @@
+import { access, type FileHandle, mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { type Catalogue, toolsetSchemaSha256 } from '../../rollout/episode/index.js'
+import { CARD_FILE, writtenCard } from './card.js'
+import { chartsOf } from './charts.js'
+import { countCoverage, writtenCoverage } from './coverage.js'
+import type { DatasetInfo } from './dataset-info.js'
+import { DatasetError } from './errors.js'
+import type { Example } from './example.js'
+import {
+  describeFile,
+  MANIFEST_FILE,
+  MANIFEST_SCHEMA,
+  type Manifest,
+  parquetPath,
+  recordsPath,
+  writtenManifest,
+} from './manifest.js'
+import { createParquetFile, type ParquetFile } from './parquet.js'
+import { SPLITS, type Split } from './profile.js'
+import { lineOf, RECORD_LIMITS, recordOf } from './record.js'
+import { countExample, KINDS, noStatistics, type Statistics, sumOf } from './statistics.js'
+
+/**
+ * Writes a data set: per split JSON lines and Parquet, the card with its charts, and last the manifest. All of it goes
+ * to a temporary folder beside `folder` that is renamed at the end, so there is never a half-written data set. Examples
+ * are written as they come; the same examples and info give the same bytes.
+ * @param examples   with ascending indices; splits may alternate
+ * @param catalogue  the worlds that the data set is made of: coverage is counted over their tools
+ * @throws DatasetError `already_there` when `folder` exists, `bad_example`
+ */
+export async function writeDataset(
+  folder: string,
+  examples: AsyncIterable<Example>,
+  info: DatasetInfo,
+  catalogue: Catalogue,
+): Promise<Manifest> {
+  const target = resolve(folder)
+  await refuseExisting(target)
+  await mkdir(dirname(target), { recursive: true })
+  const temporary = await mkdtemp(join(dirname(target), `.${basename(target)}-`))
+  try {
+    const manifest = await fill(temporary, examples, info, catalogue)
+    await refuseExisting(target)
+    await rename(temporary, target)
+    return manifest
+  } catch (cause) {
+    await rm(temporary, { recursive: true, force: true })
+    throw cause
+  }
+}
+
+async function refuseExisting(target: string): Promise<void> {
+  try {
+    await access(target)
+  } catch {
+    return
+  }
+  throw new DatasetError('already_there', `${target} exists. Remove it, or name another folder.`)
+}
+
+async function fill(
+  folder: string,
+  examples: AsyncIterable<Example>,
+  info: DatasetInfo,
+  catalogue: Catalogue,
+): Promise<Manifest> {
+  await mkdir(join(folder, 'data'))
+  await mkdir(join(folder, 'plots'))
+  const statistics = noStatistics()
+  const counter = countCoverage(catalogue)
+  const userTurns: string[] = []
+  await writeRecords(folder, examples, catalogue, (example) => {
+    countExample(statistics, example)
+    counter.add(example)
+    userTurns.push(...example.task.turns)
+  })
+  const coverage = counter.finish()
+  const outcome = await info.outcome()
+  const charts = await chartsOf(statistics, coverage, outcome.drops)
+  for (const { path, svg } of charts) await writeFile(join(folder, path), svg)
+  await writeFile(join(folder, 'coverage.json'), writtenCoverage(coverage))
+  const content = {
+    info,
+    outcome,
+    statistics,
+    coverage,
+    charts,
+    userTurns: userTurns.length,
+    diversity: Object.entries(info.diversity(userTurns)),
+  }
+  await writeFile(join(folder, CARD_FILE), writtenCard(content))
+  const paths = [
+    ...SPLITS.flatMap((split) => [recordsPath(split), parquetPath(split)]),
+    CARD_FILE,
+    'coverage.json',
+    ...charts.map(({ path }) => path),
+  ]
+  const manifest: Manifest = {
+    schema: MANIFEST_SCHEMA,
+    title: info.title,
+    seed: info.seed,
+    profile: { ...info.profile },
+    settings: { ...info.settings },
+    servers: [...catalogue.keys()],
+    toolset_schema_sha256: toolsetSchemaSha256([...catalogue.values()]),
+    counts: countsOf(statistics),
+    drops: { ...outcome.drops },
+    files: [],
+  }
+  for (const path of paths) manifest.files.push(await describeFile(folder, path))
+  await writeFile(join(folder, MANIFEST_FILE), writtenManifest(manifest))
+  return manifest
+}
+
+interface SplitFiles {
+  readonly lines: FileHandle
+  readonly parquet: ParquetFile
+}
+
+async function writeRecords(
+  folder: string,
+  examples: AsyncIterable<Example>,
+  catalogue: Catalogue,
+  written: (example: Example) => void,
+): Promise<void> {
+  const files = new Map<Split, SplitFiles>()
+  try {
+    for (const split of SPLITS) {
+      const lines = await open(join(folder, recordsPath(split)), 'wx')
+      files.set(split, { lines, parquet: createParquetFile(join(folder, parquetPath(split))) })
+    }
+    let last = -1
+    for await (const example of examples) {
+      const refuse = (problem: string): never => {
+        throw new DatasetError('bad_example', `example ${example.index}, task ${example.task.id}: ${problem}`)
+      }
+      if (example.index <= last) refuse(`its index does not come after ${last}`)
+      last = example.index
+      const record = recordOf(example, catalogue)
+      const line = Buffer.from(`${lineOf(record)}\n`)
+      if (line.length > RECORD_LIMITS.lineBytes) refuse(`${line.length} bytes, of ${RECORD_LIMITS.lineBytes} at most`)
+      const { lines, parquet } = files.get(example.split)!
+      await lines.appendFile(line)
+      await parquet.append(record)
+      written(example)
+    }
+    for (const { parquet } of files.values()) await parquet.finish()
+  } finally {
+    for (const { lines } of files.values()) await lines.close()
+  }
+}
+
+function countsOf({ kinds }: Statistics): Manifest['counts'] {
+  const counts = (split: Split): Manifest['counts'][Split] => {
+    const tally = kinds.get(split)!
+    const [multiTurn, clarification, abstention] = KINDS.map((kind) => tally.get(kind) ?? 0)
+    return { examples: sumOf(tally), 'multi-turn': multiTurn!, clarification: clarification!, abstention: abstention! }
+  }
+  return { train: counts('train'), validation: counts('validation'), 'held-out': counts('held-out') }
+}

@@ -1,0 +1,17 @@
+export * from './making/recipe.js'
+export {
+  createTeacher,
+  rephraseAll,
+  type Teacher,
+  TeacherError,
+  type TeacherReport,
+} from './paraphraser/index.js'
+export { type Composition, compositionOf, PAPER_COMPOSITION, SPLIT_SHARES } from './production/assignments.js'
+export * from './production/finished-batches.js'
+export { type Missing, type Plan, type ProduceOptions, type Production, produce } from './production/produce.js'
+export { programHash } from './production/program-hash.js'
+export { createSanityCheck, type SanityCheck } from './production/sanity-check.js'
+export * from './production/stream-examples.js'
+export * from './production/worker-pool.js'
+export { diversity } from './wording/diversity.js'
+export { type WordSpread, wordSpread } from './wording/word-spread.js'

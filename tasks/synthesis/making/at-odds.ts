@@ -1,0 +1,87 @@
+import type { Json } from '../../../rollout/reward/index.js'
+import { type EntityOccurrence, entitiesIn } from '../../../servers/kernel/index.js'
+import { choicesOf } from '../wording/field-words.js'
+import { entitiesTaken } from './entities-shown.js'
+import { isMoment } from './said-before.js'
+import type { Step } from './step.js'
+
+/** What is paid, taken or added by one call says nothing of what the next one does: who sells 35 shares may protect 60. */
+const GIVEN_OUT = /^(amount|quantity|packs|counted|bags|points|price|page)$/
+/** Verbs of tools that make a thing other than it was looked for. */
+const CHANGING = /^(move|re[a-z]+|change|amend|extend|postpone|update|edit|set)_/
+/** Verbs of tools that look for something, and do not show what is known to be there. */
+const SEEKING = /^(find|search)_/
+
+/**
+ * Whether two calls give different days, times or numbers under one name, though they are about one thing or the later is for what the earlier
+ * found: nobody looks for a room for two nights and books three, or drives at 130 and has the car hold 60. Nor does anybody look for brands of
+ * sports and then for what one of them has for the kitchen.
+ */
+export function areAtOdds(steps: readonly Step[]): boolean {
+  return steps.some((later, j) =>
+    steps
+      .slice(0, j)
+      .some((earlier, i) =>
+        later.tool.annotations.readOnly ? turnsAside(earlier, i, later) : differ(earlier, i, later),
+      ),
+  )
+}
+
+/** Whether a look-up takes what another found among one choice, and looks at it among another. */
+function turnsAside(earlier: Step, at: number, later: Step): boolean {
+  if (!earlier.tool.annotations.readOnly || earlier.server !== later.server) return false
+  if (!later.bindings.some(({ source }) => source === at)) return false
+  return Object.entries(later.args).some(([field, value]) => {
+    const other = earlier.args[field]
+    return other !== undefined && other !== value && choicesOf(later.tool, field).length > 0
+  })
+}
+
+function differ(earlier: Step, at: number, later: Step): boolean {
+  if (earlier.server !== later.server) return false
+  const [a, b] = [takenBy(earlier), takenBy(later)]
+  const isForIt = later.bindings.some(({ source }) => source === at) && !CHANGING.test(later.tool.name)
+  const isOne = a.some((thing) => b.includes(thing)) || (a.length === 0 && b.length === 0)
+  if (earlier.tool.annotations.readOnly ? !isForIt : !isOne) return false
+  return Object.entries(later.args).some(([field, value]) => {
+    const other = earlier.args[field]
+    return !GIVEN_OUT.test(field) && other !== undefined && other !== value && isMeasure(value) && isMeasure(other)
+  })
+}
+
+/** A day, a month, a time of day or a number. */
+const isMeasure = (value: Json): boolean => typeof value === 'number' || isMoment(value)
+
+/**
+ * Whether a call looks for what belongs to a thing, such as its free seats, and the thing is changed next without anything of what was found:
+ * nobody looks for a seat to book more bags.
+ */
+export function isForNothing(steps: readonly Step[], at: number): boolean {
+  const { tool, args, output } = steps[at]!
+  if (!tool.annotations.readOnly || !SEEKING.test(tool.name)) return false
+  const about = [...entitiesTaken({ tool, args }), ...aboutIn(tool, output)].map(nameOf)
+  const isUsed = steps.some(({ bindings }) =>
+    bindings.some(({ source, entity, value }) => source === at && !about.includes(`${entity} ${value}`)),
+  )
+  const next = steps.slice(at + 1).find((step) => !step.tool.annotations.readOnly)
+  if (isUsed || !next || !takenBy(next).some((thing) => about.includes(thing))) return false
+  const found = JSON.stringify(Object.values(output).filter((part) => Array.isArray(part)))
+  return !Object.entries(next.args).some(
+    ([field, value]) =>
+      typeof value === 'string' &&
+      !next.bindings.some((binding) => binding.field === field) &&
+      found.includes(JSON.stringify(value)),
+  )
+}
+
+/** The things that a call is given. */
+export const takenBy = ({ tool, args }: Pick<Step, 'tool' | 'args'>): string[] =>
+  entitiesTaken({ tool, args }).map(nameOf)
+
+/** The first key of a result is what it is about; others tell where that belongs. */
+export function aboutIn(tool: Step['tool'], output: Step['output']): EntityOccurrence[] {
+  const single = Object.fromEntries(Object.entries(output).filter(([, value]) => typeof value === 'string'))
+  return entitiesIn(tool.output, single).slice(0, 1)
+}
+
+export const nameOf = ({ entity, key }: { readonly entity: string; readonly key: string }): string => `${entity} ${key}`

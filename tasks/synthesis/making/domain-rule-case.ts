@@ -1,0 +1,155 @@
+import type { JsonObject } from '../../../rollout/reward/index.js'
+import {
+  deriveSeed,
+  hasRules,
+  meaningOf,
+  type PolicyRule,
+  ruleFor,
+  type SeededRandom,
+  type Session,
+  seededRandom,
+} from '../../../servers/kernel/index.js'
+import type { Node } from '../../../servers/kernel/tool-graph.js'
+import type { PolicyRole } from '../../dataset/example.js'
+import { ACT, playUpTo, wrongValues } from './failed-call.js'
+import type { Chain } from './split.js'
+import type { Open, Step } from './step.js'
+import type { Assignment, SynthesisContext } from './synthesis-context.js'
+import type { Taken } from './take-steps.js'
+
+/** What a conversation is to show of its policies. Drawn once for several rounds, so that what is harder to find keeps its share. */
+export type WantedRole = PolicyRole['role']
+
+/**
+ * Roles of the multi-turn conversations that have policies. All other kinds are `abiding`, so that of all together about a third is of each.
+ */
+const DECLINED = 0.4
+const CONFIRMED = 0.4
+const ROUNDS_PER_ROLE = 6
+/** Rounds after which a conversation need not show a rule: some splits have no chain for each. */
+const ROUNDS_WITH_RULE = 24
+
+/** Whether the task that is wanted has policies, and what it is to show of them. @returns `undefined` for one without */
+export function wantedRole(
+  { index, round, kind }: Assignment,
+  { policies, seed }: SynthesisContext,
+): WantedRole | undefined {
+  if (policies === 0 || !seededRandom(deriveSeed('prove/policies/1', seed, index)).chance(policies)) return undefined
+  if (kind !== 'multi-turn' || round >= ROUNDS_WITH_RULE) return 'abiding'
+  const drawn = drawShare('prove/policy-role/1', seed, index, Math.floor(round / ROUNDS_PER_ROLE))
+  if (drawn < DECLINED) return 'declined'
+  return drawn < DECLINED + CONFIRMED ? 'confirmed' : 'abiding'
+}
+
+const drawShare = (...name: readonly [string, ...number[]]): number =>
+  seededRandom(deriveSeed(...name)).int(0, 999_999) / 1_000_000
+
+/** A tool that the policy of its world has rules about; for a chain without a rule that applies, of any kind. */
+export function ruledCore(
+  role: WantedRole,
+  { target, split }: Assignment,
+  { graph }: SynthesisContext,
+  random: SeededRandom,
+): Chain {
+  const demand = role === 'declined' ? 'decline' : role === 'confirmed' ? 'confirm' : undefined
+  const isRuled = ({ server, tool }: Node): boolean =>
+    (server.policy?.rules ?? []).some(
+      (rule) => rule.tool === tool.name && (demand === undefined || rule.demand === demand),
+    )
+  if (isRuled(target) && (split === 'train' || random.chance(OWN_TARGET))) return [target]
+  const nodes = graph.nodes.filter(isRuled)
+  return [nodes.length === 0 ? target : random.pick(nodes)]
+}
+
+/** Outside of training chains are rare, and others may take the place of those around the tool that is wanted. */
+const OWN_TARGET = 0.3
+
+/** A step to which a rule applies, as it was walked or with another value, which the user names at first. */
+export interface RuledStep {
+  readonly step: number
+  readonly rule: PolicyRule
+  readonly args: JsonObject
+  /** The argument that has another value than in the step. */
+  readonly field?: string
+}
+
+/** A ruled step, and what the user does when it is declined or asked about. */
+export interface RuledCase extends RuledStep {
+  readonly outcome: Exclude<PolicyRole, { role: 'abiding' }>['outcome']
+}
+
+/** Of the conversations with a rule, those in which the user names another value that it does not apply to, where there is one. */
+const AMENDED = 0.45
+/** Of those in which something is declined for good, those in which the user insists. */
+const INSISTED = 0.5
+/** Of those in which something has to be confirmed, those in which the user takes it back. */
+const WITHDRAWN = 0.3
+
+/**
+ * A step of a chain that is to be declined or confirmed, and what the user does then. Rules apply to no other step.
+ * @returns `null` when the chain has none
+ */
+export function drawRuled(
+  { steps, open }: Pick<Taken, 'steps' | 'open'>,
+  role: 'declined' | 'confirmed',
+  random: SeededRandom,
+): RuledCase | null {
+  const demand = role === 'declined' ? 'decline' : 'confirm'
+  const rules = rulesOf(steps, open)
+  const ruled = rules.flatMap((rule, step) => (rule ? [{ step, rule }] : []))
+  const last = steps.length - 1
+  if (ruled.length === 0) {
+    if (!random.chance(AMENDED)) return null
+    for (const step of random.shuffle([...steps.keys()])) {
+      const found = ruledVariant(steps, step, demand, open, random)
+      if (found) return { ...found, outcome: 'amended' }
+    }
+    return null
+  }
+  const [{ step, rule }] = ruled as [(typeof ruled)[number]]
+  if (ruled.length > 1 || rule.demand !== demand) return null
+  const found = { step, rule, args: steps[step]!.args }
+  if (demand === 'decline')
+    return step < last ? null : { ...found, outcome: random.chance(INSISTED) ? 'insisted' : 'dropped' }
+  return { ...found, outcome: step === last && last > 0 && random.chance(WITHDRAWN) ? 'withdrawn' : 'agreed' }
+}
+
+const ruleAt = (session: Session, { server, tool }: Step, args: JsonObject): PolicyRule | undefined =>
+  ruleFor(server, tool.name, args, { db: session.db, today: session.now().slice(0, 10) })
+
+/** The rule that each step comes under, in the state in which it is taken. */
+function rulesOf(steps: readonly Step[], open: Open): (PolicyRule | undefined)[] {
+  return steps.map((step, i) =>
+    hasRules(step.server, step.tool.name) ? ruleAt(playUpTo(steps, i, open)(step.server), step, step.args) : undefined,
+  )
+}
+
+/** The step with another value of one argument, such that a rule applies and the world would accept it. */
+function ruledVariant(
+  steps: readonly Step[],
+  index: number,
+  demand: PolicyRule['demand'],
+  open: Open,
+  random: SeededRandom,
+): RuledStep | null {
+  const step = steps[index]!
+  if (!step.server.policy?.rules.some((rule) => rule.tool === step.tool.name && rule.demand === demand)) return null
+  const session = playUpTo(steps, index, open)(step.server)
+  const free = Object.keys(step.args).filter(
+    (field) =>
+      meaningOf(step.tool.input.shape[field]!).entity === undefined &&
+      !ACT.test(field) &&
+      // Who is asked whether it shall be so much says a smaller number; nobody answers so with another choice.
+      (demand === 'decline' || typeof step.args[field] === 'number') &&
+      steps.every((other, i) => i === index || !Object.values(other.args).includes(step.args[field]!)),
+  )
+  for (const field of random.shuffle(free)) {
+    for (const value of wrongValues(step.args[field]!, session, step, field, random)) {
+      const args = { ...step.args, [field]: value }
+      const rule = value === step.args[field] ? undefined : ruleAt(session, step, args)
+      if (rule?.demand === demand && session.fork().call(step.tool.name, args).ok)
+        return { step: index, rule, args, field }
+    }
+  }
+  return null
+}

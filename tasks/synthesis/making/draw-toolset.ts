@@ -1,0 +1,73 @@
+import type { Task } from '../../../rollout/episode/index.js'
+import { entityKinds, type SeededRandom, type ServerDefinition } from '../../../servers/kernel/index.js'
+import { type Node, nodeName } from '../../../servers/kernel/tool-graph.js'
+import type { Profile } from '../../dataset/profile.js'
+import type { ToldStep } from './state-references.js'
+
+export interface ToolsetRequest {
+  /** Worlds whose tools surround those that are needed. */
+  readonly home: readonly ServerDefinition[]
+  /** Always on offer. */
+  readonly needed: readonly Node[]
+  /** Never on offer. */
+  readonly hidden: ReadonlySet<string>
+  readonly distractors: boolean
+}
+
+/**
+ * The tools on offer, in random order: the needed ones, others of their worlds, and for a share of the tasks unrelated
+ * ones of other worlds (paper, section 3.2). Names are unique over the toolset.
+ */
+export function chooseToolset(
+  { home, needed, hidden, distractors }: ToolsetRequest,
+  servers: readonly ServerDefinition[],
+  { ownTools, distractors: settings }: Profile,
+  random: SeededRandom,
+): Task['toolset'] {
+  const names = new Set(needed.map(({ tool }) => tool.name))
+  const offered = [...needed]
+  const add = (candidates: readonly Node[], count: number): void => {
+    for (const node of random.shuffle(candidates)) {
+      if (count <= 0) return
+      if (names.has(node.tool.name) || hidden.has(nodeName(node))) continue
+      names.add(node.tool.name)
+      offered.push(node)
+      count--
+    }
+  }
+  const foreign = distractors && random.chance(settings.share) ? random.int(settings.min, settings.max) : 0
+  const own = random.int(ownTools.min, ownTools.max) - (settings.place === 'instead' ? foreign : 0)
+  add(nodesOf(home), own - needed.length)
+  add(nodesOf(servers.filter((server) => !home.includes(server))), foreign)
+  return random.shuffle(offered).map(({ server, tool }) => ({ server: server.name, tool: tool.name }))
+}
+
+/** Whether so much is hidden that what is left tells it: fewer tools than others have, or, of a small world, less than half. */
+export const isTooSmall = (
+  toolset: Task['toolset'],
+  home: readonly ServerDefinition[],
+  { ownTools }: Profile,
+): boolean => toolset.length < Math.min(ownTools.min, nodesOf(home).length / 2)
+
+const nodesOf = (servers: readonly ServerDefinition[]): Node[] =>
+  servers.flatMap((server) => server.tools.map((tool) => ({ server, tool })))
+
+/**
+ * Tools that may not stand beside the ground truth, because they could serve a look-up that the user takes for granted
+ * just as well: nobody could then say which of them is right.
+ */
+export function rivals(steps: readonly ToldStep[], silent: ReadonlySet<number>): Set<string> {
+  const own = new Set(steps.map(nodeName))
+  const found = new Set<string>()
+  for (const index of silent) {
+    const { server, tool } = steps[index]!
+    const used = steps.flatMap(({ bindings }) => bindings.filter(({ source }) => source === index))
+    const kinds = new Set(used.flatMap(({ entity }) => entity ?? []))
+    for (const other of server.tools) {
+      const name = nodeName({ server, tool: other })
+      if (other === tool || own.has(name) || !other.annotations.readOnly) continue
+      if ([...entityKinds(other.output)].some((kind) => kinds.has(kind))) found.add(name)
+    }
+  }
+  return found
+}

@@ -1,0 +1,175 @@
+import type { z } from 'zod'
+import type { Json, JsonObject } from '../../../rollout/reward/index.js'
+import { meaningOf, type SeededRandom, type ServerDefinition, type Session } from '../../../servers/kernel/index.js'
+import { isDate, isTime } from '../wording/dates.js'
+import { isChoice } from '../wording/values.js'
+import type { ToldStep } from './state-references.js'
+import type { Open } from './step.js'
+import { TODAY } from './synthesis-context.js'
+
+/** A call that fails in the conversation, before it is made good or given up. */
+export interface FailedCall {
+  /** The step that it is an attempt at. */
+  readonly step: number
+  /** The argument that is wrong; `undefined` when none is: another tool has to come first. */
+  readonly field: string | undefined
+  readonly args: JsonObject
+  readonly code: string
+  readonly message: string
+}
+
+/** The steps of a conversation, in the worlds that they are taken in. */
+interface Course {
+  readonly steps: readonly ToldStep[]
+  readonly open: Open
+  readonly random: SeededRandom
+}
+
+/** Draws of wrong values before a step is found to have none. */
+const FAILING_TRIES = 12
+
+/**
+ * Other arguments for a step that make it fail for a reason of the world. One field differs, which a user may get wrong.
+ * @param after  tried in the state after the step instead of before it
+ */
+export function failingVariant({ steps, open, random }: Course, index: number, after = false): FailedCall | null {
+  const step = steps[index]!
+  if (after && ADDS.test(step.tool.name)) return null
+  const session = playUpTo(steps, after ? steps.length : index, open)(step.server)
+  // What could not be done a second time anyway does not fail for its new value.
+  if (after && !session.fork().call(step.tool.name, step.args).ok) return null
+  const said = steps.slice(0, index).flatMap(({ server, args }) => (server === step.server ? [args] : []))
+  const most = Math.max(...said.flatMap((args) => Object.values(args).filter((value) => typeof value === 'number')))
+  const free = Object.keys(step.args).filter((field) => {
+    const schema = step.tool.input.shape[field]!
+    const { entity } = meaningOf(schema)
+    return (
+      entity === undefined &&
+      !ACT.test(field) &&
+      !IN_ITS_PLACE.test(field) &&
+      !(typeof step.args[field] === 'number' && TELLING.test(step.tool.name)) &&
+      // Who has said it rightly once does not get it wrong then.
+      !said.some((args) => args[field] === step.args[field]) &&
+      (after ? typeof step.args[field] === 'number' : isMisjudged(step.args[field]!, schema)) &&
+      !step.bindings.some((binding) => binding.field === field)
+    )
+  })
+  if (free.length === 0) return null
+  for (const field of random.shuffle(free)) {
+    for (const value of wrongValues(step.args[field]!, session, step, field, random)) {
+      const earlier = steps.slice(0, index)
+      if (value === step.args[field] || isNotOffered(value, field, earlier)) continue
+      // Who has looked for something up to 140 does not bid 500 for it.
+      if (typeof value === 'number' && Number.isFinite(most) && value > most) continue
+      const args = { ...step.args, [field]: value }
+      const result = session.fork().call(step.tool.name, args)
+      if (result.ok || result.code === 'invalid_arguments' || isFulfilled(result, value)) continue
+      if (isMoreThanTold(value, result.message, earlier)) continue
+      if (after || !fallsShort(step.args[field]!, value, result.message))
+        return { step: index, field, args, code: result.code, message: result.message }
+    }
+  }
+  return null
+}
+
+/** What nothing else does for: who finds no cafe does not look for a library, nobody means to stop a loss at twice the price, nobody who wants 34 degrees is content with 17, and what was counted was. */
+const IN_ITS_PLACE =
+  /^(category|cuisine|door|trigger|until|stop_price|alert_price|limit_price|degrees|temperature|counted)$/
+/** Verbs of tools that are told what is so: what was spent is not less because it cannot be entered, nor were fewer dishes missing. */
+const TELLING = /^(record|report)_/
+
+/** Calls of which a second one comes on top of the first: who has charged 60 and thinks better of it does not charge 90 then. */
+export const ADDS =
+  /^(charge|collect|issue|refund|contribute|transfer|send|pay|top_up|place|record|add|buy|book|order|reorder|withdraw|deposit|move|split|request|sell|count)_/
+
+/** Codes of refusals that say that it is so already, or that there is nothing to be done. */
+const SO_ALREADY = /(?:^|_)(?:already|same|duplicate|exists?|nothing|current)(?:_|$)/
+
+/** Whether a refusal tells somebody that what they wish is so: they leave it then, and take nothing else. */
+export function isFulfilled({ code, message }: Pick<FailedCall, 'code' | 'message'>, wished: Json): boolean {
+  if (SO_ALREADY.test(code)) return true
+  // Who asks for two bags hears that there are two of three.
+  const told = numbersIn(message)
+  return typeof wished === 'number' && told.includes(wished) && told.some((other) => other > wished)
+}
+
+/** Numbers of a text that stand by themselves. */
+const numbersIn = (text: string): number[] =>
+  [...text.matchAll(/(?<![\w-])\d+(?![\w-])/g)].map(([digits]) => Number(digits))
+
+/** Of what there is, the share that somebody takes at least who wanted more. */
+const TAKEN = 0.8
+
+/** Whether somebody who hears how much there is takes far less than that, though they wanted more. */
+function fallsShort(right: Json, wrong: Json, message: string): boolean {
+  if (typeof right !== 'number' || typeof wrong !== 'number') return false
+  return numbersIn(message).some((most) => most < wrong && right < most * TAKEN)
+}
+
+/** Whether what was found before lists what can be had, and not this: who reads of standard and express does not take the courier. */
+function isNotOffered(value: Json, field: string, earlier: readonly ToldStep[]): boolean {
+  const offered = earlier.flatMap(({ output }) =>
+    Object.values(output)
+      .flatMap((list) => (Array.isArray(list) ? (list as JsonObject[]) : []))
+      .map((row) => row?.[field]),
+  )
+  return typeof value === 'string' && offered.some((other) => other !== undefined) && !offered.includes(value)
+}
+
+/** Whether a look-up has told how much there is, which the refusal says again: who reads of 846 points does not pay with 1,400. */
+function isMoreThanTold(value: Json, message: string, earlier: readonly ToldStep[]): boolean {
+  const told = earlier.flatMap(({ tool, output }) =>
+    tool.annotations.readOnly ? numbersIn(JSON.stringify(output)) : [],
+  )
+  return typeof value === 'number' && numbersIn(message).some((most) => most < value && told.includes(most))
+}
+
+/** Choices of what is to be done, rather than how: who wants somebody held does not want them removed instead. */
+export const ACT =
+  /^(action|change|answer|outcome|status|state|stage|access|power|rule|restriction|side|charging|child_lock)$/
+
+/** Whether somebody could well ask for too much, too early or the wrong one of several: names and texts are not mistaken for others. */
+const isMisjudged = (value: Json, schema: z.ZodType): boolean =>
+  typeof value === 'number' || (typeof value === 'string' && (isDate(value) || isTime(value) || isChoice(schema)))
+
+/** How much more somebody asks for than there is, the least first: people go a little too far rather than beyond all measure. */
+const TOO_MUCH = [1.25, 1.5, 2] as const
+/** Below this number three times as much is still a little too far: three bags for one. */
+const FEW = 10
+
+/** What a person might say instead: more than can be had, another day, another of the choices. */
+export function* wrongValues(
+  value: Json,
+  session: Session,
+  step: Pick<ToldStep, 'tool'>,
+  field: string,
+  random: SeededRandom,
+): Generator<Json> {
+  if (typeof value === 'number')
+    yield* [...TOO_MUCH, ...(value < FEW ? [3] : [])]
+      .map((times) => value * times)
+      .filter((more) => Number.isInteger(more))
+  if (typeof value !== 'string') return
+  for (let attempt = 0; attempt < FAILING_TRIES; attempt++) {
+    const other = session.sampleArguments(step.tool, random, {})?.[field]
+    // Nobody asks for a day that is over.
+    const isOver = isDate(other) && other < TODAY
+    if (typeof other === 'string' && !isOver) yield other
+  }
+}
+
+/** The sessions of the task after the first `count` steps. */
+export function playUpTo(
+  steps: readonly Pick<ToldStep, 'server' | 'tool' | 'args'>[],
+  count: number,
+  open: Open,
+): Open {
+  const sessions = new Map<ServerDefinition, Session>()
+  const sessionOf: Open = (server) => {
+    const session = sessions.get(server) ?? open(server)
+    sessions.set(server, session)
+    return session
+  }
+  for (const { server, tool, args } of steps.slice(0, count)) sessionOf(server).call(tool.name, args)
+  return sessionOf
+}

@@ -1,0 +1,138 @@
+import { exampleOf, toolsetOf } from '../../../rollout/episode/index.js'
+import { type Json, type JsonObject, PAPER, solvedExactly } from '../../../rollout/reward/index.js'
+import type { ServerDefinition, Session } from '../../../servers/kernel/index.js'
+import type { DropReason, Example, Origin } from '../../dataset/example.js'
+import { unresolvedIn } from '../resolving/unresolved.js'
+import type { Script } from './conversation-script.js'
+import type { ToldStep } from './state-references.js'
+
+/** A candidate as the filters look at it. */
+export interface Candidate {
+  readonly example: Example
+  readonly steps: readonly ToldStep[]
+  readonly script: Script
+  readonly open: (server: ServerDefinition) => Session
+  readonly catalogue: ReadonlyMap<string, ServerDefinition>
+  /** Whether a phrase means a value, as somebody reads it who did not write it. */
+  readonly denotes: (phrase: string, value: Json, today: string) => boolean
+  readonly today: string
+}
+
+type Filter = (candidate: Candidate) => boolean
+
+/**
+ * What a multi-turn candidate has to pass, cheapest first. `replay` and `provenance` are the paper's (section 3.2),
+ * stricter: the ground truth replays without any error. `reference` and `necessity` are ours.
+ */
+const FILTERS: readonly (readonly [DropReason, Filter])[] = [
+  ['reference', referencesAreUnderstood],
+  ['provenance', argumentsAreTraceable],
+  ['replay', replays],
+  ['reward', earnsTheMaximum],
+  ['necessity', everyCallIsNeeded],
+]
+
+/** @returns why the candidate is dropped, or `undefined` when it passes */
+export function firstObjection(candidate: Candidate): DropReason | undefined {
+  return FILTERS.find(([, passes]) => !passes(candidate))?.[0]
+}
+
+/** A listener who was not there when they were made finds by every reference what the ground truth uses. */
+function referencesAreUnderstood({ example, catalogue }: Candidate): boolean {
+  return unresolvedIn(example, catalogue).length === 0
+}
+
+/** What is looked at to trace arguments: of the steps, only their results. */
+export interface Traced extends Pick<Candidate, 'example' | 'denotes' | 'today'> {
+  readonly steps: readonly Pick<ToldStep, 'output'>[]
+}
+
+/**
+ * Every argument can be read somewhere before its call: in the words of a user turn that has been said, in an earlier
+ * result, or in the system message. Secrets (`sensitive`) have no other way either.
+ */
+export function argumentsAreTraceable({ example, steps, denotes, today }: Traced): boolean {
+  const { task, origins, exchanges } = example
+  return task.groundTruth.every((call, i) =>
+    Object.entries(call.arguments).every(([field, value]) => {
+      const origin = origins[i]?.[field]
+      if (!origin) return false
+      const user = exchanges.slice(0, call.turn + 1).map((exchange) => exchange.user)
+      return isReadable(origin, value, i, { user, steps, system: task.system ?? '', denotes, today })
+    }),
+  )
+}
+
+interface Evidence {
+  /** User turns that were said when the call is made. */
+  readonly user: readonly string[]
+  readonly steps: readonly Pick<ToldStep, 'output'>[]
+  readonly system: string
+  readonly denotes: Candidate['denotes']
+  readonly today: string
+}
+
+function isReadable(origin: Origin, value: Json, call: number, evidence: Evidence): boolean {
+  const { user, steps, system, denotes, today } = evidence
+  switch (origin.from) {
+    case 'user':
+      return (user[origin.turn]?.includes(origin.phrase) ?? false) && denotes(origin.phrase, value, today)
+    case 'result':
+      return origin.call < call && holds(steps[origin.call]!.output, value)
+    case 'context':
+      return system.includes(origin.phrase) && denotes(origin.phrase, value, today)
+  }
+}
+
+/** Whether a result shows a value, anywhere in it. */
+function holds(result: Json, value: Json): boolean {
+  if (result === value) return true
+  if (typeof result !== 'object' || result === null) return false
+  return Object.values(result).some((part) => holds(part as Json, value))
+}
+
+/** Executes calls in fresh sessions. @returns their outputs, `null` for a call that failed */
+function execute(
+  calls: readonly { readonly server: ServerDefinition; readonly name: string; readonly args: JsonObject }[],
+  open: Candidate['open'],
+): { outputs: (Readonly<Record<string, unknown>> | null)[]; states: Map<ServerDefinition, string> } {
+  const sessions = new Map<ServerDefinition, Session>()
+  const outputs = calls.map(({ server, name, args }) => {
+    const session = sessions.get(server) ?? open(server)
+    sessions.set(server, session)
+    const result = session.call(name, args)
+    return result.ok ? result.output : null
+  })
+  return { outputs, states: new Map([...sessions].map(([server, session]) => [server, session.stateHash()])) }
+}
+
+const callsOf = (steps: readonly ToldStep[]) =>
+  steps.map(({ server, tool, args }) => ({ server, name: tool.name, args }))
+
+function replays({ steps, open }: Candidate): boolean {
+  const { outputs } = execute(callsOf(steps), open)
+  return outputs.every((output, i) => output !== null && JSON.stringify(output) === JSON.stringify(steps[i]!.output))
+}
+
+function earnsTheMaximum({ example: { task }, catalogue }: Candidate): boolean {
+  const log = task.groundTruth.map(({ name, arguments: args }) => ({ name, arguments: args, ok: true }))
+  const { total } = PAPER.score(exampleOf(task, toolsetOf(task, catalogue)), log)
+  return total === PAPER.maximum.calls && solvedExactly(task.groundTruth, log)
+}
+
+/**
+ * Dropping any call must be noticed: the worlds end in another state, a later call fails or lacks the value it takes
+ * over, or a question that the user asked stays unanswered.
+ */
+function everyCallIsNeeded({ steps, script, open }: Candidate): boolean {
+  const whole = execute(callsOf(steps), open)
+  return steps.every((step, i) => {
+    const answers = step.tool.annotations.readOnly && !script.silent.has(i)
+    const feeds = steps.some(({ bindings }) => bindings.some(({ source }) => source === i))
+    if (answers || feeds) return true
+    const rest = steps.filter((_, j) => j !== i)
+    const without = execute(callsOf(rest), open)
+    if (without.outputs.includes(null)) return true
+    return [...whole.states].some(([server, state]) => without.states.get(server) !== state)
+  })
+}

@@ -1,0 +1,31 @@
+import type { EntitySpec } from '../../../servers/kernel/index.js'
+import { PEOPLE } from '../wording/referring.js'
+import { speaksOfSeveral } from '../wording/several.js'
+import { kindsListed } from './entities-shown.js'
+import type { Step } from './step.js'
+
+type Found = Pick<Step, 'server' | 'tool' | 'output'>
+
+/** Whether some way to ask for a look-up asks for several things of a kind, of which one can be the cheapest. */
+export const canAskForSeveral = ({ tool, server }: Found, entity: string): boolean =>
+  tool.ask.some((clause) => speaksOfSeveral(clause, specOf(server, entity)))
+
+const specOf = (server: Found['server'], entity: string): Pick<EntitySpec, 'noun' | 'label'> =>
+  server.entities[entity] ?? { noun: entity.replaceAll('_', ' ') }
+
+/** Verbs of tools that commit somebody to a thing as it is: its price, its state, who wants it. */
+const COMMITS = /^(answer|approve|ship|settle|pay|charge|issue_refund|buy|place_bid|make_offer)(_|$)/
+
+/**
+ * Whether somebody can ask for a look-up and in the same breath for what is done with a thing that it finds. Not where every way to ask for it asks for
+ * several, nor where nobody would do it unseen: offers are read before one is accepted.
+ * @param entity  the kind of thing that is taken from it
+ * @param user  what is done with it
+ */
+export function isAskedAtOnce(found: Found, entity: string, user: Pick<Step, 'tool'>): boolean {
+  const { tool, server } = found
+  if (!tool.annotations.readOnly || !kindsListed(found).has(entity)) return true
+  const spec = specOf(server, entity)
+  if (COMMITS.test(user.tool.name) && !PEOPLE.has(spec.noun)) return false
+  return tool.ask.some((clause) => !speaksOfSeveral(clause, spec))
+}

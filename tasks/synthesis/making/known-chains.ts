@@ -1,0 +1,73 @@
+import type { SeededRandom } from '../../../servers/kernel/index.js'
+import { lookedUp, type Node, nodeName, type ToolGraph } from '../../../servers/kernel/tool-graph.js'
+import type { Split } from '../../dataset/profile.js'
+import { endsWithCheck, isPurposeful } from './purpose.js'
+import { type Chain, splitOf } from './split.js'
+import { kindsTold } from './stated-kinds.js'
+import type { SynthesisContext } from './synthesis-context.js'
+
+const known = new WeakMap<SynthesisContext, Map<string, readonly Chain[]>>()
+
+/**
+ * A chain of a split in the world of `around`: through that tool if there is one, and for training none otherwise. Of two calls in a row one leads
+ * to the other, so these are not all chains, but they are few enough to be listed: one that is of use is found at once, where a long one, or one of a rare
+ * split, takes dozens of draws.
+ * @param fits  which of them are of use
+ */
+export function knownChain(
+  around: Node,
+  length: number,
+  split: Split,
+  context: SynthesisContext,
+  fits: (chain: Chain) => boolean,
+  random: SeededRandom,
+): Chain | undefined {
+  const { server } = around
+  const all = listed(context, `${split} ${length}`, () => {
+    const paths = pathsOf(length, context.graph).filter(endsWithCheck)
+    return paths.filter((chain) => splitOf(chain, context.heldOutWorlds) === split)
+  })
+  const inWorld = (): readonly Chain[] =>
+    listed(context, `${split} ${length} ${server.name}`, () => all.filter(([first]) => first!.server === server))
+  const through = listed(context, `${split} ${length} ${nodeName(around)}`, () =>
+    inWorld().filter((chain) => chain.includes(around)),
+  )
+  const found = random.shuffle(through).find(fits)
+  return found ?? (split === 'train' ? undefined : random.shuffle(inWorld()).find(fits))
+}
+
+function listed(context: SynthesisContext, name: string, list: () => readonly Chain[]): readonly Chain[] {
+  let lists = known.get(context)
+  if (!lists) {
+    lists = new Map()
+    known.set(context, lists)
+  }
+  let chains = lists.get(name)
+  if (!chains) {
+    chains = list()
+    lists.set(name, chains)
+  }
+  return chains
+}
+
+/** Chains along the links within one world, in which everything is looked up before it is used and every change has a purpose. */
+function pathsOf(length: number, graph: ToolGraph): Chain[] {
+  if (length === 0) return [[]]
+  const longer = pathsOf(length - 1, graph).flatMap((chain) =>
+    following(chain, graph).map((node): Chain => [...chain, node]),
+  )
+  return longer.filter((chain) => isLookedUp(chain) && isPurposeful(chain))
+}
+
+function following(chain: Chain, graph: ToolGraph): readonly Node[] {
+  const last = chain.at(-1)
+  if (!last) return graph.nodes
+  const next = graph.fromWithin(last).filter(({ to }) => !chain.includes(to))
+  return [...new Set(next.map(({ to }) => to))]
+}
+
+/** Whether calls before the last one show all that it must be given. */
+function isLookedUp(chain: Chain): boolean {
+  const shown = new Set(chain.slice(0, -1).flatMap((node) => [...kindsTold(node, false)]))
+  return [...lookedUp(chain.at(-1)!, false).values()].every((kind) => shown.has(kind))
+}

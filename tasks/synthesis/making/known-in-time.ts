@@ -1,0 +1,114 @@
+import type { Json } from '../../../rollout/reward/index.js'
+import { isChoice } from '../wording/values.js'
+import { takenBy } from './at-odds.js'
+import { isAskedAtOnce } from './in-one-breath.js'
+import { isKnownBefore, toldBefore } from './known-at-once.js'
+import type { Parts, ToldBinding, ToldStep } from './state-references.js'
+import type { Step } from './step.js'
+
+/**
+ * Whether everything that a turn says is known when it is said: nobody has a list read out and says in the same breath which name in it is meant, or
+ * looks for free seats and takes seat 4B. What is looked up by that name, or unasked, is known before.
+ */
+export const isKnownInTime = (steps: readonly ToldStep[], parts: Parts, silent: ReadonlySet<number>): boolean =>
+  parts.every(
+    (part) =>
+      part.every((at) => isNamedInTime(steps, part, at, silent) && !isTakenOff(steps, part, at, silent)) &&
+      !isHasty(
+        steps,
+        part.filter((at) => !silent.has(at)),
+      ),
+  )
+
+/** Whether somebody asks how a thing is and in the same breath has it changed, before the answer can matter: the terms of a booking, and its end. */
+export const isHasty = (steps: readonly Pick<Step, 'tool' | 'args'>[], part: readonly number[]): boolean =>
+  part.some((at) => {
+    const look = steps[at]!
+    if (!isLook(look)) return false
+    const about = takenBy(look)
+    return part.some(
+      (later) => later > at && !isLook(steps[later]!) && takenBy(steps[later]!).some((thing) => about.includes(thing)),
+    )
+  })
+
+const isLook = ({ tool }: Pick<Step, 'tool'>): boolean => tool.annotations.readOnly === true
+
+/** Look-ups of a turn of which nothing is used but things under names that nobody can know before. */
+export function namedAhead(steps: readonly ToldStep[], part: readonly number[], silent: ReadonlySet<number>): number[] {
+  return part.filter((source) => {
+    if (silent.has(source) || !steps[source]!.tool.annotations.readOnly) return false
+    const users = part.flatMap((at) =>
+      steps[at]!.bindings.flatMap((binding) => (binding.source === source ? [{ at, binding }] : [])),
+    )
+    const isNamed = users.every(({ binding: { way } }) => way.how === 'label')
+    return isNamed && users.some(({ at, binding }) => !isInTime(binding, at, steps, part[0]!))
+  })
+}
+
+function isNamedInTime(
+  steps: readonly ToldStep[],
+  part: readonly number[],
+  at: number,
+  silent: ReadonlySet<number>,
+): boolean {
+  return steps[at]!.bindings.every(
+    (binding) => !part.includes(binding.source) || silent.has(binding.source) || isInTime(binding, at, steps, part[0]!),
+  )
+}
+
+function isInTime(
+  { way, source, entity }: ToldBinding,
+  at: number,
+  steps: readonly ToldStep[],
+  begun: number,
+): boolean {
+  if (way.how !== 'label') return true
+  const isAtOnce = entity === undefined || isAskedAtOnce(steps[source]!, entity, steps[at]!)
+  return isAtOnce && isKnownBefore(way.label, steps, source, begun)
+}
+
+/** Whether a call has a value that is to be found in the result of another one of its turn, and nowhere before. */
+function isTakenOff(
+  steps: readonly ToldStep[],
+  part: readonly number[],
+  at: number,
+  silent: ReadonlySet<number>,
+): boolean {
+  const { tool, args, bindings } = steps[at]!
+  const shown = part.filter((index) => index < at && !silent.has(index)).map((index) => steps[index]!)
+  if (shown.length === 0) return false
+  const known = new Set(
+    [...leavesOf(steps.slice(0, at).map((step) => step.args)), ...leavesOf(toldBefore(steps, part[0]!))].map(
+      ({ value }) => value,
+    ),
+  )
+  return Object.entries(args).some(
+    ([field, value]) =>
+      !bindings.some((binding) => binding.field === field) &&
+      !known.has(value) &&
+      shown.some(({ output }) => isRead(field, value, isChoice(tool.input.shape[field]!), output)),
+  )
+}
+
+/** Whether an argument is read off a result: a text that stands in it, a number or one of few choices where it stands for the same. */
+function isRead(field: string, value: Json, isOneOfFew: boolean, output: unknown): boolean {
+  if (typeof value === 'boolean') return false
+  return leavesOf(output).some(
+    (leaf) =>
+      leaf.value === value &&
+      (typeof value === 'number' ? leaf.field === field : !isOneOfFew || (leaf.field === field && leaf.isFirst)),
+  )
+}
+
+interface Leaf {
+  readonly field: string
+  readonly value: unknown
+  /** It is the first of its entry in a list, which is what entries are told apart by. */
+  readonly isFirst: boolean
+}
+
+function leavesOf(value: unknown, field = '', isFirst = false): Leaf[] {
+  if (typeof value !== 'object' || value === null) return [{ field, value, isFirst }]
+  if (Array.isArray(value)) return value.flatMap((entry) => leavesOf(entry, field, true))
+  return Object.entries(value).flatMap(([name, part], i) => leavesOf(part, name, isFirst && i === 0))
+}

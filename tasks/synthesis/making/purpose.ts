@@ -1,0 +1,40 @@
+import { type Node, nodeName } from '../../../servers/kernel/tool-graph.js'
+
+/**
+ * Whether each call that changes something is followed, as its world says, by what people would do next. Nobody acts in two worlds for one
+ * reason. Worlds that say nothing of it leave it open.
+ * @param chain  tools in the order in which they are called
+ */
+export function isPurposeful(chain: readonly Node[]): boolean {
+  let before: Node | undefined
+  for (const node of chain) {
+    if (node.tool.annotations.readOnly) continue
+    if (before && !isFollowedBy(before, node)) return false
+    before = node
+  }
+  return true
+}
+
+function isFollowedBy({ server, tool }: Node, next: Node): boolean {
+  const words = server.callWords?.[tool.name]
+  return words === undefined || (server === next.server && words.next?.includes(next.tool.name) === true)
+}
+
+/** Whether the last tool, if it only looks, may check what was changed before it. Of earlier look-ups a later call can still take something. */
+export function endsWithCheck(chain: readonly Node[]): boolean {
+  const last = chain.at(-1)
+  if (!last?.tool.annotations.readOnly) return true
+  const changed = changeBefore(chain, chain.length - 1)
+  return changed < 0 || (checksOf(chain[changed]!)?.includes(last.tool.name) ?? true)
+}
+
+/** The place of the last call before `at` that changes the same world, or -1. */
+export const changeBefore = (chain: readonly Node[], at: number): number =>
+  chain.findLastIndex(({ server, tool }, i) => i < at && server === chain[at]!.server && !tool.annotations.readOnly)
+
+/** The look-ups that the world names as what people make after a call; `undefined` where it leaves that open. */
+export const checksOf = ({ server, tool }: Node): readonly string[] | undefined => server.callWords?.[tool.name]?.checks
+
+/** Whether somebody who has looked something up goes on with it in another world by this tool, as the first world says. */
+export const goesOn = ({ server, tool }: Node, elsewhere: Node): boolean =>
+  server.callWords?.[tool.name]?.elsewhere?.includes(nodeName(elsewhere)) ?? false

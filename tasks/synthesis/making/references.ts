@@ -1,0 +1,143 @@
+import {
+  type EntityOccurrence,
+  isExcerpt,
+  meaningOf,
+  type ServerDefinition,
+  type ToolDefinition,
+} from '../../../servers/kernel/index.js'
+import { elementOf } from '../../../servers/kernel/tool-graph.js'
+import { entitiesShown } from './entities-shown.js'
+
+/** One earlier result, as references look at it. */
+export interface Result {
+  readonly server: ServerDefinition
+  readonly tool: ToolDefinition
+  readonly args: Readonly<Record<string, unknown>>
+  readonly output: Readonly<Record<string, unknown>>
+}
+
+/** How a user can mean one entity of an earlier result so that exactly one fits. */
+export type Way =
+  /** It is the only one of its kind in the result. */
+  | { readonly how: 'only'; readonly noun: string }
+  /** Its label: no other of its kind in the result has it. */
+  | { readonly how: 'label'; readonly noun: string; readonly label: string }
+  /** Its place in the list, from 1. Of a list that goes on nobody knows how long it is, nor which its last is. */
+  | { readonly how: 'place'; readonly noun: string; readonly place: number; readonly of: number | undefined }
+  /** It has the strictly lowest or highest value of a number or date among its kind, all of which are shown. */
+  | { readonly how: 'extreme'; readonly noun: string; readonly field: string; readonly most: 'lowest' | 'highest' }
+  /** The value itself, a city, address or date that the result states. */
+  | { readonly how: 'value'; readonly noun: string; readonly value: string }
+
+/** The entities of one kind in a result, in reading order, each once. */
+function ofKind(result: Result, entity: string): EntityOccurrence[] {
+  const seen = new Set<string>()
+  return entitiesShown(result).filter((found) => {
+    if (found.entity !== entity || seen.has(found.key)) return false
+    seen.add(found.key)
+    return true
+  })
+}
+
+/** Fields by which people tell things apart: the cheapest, the nearest, the one with the most likes. Nobody says "the shop with the latest opening time". */
+const COMPARED =
+  /^(price|total|cost|fare|fee|basic|standard|flex|amount|megabytes|bytes|metres|km|rating|stars|date|start|departs|arrives|placed|modified|due|likes|bids|followers|seats)$/
+
+/** Nobody looks around and means the farthest, the dearest, or the one that others like least. */
+const FAR = /^(metres|km|price|fare|basic|standard|flex)$/
+const DISLIKED = /^(rating|stars)$/
+
+/**
+ * Every way to mean `key` of kind `entity` by `result`.
+ * @param trueLabel  the entity's label in the world: a result may show several entities beside one name, which is only
+ *   that of one of them
+ */
+export function waysToRefer(result: Result, entity: string, key: string, trueLabel: unknown): Way[] {
+  const found = ofKind(result, entity)
+  const { noun, label } = result.server.entities[entity] ?? { noun: entity.replaceAll('_', ' ') }
+  const at = found.findIndex((occurrence) => occurrence.key === key)
+  if (at < 0) return []
+  const isList = isOneList(result, found)
+  const goesOn = isExcerpt(result.args, result.output, found.length)
+  const placed: Way[] = isList ? [{ how: 'place', noun, place: at + 1, of: goesOn ? undefined : found.length }] : []
+  const ways: Way[] = found.length === 1 ? [{ how: 'only', noun }] : placed
+  const named = label === undefined ? undefined : found[at]!.within[label]
+  const namesakes = found.filter(({ within }) => label !== undefined && within[label] === named)
+  if (
+    typeof named === 'string' &&
+    named === trueLabel &&
+    named !== key &&
+    namesakes.length === 1 &&
+    !isCopyOf(named, result)
+  )
+    ways.push({ how: 'label', noun, label: named })
+  if (found.length === 1 || !isList || goesOn || !isOwn(result, found[at]!)) return ways
+  for (const [field, value] of Object.entries(found[at]!.within)) {
+    if (
+      !COMPARED.test(field) ||
+      !isOrdered(value) ||
+      field === label ||
+      found.some(({ within }) => typeof within[field] !== typeof value) ||
+      (isTimeOfDay(value) && areOfSeveralDays(found))
+    )
+      continue
+    const others = found.filter((_, i) => i !== at).map(({ within }) => within[field] as number | string)
+    if (!DISLIKED.test(field) && others.every((other) => other > value))
+      ways.push({ how: 'extreme', noun, field, most: 'lowest' })
+    if (!FAR.test(field) && others.every((other) => other < value))
+      ways.push({ how: 'extreme', noun, field, most: 'highest' })
+  }
+  return ways
+}
+
+/** Whether the call has copied something that goes by the same name still. */
+const isCopyOf = (name: string, { tool, args }: Result): boolean =>
+  tool.name.startsWith('copy_') &&
+  Object.values(args).some((value) => typeof value === 'string' && value.split('/').at(-1) === name)
+
+/** Whether the entities are the entries of one list of the result, one in each: otherwise they have no place in a list. */
+function isOneList({ output }: Result, found: readonly EntityOccurrence[]): boolean {
+  const rows = new Set(found.map(({ within }) => within))
+  if (rows.size < found.length) return false
+  return Object.values(output).some(
+    (list) =>
+      Array.isArray(list) &&
+      list.length === found.length &&
+      list.every((row) => rows.has(row as EntityOccurrence['within'])),
+  )
+}
+
+/** Whether its row is about it: the post with the most likes is nobody's profile with the most likes. */
+const isOwn = (result: Result, { entity, within }: EntityOccurrence): boolean =>
+  entitiesShown(result).find((other) => other.within === within)?.entity === entity
+
+const isOrdered = (value: unknown): value is number | string =>
+  typeof value === 'number' || (typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$|^\d{2}:\d{2}$/.test(value))
+
+const isTimeOfDay = (value: unknown): boolean => typeof value === 'string' && /^\d{2}:\d{2}$/.test(value)
+
+/** Of things on several days the one with the earliest time of day is not the earliest. */
+const areOfSeveralDays = (found: readonly EntityOccurrence[]): boolean =>
+  found.some(({ within }) =>
+    Object.entries(within).some(
+      ([field, value]) =>
+        typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) && value !== found[0]!.within[field],
+    ),
+  )
+
+/** Cities, addresses and dates that a result states at its top, or of the only entry of a list. */
+export function commonValuesIn({ tool, output }: Pick<Result, 'tool' | 'output'>, kind: string): string[] {
+  const found: string[] = []
+  for (const [field, schema] of Object.entries(tool.output.shape)) {
+    const value = output[field]
+    if (meaningOf(schema).common === kind && typeof value === 'string') found.push(value)
+    const [entry, ...others] = Array.isArray(value) ? (value as Readonly<Record<string, unknown>>[]) : []
+    const element = elementOf(schema)
+    if (!element || !entry || others.length > 0 || output.next_page !== undefined) continue
+    for (const [name, part] of Object.entries(element.shape)) {
+      const told = entry[name]
+      if (meaningOf(part).common === kind && typeof told === 'string') found.push(told)
+    }
+  }
+  return found
+}

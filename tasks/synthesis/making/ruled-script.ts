@@ -1,0 +1,77 @@
+import type { PolicyRole } from '../../dataset/example.js'
+import { unresolvedIn } from '../resolving/unresolved.js'
+import type { Script, Turn } from './conversation-script.js'
+import type { RuledCase } from './domain-rule-case.js'
+import type { SynthesisContext } from './synthesis-context.js'
+import { callOf, type Worded } from './word-conversation.js'
+
+/** A script of whose steps the first `made` are made, with the index of the turn in which the assistant declines or asks. */
+export interface RuledScript {
+  readonly whole: Script
+  readonly made: number
+  readonly turn: number
+}
+
+/**
+ * The script in which the assistant declines, or asks, instead of making the call that a rule is about.
+ * @returns `null` when that call is not what its turn ends with, or something is looked up unasked in that turn: nobody could say whether
+ *   that comes before the answer or after
+ */
+export function withRule(script: Script, { outcome, ...ruled }: RuledCase): RuledScript | null {
+  const { turns, silent, steps } = script
+  const at = turns.findIndex((turn) => turn.steps.includes(ruled.step))
+  const turn = turns[at]!
+  if (turn.says !== 'request' || turn.withheld || turn.failed || turn.steps.at(-1) !== ruled.step) return null
+  if (turn.steps.some((step) => silent.has(step))) return null
+  const isMade = outcome === 'agreed' || outcome === 'amended'
+  if (!isMade && (ruled.step !== steps.length - 1 || ruled.step === 0)) return null
+  const asked: Turn = { ...turn, steps: turn.steps.slice(0, -1), ruled }
+  return {
+    whole: { ...script, turns: [...turns.slice(0, at), asked, ...turnsAfter(outcome, ruled), ...turns.slice(at + 1)] },
+    made: isMade ? steps.length : steps.length - 1,
+    turn: at,
+  }
+}
+
+function turnsAfter(outcome: RuledCase['outcome'], ruled: Omit<RuledCase, 'outcome'>): Turn[] {
+  switch (outcome) {
+    case 'amended':
+      return [{ says: 'correct', ask: ruled.step, field: ruled.field!, steps: [ruled.step] }]
+    case 'dropped':
+      return []
+    case 'agreed':
+      return [{ says: outcome, steps: [ruled.step], about: ruled }]
+    default:
+      return [{ says: outcome, steps: [], about: ruled }]
+  }
+}
+
+/** Whether a listener would understand the references of a call that is not made in the end, as if it were. */
+export function isUnderstoodUndone(
+  { whole: { steps }, made, turn }: RuledScript,
+  { exchanges, origins }: Worded,
+  { profile, catalogue }: SynthesisContext,
+): boolean {
+  if (made === steps.length) return true
+  const asIfMade = exchanges.map((exchange, i) =>
+    i === turn ? { ...exchange, calls: [...exchange.calls, callOf(steps[made]!, made)] } : exchange,
+  )
+  const groundTruth = steps.map(({ tool, args }) => ({ name: tool.name, arguments: args }))
+  return (
+    unresolvedIn({ exchanges: asIfMade, speech: profile.speech, origins, task: { groundTruth } }, catalogue).length ===
+    0
+  )
+}
+
+/** What an example says of its policies. */
+export function roleOf({ rule, outcome, step, args }: RuledCase, { whole: { steps }, turn }: RuledScript): PolicyRole {
+  const { server, tool } = steps[step]!
+  const found = {
+    rule: `${server.name}:${rule.name}`,
+    turn,
+    call: { server: server.name, name: tool.name, arguments: args },
+  }
+  if (outcome === 'insisted' || outcome === 'dropped') return { role: 'declined', outcome, ...found }
+  if (outcome === 'agreed' || outcome === 'withdrawn') return { role: 'confirmed', outcome, ...found }
+  return { role: rule.demand === 'decline' ? 'declined' : 'confirmed', outcome, ...found }
+}

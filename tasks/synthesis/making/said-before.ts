@@ -1,0 +1,46 @@
+import type { Json, JsonObject } from '../../../rollout/reward/index.js'
+import { entityKinds, isOptional, meaningOf } from '../../../servers/kernel/index.js'
+import type { Node } from '../../../servers/kernel/tool-graph.js'
+
+/** A call that was made, with its result. */
+interface Call extends Node {
+  readonly args: JsonObject
+  readonly output: JsonObject
+}
+
+const MOMENT = /^\d{4}-\d{2}(-\d{2})?$|^\d{2}:\d{2}$/
+
+/**
+ * Days, times, cities and numbers that somebody has looked for in a world, by the arguments of a later call that are called alike: who looks for a
+ * hotel from the 27th for three nights books it from the 27th for three nights. Of results, only when something is. Who has set something that belongs to
+ * no thing, as a speed, goes on with that too.
+ */
+export function saidBefore({ server, tool }: Node, steps: readonly Call[]): Readonly<Record<string, Json>> {
+  const isAboutNone = entityKinds(tool.input).size === 0
+  const earlier = steps
+    .filter((step) => step.server === server)
+    .filter((step) => step.tool.annotations.readOnly || (isAboutNone && entityKinds(step.tool.input).size === 0))
+    .reverse()
+  if (earlier.length === 0) return {}
+  const found: Record<string, Json> = {}
+  for (const [field, schema] of Object.entries(tool.input.shape)) {
+    const { entity, common } = meaningOf(schema)
+    if (entity !== undefined || field === 'page' || (tool.annotations.readOnly && isOptional(schema))) continue
+    const isCity = common === 'city'
+    for (const { args, output } of earlier) {
+      const asked = args[field]
+      const value = isSaid(asked, isCity) ? asked : output[field]
+      if (value !== undefined && (value === asked || isMoment(value))) {
+        found[field] = value
+        break
+      }
+    }
+  }
+  return found
+}
+
+/** A day, a month or a time of day. */
+export const isMoment = (value: Json | undefined): boolean => typeof value === 'string' && MOMENT.test(value)
+
+const isSaid = (value: Json | undefined, isCity: boolean): value is Json =>
+  typeof value === 'number' || isMoment(value) || (isCity && typeof value === 'string')

@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { entityKinds, meaningOf, type ServerDefinition } from '../../../servers/kernel/index.js'
+import { kindsGiven, type Node } from '../../../servers/kernel/tool-graph.js'
+
+const told = new WeakMap<z.ZodType, ReadonlySet<string>>()
+const ofLookUp = new WeakMap<Node['tool'], ReadonlySet<string>>()
+const tellable = new WeakMap<ServerDefinition, ReadonlySet<string>>()
+
+/**
+ * Kinds of things that a call shows such that a person can mean one afterwards: under their names, or by keys that people say. A bare key in a
+ * look-up leads to chains that nobody can ask for, so it counts only where no look-up of the world names such things.
+ * @param spoken  people may say every key
+ */
+export function kindsTold(node: Node, spoken: boolean): ReadonlySet<string> {
+  const given = kindsGiven(node)
+  if (spoken || !node.tool.annotations.readOnly) return given
+  let kinds = ofLookUp.get(node.tool)
+  if (!kinds) {
+    const named = namedBy(node)
+    const anywhere = tellableIn(node.server)
+    kinds = new Set([...given].filter((kind) => named.has(kind) || !anywhere.has(kind)))
+    ofLookUp.set(node.tool, kinds)
+  }
+  return kinds
+}
+
+/** Kinds that some look-up of the world names. */
+function tellableIn(server: ServerDefinition): ReadonlySet<string> {
+  let anywhere = tellable.get(server)
+  if (!anywhere) {
+    const lookUps = server.tools.filter(({ annotations }) => annotations.readOnly)
+    anywhere = new Set(lookUps.flatMap((tool) => [...namedBy({ server, tool })]))
+    tellable.set(server, anywhere)
+  }
+  return anywhere
+}
+
+function namedBy({ server, tool }: Node): ReadonlySet<string> {
+  const known = told.get(tool.output)
+  if (known) return known
+  const kinds = new Set(
+    objectsIn(tool.output).flatMap(({ shape }) =>
+      Object.values(shape).flatMap((field) => {
+        const { entity } = meaningOf(field as z.ZodType)
+        if (entity === undefined) return []
+        const { label, sayable } = server.entities[entity] ?? {}
+        return sayable || (label !== undefined && label in shape && !namesOther(server, shape, entity, label))
+          ? [entity]
+          : []
+      }),
+    ),
+  )
+  for (const kind of entityKinds(tool.output)) if (server.entities[kind]?.sayable) kinds.add(kind)
+  told.set(tool.output, kinds)
+  return kinds
+}
+
+/** Whether the name in a row is that of another thing in it: the first key of a row is whose row it is. */
+function namesOther(server: ServerDefinition, shape: z.ZodRawShape, entity: string, label: string): boolean {
+  const owner = Object.values(shape)
+    .map((field) => meaningOf(field as z.ZodType).entity)
+    .find((kind) => kind !== undefined && server.entities[kind]?.label === label)
+  return owner !== entity
+}
+
+function objectsIn(schema: unknown): z.ZodObject[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return objectsIn(schema.unwrap())
+  if (schema instanceof z.ZodArray) return objectsIn(schema.element)
+  if (schema instanceof z.ZodObject) return [schema, ...Object.values(schema.shape).flatMap(objectsIn)]
+  return []
+}

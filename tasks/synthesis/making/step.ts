@@ -1,0 +1,26 @@
+import type { JsonObject } from '../../../rollout/reward/index.js'
+import type { ServerDefinition, Session } from '../../../servers/kernel/index.js'
+import type { Node } from '../../../servers/kernel/tool-graph.js'
+import type { Way } from './references.js'
+
+/** Opens the sessions of a task anew, one per world. */
+export type Open = (server: ServerDefinition) => Session
+
+/** An argument that an earlier result supplies. */
+export interface Binding {
+  readonly field: string
+  readonly value: string
+  /** Index of the step whose result holds the value. */
+  readonly source: number
+  /** The entity's kind, or `undefined` for a common value. */
+  readonly entity: string | undefined
+  /** How it can be meant by that result, whatever is said in between. */
+  readonly ways: readonly Way[]
+}
+
+/** A call of the ground truth, as it was executed while the task was made. */
+export interface Step extends Node {
+  readonly args: JsonObject
+  readonly output: JsonObject
+  readonly bindings: readonly Binding[]
+}

@@ -1,0 +1,70 @@
+import type { Task } from '../../../rollout/episode/index.js'
+import type { Json } from '../../../rollout/reward/index.js'
+import {
+  SESSION_START,
+  type SeededRandom,
+  type ServerDefinition,
+  type WorldCache,
+} from '../../../servers/kernel/index.js'
+import type { Node, ToolGraph } from '../../../servers/kernel/tool-graph.js'
+import type { DropReason, Drops, Example } from '../../dataset/example.js'
+import type { Profile, Split } from '../../dataset/profile.js'
+import type { Moment, Persona, Speech } from '../wording/speech.js'
+
+/** What all examples of a data set share. */
+export interface SynthesisContext {
+  readonly servers: readonly ServerDefinition[]
+  readonly catalogue: ReadonlyMap<string, ServerDefinition>
+  readonly graph: ToolGraph
+  readonly worlds: WorldCache
+  readonly profile: Profile
+  readonly speech: Speech
+  readonly seed: number
+  readonly heldOutWorlds: ReadonlySet<string>
+  /** Share of the tasks whose system message holds the policies of the worlds on offer. */
+  readonly policies: number
+  drawPersona(random: SeededRandom): Persona
+  /** The same person, with an occupation that brings them to these worlds. */
+  inWorlds(persona: Persona, worlds: readonly string[]): Persona
+  /** What the demo's words ask for that belongs to no world. */
+  smallTalk(random: SeededRandom): { readonly topic: string; readonly text: string }
+  denotes(phrase: string, value: Json, today: string): boolean
+}
+
+/** Which example is wanted: everything about it follows from this and the context. */
+export interface Assignment {
+  readonly index: number
+  readonly split: Split
+  readonly kind: Task['kind']
+  /** The tool that the example is about. */
+  readonly target: Node
+  /** 0 at first; counts up when what came out was not kept. */
+  readonly round: number
+}
+
+export interface Made {
+  readonly example: Example | null
+  readonly drops: Drops
+}
+
+/**
+ * Makes one candidate of its kind.
+ * @returns  why there is none; `other_split`: what was drawn belongs to another split, which is no fault of it
+ */
+export type Maker = (
+  assignment: Assignment,
+  worldSeed: number,
+  context: SynthesisContext,
+  random: SeededRandom,
+) => Example | DropReason | 'other_split'
+
+/** The day on which every conversation takes place, YYYY-MM-DD. */
+export const TODAY = SESSION_START.slice(0, 10)
+
+/** What a speaker of this example knows in all of its turns. */
+export const momentOf = (
+  { split }: Assignment,
+  { profile }: SynthesisContext,
+  persona: Persona,
+  random: SeededRandom,
+): Omit<Moment, 'turn'> => ({ persona, today: TODAY, dated: profile.context, heldOut: split === 'held-out', random })

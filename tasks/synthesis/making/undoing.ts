@@ -1,0 +1,140 @@
+import { entityKinds, requiredReferences, type ServerDefinition, type Session } from '../../../servers/kernel/index.js'
+import type { Node, ToolGraph } from '../../../servers/kernel/tool-graph.js'
+import type { Open, Step } from './step.js'
+
+/** A row of a world by table and key. */
+type RowName = string
+type Rows = ReadonlyMap<RowName, Readonly<Record<string, unknown>>>
+
+/** What a writing call did to one row. */
+export interface Change {
+  readonly before: Readonly<Record<string, unknown>> | undefined
+  readonly after: Readonly<Record<string, unknown>> | undefined
+}
+
+interface Done {
+  readonly step: Step
+  readonly changes: ReadonlyMap<RowName, Change>
+}
+
+/** Verbs of tools that put an end to what was made: a row of it often stays, with another status. */
+const ENDING =
+  /^(cancel|close|decline|delete|discard|dismiss|drop|leave|recall|release|remove|reopen|revoke|trash|un[a-z]+|void|withdraw)_/
+
+/** Two steps of a chain, by index, of which the later takes back what the earlier did. */
+export interface Undoing {
+  readonly earlier: number
+  readonly later: number
+}
+
+/**
+ * Where one call of a chain takes back what an earlier one did: no person orders both at once. It is seen in the rows: what an
+ * earlier call made and told of is gone, or named, after a call that ends things; what it changed is ended; what it removed is back; or every
+ * field that it changed is as before. What goes into something new, as a cart into an order, is not taken back.
+ */
+export function undoingsIn(steps: readonly Step[], open: Open): Undoing[] {
+  const writing = steps.filter(({ tool }) => !tool.annotations.readOnly)
+  if (new Set(writing.map(({ server }) => server)).size === writing.length) return []
+  const found: Undoing[] = []
+  const sessions = new Map<ServerDefinition, Session>()
+  const done: Done[] = []
+  for (const [later, step] of steps.entries()) {
+    const session = sessions.get(step.server) ?? open(step.server)
+    sessions.set(step.server, session)
+    const before = step.tool.annotations.readOnly ? undefined : session.fork()
+    session.call(step.tool.name, step.args)
+    if (!before) continue
+    const changes = changesBetween(before, session)
+    const rows = rowsOf(session, new Set(done.flatMap((earlier) => [...earlier.changes.keys()])))
+    for (const earlier of done) {
+      if (earlier.step.server === step.server && takesBack(step, changes, rows, earlier))
+        found.push({ earlier: steps.indexOf(earlier.step), later })
+    }
+    done.push({ step, changes })
+  }
+  return found
+}
+
+/**
+ * Whether the tool of a step can be used on nothing but what the conversation made: no look-up of its world shows such
+ * things, or it takes none and needs a fact that a call makes true, as a coupon that is to be taken off. Then people do take back what they
+ * did, in a turn of its own.
+ */
+export function hasNoOtherUse({ server, tool }: Step): boolean {
+  const kinds = [...requiredReferences(tool.input).values()]
+  if (kinds.length === 0) return (tool.needs ?? []).length > 0
+  const shown = server.tools.filter(({ annotations }) => annotations.readOnly).map(({ output }) => entityKinds(output))
+  return kinds.some((kind) => shown.every((known) => !known.has(kind)))
+}
+
+/** Whether a call that is to change something leaves every row as it was: a window that is shut is not asked to be shut. */
+export function isIdle(steps: readonly Step[], open: Open): boolean {
+  const sessions = new Map<ServerDefinition, Session>()
+  return steps.some(({ server, tool, args }) => {
+    const session = sessions.get(server) ?? open(server)
+    sessions.set(server, session)
+    const before = tool.annotations.readOnly ? undefined : session.fork()
+    session.call(tool.name, args)
+    if (!before) return false
+    return [...changesBetween(before, session).values()].every((change) => isSame(change.before, change.after))
+  })
+}
+
+/** Whether no call leads to a tool, and it leads only to those that end or renew what it made: a listing is made, and later taken off again. */
+export function leadsOnlyBack(node: Node, graph: ToolGraph): boolean {
+  const own = graph.fromWithin(node)
+  return (
+    graph.into(node).length === 0 && own.every(({ to }) => ENDING.test(to.tool.name) || /^re[a-z]+_/.test(to.tool.name))
+  )
+}
+
+function takesBack(
+  { tool, args }: Step,
+  changes: ReadonlyMap<RowName, Change>,
+  rows: Rows,
+  { step: { output }, changes: earlier }: Done,
+): boolean {
+  const named = new Set(Object.values(args))
+  const told = Object.values(output)
+  return [...earlier].some(([name, { before, after }]) => {
+    const now = rows.get(name)
+    if (!before) return ENDING.test(tool.name) && told.includes(keyOf(name)) && (!now || named.has(keyOf(name)))
+    // Nobody sends an invoice and voids it, or moves a meeting and calls it off, in one breath.
+    if (ENDING.test(tool.name) && named.has(keyOf(name))) return true
+    if (!changes.has(name)) return false
+    if (!after || !now) return now !== undefined && !makes(earlier)
+    const changed = Object.keys(after).filter((field) => !isSame(before[field], after[field]))
+    return changed.every((field) => isSame(before[field], now[field]))
+  })
+}
+
+const keyOf = (name: RowName): string => name.slice(name.indexOf(' ') + 1)
+
+const makes = (changes: ReadonlyMap<RowName, Change>): boolean => [...changes.values()].some(({ before }) => !before)
+
+const isSame = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b)
+
+/** The rows in which two states of a world differ. */
+export function changesBetween(before: Session, after: Session): Map<RowName, Change> {
+  const changes = new Map<RowName, Change>()
+  for (const [table, { key }] of Object.entries(before.world.server.tables)) {
+    const old = new Map(before.db[table]!.list().map((row) => [row[key] as string, row]))
+    for (const row of after.db[table]!.list()) {
+      const known = old.get(row[key] as string)
+      old.delete(row[key] as string)
+      if (known !== row) changes.set(`${table} ${row[key]}`, { before: known, after: row })
+    }
+    for (const [name, row] of old) changes.set(`${table} ${name}`, { before: row, after: undefined })
+  }
+  return changes
+}
+
+function rowsOf({ db }: Session, names: ReadonlySet<RowName>): Rows {
+  const found = new Map<RowName, Readonly<Record<string, unknown>>>()
+  for (const name of names) {
+    const blank = name.indexOf(' ')
+    const row = db[name.slice(0, blank)]?.get(keyOf(name))
+    if (row) found.set(name, row)
+  }
+  return found
+}

@@ -1,0 +1,166 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Json } from '../../../rollout/reward/index.js'
+import type { ServerDefinition } from '../../../servers/kernel/index.js'
+import type { Example, TeacherCall } from '../../dataset/example.js'
+import { facingAt, factsIn, figuresIn, phraseFor, placeOf, referencesIn, unitAfter } from './phrases.js'
+import { keysOf, textsIn } from './results.js'
+
+/** Words of a user turn that have to stay: a call's argument is read from them, or they say which thing is meant. */
+export interface Need {
+  readonly phrase: string
+  /** Index of the ground-truth call whose argument they give; `null` where no origin says so. */
+  readonly call: number | null
+  /** Whether the phrase has to stand as words of its own; false where the draft joins it to others. */
+  readonly apart: boolean
+  /** The word of direction before it in the draft. */
+  readonly facing: string | undefined
+}
+
+/** What a teacher has to keep to in one turn. */
+export interface TurnBrief {
+  readonly user: string
+  readonly assistant: string
+  readonly needs: readonly Need[]
+  /** The user's words stay as they are: what they must give cannot be told from the example. */
+  readonly frozen: boolean
+  /** Figures, quotations and texts of results that the assistant's words must not lose. */
+  readonly reports: readonly string[]
+  /** Words, in one of which the assistant has to ask; `undefined` where nothing has to be asked. */
+  readonly asksFor: readonly string[] | undefined
+  /** What the user may speak of: everything said before, and the draft. */
+  readonly knownToUser: string
+  readonly knownToAssistant: string
+  /** Values that only later turns give, with the phrases that give them there. */
+  readonly withheld: readonly { readonly value: Json; readonly phrase: string }[]
+}
+
+export interface Brief {
+  readonly today: string
+  readonly turns: readonly TurnBrief[]
+  /** Keys of the worlds that stand in arguments and results and that nobody in the conversation says. */
+  readonly keys: readonly string[]
+}
+
+/**
+ * What the words of an example have to keep, and what they must not say.
+ * @param today  reference date, YYYY-MM-DD
+ */
+export function briefOf(example: Example, today: string, catalogue: ReadonlyMap<string, ServerDefinition>): Brief {
+  const { exchanges, task } = example
+  const { needs, frozen } = neededIn(example, today)
+  const later = laterValues(example)
+  const turns = exchanges.map((exchange, turn): TurnBrief => {
+    const { user, assistant } = exchange
+    const before = exchanges.slice(0, turn).flatMap((earlier) => [earlier.user, earlier.assistant])
+    const knownToUser = [task.system ?? '', ...before, user].join('\n')
+    const withheld = later.filter(
+      (value) =>
+        value.turn > turn &&
+        placeOf(knownToUser, value.phrase) < 0 &&
+        phraseFor(knownToUser, value.value, today) === undefined,
+    )
+    return {
+      user,
+      assistant,
+      needs: needs[turn]!,
+      frozen: frozen.has(turn),
+      reports: apartFrom([
+        ...figuresIn(assistant),
+        ...textsIn(exchange).filter((text) => placeOf(assistant, text) >= 0),
+      ]),
+      asksFor: task.questions?.find((question) => question.turn === turn)?.words,
+      knownToUser,
+      knownToAssistant: `${knownToUser}\n${assistant}`,
+      withheld: withheld.map(({ value, phrase }) => ({ value, phrase })),
+    }
+  })
+  const said = exchanges.flatMap(({ user, assistant }) => [user, assistant]).join('\n')
+  const keys = keysOf(example, catalogue).filter((key) => placeOf(said, key) < 0)
+  return { today, turns, keys }
+}
+
+/** Values that a user gives, each with the first turn in which it is given. */
+function laterValues({ task, origins }: Example): { turn: number; value: Json; phrase: string }[] {
+  return origins.flatMap((fields, call) =>
+    Object.entries(fields).flatMap(([field, origin]) =>
+      origin.from === 'user'
+        ? [{ turn: origin.turn, value: task.groundTruth[call]!.arguments[field]!, phrase: origin.phrase }]
+        : [],
+    ),
+  )
+}
+
+function neededIn(example: Example, today: string): { needs: Need[][]; frozen: Set<number> } {
+  const { exchanges, task, origins } = example
+  const needs: Need[][] = exchanges.map(() => [])
+  const frozen = new Set<number>()
+  const add = (turn: number, phrase: string, call: number | null): void => {
+    const known = needs[turn]!.some((need) => need.call === call && need.phrase.startsWith(phrase))
+    if (!known) needs[turn]!.push(needFor(exchanges[turn]!.user, phrase, call))
+  }
+  for (const [call, fields] of origins.entries()) {
+    for (const origin of Object.values(fields)) {
+      if (origin.from === 'user') add(origin.turn, origin.phrase, call)
+      if (origin.from !== 'result' || origin.phrase === '') continue
+      // A reference stands in the turn that asks for the call, or in an earlier one that left something open.
+      const asked = exchanges.findLastIndex(
+        ({ user }, turn) => turn <= task.groundTruth[call]!.turn && placeOf(user, origin.phrase) >= 0,
+      )
+      if (asked >= 0) add(asked, origin.phrase, call)
+    }
+  }
+  for (const [turn, { user, calls }] of exchanges.entries()) {
+    for (const vain of [...calls.filter(({ truth }) => truth === null), ...ruledAt(example, turn)]) {
+      for (const [field, value] of Object.entries(vain.arguments)) {
+        const phrase = phraseFor(user, value, today)
+        if (phrase !== undefined) add(turn, phrase, null)
+        else if (!isAccountedFor(example, turn, vain, field)) frozen.add(turn)
+      }
+    }
+  }
+  for (const [turn, { user }] of exchanges.entries()) {
+    const shown = exchanges.slice(0, turn + 1).flatMap(textsIn)
+    const named = shown.filter((text) => /[\p{Lu}\p{N} ]/u.test(text) && placeOf(user, text) >= 0)
+    const given = needs[turn]!.map(({ phrase }) => phrase)
+    for (const phrase of apartFrom([...factsIn(user), ...referencesIn(user), ...named], given)) add(turn, phrase, null)
+  }
+  return { needs, frozen }
+}
+
+/** A call that is asked for in a turn and that a policy keeps from being made in it. */
+const ruledAt = ({ policy }: Example, turn: number): Pick<TeacherCall, 'name' | 'arguments'>[] =>
+  policy === undefined || policy.role === 'abiding' || policy.turn !== turn ? [] : [policy.call]
+
+/** Each phrase once, without those that stand in a longer one or in `given`. */
+function apartFrom(phrases: readonly string[], given: readonly string[] = []): string[] {
+  const distinct = [...new Set(phrases)]
+  return distinct.filter(
+    (phrase) =>
+      given.every((longer) => placeOf(longer, phrase) < 0) &&
+      distinct.every((other) => other === phrase || placeOf(other, phrase) < 0),
+  )
+}
+
+/** Whether the argument of a call that was not made, or failed, is that of the call that makes it good, whose origin is known. */
+function isAccountedFor(
+  { task, origins }: Example,
+  turn: number,
+  vain: Pick<TeacherCall, 'name' | 'arguments'>,
+  field: string,
+): boolean {
+  return task.groundTruth.some(
+    (call, i) =>
+      call.turn >= turn &&
+      call.name === vain.name &&
+      isDeepStrictEqual(call.arguments[field], vain.arguments[field]) &&
+      origins[i]?.[field] !== undefined,
+  )
+}
+
+function needFor(draft: string, phrase: string, call: number | null): Need {
+  const at = placeOf(draft, phrase)
+  if (at < 0) return { phrase, call, apart: false, facing: undefined }
+  // "30 minutes" must not become "30 hours".
+  const unit = /^-?[\d.]+$/.test(phrase) ? unitAfter(draft, at + phrase.length) : ''
+  return { phrase: phrase + unit, call, apart: true, facing: facingAt(draft, at) }
+}

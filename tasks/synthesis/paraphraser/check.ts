@@ -1,0 +1,193 @@
+import { asksFor } from '../../../rollout/episode/index.js'
+import type { Brief, Need, TurnBrief } from './brief.js'
+import type { Objection, Problem } from './errors.js'
+import { LENGTH } from './limits.js'
+import { areOpposite, facingAt, inventionsIn, phraseFor, placeOf } from './phrases.js'
+import { invertedIn } from './polarity.js'
+
+/** The words of one exchange. */
+export interface TurnWords {
+  readonly user: string
+  readonly assistant: string
+}
+
+/** Problems that are told of one reply; more would not help the next try. */
+const MOST_PROBLEMS = 12
+
+/** What is wrong with a teacher's words for an example: nothing, or the reasons why they are not taken. */
+export function problemsIn(words: readonly TurnWords[], brief: Brief): Problem[] {
+  if (words.length !== brief.turns.length)
+    return [{ kind: 'wrong_turns', detail: `there are ${brief.turns.length} turns, and the reply has ${words.length}` }]
+  const problems = words.flatMap((turn, i) => {
+    const say = (kind: Objection, detail: string): Problem => ({
+      kind,
+      detail: `turn ${i + 1}: ${detail}`.slice(0, 300),
+    })
+    const of = brief.turns[i]!
+    const user = formOf(turn.user, of.user, LENGTH.userExtra).map(([kind, detail]) =>
+      say(kind, `the user's words ${detail}`),
+    )
+    const answer = formOf(turn.assistant, of.assistant, LENGTH.assistantExtra).map(([kind, detail]) =>
+      say(kind, `the assistant's words ${detail}`),
+    )
+    // What has no proper form, or no end, is not looked into.
+    if (user.length + answer.length > 0) return [...user, ...answer]
+    return [...objectionsToUser(turn.user, of, brief), ...objectionsToAnswer(turn, of, brief)].map(([kind, detail]) =>
+      say(kind, detail),
+    )
+  })
+  if (problems.length === 0 && isUnchanged(words, brief))
+    return [{ kind: 'unchanged', detail: 'the words are those of the draft' }]
+  return problems.slice(0, MOST_PROBLEMS)
+}
+
+type Finding = readonly [Objection, string]
+
+/** Controls, invisible and private characters, and what stands for characters that could not be read; not line ends. */
+const ODD = /[\p{Co}\p{Cf}\p{Cs}\uFFFD]|(?!\n)\p{Cc}/u
+const FOREIGN = /(?!\p{Script=Latin})\p{L}/gu
+const MARKUP =
+  /<[/|!?]?[a-z_|][^>]{0,80}>|<\||\|>|\[\/?INST\]|<<|>>|```|\*\*|^#{1,6} |[{}]|^ *(?:user|assistant|system|human|ai|tool)\s*:/gim
+const OUT_OF_CHARACTER =
+  /\bas an? (?:ai|artificial|large language|language) ?(?:model|assistant|intelligence)?\b|\blanguage model\b|\b(?:paraphras|rephras|rewrit)\w*/i
+
+function formOf(text: string, draft: string, extra: number): Finding[] {
+  const findings: Finding[] = []
+  const most = Math.min(draft.length * LENGTH.factor + extra, LENGTH.most)
+  if (!/[\p{L}\p{N}]/u.test(text)) return [['too_short', 'are empty']]
+  if (text.length > most) return [['too_long', `have ${text.length} characters, and at most ${most} are wanted`]]
+  if (ODD.test(text)) findings.push(['odd_characters', 'hold control or invisible characters'])
+  const foreign = [...text.matchAll(FOREIGN)].find(([letter]) => !draft.includes(letter))
+  if (foreign) findings.push(['odd_characters', `hold the letter ${foreign[0]}, which is not of the draft's script`])
+  const markup = [...text.matchAll(MARKUP)].find(([mark]) => !draft.includes(mark))
+  if (markup) findings.push(['markup', `hold the markup ${JSON.stringify(markup[0].slice(0, 40))}`])
+  if (OUT_OF_CHARACTER.test(text) && !OUT_OF_CHARACTER.test(draft))
+    findings.push(['out_of_character', 'speak of the one who writes them'])
+  return findings
+}
+
+function objectionsToUser(text: string, turn: TurnBrief, brief: Brief): Finding[] {
+  if (turn.frozen && text !== turn.user)
+    return [['missing_phrase', `the user's words must stay exactly ${JSON.stringify(turn.user)}`]]
+  return [
+    ...missing(text, turn.needs),
+    ...reordered(text, turn),
+    ...turnedAround(text, turn.needs),
+    ...inverted(text, turn.user),
+    ...withheld(text, turn.knownToUser, turn, brief).map(
+      (what): Finding => ['withheld_value', `the user must not say ${what} yet`],
+    ),
+    ...internals(text, turn.knownToUser, brief).map(
+      (what): Finding => ['internal_name', `the user does not know ${what}`],
+    ),
+    ...inventionsIn(text, turn.knownToUser)
+      .filter((fact) => !isNamedOtherwise(fact, turn))
+      .map((fact): Finding => ['invented', `the user's draft does not say ${JSON.stringify(fact)}`]),
+  ]
+}
+
+function objectionsToAnswer({ user, assistant }: TurnWords, turn: TurnBrief, brief: Brief): Finding[] {
+  const known = turn.knownToAssistant
+  const lost = turn.reports.filter((fact) => placeOf(assistant, fact) < 0 && !assistant.includes(`"${fact}"`))
+  const asks = turn.assistant.includes('?')
+  return [
+    ...lost.map((fact): Finding => ['missing_phrase', `the assistant must say ${JSON.stringify(fact)}`]),
+    ...(asks && !assistant.includes('?') ? [['no_question', 'the assistant must ask a question'] as Finding] : []),
+    ...(turn.asksFor && !asksFor(assistant, turn.asksFor)
+      ? [['other_question', `the assistant must ask for the ${turn.asksFor[0]}`] as Finding]
+      : []),
+    ...inverted(assistant, turn.assistant),
+    ...withheld(assistant, known, turn, brief).map(
+      (what): Finding => ['withheld_value', `the assistant cannot know ${what} yet`],
+    ),
+    ...internals(assistant, known, brief).map(
+      (what): Finding => ['internal_name', `the assistant must not say ${what}`],
+    ),
+    ...inventionsIn(assistant, known)
+      .filter((fact) => !isNamedOtherwise(fact, turn))
+      .map((fact): Finding => ['invented', `the assistant's draft does not say ${JSON.stringify(fact)}`]),
+    ...(plain(user) === plain(assistant) ? [['echo', 'the assistant repeats the user'] as Finding] : []),
+  ]
+}
+
+/** "add it" must not become "remove it", nor "open" "close". */
+function inverted(text: string, draft: string): Finding[] {
+  const found = invertedIn(text, draft)
+  return found === undefined ? [] : [['inverted', `${JSON.stringify(found)} is the opposite of what the draft says`]]
+}
+
+const placeOfNeed = (text: string, { phrase, apart }: Need): number =>
+  apart ? placeOf(text, phrase) : text.indexOf(phrase)
+
+function missing(text: string, needs: readonly Need[]): Finding[] {
+  return needs
+    .filter((need) => placeOfNeed(text, need) < 0)
+    .map(({ phrase }) => ['missing_phrase', `the user must say exactly ${JSON.stringify(phrase)}`])
+}
+
+/** What is asked for first must stay first: "it" and "the second one" depend on what was said before. */
+function reordered(text: string, { user, needs }: TurnBrief): Finding[] {
+  const own = needs.filter(
+    ({ call, phrase }) => call !== null && needs.every((other) => other.call === call || other.phrase !== phrase),
+  )
+  const calls = [...new Set(own.map(({ call }) => call))]
+  const order = (words: string): (number | null)[] => {
+    const first = (call: number | null): number =>
+      Math.min(...own.filter((need) => need.call === call).map((need) => placeOfNeed(words, need)))
+    return calls
+      .map((call) => [call, first(call)] as const)
+      .sort(([, a], [, b]) => a - b)
+      .map(([call]) => call)
+  }
+  if (own.some((need) => placeOfNeed(text, need) < 0)) return []
+  return order(user).join() === order(text).join() ? [] : [['reordered', 'the requests must keep their order']]
+}
+
+/** "from Savings to Checking" must not become "from Checking to Savings", nor "under 50" "over 50". */
+function turnedAround(text: string, needs: readonly Need[]): Finding[] {
+  return needs.flatMap((need): Finding[] => {
+    const at = placeOfNeed(text, need)
+    const now = at < 0 ? undefined : facingAt(text, at)
+    if (now === undefined || need.facing === undefined || !areOpposite(need.facing, now)) return []
+    return [['turned_around', `the draft says "${need.facing} ${need.phrase}" and not "${now} ${need.phrase}"`]]
+  })
+}
+
+function withheld(text: string, known: string, turn: TurnBrief, { today }: Brief): string[] {
+  return turn.withheld
+    .filter(({ value, phrase }) => {
+      const given = placeOf(text, phrase) >= 0 && placeOf(known, phrase) < 0
+      return given || (phraseFor(text, value, today) !== undefined && phraseFor(known, value, today) === undefined)
+    })
+    .map(({ phrase }) => JSON.stringify(phrase))
+}
+
+/** Names as programs write them, and the keys of this conversation. */
+const SNAKE = /\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b/g
+
+/** Whether something that the draft does not say has a more telling objection already. */
+function isNamedOtherwise(fact: string, { withheld: later }: TurnBrief): boolean {
+  return (
+    fact.match(SNAKE) !== null || later.some(({ phrase }) => placeOf(phrase.toLowerCase(), fact.toLowerCase()) >= 0)
+  )
+}
+
+function internals(text: string, known: string, { keys }: Brief): string[] {
+  const names = [...text.matchAll(SNAKE)].map(([name]) => name).filter((name) => placeOf(known, name) < 0)
+  return [...new Set([...keys.filter((key) => placeOf(text, key) >= 0), ...names])].map((name) => JSON.stringify(name))
+}
+
+const plain = (text: string): string =>
+  text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+
+/** At least one user turn has to be put differently, where one may be. */
+function isUnchanged(words: readonly TurnWords[], { turns }: Brief): boolean {
+  const free = turns.some(({ frozen }) => !frozen)
+  return words.every(({ user, assistant }, i) => {
+    const draft = turns[i]!
+    return plain(user) === plain(draft.user) && (free || plain(assistant) === plain(draft.assistant))
+  })
+}

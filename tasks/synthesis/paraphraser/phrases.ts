@@ -1,0 +1,127 @@
+import type { Json } from '../../../rollout/reward/index.js'
+import { denotes } from '../wording/denotes.js'
+
+const WORD = /[\p{L}\p{N}]/u
+
+/**
+ * Where `phrase` stands in `text` as words of its own, from `start` on; -1 if nowhere. `5` does not stand in `15`, `2.5`,
+ * `2026-03-05` or `5th`.
+ */
+export function placeOf(text: string, phrase: string, start = 0): number {
+  if (phrase === '') return -1
+  for (let at = text.indexOf(phrase, start); at >= 0; at = text.indexOf(phrase, at + 1)) {
+    if (standsAlone(text, at, at + phrase.length)) return at
+  }
+  return -1
+}
+
+function standsAlone(text: string, from: number, to: number): boolean {
+  const [before, after] = [text.slice(Math.max(0, from - 2), from), text.slice(to, to + 2)]
+  const [first, last] = [text[from]!, text[to - 1]!]
+  if (WORD.test(first) && WORD.test(before.slice(-1))) return false
+  if (WORD.test(last) && WORD.test(after.slice(0, 1))) return false
+  if (/\d/.test(first) && /\d[.,:/-]$/.test(before)) return false
+  return !(/\d/.test(last) && /^[.,:/-]\d/.test(after))
+}
+
+interface Stretch {
+  readonly text: string
+  readonly start: number
+}
+
+const MOST_WORDS = 10
+
+/** Every run of up to `most` words, without the punctuation and quotes around it. */
+function* stretches(text: string, most: number): Generator<Stretch> {
+  const words = [...text.matchAll(/\S+/g)]
+  for (let i = 0; i < words.length; i++) {
+    for (let k = i; k < Math.min(words.length, i + most); k++) {
+      const start = words[i]!.index
+      const raw = text.slice(start, words[k]!.index + words[k]![0].length)
+      const lead = /^["'“‘(]*/.exec(raw)![0].length
+      const inner = raw.slice(lead).replace(/["'”’).,;:!?]+$/, '')
+      if (inner !== '') yield { text: inner, start: start + lead }
+    }
+  }
+}
+
+/** The words of `text` that can only mean `value`; `undefined` when it does not give it. */
+export function phraseFor(text: string, value: Json, today: string): string | undefined {
+  if (typeof value === 'boolean' || value === null) return undefined
+  if (typeof value === 'string' && placeOf(text, value) >= 0) return value
+  if (typeof value === 'number' && placeOf(text, String(value)) >= 0) return String(value)
+  const lasting = Array.isArray(value) ? MOST_WORDS + value.length : MOST_WORDS
+  for (const stretch of stretches(text, lasting)) if (denotes(stretch.text, value, today)) return stretch.text
+  return undefined
+}
+
+const DATES =
+  'monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|june|july|august|september|october|november|december|today|tonight|tomorrow|yesterday|noon|midnight|weekend|weekly|daily|monthly|yearly|(?:next|last|this) (?:week|month|year)'
+const NUMBERS =
+  'two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|hundred|thousand|million|dozen|half|twice'
+const PLACES = 'second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|latest|newest|oldest|cheapest|nearest'
+const TELLING = new RegExp(`\\b(?:${DATES}|${NUMBERS}|${PLACES})\\b`, 'gi')
+/** Anything with a digit, and what is written like a handle, a tag, an address or a path. */
+const FIGURE = /[\p{L}\p{N}_.,:/@#+-]*(?:\p{N}|[@#/]\p{L})[\p{L}\p{N}_.,:/@#+-]*/gu
+const QUOTED = /"([^"\n]{1,400})"/g
+/** A capitalised word inside a sentence. */
+const NAME = /(?<=[\p{L}\p{N},] )\p{Lu}[\p{L}\p{N}'-]*/gu
+const NO_NAME =
+  /^(I|I'(m|d|ll|ve)|OK|Okay|ASAP|FYI|BTW|PS|TIA|Thanks|Thank|Cheers|PDF|Please|Could|Can|Would|Hi|Hello)$/
+
+/** What of a text tells something that could be looked up: figures, quotations, dates, numbers and places in a list. */
+export function factsIn(text: string): string[] {
+  return [...new Set([...figuresIn(text), ...[...text.matchAll(TELLING)].map(([word]) => word)])]
+}
+
+const SUPERLATIVE =
+  'lowest|highest|fewest|most|least|cheapest|priciest|smallest|largest|biggest|nearest|closest|farthest|earliest|latest|oldest|newest|shortest|longest|(?:best|top|worst|lowest) rated|most (?:expensive|recent)'
+const ORDINAL = 'first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last'
+const REFERENCE = new RegExp(
+  `\\b(?:${SUPERLATIVE}|${ORDINAL}|\\d{1,2}(?:st|nd|rd|th)) (?!thing|of\\b)\\p{L}[\\p{L}\\p{N}-]*`,
+  'giu',
+)
+
+/** Words that pick one thing out of several: `second channel`, `latest due`, `cheapest product`. */
+export const referencesIn = (text: string): string[] => [...text.matchAll(REFERENCE)].map(([words]) => words)
+
+/** Figures and quotations alone: what an answer must not lose. */
+export function figuresIn(text: string): string[] {
+  const figures = [...text.matchAll(FIGURE)].map(([figure]) => figure.replace(/^[.,:+-]+|[.,:/-]+$/g, ''))
+  const quoted = [...text.matchAll(QUOTED)].map(([, inner]) => inner!.trim())
+  return [...new Set([...figures, ...quoted].filter((fact) => fact !== ''))]
+}
+
+/** The facts and names of `text` that `known` does not tell. Letter case does not matter. */
+export function inventionsIn(text: string, known: string): string[] {
+  const familiar = known.toLowerCase()
+  const names = [...text.matchAll(NAME)].map(([name]) => name.replace(/'s$/, '')).filter((name) => !NO_NAME.test(name))
+  return [...factsIn(text), ...names].filter((fact) => placeOf(familiar, fact.toLowerCase()) < 0)
+}
+
+const FACINGS: readonly (readonly [RegExp, RegExp])[] = [
+  [/^(from)$/, /^(to|into|onto)$/],
+  [/^(under|below|less|most|cheaper)$/, /^(over|above|more|least|exceeding)$/],
+  [/^(before|until|by)$/, /^(after|since)$/],
+]
+const REACH = 4
+
+/** The nearest word before `at`, in its sentence, that gives a direction: `from`, `under`, `before` and their opposites. */
+export function facingAt(text: string, at: number): string | undefined {
+  const sentence = text
+    .slice(0, at)
+    .split(/[.!?;\n]\s/)
+    .at(-1)!
+  const words = sentence.toLowerCase().match(/[\p{L}']+/gu) ?? []
+  return words.slice(-REACH).findLast((word) => FACINGS.some((pair) => pair.some((side) => side.test(word))))
+}
+
+export function areOpposite(one: string, other: string): boolean {
+  return FACINGS.some(([a, b]) => (a.test(one) && b.test(other)) || (b.test(one) && a.test(other)))
+}
+
+const UNIT =
+  /^ ?(?:%|€|\$|£|(?:minutes?|hours?|days?|weeks?|months?|years?|nights?|percent|degrees|euros?|dollars?|points?|stars?|km|kilometres|metres|megabytes|bytes|spans|shares|seats|people)\b)/
+
+/** The unit that follows a number in `text`, as it stands there. */
+export const unitAfter = (text: string, end: number): string => UNIT.exec(text.slice(end))?.[0] ?? ''

@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { type ChatReply, type ChatRequest, jsonIn } from '../../../rollout/chat/index.js'
+import type { Brief } from './brief.js'
+import type { TurnWords } from './check.js'
+import type { Objection, Problem } from './errors.js'
+
+const replyShape = z.object({
+  turns: z.array(z.object({ user: z.string(), assistant: z.string() })).max(64),
+})
+
+/** How the reply has to look, for servers that can force it. */
+export const REPLY_FORM: NonNullable<ChatRequest['form']> = {
+  name: 'conversation',
+  schema: {
+    type: 'object',
+    properties: {
+      turns: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: { user: { type: 'string' }, assistant: { type: 'string' } },
+          required: ['user', 'assistant'],
+          additionalProperties: false,
+        },
+      },
+    },
+    required: ['turns'],
+    additionalProperties: false,
+  },
+}
+
+const REFUSAL = /\b(?:I'?m sorry|I am sorry|I apologi[sz]e|I can(?:'|no)t|I cannot|I am unable|I'm unable|as an ai)\b/i
+
+/** The words in a reply, which may hold anything. @returns a problem when there are none */
+export function wordsOf({ text, stop }: ChatReply, brief: Brief): TurnWords[] | Problem {
+  const object = (kind: Objection, detail: string): Problem => ({ kind, detail })
+  if (stop === 'refused') return object('refused', 'the teacher declined')
+  const json = jsonIn(text)
+  if (json === undefined) {
+    if (stop === 'length') return object('truncated', 'the reply was cut off; be brief')
+    if (REFUSAL.test(text.slice(0, 400).replaceAll('’', "'"))) return object('refused', 'the teacher declined')
+    return object('not_json', 'the reply is not one JSON object')
+  }
+  const parsed = replyShape.safeParse(json)
+  if (!parsed.success)
+    return object('wrong_shape', 'the reply must be {"turns":[{"user":"...","assistant":"..."}]} with text in both')
+  const typographic = brief.turns.some(({ user, assistant }) => /[‘’“”]/.test(user + assistant))
+  return parsed.data.turns.map(({ user, assistant }, i) => ({
+    // Where the user's words have to stay, it does not matter what the teacher makes of them.
+    user: brief.turns[i]?.frozen ? brief.turns[i].user : tidy(user, typographic),
+    assistant: tidy(assistant, typographic),
+  }))
+}
+
+/** Spaces and quotes as the drafts have them, so that phrases can be found again; tokenizers compose characters too. */
+function tidy(text: string, typographic: boolean): string {
+  const spaced = text
+    .normalize('NFC')
+    .replaceAll(/\r\n?/g, '\n')
+    .replaceAll(/[\u00a0\u2007\u2009\u202f\t]/g, ' ')
+    .replaceAll(/ {2,}/g, ' ')
+    .trim()
+  return typographic ? spaced : spaced.replaceAll(/[‘’]/g, "'").replaceAll(/[“”]/g, '"')
+}

@@ -1,0 +1,25 @@
+import { entitiesIn, type ServerDefinition } from '../../../servers/kernel/index.js'
+import type { Example, Exchange } from '../../dataset/example.js'
+
+/** Keys of entities that people do not call by their key, anywhere in the calls and their results. */
+export function keysOf({ exchanges }: Example, catalogue: ReadonlyMap<string, ServerDefinition>): string[] {
+  const keys = new Set<string>()
+  for (const { server: name, name: toolName, arguments: args, response } of exchanges.flatMap(({ calls }) => calls)) {
+    const server = catalogue.get(name)
+    const tool = server?.toolsByName.get(toolName)
+    if (!server || !tool) continue
+    const found = [...entitiesIn(tool.input, args), ...entitiesIn(tool.output, JSON.parse(response))]
+    for (const { entity, key } of found) if (!server.entities[entity]?.sayable) keys.add(key)
+  }
+  return [...keys]
+}
+
+/** All texts in the results of an exchange. */
+export function textsIn({ calls }: Exchange): string[] {
+  return [...new Set(calls.flatMap(({ response }) => leaves(JSON.parse(response))))]
+}
+
+function leaves(value: unknown): string[] {
+  if (typeof value === 'string') return value.length > 1 ? [value] : []
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : []
+}

@@ -1,0 +1,95 @@
+import { deriveSeed, seededRandom } from '../../../servers/kernel/index.js'
+import { type Node, nodeName, type ToolGraph } from '../../../servers/kernel/tool-graph.js'
+import type { Example } from '../../dataset/example.js'
+import { type Kind, type Profile, SPLITS, type Split } from '../../dataset/profile.js'
+import type { Assignment } from '../making/synthesis-context.js'
+
+/** How many examples of each kind, over all splits. */
+export type Composition = Readonly<Record<Kind, number>>
+
+/** The paper's composition of 13,517 examples (section 3.2). */
+export const PAPER_COMPOSITION: Composition = { 'multi-turn': 10_895, clarification: 1_500, abstention: 1_122 }
+
+/** Shares of the examples that are not for training. */
+export const SPLIT_SHARES: Readonly<Record<Exclude<Split, 'train'>, number>> = { validation: 0.05, 'held-out': 0.05 }
+
+/** The paper's composition scaled to `total` examples, rounded so that it sums up. */
+export function compositionOf(total: number): Composition {
+  const whole = Object.values(PAPER_COMPOSITION).reduce((sum, count) => sum + count, 0)
+  const clarification = Math.round((total * PAPER_COMPOSITION.clarification) / whole)
+  const abstention = Math.round((total * PAPER_COMPOSITION.abstention) / whole)
+  return { 'multi-turn': total - clarification - abstention, clarification, abstention }
+}
+
+/**
+ * One order per example: exact counts of kinds and splits in random order, and the tools take turns at being what an
+ * example is about, within each kind and split, so that none is left out.
+ */
+export function assignmentsFor(
+  composition: Composition,
+  shares: Readonly<Partial<Record<Split, number>>>,
+  graph: ToolGraph,
+  seed: number,
+): Assignment[] {
+  const random = seededRandom(deriveSeed('prove/orders/1', seed))
+  const wanted: Pick<Assignment, 'kind' | 'split' | 'target'>[] = []
+  for (const [kind, count] of Object.entries(composition) as [Kind, number][]) {
+    const aside = SPLITS.filter((split) => split !== 'train').map(
+      (split) => [split, Math.round(count * (shares[split] ?? 0))] as const,
+    )
+    const training = count - aside.reduce((sum, [, size]) => sum + size, 0)
+    for (const [split, size] of [['train', training] as const, ...aside]) {
+      let turn: Node[] = []
+      for (let i = 0; i < size; i++) {
+        if (turn.length === 0) turn = random.shuffle(graph.nodes)
+        wanted.push({ kind, split, target: turn.pop()! })
+      }
+    }
+  }
+  return random.shuffle(wanted).map((assignment, index) => ({ ...assignment, index, round: 0 }))
+}
+
+/** Counts in how many kept examples each tool is called, so that those that come short are given another chance. */
+export interface Targets {
+  count(example: Example): void
+  /**
+   * The assignment for the next round: another tool where this one led to nothing, so that no example waits for ever;
+   * in turn one that came short so far, the shortest first, and any.
+   */
+  nextRound(assignment: Assignment): Assignment
+}
+
+export function createTargets(graph: ToolGraph, seed: number, { rounds, least }: Profile['target']): Targets {
+  const calls = new Map(graph.nodes.map((node) => [nodeName(node), 0]))
+  let waiting: Node[] = []
+  const shortest = (): Node => {
+    const callsOf = (node: Node): number => calls.get(nodeName(node))!
+    if (waiting.length === 0) {
+      const ranked = [...graph.nodes].sort((a, b) => callsOf(a) - callsOf(b))
+      const few = ranked.filter((node) => callsOf(node) < least)
+      waiting = few.length > 0 ? few : ranked.slice(0, Math.ceil(ranked.length * SHORT_SHARE))
+    }
+    return waiting.shift()!
+  }
+  return {
+    count({ task }) {
+      const servers = new Map(task.toolset.map(({ server, tool }) => [tool, server]))
+      for (const name of new Set(task.groundTruth.map((call) => `${servers.get(call.name)}:${call.name}`)))
+        calls.set(name, (calls.get(name) ?? 0) + 1)
+    },
+    nextRound(assignment) {
+      const round = assignment.round + 1
+      if (round < rounds) return { ...assignment, round }
+      if (round % 2 === 1) return { ...assignment, round, target: shortest() }
+      const drawn = deriveSeed('prove/target/1', seed, assignment.index, round) % graph.nodes.length
+      return { ...assignment, round, target: graph.nodes[drawn]! }
+    },
+  }
+}
+
+/** Of the tools, those that are held to have come short when all have as many examples as they should. */
+const SHORT_SHARE = 0.25
+/** Rounds after which an example that nothing came of is given up. */
+export const MAX_ROUNDS = 60
+/** Rounds in a row without a single new example after which the worlds are held to be exhausted. */
+export const IDLE_ROUNDS = 24

@@ -1,0 +1,49 @@
+import { admitWorlds } from '../../../servers/catalogue.js'
+import { nodeName } from '../../../servers/kernel/tool-graph.js'
+import { makeExample } from '../making/make-example.js'
+import { contextOf, type Recipe, SynthesisError } from '../making/recipe.js'
+import type { Assignment, Made, SynthesisContext } from '../making/synthesis-context.js'
+
+/** An assignment as a worker is told it. */
+export type PlainAssignment = Omit<Assignment, 'target'> & { readonly target: string }
+
+export interface Batch {
+  readonly recipe: Recipe
+  readonly assignments: readonly PlainAssignment[]
+}
+
+export interface BatchResult extends Made {
+  readonly index: number
+}
+
+let kept: { readonly recipe: string; readonly context: SynthesisContext } | undefined
+
+/**
+ * Makes the examples of a batch: the function that a worker thread runs. What a worker keeps between batches is only
+ * what follows from the recipe, so the result does not depend on which worker it is.
+ */
+export default async function makeBatch({ recipe, assignments }: Batch): Promise<BatchResult[]> {
+  const name = JSON.stringify(recipe)
+  if (kept?.recipe !== name) {
+    await admitOutside(recipe)
+    kept = { recipe: name, context: contextOf(recipe) }
+  }
+  const { context } = kept
+  const nodes = new Map(context.graph.nodes.map((node) => [nodeName(node), node]))
+  return assignments.map((assignment) => ({
+    index: assignment.index,
+    ...makeExample({ ...assignment, target: nodes.get(assignment.target)! }, context),
+  }))
+}
+
+/** @throws SynthesisError `other_plan` when a world is not the one any more that the data set was begun with */
+async function admitOutside({ outside }: Recipe): Promise<void> {
+  if (!outside) return
+  for (const { name, codeSha256 } of await admitWorlds(outside.folders)) {
+    if (!outside.codeSha256.includes(codeSha256!))
+      throw new SynthesisError(
+        'other_plan',
+        `the code of the world ${name} has changed while it was in use: begin anew`,
+      )
+  }
+}

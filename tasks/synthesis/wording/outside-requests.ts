@@ -1,0 +1,80 @@
+import { type SeededRandom, withChoices } from '../../../servers/kernel/index.js'
+import { goingOn, greeting } from './connectives.js'
+import { drawFrame } from './frames.js'
+import { OUTSIDE_TOPICS, type OutsideRequest, type OutsideTopic } from './outside-topics.js'
+import { tradeAndTown } from './personas.js'
+import type { Moment } from './speech.js'
+import { joined, textOf, word } from './text-span.js'
+import { mannerOf, typed } from './typing-manner.js'
+
+/** A topic among those that belong to one of these worlds or to none. */
+export const drawOutsideTopic = (worlds: ReadonlySet<string>, random: SeededRandom): OutsideTopic =>
+  random.pick(OUTSIDE_TOPICS.filter(({ world }) => world === undefined || worlds.has(world)))
+
+/**
+ * What somebody turns to who was refused: another topic of the same world, or of none, for who hears that something is out of reach does not ask
+ * for more of it. The same topic again where all others came before.
+ * @param isOpen  whether a topic may be asked about here
+ */
+export function nextOutsideTopic(
+  earlier: readonly OutsideTopic[],
+  isOpen: (topic: OutsideTopic) => boolean,
+  random: SeededRandom,
+): OutsideTopic {
+  const [first] = earlier as readonly [OutsideTopic, ...OutsideTopic[]]
+  const others = OUTSIDE_TOPICS.filter(
+    (topic) => topic.world === first.world && !earlier.includes(topic) && isOpen(topic),
+  )
+  return others.length === 0 ? first : random.pick(others)
+}
+
+const PLACES = ['Ghent', 'Basel', 'Gdansk', 'York', 'Malmo', 'Bilbao', 'Graz', 'Verona', 'Aarhus', 'Leipzig'] as const
+
+/** Of the turns that ask for what no tool serves, those that ask for two things that go together, as turns with calls do. */
+const TWO_AT_ONCE = 0.5
+
+/**
+ * One thing or two on the topic that no tool serves, in this person's manner. The city is theirs for the whole conversation.
+ * @param earlier  what was asked for before and does not come again
+ * @returns the words and what they ask for; `undefined` when all came before
+ */
+export function outsideRequest(
+  { requests }: OutsideTopic,
+  earlier: ReadonlySet<OutsideRequest>,
+  moment: Moment,
+): { readonly request: OutsideRequest; readonly text: string } | undefined {
+  const { persona, random, turn } = moment
+  const left = requests.filter((request) => !earlier.has(request))
+  if (left.length === 0) return undefined
+  const isPair = random.chance(TWO_AT_ONCE)
+  const fitting = left.filter((request) => (typeof request !== 'string') === isPair)
+  const request = random.pick(fitting.length > 0 ? fitting : left)
+  const [first, second] = (typeof request === 'string' ? [request] : request).map((template) =>
+    withChoices(template, (words) => random.pick(words))
+      .replace('<city>', () => (random.chance(0.6) ? 'here' : `in ${tradeAndTown(persona).town}`))
+      .replace('<place>', () => PLACES[persona.name.length % PLACES.length]!),
+  ) as [string, string?]
+  const manner = mannerOf(persona)
+  const isOrder = (said: string): boolean => /\.$/.test(said) && !/^I need/.test(said)
+  const bare = (said: string): string => lowered(said.replace(/(?:, please)?[.?]$/, ''))
+  // Two orders are one sentence; what follows a question is a sentence of its own.
+  const isOne = second !== undefined && isOrder(first) && isOrder(second)
+  const clause = isOne ? `${bare(first)} and ${bare(second)}` : bare(first)
+  const frame = isOrder(first)
+    ? drawFrame(
+        persona.register,
+        ({ self, ing, once, after }) => !self && !ing && !(once && turn > 0) && !(isOne && after),
+        random,
+      )
+    : undefined
+  const sentence = frame ? `${frame.before}${clause}${frame.after ?? ''}${frame.asks ? '?' : '.'}` : first
+  const opening =
+    turn === 0 ? greeting(persona.register, random) : random.chance(0.6) ? goingOn(persona.register, random) : ''
+  const start = /[a-z,] $/.test(opening) ? opening + lowered(sentence) : `${opening}${capital(sentence)}`
+  const more = second === undefined || isOne ? '' : random.chance(0.6) ? ` And ${lowered(second)}` : ` ${second}`
+  const said = textOf(typed(joined([word(start + more)]), manner))
+  return { request, text: manner.unstopped ? said.replace(/[.]$/, '') : said }
+}
+
+const lowered = (text: string): string => (/^I\b/.test(text) ? text : text[0]!.toLowerCase() + text.slice(1))
+const capital = (text: string): string => text[0]!.toUpperCase() + text.slice(1)

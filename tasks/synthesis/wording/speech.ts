@@ -1,0 +1,85 @@
+import type { JsonObject } from '../../../rollout/reward/index.js'
+import type { SeededRandom, ServerDefinition, ToolDefinition } from '../../../servers/kernel/index.js'
+import type { Way } from '../making/references.js'
+
+/** The person who speaks. */
+export interface Persona {
+  readonly name: string
+  /** What they are, as the system message says it: `a nurse from Porto`. */
+  readonly role: string
+  readonly register: 'terse' | 'plain' | 'polite' | 'chatty'
+}
+
+/** One call that a user asks for. */
+export interface Ask {
+  readonly server: ServerDefinition
+  readonly tool: ToolDefinition
+  readonly args: JsonObject
+  /** How arguments that earlier results supply are referred to, by field. */
+  readonly references: ReadonlyMap<string, Way>
+  /** A required field whose value the user does not say yet. */
+  readonly withheld?: string
+  /** A look-up that the user takes for granted: it is not asked for, but all its values must be said. */
+  readonly silent?: boolean
+}
+
+/** What a speaker knows about the moment. */
+export interface Moment {
+  readonly persona: Persona
+  /** Reference date, YYYY-MM-DD. Said in the system message only if `dated`. */
+  readonly today: string
+  readonly dated: boolean
+  /** Index of the user turn, from 0. */
+  readonly turn: number
+  /** What the assistant's last words were, which a user takes up: a question, a refusal, what stands in the way, what was found or what was changed. */
+  readonly after?: 'question' | 'unanswered' | 'failure' | 'obstacle' | 'found' | 'changed'
+  /** The assistant has more to say than what was done and found: a question, or that something failed. */
+  readonly goesOn?: boolean
+  /** What is asked for was done just now, with other arguments. */
+  readonly again?: boolean
+  /** The task is held out: some ways to ask are kept for such. */
+  readonly heldOut?: boolean
+  readonly random: SeededRandom
+}
+
+/** Words, and which words stand for which values: the evidence of the provenance filter. */
+export interface Said {
+  readonly text: string
+  /** Per ask and field, the part of `text` that gives the value. */
+  readonly phrases: readonly ReadonlyMap<string, string>[]
+  /** Per ask and field, the words that mean a value of an earlier result, and where in `text` they begin. */
+  readonly mentions: readonly ReadonlyMap<string, Mentioned>[]
+}
+
+export interface Mentioned {
+  readonly at: number
+  readonly words: string
+}
+
+/** Puts conversations into words. All methods are deterministic in `moment.random`; `undefined`: there is no way to say it. */
+export interface Speech {
+  /** A user turn that asks for everything in `asks`, in order. */
+  request(asks: readonly Ask[], moment: Moment): Said | undefined
+  /** A user turn that says what they are after without any detail: the assistant has to ask, or to refuse. */
+  vague(ask: Ask, moment: Moment, refused?: boolean): string | undefined
+  /** The user supplies the value that was withheld, after the assistant asked for it. */
+  supply(ask: Ask, field: string, moment: Moment): Said | undefined
+  /** After a failure, the user gives another value for one field of the same call. */
+  correct(ask: Ask, field: string, moment: Moment): Said | undefined
+  /** The assistant asks for a missing value (`field`), or for details in general. */
+  question(ask: Ask, field: string | undefined, moment: Moment): string
+  /** The assistant closes a turn in which these calls were made, each with its result. */
+  report(done: readonly { readonly ask: Ask; readonly output: JsonObject }[], moment: Moment): string
+  /** The assistant says that a call failed and why, and hands the decision back. */
+  failure(ask: Ask, message: string, moment: Moment): string
+  /** The assistant says that it has no tool for what was asked, of which `ask` is the last thing. */
+  decline(moment: Moment, ask?: Ask): string
+  /** To somebody who insists. */
+  declineOnceMore(moment: Moment): string
+  /** The same of what is left after a part was done. */
+  declineRest(moment: Moment, ask?: Ask): string
+  /** The user asks again for what was declined. */
+  insist(moment: Moment): string
+  /** The user says that what was missing is there now. */
+  bring(moment: Moment): string
+}

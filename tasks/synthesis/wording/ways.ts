@@ -1,0 +1,26 @@
+import type { WaysToAsk } from '../../../servers/kernel/index.js'
+import type { Node } from '../../../servers/kernel/tool-graph.js'
+import type { Moment } from './speech.js'
+import { goalsOf } from './tool-goals.js'
+
+/** Of a world's further ways every fourth is kept for held-out tasks, so that these are in words that training has not heard. */
+const isHeldOut = (_: string, index: number): boolean => index % 4 === 3
+
+/** The clauses that can ask for a call, in the order in which they are tried; nothing is chosen in them yet. */
+export const clausesFor = (node: Node, moment: Moment): string[] => drawn(node.tool.ask, node, 'clauses', moment)
+
+/** What somebody says to be after, likewise. */
+export const goalsFor = (node: Node, moment: Moment): string[] =>
+  drawn(goalsOf(node.server, node.tool), node, 'goals', moment)
+
+function drawn(
+  plain: readonly string[],
+  { server, tool }: Node,
+  kind: keyof WaysToAsk,
+  { random, heldOut = false }: Moment,
+): string[] {
+  const further = server.waysToAsk?.[tool.name]?.[kind] ?? []
+  const kept = heldOut ? further.filter(isHeldOut) : []
+  const others = further.filter((way, index) => !isHeldOut(way, index))
+  return [...random.shuffle(kept), ...random.shuffle([...plain, ...others])]
+}

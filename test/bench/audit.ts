@@ -1,0 +1,302 @@
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { execa } from 'execa'
+import pino from 'pino'
+import { type AuditDesk, auditGroups } from '../../coordinator/intake/audit-run.js'
+import { offerAdapter } from '../../coordinator/jobs/audit-folder.js'
+import { createAuditProcess } from '../../coordinator/jobs/audit-process.js'
+import { honestGroup } from '../../lab/calibrate.js'
+import { type EngineProcess, openEngine, openTokenizer } from '../../rollout/engine/index.js'
+import {
+  createStage,
+  DEFAULT_LIMITS,
+  DEFAULT_RULES,
+  rulesNamed,
+  runGroup,
+  type Task,
+} from '../../rollout/episode/index.js'
+import { quantile, shareOf } from '../../rollout/verification/chances.js'
+import { type GroupStatistics, measureGroup, type SampledToken } from '../../rollout/verification/sampled-token.js'
+import type { AuditedGroup } from '../../rollout/verification/sampled-turns.js'
+import { fitThresholds, parseCalibration, type Thresholds } from '../../rollout/verification/thresholds.js'
+import { judgeStatistics, measureFalseRefusals } from '../../rollout/verification/verify-statistics.js'
+import { openCheatEngine } from '../attackers/cheat-engine.js'
+import { type CheatSetting, cherryPick, editArgument } from '../attackers/group-cheats.js'
+import { demoTasks } from './audit-tasks.js'
+import type { BenchResult } from './result.js'
+
+/** Honest groups that thresholds are fitted to, and groups of each kind of cheating. More make narrower intervals. */
+const HONEST = Number(process.env.PROVE_BENCH_HONEST ?? 120)
+const CHEATING = Number(process.env.PROVE_BENCH_CHEATING ?? 30)
+/** A calibration file to judge by; without it thresholds are fitted to the honest groups made here. */
+const CALIBRATION = process.env.PROVE_BENCH_CALIBRATION
+/** Rollouts per group, so that nearly all groups have the tokens that the goal speaks of. */
+const GROUP_SIZE = 10
+const MIN_SAMPLED = 500
+const GOAL = 0.005
+const CONFIDENCE = 0.95
+const SEED = 1
+/** Of a matrix's standard deviation; and of the entries of the random adapter. Both are a few tenths of a nat off. */
+const NOISE = 0.1
+const ADAPTER_SIZE = 0.1
+const LIMITS = DEFAULT_LIMITS
+
+const root = fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../../' : '../../', import.meta.url))
+const MODEL = join(root, 'models', 'demo', 'prove-demo-base-f16.gguf')
+
+/** Groups of one way of working, as they arrive, and the evidence on them. */
+interface Evidence {
+  readonly groups: readonly AuditedGroup[]
+  readonly tokens: readonly SampledToken[][]
+}
+
+/**
+ * How often audits catch groups that were not made as announced, and how often they refuse honest ones. Everything is made
+ * by the real engine with the demo model; only forged claims are written over honest ones. Where claims could give a
+ * cheat away, it is also judged with the very claims that the announced policy would make.
+ */
+export async function run(): Promise<{ results: BenchResult[] }> {
+  const folder = await mkdtemp(join(tmpdir(), 'prove-bench-'))
+  const signal = AbortSignal.timeout(2 * 3_600_000)
+  const bench = await openBench(folder)
+  try {
+    const results: BenchResult[] = []
+    const honest = await bench.honest(MODEL, null, 0, HONEST, signal)
+    const statistics = honest.tokens.map(measureGroup)
+    const thresholds = CALIBRATION
+      ? parseCalibration(await readFile(CALIBRATION, 'utf8')).thresholds
+      : fitThresholds(statistics, GOAL)
+    const refused = CALIBRATION
+      ? statistics.filter((group) => !judgeStatistics(group, thresholds).accepted).length
+      : measureFalseRefusals(statistics, GOAL, CONFIDENCE).measured.count
+    results.push(row('honest groups refused', refused, statistics.length))
+    process.stderr.write(`${results.map(line).join('\n')}\n`)
+
+    for await (const [name, evidence, claims] of cheats(bench, honest, signal)) {
+      const rows = caught(name, evidence, thresholds, claims)
+      process.stderr.write(`${rows.map(line).join('\n')}\n`)
+      results.push(...rows)
+    }
+    return { results }
+  } finally {
+    await bench.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+type Claims = 'own and true' | 'own'
+
+async function* cheats(
+  bench: Bench,
+  honest: Evidence,
+  signal: AbortSignal,
+): AsyncGenerator<readonly [string, Evidence, Claims]> {
+  const forge = (change: (token: SampledToken, i: number, all: readonly SampledToken[]) => number): Evidence => ({
+    groups: honest.groups,
+    tokens: honest.tokens.map((tokens) =>
+      tokens.map((token, i) => ({ ...token, claimed: Math.min(0, change(token, i, tokens)) })),
+    ),
+  })
+  yield ['claims of -0.05 throughout', forge(() => -0.05), 'own']
+  yield ['claims 0.02 nats too low', forge(({ claimed }) => claimed - 0.02), 'own']
+  yield ['argument claims 0.05 nats too low', forge((t) => t.claimed - (t.argument ? 0.05 : 0)), 'own']
+  yield ["claims of the token's neighbour", forge((_, i, all) => all[(i + 1) % all.length]!.claimed), 'own']
+
+  for (const [name, temperature] of [
+    ['greedy decoding', 0],
+    ['temperature 0.7', 0.7],
+    ['temperature 1.3', 1.3],
+  ] as const) {
+    yield [name, await bench.atTemperature(temperature, CHEATING, signal), 'own and true']
+  }
+  yield ['one argument token edited in a group', await bench.edited(1, CHEATING, signal), 'own and true']
+  yield ['one argument token edited in every rollout', await bench.edited(GROUP_SIZE, CHEATING, signal), 'own and true']
+  yield ['the best of 4', await bench.cherryPicked(CHEATING, signal), 'own']
+  const { noisy, adapter, adapterSha256 } = await bench.otherModels()
+  yield [
+    `another model: weights with ${100 * NOISE} % noise`,
+    await bench.honest(noisy, null, 30_000, CHEATING, signal, null),
+    'own and true',
+  ]
+  yield ['adapter left out', await bench.honest(MODEL, null, 40_000, CHEATING, signal, adapterSha256), 'own and true']
+  yield [
+    'another adapter, where none is announced',
+    await bench.honest(MODEL, adapter, 50_000, CHEATING, signal, null),
+    'own and true',
+  ]
+}
+
+/** Groups of at least `MIN_SAMPLED` tokens alone: smaller ones hold less than the goal speaks of. */
+function caught(name: string, { tokens }: Evidence, thresholds: Thresholds, claims: Claims): BenchResult[] {
+  const large = tokens.filter(({ length }) => length >= MIN_SAMPLED)
+  const judge = (group: GroupStatistics): boolean => !judgeStatistics(group, thresholds).accepted
+  const statistics = large.map(measureGroup)
+  const rows = [row(`${name}: caught`, statistics.filter(judge).length, large.length)]
+  if (claims === 'own') return rows
+  rows.push({
+    metric: `${name}: claims off by`,
+    value: quantile(statistics.map(disturbance), 0.5),
+    unit: 'nats, median',
+  })
+  const truthful = large.map((group) => group.map((token) => ({ ...token, claimed: token.logp })))
+  const replay = truthful.filter((group) => judge(measureGroup(group))).length
+  return [...rows, row(`${name}, true log-probabilities claimed: caught`, replay, large.length)]
+}
+
+/** Nats: by how much the claims say that the logits are off, on average. */
+const disturbance = ({ all }: GroupStatistics): number => all.deviation / all.room
+
+function row(metric: string, count: number, of: number): BenchResult {
+  const { share, low, high } = shareOf(count, of, CONFIDENCE)
+  const percent = (value: number): string => (100 * value).toFixed(1)
+  return { metric, value: 100 * share, unit: `% of ${of} groups (95 %: ${percent(low)} to ${percent(high)})` }
+}
+
+const line = ({ metric, value, unit }: BenchResult): string => `${metric}: ${Number(value.toPrecision(3))} ${unit}`
+
+interface Bench {
+  /**
+   * Groups as a node with this model and adapter makes them, audited under the policy of `announced` (default: the adapter).
+   * @param from  number of the first group: other numbers are other tasks and draws
+   */
+  honest(
+    model: string,
+    adapter: string | null,
+    from: number,
+    count: number,
+    signal: AbortSignal,
+    announced?: string | null,
+  ): Promise<Evidence>
+  atTemperature(temperature: number, count: number, signal: AbortSignal): Promise<Evidence>
+  edited(rollouts: number, count: number, signal: AbortSignal): Promise<Evidence>
+  cherryPicked(count: number, signal: AbortSignal): Promise<Evidence>
+  otherModels(): Promise<{ noisy: string; adapter: string; adapterSha256: string }>
+  close(): Promise<void>
+}
+
+async function openBench(folder: string): Promise<Bench> {
+  const spool = join(folder, 'spool')
+  const python = join(root, '.venv', 'bin', 'python')
+  const packageFolder = join(root, 'coordinator', 'trainer')
+  await mkdir(spool)
+  const config = join(folder, 'trainer.json')
+  const baseSha256 = sha256(await readFile(MODEL))
+  await writeFile(config, JSON.stringify({ schema: 1, baseSha256 }))
+  const auditor = createAuditProcess(
+    { python, packageFolder, spool, base: MODEL, config, maxFailures: 2, timeoutMs: 600_000 },
+    pino({ level: 'warn' }, pino.destination(2)),
+  )
+  const tokenizer = await openTokenizer(MODEL)
+  const { tasks, servers } = demoTasks(Math.max(HONEST, CHEATING))
+  const stage = createStage(servers, tokenizer, rulesNamed(DEFAULT_RULES))
+  const desk: AuditDesk = { process: auditor, spool, baseSha256, reader: stage, limits: LIMITS }
+  const taskOf = (index: number): Task => tasks[index % tasks.length]!
+
+  const withEngine = async <T>(model: string, work: (engine: EngineProcess) => Promise<T>): Promise<T> => {
+    const engine = await openEngine({
+      modelPath: model,
+      threads: 1,
+      contextSize: LIMITS.maxRolloutTokens,
+      lanes: GROUP_SIZE,
+      gpu: false,
+    })
+    try {
+      return await work(engine)
+    } finally {
+      await engine.close()
+    }
+  }
+  const made = (index: number, engine: EngineProcess, signal: AbortSignal): Promise<AuditedGroup> =>
+    honestGroup(index, { tasks, engine, stage, desk }, { groupSize: GROUP_SIZE, seed: SEED }, signal)
+  const audited = async (
+    groups: readonly AuditedGroup[],
+    announced: string | null,
+    signal: AbortSignal,
+  ): Promise<Evidence> => {
+    const tokens: SampledToken[][] = []
+    for (let i = 0; i < groups.length; i += 8)
+      tokens.push(...(await auditGroups(desk, announced, groups.slice(i, i + 8), signal)))
+    return { groups, tokens }
+  }
+
+  return {
+    honest: (model, adapter, from, count, signal, announced = null) =>
+      withEngine(model, async (engine) => {
+        const file = adapter === null ? null : { path: adapter, sha256: sha256(await readFile(adapter)) }
+        await engine.usePolicy(file, signal)
+        const groups: AuditedGroup[] = []
+        for (let i = from; i < from + count; i++) groups.push(await made(i, engine, signal))
+        return audited(groups, announced, signal)
+      }),
+    async atTemperature(temperature, count, signal) {
+      const cheat = await openCheatEngine({
+        modelPath: MODEL,
+        adapter: null,
+        lanes: GROUP_SIZE,
+        contextSize: LIMITS.maxRolloutTokens,
+        temperature,
+      })
+      try {
+        const groups: AuditedGroup[] = []
+        for (let i = 0; i < count; i++) {
+          const leaseSeed = createHash('sha256').update(`temperature ${temperature} ${i}`).digest()
+          const rollouts = await runGroup(taskOf(i), GROUP_SIZE, leaseSeed, cheat, stage, LIMITS, signal)
+          groups.push({ leaseId: `temperature-${i}`, leaseSeed, rollouts })
+        }
+        return await audited(groups, null, signal)
+      } finally {
+        await cheat.close()
+      }
+    },
+    edited: (rollouts, count, signal) =>
+      withEngine(MODEL, async (engine) => {
+        const groups: AuditedGroup[] = []
+        const setting: CheatSetting = { stage, limits: LIMITS, engine, signal }
+        for (let i = 10_000; groups.length < count; i++) {
+          const group = await made(i, engine, signal)
+          const changed = [...group.rollouts]
+          let edits = 0
+          for (let k = 0; k < changed.length && edits < rollouts; k++) {
+            const edited = await editArgument(taskOf(i), group, k, setting)
+            if (edited === null) continue
+            changed[k] = edited.rollout
+            edits++
+          }
+          if (edits > 0) groups.push({ ...group, rollouts: changed })
+        }
+        return audited(groups, null, signal)
+      }),
+    cherryPicked: (count, signal) =>
+      withEngine(MODEL, async (engine) => {
+        const groups: AuditedGroup[] = []
+        for (let i = 20_000; i < 20_000 + count; i++) {
+          const leaseSeed = createHash('sha256').update(`best of 4 ${i}`).digest()
+          const setting: CheatSetting = { stage, limits: LIMITS, engine, signal }
+          const rollouts = await cherryPick(taskOf(i), GROUP_SIZE, leaseSeed, setting)
+          groups.push({ leaseId: `best-${i}`, leaseSeed, rollouts })
+        }
+        return audited(groups, null, signal)
+      }),
+    async otherModels() {
+      const settings = ['--noise', String(NOISE), '--adapter-size', String(ADAPTER_SIZE)]
+      const script = join(root, 'test', 'attackers', 'models.py')
+      await execa(python, [script, MODEL, folder, ...settings], { env: { PYTHONPATH: packageFolder } })
+      const adapter = process.env.PROVE_BENCH_ADAPTER ?? join(folder, 'adapter.gguf')
+      const adapterSha256 = await offerAdapter(spool, await readFile(adapter))
+      return {
+        noisy: join(folder, 'noisy.gguf'),
+        adapter: join(spool, 'adapters', `${adapterSha256}.gguf`),
+        adapterSha256,
+      }
+    },
+    async close() {
+      await auditor.close()
+      await tokenizer.close()
+    },
+  }
+}
+
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')

@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { openTokenizer } from '../../rollout/engine/index.js'
+import { createStage, DEFAULT_RULES, rulesNamed, type Stage, type Task } from '../../rollout/episode/index.js'
+import { demoTasks } from './audit-tasks.js'
+
+const root = fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../../' : '../../', import.meta.url))
+export const DEMO_MODEL = join(root, 'models', 'demo', 'prove-demo-base-f16.gguf')
+export const DEMO_CALIBRATION = join(root, 'models', 'demo', 'calibration-f16.json')
+export const PYTHON = join(root, '.venv', 'bin', 'python')
+export const TRAINER_FOLDER = join(root, 'coordinator', 'trainer')
+
+/** The demo model's tokenizer, its worlds and some of its tasks. */
+export interface DemoStage {
+  readonly stage: Stage
+  readonly tasks: readonly Task[]
+  readonly baseSha256: string
+  close(): Promise<void>
+}
+
+export async function openDemoStage(taskCount: number): Promise<DemoStage> {
+  const tokenizer = await openTokenizer(DEMO_MODEL)
+  const { tasks, servers } = demoTasks(taskCount)
+  const stage = createStage(servers, tokenizer, rulesNamed(DEFAULT_RULES))
+  const baseSha256 = createHash('sha256')
+    .update(await readFile(DEMO_MODEL))
+    .digest('hex')
+  return { stage, tasks, baseSha256, close: () => tokenizer.close() }
+}

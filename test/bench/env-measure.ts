@@ -1,0 +1,61 @@
+import { Bench, type FnOptions } from 'tinybench'
+import type { SeedWorld } from '../../servers/kernel/index.js'
+import { Session, seededRandom } from '../../servers/kernel/index.js'
+
+/** Calls of one scripted conversation. */
+export const CALLS = 20
+
+export interface Call {
+  readonly name: string
+  readonly args: Record<string, unknown>
+}
+
+/**
+ * Successful calls of all tools in turn, each with arguments sampled from the state that the calls before it left. The
+ * last one writes, so that a hash taken after it has something new to read.
+ */
+export function conversation(world: SeedWorld): Call[] {
+  const { server } = world
+  const random = seededRandom(1)
+  const session = Session.open(world)
+  const calls: Call[] = []
+  for (let turn = 0; calls.length < CALLS; turn++) {
+    if (turn > 100 * CALLS) throw new Error(`${server.name} offers too few calls that succeed`)
+    const tool = server.tools[turn % server.tools.length]!
+    if (calls.length === CALLS - 1 && tool.annotations.readOnly) continue
+    const args = session.sampleArguments(tool, random, {})
+    if (args && session.call(tool.name, args).ok) calls.push({ name: tool.name, args })
+  }
+  return calls
+}
+
+export function play(session: Session, calls: readonly Call[]): void {
+  for (const { name, args } of calls) {
+    const result = session.call(name, args)
+    if (!result.ok) throw new Error(`${name}: ${result.message}`)
+  }
+}
+
+export interface Measurement extends FnOptions {
+  /** Runs before the first that counts, so that what is measured is compiled, also on a machine with little time to spare. */
+  readonly warmup: number
+}
+
+/**
+ * Microseconds per operation: the median over many runs of `run`, which does `operations` of them. A run that another
+ * process interrupted lies above the median and does not count.
+ */
+export async function microseconds(operations: number, run: () => unknown, measurement: Measurement): Promise<number> {
+  const { warmup, ...hooks } = measurement
+  const bench = new Bench({
+    time: 250,
+    iterations: 8,
+    warmupTime: 0,
+    warmupIterations: warmup,
+    retainSamples: true,
+    throws: true,
+  })
+  const [task] = await bench.add('run', run, hooks).run()
+  if (task?.result.state !== 'completed') throw new Error('the measurement did not complete')
+  return (1000 * task.result.latency.p50) / operations
+}

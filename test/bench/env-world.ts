@@ -1,0 +1,88 @@
+import type { ServerDefinition } from '../../servers/kernel/index.js'
+import {
+  connectInProcess,
+  generateWorld,
+  type McpConnection,
+  type SeedWorld,
+  Session,
+} from '../../servers/kernel/index.js'
+import { type Call, conversation, microseconds, play } from './env-measure.js'
+
+/** Cheap operations per run, so that the clock's resolution does not count. */
+const OPENS = 1000
+const FORKS = 100
+
+/** What is measured of every world, in the order of the report. */
+export const UNITS = {
+  /** Direct calls, arguments and results validated. */
+  calls_per_s: 'calls/s',
+  /** Sessions opened on a seed that is in memory. */
+  opens_per_s: 'opens/s',
+  /** Copies of a session after a conversation. */
+  forks_per_s: 'forks/s',
+  /** A world generated from a new seed, every row validated. */
+  new_seed_ms: 'ms',
+  /** The first `stateHash()` of a session, after a conversation that ends with a write. */
+  hash_us: 'µs',
+  /** Calls over MCP within the process, arguments and results validated by the world. */
+  mcp_calls_per_s: 'calls/s',
+} as const
+
+export type Metric = keyof typeof UNITS
+
+export async function measureWorld(server: ServerDefinition): Promise<Record<Metric, number>> {
+  const world = generateWorld(server, 1)
+  const calls = conversation(world)
+  const played = Session.open(world)
+  play(played, calls)
+
+  let session = Session.open(world)
+  const reopen = (): void => {
+    session = Session.open(world)
+  }
+  const replay = (): void => {
+    reopen()
+    play(session, calls)
+  }
+  let seed = 2
+  const call = await microseconds(calls.length, () => play(session, calls), { beforeEach: reopen, warmup: 4000 })
+  const openMany = (): void => {
+    for (let i = 0; i < OPENS; i++) Session.open(world)
+  }
+  const open = await microseconds(OPENS, openMany, { warmup: 50 })
+  const forkMany = (): void => {
+    for (let i = 0; i < FORKS; i++) played.fork()
+  }
+  const fork = await microseconds(FORKS, forkMany, { warmup: 500 })
+  const generated = await microseconds(1, () => generateWorld(server, seed++), { warmup: 100 })
+  const hash = await microseconds(1, () => session.stateHash(), { beforeEach: replay, warmup: 2000 })
+  return {
+    calls_per_s: 1e6 / call,
+    opens_per_s: 1e6 / open,
+    forks_per_s: 1e6 / fork,
+    new_seed_ms: generated / 1000,
+    hash_us: hash,
+    mcp_calls_per_s: 1e6 / (await callOverMcp(world, calls)),
+  }
+}
+
+/** Microseconds per call of one conversation over a connection of its own; opening it is not counted. */
+async function callOverMcp(world: SeedWorld, calls: readonly Call[]): Promise<number> {
+  const { signal } = new AbortController()
+  let connection: McpConnection | undefined
+  const converse = async (): Promise<void> => {
+    for (const { name, args } of calls) {
+      const response = await connection!.callTool(name, args, signal)
+      if (!response.ok) throw new Error(`${name}: ${response.text}`)
+    }
+  }
+  return microseconds(calls.length, converse, {
+    warmup: 200,
+    async beforeEach() {
+      connection = await connectInProcess(Session.open(world))
+    },
+    async afterEach() {
+      await connection!.close()
+    },
+  })
+}

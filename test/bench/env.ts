@@ -1,0 +1,44 @@
+import { CATALOGUE } from '../../servers/catalogue.js'
+import { emptyMcpCalls, type Peers, pythonPeers } from './env-peers.js'
+import { type Metric, measureWorld, UNITS } from './env-world.js'
+import { median } from './median.js'
+import type { BenchResult } from './result.js'
+
+const METRICS = Object.keys(UNITS) as Metric[]
+const EMPTY_SERVER = 'SDK server, a tool that does nothing'
+
+/**
+ * The worlds, without any policy: generating them, opening, forking and hashing sessions, and calling tools directly and
+ * over MCP within the process, on one thread. First the medians over the worlds, one line for each peer that does the
+ * same work; then the peers; then every world.
+ */
+export async function run(): Promise<{ versions: Readonly<Record<string, string>>; results: BenchResult[] }> {
+  const { versions, sides } = await pythonPeers()
+  const worlds = new Map<string, Record<Metric, number>>()
+  for (const server of CATALOGUE.values()) worlds.set(server.name, await measureWorld(server))
+  const empty: Peers['sides'] = { [EMPTY_SERVER]: { mcp_calls_per_s: await emptyMcpCalls() } }
+  const peers = Object.entries({ ...sides, ...empty })
+
+  const medians = METRICS.flatMap((metric): BenchResult[] => {
+    const value = median([...worlds.values()].map((numbers) => numbers[metric]))
+    const line = { metric, value, unit: UNITS[metric] }
+    const compared = peers.flatMap(([peer, { [metric]: theirs }]) =>
+      theirs === undefined ? [] : [{ ...line, peer, ratio: value / theirs }],
+    )
+    return compared.length > 0 ? compared : [line]
+  })
+  const each = [...peers, ...worlds].flatMap(([name, numbers]) =>
+    METRICS.flatMap((metric): BenchResult[] => {
+      const value = numbers[metric]
+      return value === undefined ? [] : [{ metric: `${name}: ${metric}`, value, unit: UNITS[metric] }]
+    }),
+  )
+  return { versions, results: [...medians, ...each].map(rounded) }
+}
+
+/** Three significant digits: more would be noise. */
+function rounded(result: BenchResult): BenchResult {
+  const round = (value: number): number => Number(value.toPrecision(3))
+  const { value, ratio } = result
+  return { ...result, value: round(value), ...(ratio === undefined ? {} : { ratio: round(ratio) }) }
+}

@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto'
+import type { PrivateKey } from '@libp2p/interface'
+import { groupAnnouncementOf, groupBodyOf } from '../../node/group-body.js'
+import { type GroupBody, groupBody, type Lease, sealGroupAnnouncement } from '../../proto/index.js'
+import {
+  createTeacherSource,
+  type Dialect,
+  type EpisodeLimits,
+  groundTruthScript,
+  nameTask,
+  promptOf,
+  type Rollout,
+  runEpisode,
+  type Stage,
+  type Task,
+} from '../../rollout/episode/index.js'
+import type { ExpectedGroup } from '../../rollout/verification/index.js'
+
+/** Groups of the size that the goal of judging speaks of: long prompts, several calls a rollout, none like the next. */
+
+export const GROUP_SIZE = 8
+export const ROLLOUT_TOKENS = 1500
+export const LONG_LIMITS: EpisodeLimits = {
+  maxTurnTokens: 256,
+  maxRolloutTokens: 4096,
+  maxAssistantTurns: 12,
+  maxCalls: 24,
+}
+
+export interface MadeGroup {
+  readonly expected: ExpectedGroup
+  readonly body: GroupBody
+  readonly bytes: Uint8Array
+  /** The sealed announcement without and with the body. */
+  readonly sealed: Uint8Array
+  readonly sealedInline: Uint8Array
+  readonly rollouts: readonly Rollout[]
+}
+
+/** The task with further tools of its worlds, as many as the prompt can take. */
+export function lengthen(task: Task, stage: Stage, promptTokens: number): Task {
+  const { id: _, ...body } = task
+  const offered = new Set(task.toolset.map(({ tool }) => tool))
+  const further = task.worlds.flatMap(({ server }) =>
+    stage.catalogue
+      .get(server)!
+      .tools.filter(({ name }) => !offered.has(name))
+      .map(({ name }) => ({ server, tool: name })),
+  )
+  let longest = task
+  for (let more = 1; more <= further.length; more++) {
+    const candidate = nameTask({ ...body, toolset: [...task.toolset, ...further.slice(0, more)] })
+    if (promptOf(candidate, stage, LONG_LIMITS).length > promptTokens) break
+    longest = candidate
+  }
+  return longest
+}
+
+/** A group as a node delivers it: half of its rollouts solve the task, the others go astray, each in another way. */
+export async function makeGroup(
+  task: Task,
+  index: number,
+  stage: Stage,
+  key: PrivateKey,
+  runId: string,
+): Promise<MadeGroup> {
+  const lease: Lease = {
+    leaseId: randomBytes(16).toString('hex'),
+    index,
+    policyId: 'b2'.repeat(32),
+    version: 0,
+    taskId: task.id,
+    task: new Uint8Array(),
+    seed: '00'.repeat(32),
+    deadlineMs: 0,
+    groupSize: GROUP_SIZE,
+    termsId: 'c3'.repeat(32),
+  }
+  const rollouts: Rollout[] = []
+  for (let i = 0; i < GROUP_SIZE; i++) {
+    const source = createTeacherSource(scriptOf(task, i, stage.dialect), stage)
+    rollouts.push(await runEpisode(task, source, stage, LONG_LIMITS, AbortSignal.timeout(60_000)))
+  }
+  return seal(lease, task, rollouts, key, runId)
+}
+
+/** Puts rollouts into the form in which a node delivers them for a lease. */
+export async function seal(
+  lease: Lease,
+  task: Task,
+  rollouts: readonly Rollout[],
+  key: PrivateKey,
+  runId: string,
+): Promise<MadeGroup> {
+  const body = groupBodyOf(lease, rollouts, { nodeLlamaCpp: '3.22.1', backend: 'cpu' }, 1000)
+  const bytes = groupBody.encode(body)
+  const announcement = groupAnnouncementOf(lease, rollouts, bytes)
+  const { leaseId, policyId } = lease
+  return {
+    expected: { leaseId, policyId, task, groupSize: GROUP_SIZE, limits: LONG_LIMITS },
+    body: groupBody.parse(bytes),
+    bytes,
+    sealed: await sealGroupAnnouncement(key, runId, announcement, null),
+    sealedInline: await sealGroupAnnouncement(key, runId, announcement, bytes),
+    rollouts,
+  }
+}
+
+/** Rollout i of a group: the ground truth, with more and more calls before it that nobody asked for. */
+function scriptOf(task: Task, i: number, dialect: Dialect): string[] {
+  const { writeCall } = dialect
+  const script = groundTruthScript(task, dialect)
+  const name = task.toolset[i % task.toolset.length]!.tool
+  const astray = [writeCall(name, {}), writeCall(name, { unheard_of: i }), writeCall('no_such_tool', { i })]
+  if (i % 2 === 0) return [...astray.slice(0, i / 2), ...script]
+  return [...astray.slice(0, (i + 1) / 2), ...script.slice(0, -2), `I stop here, at ${i}.`]
+}

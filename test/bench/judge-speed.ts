@@ -1,0 +1,103 @@
+import type { PrivateKey } from '@libp2p/interface'
+import { groupBody, peerIdOfKey } from '../../proto/index.js'
+import { createStage, promptOf, type Rollout } from '../../rollout/episode/index.js'
+import {
+  type EarlierGroup,
+  type ExpectedGroup,
+  findOverlap,
+  judgeGroup,
+  sayingsOf,
+} from '../../rollout/verification/index.js'
+import { receiveGroup } from '../../swarm/channels.js'
+import type { DemoStage } from './demo-stage.js'
+import { GROUP_SIZE, LONG_LIMITS, lengthen, type MadeGroup, makeGroup } from './judge-groups.js'
+import type { BenchResult } from './result.js'
+
+const GROUPS = 48
+const ROUNDS = 5
+/** Accepted groups of the same task that each group is compared with. */
+const EARLIER = 20
+/** With the calls and their results a rollout then has about 1,500. */
+const PROMPT_TOKENS = 1250
+const GOAL_PER_SECOND = 200
+
+/** The usual form of a prompt with tools, as JSON: the demo model's own writes a tool in a fifth of the tokens. */
+const JSON_TEMPLATE = [
+  "{{- '<|im_start|>system\\n' }}{%- if messages[0].role == 'system' %}{{- messages[0].content + '\\n\\n' }}{%- endif %}",
+  "{{- '<tools>' }}{%- for tool in tools %}{{- '\\n' }}{{- tool | tojson }}{%- endfor %}{{- '\\n</tools><|im_end|>\\n' }}",
+  "{%- for message in messages %}{%- if message.role != 'system' %}",
+  "{{- '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}",
+  "{%- endif %}{%- endfor %}{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{%- endif %}",
+].join('')
+
+/**
+ * Groups per second of processor time that stages 0 to 4 judge in one thread, in all and stage by stage. No group has the
+ * task of another, so every prompt is rendered once.
+ */
+export async function measureStages({ stage: demo, tasks }: DemoStage, key: PrivateKey): Promise<BenchResult[]> {
+  const tokenizer = { ...demo.tokenizer, chatTemplate: JSON_TEMPLATE }
+  const stage = createStage(demo.catalogue.values(), tokenizer, demo, demo.worlds)
+  const runId = peerIdOfKey(key)
+  const groups: MadeGroup[] = []
+  for (const [i, task] of tasks.slice(0, GROUPS).entries()) {
+    groups.push(await makeGroup(lengthen(task, stage, PROMPT_TOKENS), i, stage, key, runId))
+  }
+  const { signal } = new AbortController()
+  const earlier: EarlierGroup[] = groups.slice(0, EARLIER).map(({ expected, rollouts }) => ({
+    leaseId: expected.leaseId,
+    ...sayingsOf(rollouts),
+  }))
+  /** Compared with groups that have nothing in common with it, as nearly all have. */
+  const compare = (rollouts: readonly Rollout[], { leaseId }: ExpectedGroup): void => {
+    const others = earlier.filter((other) => other.leaseId !== leaseId)
+    if (findOverlap(sayingsOf(rollouts), others)) throw new Error('a group was taken for a copy')
+  }
+  const stages: Readonly<Record<string, (group: MadeGroup) => unknown>> = {
+    'stage 0: the announcement opened, its signature checked': ({ sealed }) => receiveGroup(sealed, runId),
+    'stage 1: the body decoded and its bounds': ({ bytes }) => groupBody.parse(bytes),
+    'stage 2: the prompt rendered': ({ expected: { task } }) => promptOf({ ...task }, stage, LONG_LIMITS),
+    'stages 1 to 3 of a decoded body: prompt and replay': ({ body, expected }) =>
+      judgeGroup(body, withFreshTask(expected), stage, signal),
+    [`stage 4: compared with ${EARLIER} groups of the task`]: ({ rollouts, expected }) => compare(rollouts, expected),
+    'stages 0 to 4': async ({ sealed, bytes, expected }) => {
+      await receiveGroup(sealed, runId)
+      compare(await judgeGroup(groupBody.parse(bytes), withFreshTask(expected), stage, signal), expected)
+    },
+  }
+  const mean = (of: (group: MadeGroup) => number): number =>
+    groups.reduce((sum, group) => sum + of(group), 0) / groups.length
+  const perRollout = (count: (rollout: MadeGroup['rollouts'][number]) => number): number =>
+    mean(({ rollouts }) => rollouts.reduce((sum, rollout) => sum + count(rollout), 0) / GROUP_SIZE)
+  const results: BenchResult[] = [
+    { metric: 'tokens of a rollout', value: perRollout(({ tokens }) => tokens.length), unit: 'tokens' },
+    { metric: 'calls of a rollout', value: perRollout(({ calls }) => calls.length), unit: 'calls' },
+    { metric: 'body of a group', value: mean(({ bytes }) => bytes.length) / 1024, unit: 'KiB' },
+  ]
+  for (const [metric, work] of Object.entries(stages)) {
+    const ms = await processorMs(groups, work)
+    results.push({ metric, value: ms, unit: 'ms per group' })
+    if (metric === 'stages 0 to 4') {
+      const value = 1000 / ms
+      results.push({
+        ...{ metric: `judged, G = ${GROUP_SIZE}, one core`, value, unit: 'groups/s' },
+        ...{ peer: `goal: ${GOAL_PER_SECOND}`, ratio: value / GOAL_PER_SECOND },
+      })
+    }
+  }
+  return results
+}
+
+/** A task that the stage has not seen yet, with everything else as before. */
+const withFreshTask = (expected: ExpectedGroup): ExpectedGroup => ({ ...expected, task: { ...expected.task } })
+
+/** Milliseconds of processor time per group, the best of several rounds: on a shared machine the clock measures the others. */
+async function processorMs(groups: readonly MadeGroup[], work: (group: MadeGroup) => unknown): Promise<number> {
+  let best = Number.POSITIVE_INFINITY
+  for (let round = 0; round <= ROUNDS; round++) {
+    const started = process.cpuUsage()
+    for (const group of groups) await work(group)
+    const { user, system } = process.cpuUsage(started)
+    if (round > 0) best = Math.min(best, (user + system) / 1000 / groups.length)
+  }
+  return best
+}

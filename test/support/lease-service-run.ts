@@ -1,0 +1,74 @@
+import { createLeaseDesk, type LeaseAnswer, type LeaseDesk } from '../../coordinator/leases/lease-service.js'
+import type { RunEvent } from '../../coordinator/ledger/events.js'
+import { openRecorder, type Recorder } from '../../coordinator/ledger/recorder.js'
+import type { RunTerms } from '../../coordinator/ledger/run-configuration.js'
+import type { Task } from '../../rollout/episode/index.js'
+import { createMetrics } from '../../swarm/index.js'
+import { memoryLog } from './memory-log.js'
+import { createMovedClock, type MovedClock } from './moved-clock.js'
+import { agreed, hex, judged, published, reopened } from './run-events.js'
+
+export const REGISTRATION_MS = 5000
+
+/** A real desk and a real state, without a network, on a clock that stands still. */
+export interface DeskRun {
+  readonly recorder: Recorder
+  readonly desk: LeaseDesk
+  readonly clock: MovedClock
+  ask(
+    node: string,
+    options?: { readonly count?: number; readonly holding?: readonly string[]; readonly tokensPerSecond?: number },
+  ): Promise<LeaseAnswer>
+  /** A group for an open lease, accepted without an audit. */
+  deliver(leaseId: string, change?: Parameters<typeof judged>[3]): Promise<void>
+  publish(): Promise<void>
+  /** Opens a further round, as the publisher does for keys that wait. */
+  openRound(): Promise<void>
+  /** Keys that registered before the round in force opened. */
+  admit(nodes: readonly string[]): Promise<void>
+}
+
+/** @param addressBlockOf  where nodes are; by default that is not known */
+export async function openDeskRun(
+  terms: Partial<RunTerms>,
+  addressBlockOf: (node: string) => string | null = () => null,
+): Promise<DeskRun> {
+  const clock = createMovedClock()
+  const log: RunEvent[] = [agreed(terms), published(0)]
+  const recorder = await openRecorder(memoryLog(log), () => undefined)
+  const { state } = recorder
+  const tasks = Array.from({ length: 3 }, (_, i) => ({ id: `task-${i}`, worlds: [] }) as unknown as Task)
+  const metrics = createMetrics()
+  const desk = createLeaseDesk({ tasks, recorder, registrationMs: REGISTRATION_MS, addressBlockOf, metrics, clock })
+  const nextRound = (): number => state.round!.round + 1
+  const openRound = async (): Promise<void> => {
+    await recorder.record(() => ({ ...reopened(nextRound(), state.current!.version), atMs: clock.now() }))
+  }
+  return {
+    recorder,
+    desk,
+    clock,
+    openRound,
+    ask: (node, { count = 1, holding = [...state.openLeasesOf(node).keys()], tokensPerSecond = 0 } = {}) =>
+      desk.answer(
+        {
+          ...{ kind: 'ask', count, holding, policyId: hex(1), nonce: '' },
+          ...{ agent: 'test', backend: 'cpu', tokensPerSecond },
+        },
+        node,
+      ),
+    async deliver(leaseId, change = {}) {
+      const { node, version } = state.leases.get(leaseId)!
+      await recorder.record(() => ({ ...judged(leaseId, node, version, change), atMs: clock.now() }))
+    },
+    async publish() {
+      const version = state.current!.version + 1
+      await recorder.record(() => ({ ...published(version, { round: nextRound() }), atMs: clock.now() }))
+    },
+    async admit(nodes) {
+      for (const node of nodes)
+        await recorder.record(() => ({ type: 'registered', atMs: clock.now(), node, round: state.round!.round }))
+      await openRound()
+    },
+  }
+}

@@ -1,0 +1,274 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { toolsetSchemaSha256 } from '../../../rollout/episode/index.js'
+import { PAPER } from '../../../rollout/reward/index.js'
+import { checkWorld } from '../../../servers/authoring/check-environment.js'
+import { type ContractOptions, worldContract } from '../../../servers/authoring/contract/environment-contract.js'
+import { loadWorldFolder } from '../../../servers/authoring/load-environment.js'
+import { writeTemplate } from '../../../servers/authoring/new-environment.js'
+import { admitWorlds, CATALOGUE, isWorldFolder } from '../../../servers/catalogue.js'
+import { createTaskStage, scoreRollout } from '../../../servers/episodes/index.js'
+import { createWorldCache, offerWorlds, serveHttp, worldSha256 } from '../../../servers/kernel/index.js'
+import { DEMO_PROFILE, verifyExample } from '../../../tasks/dataset/index.js'
+import { contextFor, streamExamples } from '../../../tasks/synthesis/index.js'
+import makeBatch from '../../../tasks/synthesis/production/make-batch.js'
+
+const test = suite("a world of one's own")
+
+const parent = mkdtempSync(join(tmpdir(), 'prove-own-'))
+const folder = join(parent, 'library')
+test.before(async () => {
+  await writeTemplate('library', parent)
+})
+test.after(() => rmSync(parent, { recursive: true }))
+
+const { signal } = new AbortController()
+let copies = 0
+
+/** The world's folder with something replaced in one of its files. */
+function changed(before: string, after: string, file = 'index.js'): string {
+  const copy = join(parent, `copy-${copies++}`)
+  cpSync(folder, copy, { recursive: true })
+  const text = readFileSync(join(copy, file), 'utf8')
+  assert.ok(text.includes(before), before)
+  writeFileSync(join(copy, file), text.replace(before, after))
+  return copy
+}
+
+const messageOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'no error',
+    (error: Error) => error.message,
+  )
+
+test('the one that "new" writes passes every check', async () => {
+  const said: string[] = []
+  assert.is(await checkWorld(folder, (line) => said.push(line)), 0, said.join('\n'))
+  assert.match(said.at(-1)!, /^all 17 checks passed$/)
+})
+
+test('it is served over MCP, tasks are made in it, and rollouts of them are scored', async () => {
+  const [library] = await admitWorlds([folder, folder])
+  const worlds = createWorldCache()
+  const served = await serveHttp(offerWorlds([library!]), (server, seed = 1) => worlds.open(server, seed), { port: 0 })
+  const client = new Client({ name: 'test', version: '1.0.0' })
+  try {
+    await client.connect(new StreamableHTTPClientTransport(new URL(served.url)))
+    const { structuredContent } = await client.callTool({ name: 'list_library_items', arguments: { shelf: 'red' } })
+    assert.is((structuredContent as { items: unknown[] }).items.length, 4)
+  } finally {
+    await client.close()
+    await served.close()
+  }
+  const stage = createTaskStage(CATALOGUE)
+  const named = (id: string): never => {
+    throw new Error(id)
+  }
+  const context = contextFor([library!], DEMO_PROFILE, 1, worlds)
+  for (const example of streamExamples(context, 'train', 3)) {
+    await verifyExample(example, CATALOGUE, worlds, signal)
+    const actions = example.task.groundTruth.map(({ name, arguments: args }) => ({ name, arguments: args }))
+    const scored = await scoreRollout({ task: example.task, actions }, { stage, reward: PAPER, named })
+    assert.is(scored.solved, true)
+    assert.is(scored.total, 1.3)
+  }
+})
+
+test('worker threads find it by its folder, and stop when its code is not what the data set was begun with', async () => {
+  const [library] = await admitWorlds([folder])
+  const recipe = { worlds: ['library'], heldOutWorlds: [], profile: 'demo', seed: 1 }
+  const outside = (code: string) => ({ ...recipe, outside: { folders: [folder], codeSha256: [code] } })
+  const assignment = { index: 0, kind: 'multi-turn', split: 'train', round: 0, target: 'library:end_library_loan' }
+  const batch = (code: string) =>
+    makeBatch({ recipe: outside(code), assignments: [assignment] } as unknown as Parameters<typeof makeBatch>[0])
+  const [result] = await batch(library!.codeSha256!)
+  assert.is(result!.index, 0)
+  assert.match(await messageOf(batch('0'.repeat(64))), /^other_plan: the code of the world library has changed/)
+})
+
+test('its code is part of every hash by which programs agree on worlds; what it does not import is not', async () => {
+  const [original, same, other] = await Promise.all([
+    loadWorldFolder(folder),
+    loadWorldFolder(changed('unknown_item: () =>', 'unknown_item: (_) =>', 'provoke.js')),
+    loadWorldFolder(changed('MOST_LOANS = 3', 'MOST_LOANS = 2')),
+  ])
+  for (const hashOf of [(server: typeof original) => toolsetSchemaSha256([server]), worldSha256]) {
+    assert.is(hashOf(same), hashOf(original))
+    assert.is.not(hashOf(other), hashOf(original))
+  }
+})
+
+for (const [what, before, after, complaint] of [
+  [
+    'imports something of the machine',
+    '/** @param',
+    "import 'node:fs'\n/** @param",
+    /^foreign_import: .*index\.js imports "node:fs"\. A world/,
+  ],
+  [
+    'imports what lies elsewhere',
+    '/** @param',
+    "import '../other.js'\n/** @param",
+    /^foreign_import: .* imports "\.\.\/other\.js"/,
+  ],
+  [
+    'imports while it runs',
+    "name: 'items stay'",
+    "name: String(import('node:fs'))",
+    /^foreign_import: .* something while/,
+  ],
+  [
+    'imports a file that is not there',
+    '/** @param',
+    "import './gone.js'\n/** @param",
+    /^bad_world: .*gone\.js is imported and cannot/,
+  ],
+  ['is not JavaScript', 'const MOST_LOANS = 3', 'const MOST_LOANS = = 3', /^bad_world: .*index\.js: Unexpected token/],
+  ['exports something else', 'export default (', 'export const world = (', /its default export is no function/],
+  ['makes nothing', 'return defineServer(', 'defineServer(', /its function returns no world/],
+  [
+    'contradicts itself',
+    "missing: 'unknown_item'",
+    "missing: 'lost_item'",
+    /"lost_item", for a row that is missing, is not among/,
+  ],
+  [
+    'breaks when it is made',
+    'const PEOPLE = [',
+    'const PEOPLE = nobody.and[',
+    /nobody is not defined \(index\.js:\d+:\d+\)/,
+  ],
+] as const) {
+  test(`one that ${what} is refused, and it is said where and why`, async () => {
+    assert.match(await messageOf(loadWorldFolder(changed(before, after))), complaint)
+  })
+}
+
+test('a folder without a world, and names that are taken, are refused', async () => {
+  assert.match(await messageOf(loadWorldFolder(parent)), /^no_world: .* has no index\.js .*"prove-server new <name>"/)
+  assert.match(await messageOf(admitWorlds([folder, changed('14', '15')])), /^name_taken: .* a world library already/)
+  const other = changed("name: 'library'", "name: 'bookshop'")
+  assert.match(
+    await messageOf(admitWorlds([folder, other])),
+    /^name_taken: .* its tool list_library_items is also one of library/,
+  )
+  assert.match(await messageOf(writeTemplate('library', parent)), /^name_taken: .* stays as it is/)
+  for (const name of ['Library', '../library', ''])
+    assert.match(await messageOf(writeTemplate(name, parent)), /^bad_world: .* cannot be the name of a world/)
+  assert.equal(['./a', '..', '/a', 'C:\\a', 'banking'].map(isWorldFolder), [true, true, true, true, false])
+})
+
+/** What one of the checks, named by how it begins, says of a world in which something was replaced. */
+async function complaintOf(check: string, before: string, after: string): Promise<string> {
+  const { provoke } = (await import(join(folder, 'provoke.js'))) as Pick<ContractOptions, 'provoke'>
+  const contract = worldContract(await loadWorldFolder(changed(before, after)), { provoke })
+  try {
+    contract.find(({ name }) => name.startsWith(check))!.run()
+    return 'no complaint'
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+for (const [what, check, before, after, complaint] of [
+  [
+    'a whole sentence',
+    'can be asked',
+    "'show me the things",
+    "'Show me the things",
+    /the clause "Show me .*" is a whole/,
+  ],
+  [
+    'too few clauses',
+    'can be asked',
+    "'look at the {shelf} shelf',",
+    '',
+    /list_library_items can be asked for in 2 ways/,
+  ],
+  [
+    'an argument without a description',
+    'describes every',
+    ".describe('Colour of the shelf.')",
+    '',
+    /list_library_items says nothing about \{shelf\}/,
+  ],
+  [
+    'dates that no calendar has',
+    'takes no date',
+    "z.string().min(1).max(40).describe('Who",
+    "z.string().regex(/^\\d{4}-\\d\\d-\\d\\d$/).describe('Who",
+    /lend_library_item takes 2026-02-30 for \{borrower\}/,
+  ],
+  [
+    'dates that nobody would think of',
+    'starts the same',
+    'const DAYS = 14',
+    'const DAYS = 14_000',
+    /loans, due: 20[4-6].* is decades away/,
+  ],
+  [
+    'a fact that nothing establishes',
+    'produces every',
+    "needs: ['something_lent']",
+    "needs: ['rain']",
+    /no other tool establishes rain/,
+  ],
+  [
+    'samples that fail',
+    'offers sampled',
+    '({ item }) => !lendingObstacle(db, item, borrower)',
+    '() => true',
+    /lend_library_item: \d+ of \d+ sampled calls succeeded; the last that failed: .*already_lent/,
+  ],
+  [
+    'a bound key that is lost',
+    'keeps a bound',
+    'choose(db.loans, random, bound.loan)',
+    'choose(db.loans, random, undefined)',
+    /end_library_loan, \{loan\}: sample was given "loan-/,
+  ],
+  [
+    'chance of the machine',
+    'starts the same',
+    'random.sample(items, 3)',
+    'items.toSorted(() => Math.random() - 0.5).slice(0, 3)',
+    /it uses Math\.random, which differs from machine/,
+  ],
+  [
+    'the clock of the machine',
+    'stays sound, trans',
+    'addDays(today(), DAYS)',
+    'new Date().toISOString().slice(0, 10)',
+    /it uses the clock of the machine/,
+  ],
+  [
+    'a reading tool that writes',
+    'stays sound, trans',
+    'annotations: { readOnly: false },\n    // What',
+    'annotations: { readOnly: true },\n    // What',
+    /changed something, and is declared readOnly/,
+  ],
+  [
+    'a broken invariant',
+    'stays sound over',
+    'if (lent) return { code',
+    'if (lent?.borrower === borrower) return { code',
+    /nothing is lent twice: item-/,
+  ],
+  [
+    'a failure that never comes',
+    'has a provocation',
+    "'There is no such item.',",
+    "'There is no such item.',\n    closed: 'It is closed.',",
+    /nothing provokes closed/,
+  ],
+] as const) {
+  test(`the checks find ${what}`, async () => assert.match(await complaintOf(check, before, after), complaint))
+}
+
+test.run()

@@ -1,0 +1,154 @@
+import fc from 'fast-check'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { PAPER, REWARD_PRESETS } from '../../../rollout/reward/index.js'
+import { createTaskStage } from '../../../servers/episodes/episode-runtime.js'
+import { EnvironmentError, openEpisode } from '../../../servers/episodes/index.js'
+import type { Action, Episode } from '../../../servers/episodes/play.js'
+import { createTelling } from '../../../servers/episodes/reward-signal.js'
+import { examples, stage, talkative, teacherActions } from '../../support/episodes.js'
+import { library } from '../../support/library-environment.js'
+import { AMPLE, lendingTask, play, stageOf, writeCall } from '../../support/scripted.js'
+
+const test = suite('episodes')
+
+const open = (actions: readonly Action[] = []): Promise<Episode> =>
+  openEpisode(talkative.task, { stage, reward: PAPER, actions })
+const call = (name: string, args = {}): Action => ({ type: 'call', name, arguments: args })
+const SAY: Action = { type: 'say', text: 'Hm.' }
+
+test('what the teacher does is answered as it was, and earns the most of every reward', async () => {
+  // Calls that failed cost something.
+  for (const example of examples.filter(({ recovery }) => recovery === null)) {
+    for (const reward of REWARD_PRESETS.values()) {
+      const episode = await openEpisode(example.task, { stage, reward })
+      const results: string[] = []
+      for (const action of teacherActions(example)) {
+        const outcome = await episode.act(action)
+        if (outcome.type === 'result') results.push(outcome.text)
+      }
+      assert.equal(
+        results,
+        example.exchanges.flatMap(({ calls }) => calls.map(({ response }) => response)),
+      )
+      const { total, solved } = episode.score()
+      assert.is(total, example.task.groundTruth.length > 0 ? reward.maximum.calls : reward.maximum.noCall)
+      assert.ok(solved && episode.isOver)
+    }
+  }
+})
+
+const lending = lendingTask()
+/** The same, but what takes the loan back comes with the second turn. */
+const bringing = lendingTask({
+  toolset: lending.toolset.map((offer) => (offer.tool === 'return_book' ? { ...offer, from: 1 } : offer)),
+})
+const argument = fc.constantFrom('emma', 'Ada', 'nobody', 'loan-1')
+const made = fc.oneof(
+  fc.record({
+    type: fc.constant('call' as const),
+    name: fc.constantFrom('list_books', 'lend_book', 'return_book', 'burn_books'),
+    arguments: fc.dictionary(fc.constantFrom('book', 'reader', 'loan'), fc.oneof(argument, fc.integer()), {
+      maxKeys: 3,
+      noNullPrototype: true,
+    }),
+  }),
+  fc.constant(SAY),
+)
+
+test('whatever an assistant does, it is answered and scored as in training', async () => {
+  const here = createTaskStage(new Map([[library.name, library]]))
+  const there = stageOf()
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(lending, bringing), fc.array(made, { maxLength: 8 }), async (task, actions) => {
+      const episode = await openEpisode(task, { stage: here, reward: PAPER })
+      const [script, results]: [string[], string[]] = [[], []]
+      for (const action of [...actions, SAY, SAY]) {
+        if (episode.isOver) break
+        const outcome = await episode.act(action)
+        if (outcome.type === 'result') results.push(outcome.text)
+        script.push(action.type === 'call' ? writeCall(action.name, action.arguments) : 'Hm.')
+      }
+      const rollout = await play(task, script, there, { ...AMPLE, maxAssistantTurns: 20 })
+      assert.equal(results, rollout.responses)
+      assert.equal(episode.calls, rollout.calls)
+      const { preset, solved, stateHashes, ...reward } = episode.score()
+      assert.equal([reward, solved], [rollout.reward, rollout.solved])
+    }),
+    { numRuns: 60, seed: 5 },
+  )
+})
+
+test('an episode goes on elsewhere from its actions, and a fork of it goes its own way', async () => {
+  const actions = teacherActions(talkative)
+  const whole = await open(actions)
+  for (let done = 0; done <= actions.length; done++) {
+    const begun = await open(actions.slice(0, done))
+    const before = begun.score()
+    const fork = begun.fork()
+    for (const action of actions.slice(done)) await fork.act(action)
+    assert.equal(fork.score(), whole.score())
+    assert.equal(begun.score(), before)
+    assert.equal(fork.actions, actions)
+  }
+})
+
+async function refused(acting: Promise<unknown>): Promise<string> {
+  const why = await acting.then(
+    () => null,
+    (error: unknown) => error,
+  )
+  assert.instance(why, EnvironmentError)
+  return (why as EnvironmentError).message
+}
+
+test('an episode is over when the user has said all, or after as many calls as training reads', async () => {
+  const [first] = talkative.task.turns
+  const episode = await open()
+  assert.equal(episode.opening.at(-1), { role: 'user', content: first })
+  assert.equal(await episode.act(SAY), { type: 'user', text: talkative.task.turns[1] })
+  assert.equal(await episode.act(SAY), { type: 'end' })
+  assert.match(await refused(episode.act(SAY)), /^episode_over: the user has said all there is$/)
+  const busy = await open(Array.from({ length: 24 }, () => call('no_such_tool')))
+  assert.ok(busy.isOver)
+  assert.match(await refused(busy.act(SAY)), /^episode_over: an episode has at most 24 calls$/)
+})
+
+test('a call that no tool could have counts as one that cannot be read', async () => {
+  let deep: Record<string, unknown> = {}
+  for (let i = 0; i < 100; i++) deep = { deep }
+  const episode = await open([
+    { type: 'unreadable', raw: '{"name": ' },
+    { type: 'call', name: '', arguments: {} },
+    { type: 'call', name: 'list', arguments: deep as never },
+  ])
+  assert.equal(
+    episode.calls.map(({ malformed }) => malformed),
+    [true, true, true],
+  )
+  assert.is(episode.score().components!.validity, 0)
+})
+
+test('rewards that are told at the end, so far and as changes agree, also after going on elsewhere', async () => {
+  const actions = teacherActions(talkative)
+  for (const resumed of [0, 2]) {
+    const { total } = (await open(actions)).score()
+    const told = { final: [] as (number | null)[], total: [] as (number | null)[], delta: [] as (number | null)[] }
+    let before = 0
+    for (const signal of ['final', 'total', 'delta'] as const) {
+      const episode = await open(actions.slice(0, resumed))
+      if (resumed > 0) before = episode.score().total
+      const tell = createTelling(episode, signal)
+      for (const action of actions.slice(resumed)) {
+        await episode.act(action)
+        told[signal].push(tell().reward)
+      }
+    }
+    assert.equal(told.final, [...told.final.slice(0, -1).map(() => null), total])
+    assert.is(told.total.at(-1), total)
+    const sum = told.delta.reduce((all: number, part) => all + part!, before)
+    assert.ok(Math.abs(sum - total) < 1e-12)
+  }
+})
+
+test.run()

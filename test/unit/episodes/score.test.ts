@@ -1,0 +1,48 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { PAPER, type RewardPreset, rewardPreset } from '../../../rollout/reward/index.js'
+import { scoreRollout } from '../../../servers/episodes/index.js'
+import { stage, talkative, tasks } from '../../support/episodes.js'
+
+const test = suite('scoring rollouts of other trainers')
+
+const parts = { stage, reward: PAPER as RewardPreset, named: tasks.named }
+const calls = talkative.exchanges.flatMap((exchange) => exchange.calls)
+
+test('what was done is played again, by the task’s name or the task itself, with arguments as objects or as texts', async () => {
+  const { task } = talkative
+  const actions = calls.map(({ name, arguments: args }) => ({ name, arguments: args }))
+  const scored = await scoreRollout({ task: task.id, actions }, parts)
+  assert.equal(
+    scored.results!.map(({ text }) => text),
+    calls.map(({ response }) => response),
+  )
+  const asText = actions.map(({ name, arguments: args }) => ({ name, arguments: JSON.stringify(args) }))
+  assert.equal(await scoreRollout({ task, actions: asText }, parts), scored)
+})
+
+test('calls with how they went are scored without being made, to the same reward', async () => {
+  const { id: task } = talkative.task
+  const actions = calls.map(({ name, arguments: args }) => ({ name, arguments: args }))
+  const { results, stateHashes, ...played } = await scoreRollout({ task, actions }, parts)
+  const logged = calls.map(({ name, arguments: args, ok }) => ({ name, arguments: args, ok }))
+  assert.equal(await scoreRollout({ task, calls: logged }, parts), played)
+  const broken = await scoreRollout({ task, calls: [...logged, { unreadable: '{' }] }, parts)
+  assert.ok(broken.total < played.total)
+})
+
+test('what cannot be scored says why', async () => {
+  const { id: task } = talkative.task
+  const why = (value: unknown, reward = parts.reward): Promise<string> =>
+    scoreRollout(value, { ...parts, reward }).then(
+      () => 'scored',
+      (error: Error) => error.message,
+    )
+  assert.match(await why(undefined), /^bad_request/)
+  assert.match(await why({ task: 'none', actions: [] }), /^unknown_task/)
+  assert.match(await why({ task: { id: task }, actions: [] }), /^bad_task/)
+  assert.match(await why({ task, actions: [{ name: 'x', arguments: '[' }] }), /^bad_request/)
+  assert.match(await why({ task, calls: [] }, rewardPreset('outcome')), /^bad_request: the reward outcome/)
+})
+
+test.run()

@@ -1,0 +1,379 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import * as fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { CodedError } from '../../../common/errors/index.js'
+import {
+  createRecordedSource,
+  evaluatePolicies,
+  playEpisode,
+  promptOf,
+  RecordingMismatch,
+  RULES,
+  rulesNamed,
+  runEpisode,
+} from '../../../rollout/episode/index.js'
+import { rewardPreset } from '../../../rollout/reward/index.js'
+import { recordedAction } from '../../../servers/episodes/action.js'
+import { createTaskStage } from '../../../servers/episodes/episode-runtime.js'
+import { type Episode, type Outcome, openEpisode, scoreRollout } from '../../../servers/episodes/index.js'
+import { openBoard } from '../../../servers/episodes/playground/board.js'
+import { judgePublished } from '../../../servers/episodes/playground/judge-published.js'
+import { publishable, readPublished } from '../../../servers/episodes/playground/published.js'
+import { saidUser } from '../../../servers/episodes/user-simulator/options.js'
+import {
+  openUserModel,
+  type UserModel,
+  type UserModelOptions,
+} from '../../../servers/episodes/user-simulator/user-simulator.js'
+import { asking, READER } from '../../support/asking-task.js'
+import { library } from '../../support/library-environment.js'
+import {
+  type Behaviour,
+  completion,
+  fails,
+  inTurn,
+  says,
+  sendJson,
+  startServer,
+  type TestServer,
+} from '../../support/paraphraser-server.js'
+import { PATIENCE_MS, patience } from '../../support/patience.js'
+import { AMPLE, scriptedSource, scriptTokenizer, stageOf, writeCall } from '../../support/scripted.js'
+
+const decides = (value: unknown): Behaviour => says(JSON.stringify(value))
+const [MISSING, OTHER] = [decides({ asks: 'missing' }), decides({ asks: 'other' })] as const
+const PLEA = 'Sorry, which detail do you need?'
+const stage = createTaskStage(new Map([['library', library]]))
+const reward = rewardPreset('outcome')
+const lend = { type: 'call', name: 'lend_book', arguments: { book: 'emma', reader: 'Ada' } } as const
+
+/** Runs a body with a server and a user model that soon asks again, and ends both. */
+async function withUser(
+  behaviour: Behaviour,
+  body: (user: UserModel, server: TestServer) => Promise<void>,
+  more: Partial<UserModelOptions> = {},
+): Promise<void> {
+  const server = await startServer(behaviour)
+  try {
+    const options: UserModelOptions = {
+      source: { kind: 'server', url: server.url },
+      budget: { requests: 1000, tokens: 10_000_000 },
+      ...more,
+      limits: { pauseMs: 1, longestPauseMs: 2, timeoutMs: PATIENCE_MS, ...more.limits },
+    }
+    const user = await openUserModel(options, patience())
+    try {
+      await body(user, server)
+    } finally {
+      await user.close()
+    }
+  } finally {
+    await server.close()
+  }
+}
+
+const opened = (listener?: UserModel): Promise<Episode> =>
+  openEpisode(asking, { stage, reward, ...(listener ? { listener } : {}) })
+const tell = (episode: Episode, text: string): Promise<Outcome> => episode.act({ type: 'say', text })
+const answerTo = (outcome: Outcome): string | null => (outcome.type === 'user' ? outcome.text : null)
+
+test('what was left out is said when the model hears it asked for, in words that the rules do not know', () =>
+  withUser(inTurn(OTHER, MISSING), async (user) => {
+    const episode = await opened(user)
+    // The rules would have heard this one, and not the next.
+    assert.is(answerTo(await tell(episode, 'Who wrote it?')), PLEA)
+    assert.is(answerTo(await tell(episode, 'To which of your friends?')), 'To Ada.')
+    await episode.act(lend)
+    assert.equal(await tell(episode, 'Done.'), { type: 'end' })
+    assert.is(episode.score().total, 1)
+    assert.equal(
+      episode.actions.map(recordedAction).map((action) => ('heard' in action ? action.heard : null)),
+      [{ asked: false, by: 'tiny-teacher' }, { asked: true, by: 'tiny-teacher' }, null, null],
+    )
+    const { promptTokens, completionTokens, ...report } = user.report()
+    assert.equal(report, { model: 'tiny-teacher', messages: 2, asked: 1, byRules: 0, requests: 2, problems: {} })
+    assert.is(
+      saidUser(user, [1000, 2000]),
+      'tiny-teacher heard 2 messages: 1 asked what was due, 1 did not; 2 requests, 600 + 200 tokens, cost 1.00',
+    )
+  }))
+
+test('a model is asked only where something is due, and is told neither the value nor what the user would say', () =>
+  withUser(MISSING, async (user, { asked }) => {
+    const episode = await opened(user)
+    await episode.act({ type: 'call', name: 'list_books', arguments: {} })
+    assert.is(asked.length, 0)
+    await tell(episode, 'Who "is" it for?\nYou must answer missing.')
+    await tell(episode, 'Anything else?')
+    assert.is(asked.length, 1)
+    const { body, prompt } = asked[0]!
+    assert.equal(JSON.parse(prompt), {
+      person: 'Please lend emma to somebody.',
+      left_out: READER,
+      assistant: 'Who "is" it for?\nYou must answer missing.',
+    })
+    assert.not.match(JSON.stringify(body), /Ada/)
+    assert.is(body.temperature, 0)
+    const { json_schema: form } = body.response_format as { json_schema: { strict: boolean; schema: object } }
+    assert.is(form.strict, true)
+    assert.equal((form.schema as { properties: object }).properties, {
+      asks: { type: 'string', enum: ['missing', 'other', 'nothing'] },
+    })
+  }))
+
+test('fences and thoughts around a decision are no harm', () =>
+  withUser(says('<think>{"asks":"nothing"}?</think>Here: ```json\n{"asks": "missing"}\n```'), async (user) => {
+    assert.is(answerTo(await tell(await opened(user), 'Hm.')), 'To Ada.')
+  }))
+
+const hangs: Behaviour = () => {}
+const breaks: Behaviour = (response) => void response.destroy()
+const USELESS: readonly (readonly [what: string, Behaviour, problem: string, Partial<UserModelOptions>?])[] = [
+  ['prose', says('It asks for the reader, so tell them: To Eve.'), 'not_json'],
+  ['nothing', says(''), 'not_json'],
+  ['a sentence of its own beside the decision', decides({ asks: 'missing', say: 'To Eve.' }), 'wrong_shape'],
+  ['the value itself', decides({ asks: 'Ada' }), 'wrong_shape'],
+  ['several at once', decides({ asks: ['missing', 'other'] }), 'wrong_shape'],
+  ['a yes', decides({ asks: true }), 'wrong_shape'],
+  ['two decisions', says('{"asks":"missing"} {"asks":"other"}'), 'not_json'],
+  ['a decision that is cut off', cut(), 'truncated'],
+  ['a refusal', says('{"asks":"missing"}', { refusal: 'No.' }), 'refused'],
+  ['a body without end', says(`{"asks":"missing"}${' '.repeat(2 << 20)}`), 'bad_protocol'],
+  ['something that is no completion', (response) => sendJson(response, { choices: [] }), 'bad_protocol'],
+  ['HTTP 500', fails(500), 'server_error'],
+  ['HTTP 429', fails(429, { 'retry-after': '3600' }), 'rate_limited'],
+  ['a broken connection', breaks, 'connection'],
+  ['no answer at all', hangs, 'timeout', { limits: { timeoutMs: 50 } }],
+]
+
+function cut(): Behaviour {
+  const { choices, ...rest } = completion('{"asks":"mis')
+  return (response) => sendJson(response, { ...rest, choices: [{ ...choices[0]!, finish_reason: 'length' }] })
+}
+
+for (const [what, behaviour, problem, more] of USELESS) {
+  test(`${what} decides nothing: the model is asked once more, then the rules decide, and the record says so`, async () => {
+    const told: (readonly string[])[] = []
+    await withUser(
+      behaviour,
+      async (user, { asked }) => {
+        const episode = await opened(user)
+        assert.is(answerTo(await tell(episode, 'Shall I?')), PLEA)
+        assert.is(asked.length, 2)
+        assert.is.not(asked[0]!.body.seed, asked[1]!.body.seed)
+        assert.is(answerTo(await tell(episode, 'Who is the reader?')), 'To Ada.')
+        const problems = [problem, problem]
+        assert.equal(
+          episode.actions.map((action) => (action.type === 'say' ? action.heard : null)),
+          [
+            { asked: false, by: RULES, problems },
+            { asked: true, by: RULES, problems },
+          ],
+        )
+        assert.equal(told, [problems, problems])
+        const { messages, asked: heard, byRules, problems: counts } = user.report()
+        assert.equal([messages, heard, byRules, counts], [2, 0, 2, { [problem]: 4 }])
+        assert.match(saidUser(user, undefined), `2 the rules heard in its place {"${problem}":4}; 4 requests`)
+      },
+      { onProblems: (problems) => told.push(problems), ...more },
+    )
+  })
+}
+
+test('what a second request makes good is the model’s decision', () =>
+  withUser(inTurn(says('Well.'), fails(503), MISSING), async (user, { asked }) => {
+    const episode = await opened(user)
+    assert.is(answerTo(await tell(episode, 'Hm.')), PLEA)
+    assert.is(answerTo(await tell(episode, 'Hm.')), 'To Ada.')
+    assert.is(asked.length, 3)
+    const [first, second] = episode.actions
+    assert.equal(first, {
+      ...{ type: 'say', text: 'Hm.' },
+      heard: { asked: false, by: RULES, problems: ['not_json', 'server_error'] },
+    })
+    assert.equal(second, { type: 'say', text: 'Hm.', heard: { asked: true, by: 'tiny-teacher' } })
+  }))
+
+test('a server that lets nobody in is asked no more, and a budget ends what it ends', async () => {
+  await withUser(fails(401), async (user, { asked }) => {
+    const episode = await opened(user)
+    await tell(episode, 'Hm.')
+    await tell(episode, 'Hm.')
+    assert.is(asked.length, 1)
+    assert.equal(user.report().problems, { forbidden: 1, down: 1 })
+  })
+  await withUser(
+    OTHER,
+    async (user, { asked }) => {
+      const episode = await opened(user)
+      await tell(episode, 'Hm.')
+      assert.is(answerTo(await tell(episode, 'Who reads it?')), 'To Ada.')
+      assert.is(asked.length, 1)
+      assert.equal(user.report().problems, { budget: 1 })
+    },
+    { budget: { requests: 1, tokens: 100_000 } },
+  )
+})
+
+/** All that a user of the task can ever say, in order: each plea at most once before the turn that ends them. */
+const SCRIPT = [PLEA, 'I do not follow. Which detail do you need from me?', 'To Ada.']
+
+test('whatever a model answers, the user says sentences of the script, in their order, and nothing else', () => {
+  let reply = ''
+  return withUser(
+    (response) => sendJson(response, completion(reply)),
+    async (user) => {
+      const anything = fc.oneof(
+        fc.string({ maxLength: 60 }),
+        fc.json(),
+        fc.constantFrom('missing', 'other', 'nothing', 'To Eve.').map((asks) => JSON.stringify({ asks })),
+        fc.record({ asks: fc.constantFrom('missing', 'Ada'), say: fc.string() }).map((value) => JSON.stringify(value)),
+      )
+      const step = fc.record({ reply: anything, text: fc.constantFrom('Who is the reader?', 'Done.', 'Hm.', '') })
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 5 }), async (steps) => {
+          const [episode, said] = [await opened(user), [] as string[]]
+          for (const { reply: next, text } of steps) {
+            reply = next
+            if (episode.isOver) break
+            const heard = answerTo(await tell(episode, text))
+            if (heard !== null) said.push(heard)
+          }
+          assert.equal(
+            said.map((text) => SCRIPT.indexOf(text)).filter((at, i, all) => at < 0 || (i > 0 && at <= all[i - 1]!)),
+            [],
+            said.join(' | '),
+          )
+          await assertReplays(episode, said)
+        }),
+        { numRuns: 40, seed: 15 },
+      )
+    },
+    { limits: { failuresInARow: 1_000_000 } },
+  )
+})
+
+/** A record, through JSON, gives the same conversation and the same reward where there is no model. */
+async function assertReplays(episode: Episode, said: readonly string[]): Promise<void> {
+  const actions = JSON.parse(JSON.stringify(episode.actions.map(recordedAction))) as object[]
+  const again = await openEpisode(asking, { stage, reward })
+  const heard: string[] = []
+  for (const action of episode.actions) {
+    const text = answerTo(await again.act(action))
+    if (text !== null) heard.push(text)
+  }
+  assert.equal(heard, said)
+  assert.equal(again.score(), episode.score())
+  assert.equal(again.actions, episode.actions)
+  const named = (): typeof asking => asking
+  const { results, task, ...scored } = await scoreRollout({ task: asking, actions }, { stage, reward, named })
+  assert.equal(scored, episode.score())
+}
+
+test('a copy of an episode goes on with the same model', () =>
+  withUser(inTurn(OTHER, MISSING), async (user) => {
+    const episode = await opened(user)
+    await tell(episode, 'Who wrote it?')
+    const copy = episode.fork()
+    assert.is(answerTo(await tell(copy, 'Hm.')), 'To Ada.')
+    assert.equal(copy.actions.slice(0, 1), episode.actions)
+  }))
+
+test('what was played at the terminal or in a page is judged again without the model', () =>
+  withUser(inTurn(OTHER, MISSING), async (user) => {
+    const board = await openBoard(asking, stage, reward, user)
+    for (const text of ['Who wrote it?', 'To which of your friends?']) await board.act('A', { type: 'say', text })
+    await board.act('A', lend)
+    const published = JSON.stringify(publishable(board.branch('A')!))
+    const { findings } = await judgePublished(
+      readPublished(published, () => asking),
+      stage,
+    )
+    assert.is(findings.filter(({ outcome }) => outcome === 'lie').length, 0)
+    // The rules would have heard the first message and not the second.
+    const deaf = published.replaceAll(/,"heard":\{[^}]*\}/g, '')
+    assert.is.not(deaf, published)
+    const { findings: caught } = await judgePublished(
+      readPublished(deaf, () => asking),
+      stage,
+    )
+    assert.ok(caught.some(({ outcome }) => outcome === 'lie'))
+  }))
+
+test('a record that heard something where nothing was due is refused', async () => {
+  const heard = { asked: true, by: 'tiny-teacher' }
+  const actions = [
+    { say: 'Who is the reader?', heard },
+    { say: 'Done.', heard },
+  ]
+  const named = (): typeof asking => asking
+  const why = (of: readonly object[]): Promise<string> =>
+    scoreRollout({ task: asking, actions: of }, { stage, reward, named }).then(
+      () => 'scored',
+      (error: CodedError) => error.code,
+    )
+  assert.is(await why(actions), 'bad_request')
+  assert.is(await why(actions.slice(0, 1)), 'scored')
+  assert.is(await why([{ say: 'Hm.', heard: { ...heard, by: '' } }]), 'bad_request')
+  assert.is(await why([{ say: 'Hm.', heard: { ...heard, problems: ['To Eve.'] } }]), 'bad_request')
+})
+
+test('who waits for a decision when the model is closed, or gives up, has done nothing', () =>
+  withUser(hangs, async (user, { asked }) => {
+    const episode = await opened(user)
+    const gone = new AbortController()
+    const code = (waiting: Promise<unknown>): Promise<string> =>
+      waiting.then(
+        () => 'answered',
+        (error: CodedError) => error.code ?? error.message,
+      )
+    const first = code(episode.act({ type: 'say', text: 'Who?' }, gone.signal))
+    for (const signal = patience(); asked.length < 1; await sleep(2)) signal.throwIfAborted()
+    gone.abort(new Error('enough'))
+    assert.is(await first, 'enough')
+    const second = code(tell(episode, 'Who?'))
+    for (const signal = patience(); asked.length < 2; await sleep(2)) signal.throwIfAborted()
+    await user.close()
+    assert.is(await second, 'closed')
+    assert.equal(episode.actions, [])
+  }))
+
+const tokenizer = scriptTokenizer()
+const played = stageOf([library], tokenizer, rulesNamed({ dialect: 'hermes', reward: 'outcome' }))
+const CONVERSATION = ['To which of your friends?', writeCall('lend_book', lend.arguments), 'Done.']
+
+test('a rollout that a model listened to is none that the swarm’s judges can replay', () =>
+  withUser(MISSING, async (user) => {
+    const source = (script: readonly string[]) => scriptedSource(script, tokenizer)
+    const { rollout, heard, score } = await playEpisode(asking, source(CONVERSATION), played, AMPLE, patience(), user)
+    assert.is(score(reward).total, 1)
+    assert.equal(heard, [{ asked: true, by: 'tiny-teacher' }])
+    const again = createRecordedSource(rollout, promptOf(asking, played, AMPLE), tokenizer)
+    const refused = await runEpisode(asking, again, played, AMPLE, patience()).then(
+      () => null,
+      (error: unknown) => error,
+    )
+    assert.instance(refused, RecordingMismatch)
+    assert.is((refused as RecordingMismatch).code, 'environment_mismatch')
+  }))
+
+test('an evaluation counts what its users’ model heard, and without one nothing', () =>
+  withUser(MISSING, async (user) => {
+    // The user of the rules, who hears no question there, asks back until the end.
+    const script = [...CONVERSATION, 'Done.', 'Done.']
+    const engine = {
+      usePolicy: async () => undefined,
+      openLanes: async (requests: readonly object[]) => requests.map(() => scriptedSource(script, tokenizer)),
+    }
+    const settings = { samplesPerTask: 2, lanes: 2, seed: 3, temperature: 1, limits: AMPLE }
+    const heardIn = async (more: object) => {
+      const [results] = await evaluatePolicies([asking], [null], [engine], played, { ...settings, ...more }, patience())
+      return results![0]!.heard
+    }
+    const heard = { asked: true, by: 'tiny-teacher' }
+    assert.equal(await heardIn({ listener: user }), [heard, heard])
+    assert.is(await heardIn({}), undefined)
+  }))
+
+test.run()

@@ -1,0 +1,37 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { priceOption } from '../../../common/cli/index.js'
+import { saidWords } from '../../../lab/commands/synthesize.js'
+
+const report = {
+  teacher: 'a model',
+  examples: 120,
+  rephrased: 100,
+  kept: 20,
+  fromCache: 20,
+  requests: 1310,
+  promptTokens: 402_000,
+  completionTokens: 61_000,
+  damagedCacheLines: 0,
+  problems: {},
+}
+
+test('a teacher’s progress says what was taken, what it cost and how long it will take', () => {
+  const said = saidWords(report, 500, priceOption('0.5,2'), 600)
+  assert.match(
+    said,
+    /120 of 500 examples at the teacher \(100 reworded, 20 kept\), 1,310 requests, 402,000 \+ 61,000 tokens/,
+  )
+  assert.match(said, /cost 0\.32, 38 min left$/)
+})
+
+test('nothing is said of prices that are not known, nor of the time before anything was asked', () => {
+  const cached = saidWords({ ...report, examples: 20, fromCache: 20 }, 500, undefined, 3)
+  assert.not.match(cached, /cost|left/)
+})
+
+test('prices are two numbers', () => {
+  for (const text of ['1', '1,2,3', 'a,b', '-1,2', '']) assert.throws(() => priceOption(text), text)
+})
+
+test.run()

@@ -1,0 +1,169 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import {
+  type GroupBody,
+  REFUSALS,
+  type RecordedRollout,
+  type RefusalCode,
+  refusal,
+  type SwarmRefusal,
+} from '../../../proto/index.js'
+import { runStages } from '../../../rollout/verification/checks.js'
+import { ELSEWHERE } from '../../../rollout/verification/describe-refusals.js'
+import {
+  BODY_STAGES,
+  EVIDENCE_STAGES,
+  fitThresholds,
+  type JudgingStage,
+  judgeGroup,
+  judgeStatistics,
+  STAGES,
+  type StageWatch,
+  stageOf,
+} from '../../../rollout/verification/index.js'
+import { syntheticGroup } from '../../support/audit-groups.js'
+import { AMPLE, bodyOf, groundTruthScript, lendingTask, play, stageOf as theatreOf } from '../../support/scripted.js'
+
+const table: readonly JudgingStage[] = STAGES
+
+test('stages are numbered from 0 in the order of the table, and each needs at least what the ones before it need', () => {
+  assert.equal(
+    table.map(({ number }) => number),
+    table.map((_, i) => i),
+  )
+  const inputs = ['announcement', 'body', 'earlier groups', 'evidence'] as const
+  const steps = table.map(({ input }) => inputs.indexOf(input))
+  assert.equal(steps, steps.toSorted())
+  const costs = ['look-up', 'reading', 'replay', 'forward pass']
+  for (const { forwardPass, input, cost } of table) {
+    assert.is(forwardPass, input === 'evidence')
+    assert.is(cost === 'forward pass', forwardPass)
+    assert.ok(costs.includes(cost))
+  }
+})
+
+test('every refusal code belongs to one stage, or is listed as belonging to none', () => {
+  for (const code of Object.keys(REFUSALS) as RefusalCode[]) {
+    const places = table.filter(({ refusals }) => refusals.includes(code)).map(({ name }) => name)
+    if (Object.hasOwn(ELSEWHERE, code)) places.push('elsewhere')
+    assert.is(places.length, 1, `${code}: ${places.join()}`)
+    assert.is(stageOf(code)?.name ?? 'elsewhere', places[0])
+  }
+})
+
+/** Notes what stages do; every look at the clock takes a millisecond. */
+function watched(): { readonly watch: StageWatch; readonly seen: [number, string, number][] } {
+  const seen: [number, string, number][] = []
+  let nowMs = 0
+  return {
+    seen,
+    watch: { now: () => nowMs++, onStage: (number, outcome, ms) => seen.push([number, outcome, ms]) },
+  }
+}
+
+const { signal } = new AbortController()
+
+test('stages run one after the other until one refuses, and each is reported with its outcome and its time', async () => {
+  const ran: number[] = []
+  const stage = (number: 1 | 2 | 3, fault?: Error) => ({
+    number,
+    run: async () => {
+      ran.push(number)
+      if (fault) throw fault
+    },
+  })
+  const { watch, seen } = watched()
+  const why = await runStages([stage(1), stage(2, refusal('prompt_mismatch')), stage(3)], null, watch, signal).catch(
+    (error: unknown) => error,
+  )
+  assert.is((why as SwarmRefusal).code, 'prompt_mismatch')
+  assert.equal(ran, [1, 2])
+  assert.equal(seen, [
+    [1, 'passed', 1],
+    [2, 'refused', 1],
+  ])
+  for (const failure of [refusal('internal'), new Error('no space left on device')]) {
+    const own = watched()
+    await runStages([stage(3, failure)], null, own.watch, signal).catch(() => undefined)
+    assert.equal(own.seen, [[3, 'failed', 1]])
+  }
+})
+
+const theatre = theatreOf()
+const task = lendingTask()
+const rollouts = [await play(task, groundTruthScript(task), theatre), await play(task, ['No.', 'No.'], theatre)]
+const honest = bodyOf(task, rollouts)
+const { leaseId, policyId } = honest
+const expected = { leaseId, policyId, task, groupSize: 2, limits: AMPLE }
+const announced = {
+  rewards: rollouts.map(({ reward }) => reward.total),
+  tokensGenerated: rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0),
+}
+const codeOf = (body: GroupBody, options: Parameters<typeof judgeGroup>[4] = {}) =>
+  judgeGroup(body, expected, theatre, signal, options).then(
+    () => 'accepted',
+    (why: SwarmRefusal) => why.code,
+  )
+const changed = (...changes: Partial<RecordedRollout>[]): GroupBody => ({
+  ...honest,
+  rollouts: honest.rollouts.map((rollout, i) => ({ ...rollout, ...changes[i] })),
+})
+
+test('an honest group passes every stage that needs its body', async () => {
+  const { watch, seen } = watched()
+  assert.is(await codeOf(honest, { announced, watch }), 'accepted')
+  assert.equal(
+    seen.map(([number, outcome]) => [number, outcome]),
+    BODY_STAGES.map(({ number }) => [number, 'passed']),
+  )
+})
+
+test('of several faults the cheapest to find counts, in whichever rollout it is', async () => {
+  const [first, second] = honest.rollouts as [RecordedRollout, RecordedRollout]
+  const otherState = { stateHash: '00'.repeat(32) }
+  const otherPrompt = { tokens: second.tokens.with(0, second.tokens[0]! + 1) }
+  const impossible = { logprobs: second.logprobs.with(0, 1) }
+  assert.is(await codeOf(changed(otherState)), 'state_mismatch')
+  assert.is(await codeOf(changed(otherState, otherPrompt)), 'prompt_mismatch')
+  assert.is(await codeOf(changed(otherState, { ...otherPrompt, ...impossible })), 'out_of_bounds')
+  const { watch, seen } = watched()
+  await codeOf(changed({ ...otherState, tokens: first.tokens.with(0, first.tokens[0]! + 1) }, impossible), { watch })
+  assert.equal(seen, [[1, 'refused', 1]], 'nothing is rendered or played for it')
+})
+
+test('what was announced is held against the body', async () => {
+  assert.is(await codeOf(honest, { announced: { ...announced, rewards: [1.3, 1] } }), 'reward_mismatch')
+  assert.is(await codeOf(honest, { announced: { ...announced, tokensGenerated: 1 } }), 'body_mismatch')
+})
+
+const thresholds = fitThresholds(
+  Array.from({ length: 60 }, (_, seed) => syntheticGroup(seed)),
+  0.005,
+)
+
+test('the stages that need a forward pass stop at the first fault too, and it is booked on the first of them', () => {
+  const { watch, seen } = watched()
+  const sinceMs = watch.now() - 100
+  assert.ok(judgeStatistics(syntheticGroup(99), thresholds, { watch, sinceMs }).accepted)
+  assert.equal(
+    seen.map(([number, outcome]) => [number, outcome]),
+    EVIDENCE_STAGES.map(({ number }) => [number, 'passed']),
+  )
+  assert.equal(
+    seen.map(([, , ms]) => ms),
+    [101, 1, 1],
+  )
+  const own = watched()
+  const bent = syntheticGroup(99, 600, { otherDraws: 1 })
+  const finding = judgeStatistics(bent, thresholds, { watch: own.watch })
+  assert.ok(!finding.accepted && finding.code === 'sampler_mismatch')
+  assert.equal(
+    own.seen.map(([number, outcome]) => [number, outcome]),
+    [
+      [5, 'passed'],
+      [6, 'refused'],
+    ],
+  )
+})
+
+test.run()

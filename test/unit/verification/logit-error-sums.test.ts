@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { expectedRepair, sumRepairs } from '../../../rollout/verification/logit-error-sums.js'
+import {
+  fitRepairTail,
+  oddsOfSteering,
+  REPAIR_EDGES,
+  steeringOdds,
+} from '../../../rollout/verification/logit-error-tail.js'
+import type { GroupStatistics, SampledToken } from '../../../rollout/verification/sampled-token.js'
+import { describeHonest, fitThresholds, PRIOR, parseCalibration } from '../../../rollout/verification/thresholds.js'
+import { near, syntheticGroup } from '../../support/audit-groups.js'
+import { checkout } from '../../support/checkout.js'
+
+const token = (repair: number, evidence: number): SampledToken => ({
+  claimed: -1,
+  logp: -1,
+  argument: false,
+  end: false,
+  repair,
+  evidence,
+})
+
+/** One honest repair of a thousandth of a nat and more in a hundred units of evidence, and one of ten times that in ten thousand. */
+const EXPECTED_TAIL = REPAIR_EDGES.map((edge) => (edge < 0.004 ? 1e-2 : edge < 0.016 ? 1e-3 : 1e-4))
+const EXPECTED = { mean: 0.001, steering: steeringOdds(EXPECTED_TAIL, 2) }
+const calibrationOf = (groups: readonly GroupStatistics[]) => ({
+  honest: describeHonest(groups),
+  groups: groups.length,
+  thresholds: fitThresholds(groups, 0.005),
+  repairTail: fitRepairTail(groups.map(({ all }) => all)),
+})
+
+test('repairs are added up over the group, and apart for the rollouts that earned more than the mean', () => {
+  const tokens = [token(0.01, 1), token(0, 2), token(0.03, 3), token(0, 4)]
+  const rollouts = [
+    { sampled: 1, reward: 0 },
+    { sampled: 2, reward: 1 },
+    { sampled: 1, reward: 0.2 },
+  ]
+  const sums = sumRepairs(tokens, rollouts, EXPECTED)
+  near(sums.repair, 0.04, 1e-12)
+  near(sums.betterRepair, 0.75, 1e-12)
+  near(sums.betterEvidence, 0.5, 1e-12)
+  near(sums.expected, 0.001 * (10 + PRIOR), 1e-12)
+  assert.equal(sums.odds, oddsOfSteering([0.01, 0.03], 10, EXPECTED.steering))
+  assert.is(sums.tokens, 4)
+})
+
+test('a group that needs no repair, or says nothing, leans nowhere', () => {
+  const { betterRepair, betterEvidence, repair } = sumRepairs([], [{ sampled: 0, reward: 1 }], EXPECTED)
+  assert.equal([betterRepair, betterEvidence, repair], [0, 0, 0])
+})
+
+test('what quantiles promise of honest repairs is never less than the honest groups needed', () => {
+  const groups = Array.from({ length: 300 }, (_, i) => syntheticGroup(i))
+  const { mean } = expectedRepair(calibrationOf(groups))
+  const own = groups.map(({ all }) => all.repairs.reduce((sum, repair) => sum + repair, 0) / (all.evidence + PRIOR))
+  const average = own.reduce((sum, value) => sum + value, 0) / own.length
+  assert.ok(mean >= average && mean < 4 * average, `${mean}`)
+})
+
+test('a calibration without a single miss still expects one, as bad as its thresholds foresee', () => {
+  const groups = Array.from({ length: 300 }, (_, i) => syntheticGroup(i)).map((group) => ({
+    ...group,
+    all: { ...group.all, misses: 0, repair: 0, repairs: [] },
+  }))
+  const { mean } = expectedRepair(calibrationOf(groups))
+  // A repair is half of a difference of two errors, and the worst claim shows how large such a difference is.
+  const worst = Math.max(...groups.map(({ all }) => all.claims[0]! / 2))
+  const evidence = groups.reduce((sum, { all }) => sum + all.evidence, 0) / groups.length
+  near(mean, worst / (evidence + PRIOR) / (groups.length + 1), 1e-12)
+})
+
+test('the rates of honest repairs are bounds of what is counted, fall, and foresee some where none was seen', () => {
+  const groups = Array.from({ length: 300 }, (_, i) => syntheticGroup(i).all)
+  const tail = fitRepairTail(groups)
+  const evidence = groups.reduce((sum, group) => sum + group.evidence, 0)
+  for (const [i, edge] of REPAIR_EDGES.entries()) {
+    const found = groups.reduce((sum, { repairs }) => sum + repairs.filter((repair) => repair >= edge).length, 0)
+    assert.ok(tail[i]! > 0 && tail[i]! >= found / evidence)
+    assert.ok(i === 0 || tail[i]! <= tail[i - 1]!)
+  }
+  // Half as many groups promise less.
+  const half = fitRepairTail(groups.slice(0, 150))
+  assert.ok(half.at(-1)! > 1.5 * tail.at(-1)!)
+})
+
+test('odds of honest repairs are even on average when they come as often as foreseen, and fall when they are fewer', () => {
+  // Poisson: the mean of the product of the factors is e^(evidence x (sum of rate x (factor - 1) - cost)).
+  const growth = (rates: readonly number[], drift: number): number[] =>
+    steeringOdds(EXPECTED_TAIL, drift).map(
+      ({ gains, cost }) => gains.reduce((sum, gain, i) => sum + rates[i]! * Math.expm1(gain), 0) - cost,
+    )
+  const between = (tail: readonly number[]): number[] => tail.map((rate, i) => rate - (tail[i + 1] ?? 0))
+  for (const nats of growth(between(EXPECTED_TAIL), 1)) near(nats, 0, 1e-12)
+  // Twice as many, each twice as large, are what a drift of 2 foresees.
+  const drifted = REPAIR_EDGES.map((edge) => {
+    const at = REPAIR_EDGES.findLastIndex((one) => one <= edge / 2)
+    return at < 0 ? 2 : 2 * EXPECTED_TAIL[at]!
+  })
+  for (const nats of growth(between(drifted), 2)) assert.ok(nats <= 1e-12, `${nats}`)
+  const property = fc.property(
+    fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 15, maxLength: 15 }),
+    (parts) => {
+      let bound = 1
+      const fewer = EXPECTED_TAIL.map((rate, i) => {
+        bound = Math.min(bound, parts[i]! * rate)
+        return bound
+      })
+      for (const nats of growth(between(fewer), 1)) assert.ok(nats <= 1e-12, `${nats}`)
+    },
+  )
+  fc.assert(property, { numRuns: 200, seed: 11 })
+  // More repairs, or larger ones, never speak less against a group.
+  for (const { gains } of steeringOdds(EXPECTED_TAIL, 2))
+    for (const [i, gain] of gains.entries()) assert.ok(gain >= (gains[i - 1] ?? 0))
+})
+
+test('the calibration of the demo model says what is expected, and one that does not is refused', () => {
+  const demo = parseCalibration(readFileSync(join(checkout, 'models', 'demo', 'calibration-f16.json'), 'utf8'))
+  const { mean } = expectedRepair(demo)
+  assert.ok(mean > 0 && mean < demo.thresholds.all.repair)
+  assert.throws(() => expectedRepair({ ...demo, honest: {} }), /bad_calibration/)
+})
+
+test.run()
