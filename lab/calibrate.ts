@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { type AuditDesk, auditGroups } from '../coordinator/intake/audit-run.js'
+import { type AuditService, auditGroups } from '../coordinator/intake/audit-run.js'
 import type { AdapterFile, Engine } from '../rollout/engine/types.js'
-import type { Stage } from '../rollout/episode/episode-runtime.js'
+import type { EpisodeRuntime } from '../rollout/episode/episode-runtime.js'
 import { runGroup } from '../rollout/episode/run-group.js'
 import type { Task } from '../rollout/episode/task.js'
-import { fitRepairTail } from '../rollout/verification/logit-error-tail.js'
+import { fitLogitErrorTail } from '../rollout/verification/logit-error-tail.js'
 import { type GroupStatistics, measureGroup } from '../rollout/verification/sampled-token.js'
 import type { AuditedGroup } from '../rollout/verification/sampled-turns.js'
 import {
@@ -34,8 +34,8 @@ export interface CalibrationParts {
   readonly adapters: readonly AdapterFile[]
   /** Of one backend. Each plays a group at a time, so how many they are changes no number. */
   readonly engines: readonly Engine[]
-  readonly stage: Stage
-  readonly desk: AuditDesk
+  readonly runtime: EpisodeRuntime
+  readonly service: AuditService
   /** What the auditor computes with, device and precision among it: groups that were audited otherwise are others. */
   readonly auditing: Readonly<Record<string, unknown>>
   /** Group i plays task i modulo their number. */
@@ -70,7 +70,7 @@ export async function calibrate(
   let auditing = Promise.resolve()
   // An audit that fails while the next chunk is sampled is reported when that is done.
   const audit = async (policy: AdapterFile | null, groups: readonly AuditedGroup[]): Promise<void> => {
-    const found = (await auditGroups(parts.desk, policy?.sha256 ?? null, groups, signal)).map(measureGroup)
+    const found = (await auditGroups(parts.service, policy?.sha256 ?? null, groups, signal)).map(measureGroup)
     await add(found)
     statistics.push(...found)
     parts.onProgress(statistics.length, settings.groups)
@@ -116,7 +116,12 @@ async function honestGroups(
 /** A group as an honest node makes it, from a seed that depends on the calibration's seed and the group's number alone. */
 export async function honestGroup(
   index: number,
-  { tasks, engine, stage, desk }: Pick<CalibrationParts, 'tasks' | 'stage' | 'desk'> & { readonly engine: Engine },
+  {
+    tasks,
+    engine,
+    runtime,
+    service,
+  }: Pick<CalibrationParts, 'tasks' | 'runtime' | 'service'> & { readonly engine: Engine },
   { groupSize, seed }: Pick<CalibrationSettings, 'groupSize' | 'seed'>,
   signal: AbortSignal,
 ): Promise<AuditedGroup> {
@@ -124,17 +129,17 @@ export async function honestGroup(
   const leaseSeed = createHash('sha256')
     .update(JSON.stringify(['prove/calibration/1', seed, index]))
     .digest()
-  const rollouts = await runGroup(task, groupSize, leaseSeed, engine, stage, desk.limits, signal)
+  const rollouts = await runGroup(task, groupSize, leaseSeed, engine, runtime, service.limits, signal)
   return { leaseId: `calibration-${index}`, leaseSeed, rollouts }
 }
 
 /** What the statistics in a journal are of. */
-function workOf({ subject, tasks, desk, auditing }: CalibrationParts, settings: CalibrationSettings): unknown {
+function workOf({ subject, tasks, service, auditing }: CalibrationParts, settings: CalibrationSettings): unknown {
   const { groupSize, seed } = settings
   const taskIds = createHash('sha256')
     .update(tasks.map(({ id }) => id).join())
     .digest('hex')
-  return { schema: 4, subject, auditing, making: { groupSize, seed }, limits: desk.limits, taskIds }
+  return { schema: 4, subject, auditing, making: { groupSize, seed }, limits: service.limits, taskIds }
 }
 
 function summarise(
@@ -143,12 +148,12 @@ function summarise(
   { goal, confidence }: CalibrationSettings,
 ): Calibration {
   return {
-    schema: 3,
+    schema: 4,
     subject,
     groups: statistics.length,
     sampledTokens: statistics.reduce((sum, { all }) => sum + all.tokens, 0),
     thresholds: fitThresholds(statistics, goal),
-    repairTail: fitRepairTail(statistics.map(({ all }) => all)),
+    logitErrorTail: fitLogitErrorTail(statistics.map(({ all }) => all)),
     honest: describeHonest(statistics),
     falseRefusals: { goal, confidence, ...measureFalseRefusals(statistics, goal, confidence) },
   }
@@ -157,13 +162,13 @@ function summarise(
 const finite = z.number()
 const tokenStatistics = z.strictObject({
   tokens: z.int().min(0),
-  room: finite,
+  sensitivity: finite,
   deviation: finite,
   bias: finite,
   claims: z.array(finite),
-  evidence: finite,
+  expectedMismatch: finite,
   misses: z.int().min(0),
-  repair: finite,
-  repairs: z.array(finite),
+  logitError: finite,
+  logitErrors: z.array(finite),
 })
 const journalLine = z.strictObject({ all: tokenStatistics, arguments: tokenStatistics, leastEnd: finite })

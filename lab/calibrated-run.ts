@@ -13,7 +13,7 @@ export interface RunOptions {
   readonly config?: string
   readonly model?: string
   readonly dataset?: string
-  readonly dialect?: string
+  readonly toolCallFormat?: string
   readonly quantisation?: string
   readonly groupSize?: number
   readonly cacheType?: CacheType
@@ -34,7 +34,7 @@ const AUDITED_WITH = [
 export interface CalibratedRun {
   readonly modelPath: string
   readonly dataset: string
-  readonly dialect: string
+  readonly toolCallFormat: string
   readonly quantisation: string
   readonly cacheType: CacheType
   readonly groupSize: number
@@ -61,7 +61,7 @@ export function calibratedRun(options: RunOptions): CalibratedRun {
   return {
     modelPath: resolve(model),
     dataset: resolve(dataset),
-    dialect: options.dialect ?? config?.base.dialect ?? DEFAULT_RULES.dialect,
+    toolCallFormat: options.toolCallFormat ?? config?.base.toolCallFormat ?? DEFAULT_RULES.toolCallFormat,
     quantisation: options.quantisation ?? config?.base.quantisation ?? WITHOUT_A_RUN.quantisation,
     cacheType: options.cacheType ?? config?.cacheType ?? USUAL_CACHE,
     groupSize: options.groupSize ?? config?.groupSize ?? WITHOUT_A_RUN.groupSize,

@@ -1,6 +1,6 @@
-import { closingOf, type Dialect, groundTruthScript, type Task } from '../rollout/episode/index.js'
+import { closingOf, groundTruthScript, type Task, type ToolCallFormat } from '../rollout/episode/index.js'
 import type { JsonObject } from '../rollout/reward/index.js'
-import type { SeededRandom, ServerDefinition } from '../servers/kernel/index.js'
+import type { Environment, SeededRandom } from '../servers/kernel/index.js'
 
 /**
  * How often a demonstrator errs, per ground-truth call. Real pretraining data mixes good and bad habits; a base model
@@ -22,13 +22,13 @@ export const NO_FLAWS: Flaws = { stopEarly: 0, strayCall: 0, repeat: 0, malforme
 /** The assistant messages of a demonstration by a teacher with the given flaws. */
 export function demonstrate(
   task: Task,
-  dialect: Dialect,
+  toolCallFormat: ToolCallFormat,
   flaws: Flaws,
-  servers: readonly ServerDefinition[],
+  environments: readonly Environment[],
   random: SeededRandom,
 ): string[] {
   return task.turns.flatMap((_, turn) => [
-    ...messagesOf(task, turn, dialect, flaws, servers, random),
+    ...messagesOf(task, turn, toolCallFormat, flaws, environments, random),
     closingOf(task, turn),
   ])
 }
@@ -36,17 +36,18 @@ export function demonstrate(
 function messagesOf(
   task: Task,
   turn: number,
-  dialect: Dialect,
+  toolCallFormat: ToolCallFormat,
   flaws: Flaws,
-  servers: readonly ServerDefinition[],
+  environments: readonly Environment[],
   random: SeededRandom,
 ): string[] {
   const messages: string[] = []
   for (const call of task.groundTruth.filter((candidate) => candidate.turn === turn)) {
     if (random.chance(flaws.stopEarly)) return messages
-    const text = dialect.writeCall(call.name, call.arguments)
-    if (random.chance(flaws.strayCall)) messages.push(strayCall(task, dialect, call.arguments, servers, random))
-    if (random.chance(flaws.malformed)) messages.push(dialect.writeBrokenCall(call.name, call.arguments))
+    const text = toolCallFormat.writeCall(call.name, call.arguments)
+    if (random.chance(flaws.strayCall))
+      messages.push(strayCall(task, toolCallFormat, call.arguments, environments, random))
+    if (random.chance(flaws.malformed)) messages.push(toolCallFormat.writeBrokenCall(call.name, call.arguments))
     messages.push(text)
     if (random.chance(flaws.repeat)) messages.push(text)
   }
@@ -56,19 +57,19 @@ function messagesOf(
 /** A call to some offered tool the task has no use for, with values lifted from the call that was due. */
 function strayCall(
   task: Task,
-  dialect: Dialect,
+  toolCallFormat: ToolCallFormat,
   due: JsonObject,
-  servers: readonly ServerDefinition[],
+  environments: readonly Environment[],
   random: SeededRandom,
 ): string {
   const useful = new Set(task.groundTruth.map(({ name }) => name))
   const strays = task.toolset.filter(({ tool }) => !useful.has(tool))
-  if (strays.length === 0) return groundTruthScript(task, dialect)[0]!
-  const { server, tool } = random.pick(strays)
-  const shape = servers.find(({ name }) => name === server)!.toolsByName.get(tool)!.input.shape
+  if (strays.length === 0) return groundTruthScript(task, toolCallFormat)[0]!
+  const { environment, tool } = random.pick(strays)
+  const shape = environments.find(({ name }) => name === environment)!.toolsByName.get(tool)!.input.shape
   const values = Object.values(due)
   const required = Object.entries(shape).filter(([, schema]) => !schema.isOptional())
-  return dialect.writeCall(
+  return toolCallFormat.writeCall(
     tool,
     Object.fromEntries(required.map(([field], i) => [field, values[i % values.length] ?? ''])),
   )

@@ -1,15 +1,15 @@
 import type { Tokenizer } from '../rollout/engine/types.js'
 import {
-  createStage,
-  createTeacherSource,
+  createEpisodeRuntime,
+  createReferenceSource,
   type EpisodeLimits,
+  type EpisodeRuntime,
   type Rollout,
   runEpisode,
-  type Stage,
   type Task,
 } from '../rollout/episode/index.js'
 import { PAPER } from '../rollout/reward/index.js'
-import { deriveSeed, type ServerDefinition, seededRandom, type WorldCache } from '../servers/kernel/index.js'
+import { deriveSeed, type Environment, type SeedStateCache, seededRandom } from '../servers/kernel/index.js'
 import { demonstrate, type Flaws, NO_FLAWS } from './demonstrate.js'
 
 /** Who the demonstrators of a supervised data set are: a share of experts, the others with flaws. */
@@ -27,18 +27,24 @@ const LIMITS: EpisodeLimits = { maxTurnTokens: 4096, maxRolloutTokens: 16_384, m
  */
 export async function* demonstrations(
   tasks: Iterable<Task>,
-  servers: readonly ServerDefinition[],
-  worlds: WorldCache,
-  { tokenizer, dialect }: Pick<Stage, 'tokenizer' | 'dialect'>,
+  environments: readonly Environment[],
+  seedStates: SeedStateCache,
+  { tokenizer, toolCallFormat }: Pick<EpisodeRuntime, 'tokenizer' | 'toolCallFormat'>,
   { expertShare, flaws }: Demonstrators,
   seed: number,
 ): AsyncGenerator<Rollout> {
-  const stage = createStage(servers, tokenizer, { dialect, reward: PAPER }, worlds)
+  const runtime = createEpisodeRuntime(environments, tokenizer, { toolCallFormat, reward: PAPER }, seedStates)
   for (const task of tasks) {
     const random = seededRandom(deriveSeed('prove/demonstration/1', seed, task.id))
-    const script = demonstrate(task, stage.dialect, random.chance(expertShare) ? NO_FLAWS : flaws, servers, random)
-    const source = createTeacherSource(script, stage)
-    yield await runEpisode(task, source, stage, LIMITS, new AbortController().signal)
+    const script = demonstrate(
+      task,
+      runtime.toolCallFormat,
+      random.chance(expertShare) ? NO_FLAWS : flaws,
+      environments,
+      random,
+    )
+    const source = createReferenceSource(script, runtime)
+    yield await runEpisode(task, source, runtime, LIMITS, new AbortController().signal)
   }
 }
 

@@ -1,7 +1,13 @@
 import { CodedError } from '../common/errors/index.js'
 import { readConfig } from '../coordinator/settings/config.js'
 import { type CacheType, USUAL_CACHE } from '../rollout/engine/index.js'
-import { DEFAULT_LIMITS, type EpisodeLimits, hasRoom, type Stage, type Task } from '../rollout/episode/index.js'
+import {
+  DEFAULT_LIMITS,
+  type EpisodeLimits,
+  type EpisodeRuntime,
+  hasCapacity,
+  type Task,
+} from '../rollout/episode/index.js'
 
 /** No task of the data set can be played within the limits. */
 export class NothingFits extends CodedError<'nothing_fits'> {}
@@ -13,8 +19,8 @@ export interface FittingTasks {
 }
 
 /** The tasks that can be played within the limits. @throws NothingFits; EpisodeError for a task that is wrong in another way */
-export function fittingTasks(tasks: readonly Task[], stage: Stage, limits: EpisodeLimits): FittingTasks {
-  const fitting = tasks.filter((task) => hasRoom(task, stage, limits))
+export function fittingTasks(tasks: readonly Task[], runtime: EpisodeRuntime, limits: EpisodeLimits): FittingTasks {
+  const fitting = tasks.filter((task) => hasCapacity(task, runtime, limits))
   const tooLong = tasks.length - fitting.length
   if (fitting.length === 0)
     throw new NothingFits(

@@ -2,9 +2,9 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { integerOption } from '../common/cli/index.js'
 import { LIMITS } from '../proto/index.js'
 import { CACHE_TYPES } from '../rollout/engine/index.js'
-import { DEFAULT_LIMITS, DEFAULT_RULES, DIALECTS } from '../rollout/episode/index.js'
+import { DEFAULT_LIMITS, DEFAULT_RULES, TOOL_CALL_FORMATS } from '../rollout/episode/index.js'
 import { REWARD_PRESETS } from '../rollout/reward/index.js'
-import { CATALOGUE, isWorldFolder } from '../servers/catalogue.js'
+import { CATALOGUE, isEnvironmentFolder } from '../servers/catalogue.js'
 
 /** Parses a command-line number within bounds. */
 export function numberOption(low: number, high: number): (text: string) => number {
@@ -33,12 +33,15 @@ export const withLimitOptions = (command: Command, config = 'a run.yaml, for the
       integerOption(1, LIMITS.rolloutTokens.value),
     )
 
-/** `--dialect hermes`: by its name. @param otherwise  in words, what holds when it is not given, if not the usual one */
-export function dialectOption(otherwise?: string): Option {
+/** `--tool-call-format hermes`: by its name. @param otherwise  in words, what holds when it is not given, if not the usual one */
+export function toolCallFormatOption(otherwise?: string): Option {
   const meaning = 'how the model writes tool calls'
-  const option = new Option('--dialect <name>', otherwise === undefined ? meaning : `${meaning}; default: ${otherwise}`)
-  option.choices([...DIALECTS.keys()])
-  return otherwise === undefined ? option.default(DEFAULT_RULES.dialect) : option
+  const option = new Option(
+    '--tool-call-format <name>',
+    otherwise === undefined ? meaning : `${meaning}; default: ${otherwise}`,
+  )
+  option.choices([...TOOL_CALL_FORMATS.keys()])
+  return otherwise === undefined ? option.default(DEFAULT_RULES.toolCallFormat) : option
 }
 
 /** `--cache-type q8_0`: by its name; `cacheTypeFor` knows what holds without it. */
@@ -51,16 +54,16 @@ export function rewardOption(): Option {
   return option.choices([...REWARD_PRESETS.keys()]).default(DEFAULT_RULES.reward)
 }
 
-/** `--worlds banking,./library`: worlds by name, or by the folder of one's own; all of the project without it. */
-export function worldsOption(): Option {
+/** `--environments banking,./library`: worlds by name, or by the folder of one's own; all of the project without it. */
+export function environmentsOption(): Option {
   const parse = (text: string): string[] =>
     text.split(',').map((name) => {
-      if (isWorldFolder(name) || CATALOGUE.has(name)) return name
+      if (isEnvironmentFolder(name) || CATALOGUE.has(name)) return name
       throw new InvalidArgumentError(
         `There is no world "${name}". Choose from ${[...CATALOGUE.keys()].join(', ')}, or give the folder of your own, such as ./${name}.`,
       )
     })
-  return new Option('--worlds <names>', 'comma-separated; folders with worlds of your own begin with ./ or /')
+  return new Option('--environments <names>', 'comma-separated; folders with worlds of your own begin with ./ or /')
     .argParser(parse)
     .default([...CATALOGUE.keys()], 'all')
 }

@@ -1,5 +1,5 @@
 import { PAPER, REWARD_PRESETS } from '../rollout/reward/index.js'
-import { openEpisode, type TaskStage } from '../servers/episodes/index.js'
+import { openEpisode, type TaskRuntime } from '../servers/episodes/index.js'
 import type { Example } from '../tasks/dataset/index.js'
 import { POLICY_PROBES, PROBES, type Probe } from './probes.js'
 
@@ -45,7 +45,7 @@ interface Played {
  */
 export async function probe(
   examples: AsyncIterable<Example> | Iterable<Example>,
-  stage: TaskStage,
+  runtime: TaskRuntime,
   signal: AbortSignal,
 ): Promise<Probed> {
   const played: Played[][] = []
@@ -53,7 +53,7 @@ export async function probe(
     signal.throwIfAborted()
     const ways: (Played & { readonly outcome: string })[] = []
     for (const one of [...PROBES, ...POLICY_PROBES]) {
-      const way = await playProbe(one, example, stage)
+      const way = await playProbe(one, example, runtime)
       if (way) ways.push(way)
     }
     // A wrong value that leads to the very same worlds and answers was not wrong.
@@ -75,12 +75,12 @@ const OTHER_VALUE = 'another value in the last call'
 async function playProbe(
   one: Probe,
   example: Example,
-  stage: TaskStage,
+  runtime: TaskRuntime,
 ): Promise<(Played & { readonly outcome: string }) | null> {
   const { task } = example
   const actions = one.play(example)
   if (!actions) return null
-  const episode = await openEpisode(task, { stage, reward: PAPER })
+  const episode = await openEpisode(task, { runtime, reward: PAPER })
   const results: unknown[] = []
   // The most calls may be made before all is said.
   for (const action of actions) if (!episode.isOver) results.push(await episode.act(action))

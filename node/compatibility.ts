@@ -34,14 +34,14 @@ export function checkCompatible(
   if (draw !== DRAW)
     throw new NodeError('incompatible', `the run's tokens are drawn by ${draw}, this version of the node knows ${DRAW}`)
   const names = (taskSpec.servers ?? '').split(',')
-  const servers = names.flatMap((name) => catalogue.get(name) ?? [])
+  const environments = names.flatMap((name) => catalogue.get(name) ?? [])
   const missing = names.filter((name) => !catalogue.has(name))
   if (missing.length > 0)
     throw new NodeError(
       'incompatible',
-      `the run plays in worlds that this node does not have (${missing.join(', ')}): get their folders from whoever runs it, look at their code, and start the node with --worlds <folder> for each`,
+      `the run plays in worlds that this node does not have (${missing.join(', ')}): get their folders from whoever runs it, look at their code, and start the node with --environments <folder> for each`,
     )
-  if (policy.toolsetSchemaSha256 !== toolsetSchemaSha256(servers))
+  if (policy.toolsetSchemaSha256 !== toolsetSchemaSha256(environments))
     throw new NodeError(
       'incompatible',
       `the run's worlds (${names.join(', ')}) are not those of this version of the node`,

@@ -11,7 +11,7 @@ export type NodeErrorCode =
   /** A lease whose task or policy is not what it says. */
   | 'bad_lease'
   /** A world of this version breaks on a call: the group is void, and its lease comes back until the next version. */
-  | 'broken_world'
+  | 'broken_environment'
   /** The disk has no room for the base model. */
   | 'no_room'
   /** The user does not want to take part in the run. */

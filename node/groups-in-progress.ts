@@ -1,5 +1,5 @@
 /** The groups that a node makes at the same time, under one policy. */
-export interface GroupsInHand {
+export interface GroupsInProgress {
   readonly count: number
   /** Fires when one has failed, with its error: no other one is to be begun. */
   readonly broken: AbortSignal
@@ -13,7 +13,7 @@ export interface GroupsInHand {
 export const GROUP_DONE = new Error('a group is done')
 
 /** @param meanwhile  what is done as long as there are some, until its signal fires; never rejects */
-export function createGroupsInHand(meanwhile: (signal: AbortSignal) => Promise<void>): GroupsInHand {
+export function createGroupsInProgress(meanwhile: (signal: AbortSignal) => Promise<void>): GroupsInProgress {
   const broken = new AbortController()
   let count = 0
   let done = new AbortController()

@@ -15,19 +15,19 @@ export interface JoinPlan extends Pick<Invitation, 'runId' | 'operator' | 'purpo
   /** Where the base model comes from. */
   readonly from: 'given' | 'package' | 'cache' | 'download'
   /** Only for a download. */
-  readonly room: DownloadRoom | null
+  readonly capacity: DownloadRoom | null
 }
 
-export function planText({ runId, operator, purpose, base, from, room }: JoinPlan): string {
+export function planText({ runId, operator, purpose, base, from, capacity }: JoinPlan): string {
   return [
     `run          ${runId}`,
     `run by       ${operator === '' ? 'its operator does not say' : operator}`,
     `for          ${purpose === '' ? 'its operator does not say' : purpose}`,
     `base model   ${base.name}, ${inBytes(base.sizeBytes)}, SHA-256 ${base.sha256}`,
-    room === null
+    capacity === null
       ? `to fetch     ${NOTHING[from]}`
-      : `to fetch     ${inBytes(room.missing)}; ${inBytes(room.free)} are free`,
-    ...(room === null
+      : `to fetch     ${inBytes(capacity.missing)}; ${inBytes(capacity.free)} are free`,
+    ...(capacity === null
       ? []
       : [`from         the run's nodes${base.sources.map((url) => `, ${new URL(url).host}`).join('')}`]),
   ].join('\n')

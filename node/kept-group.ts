@@ -30,7 +30,7 @@ export const groupOriginSchema = z.strictObject({
   base: z.strictObject({ name: z.string(), sha256, quantisation: z.string() }),
   /** `null`: the bare base. */
   adapterSha256: sha256.nullable(),
-  dialect: z.string(),
+  toolCallFormat: z.string(),
   reward: z.string(),
   /** Left out by earlier versions. */
   cacheType: z.enum(CACHE_TYPES).default(USUAL_CACHE),

@@ -1,9 +1,9 @@
-import { LIMITS, openBoard, SwarmRefusal } from '../proto/index.js'
-import { requestBoard, type SwarmHost, TransportError } from '../swarm/index.js'
-import { type BoardPlace, placeOn } from './leaderboard-place.js'
+import { LIMITS, openLeaderboard, SwarmRefusal } from '../proto/index.js'
+import { requestLeaderboard, type SwarmHost, TransportError } from '../swarm/index.js'
+import { type LeaderboardPlace, placeOn } from './leaderboard-place.js'
 
 /** The newest board that a node has heard of, to be passed on: so it can be had while the coordinator is away. */
-export interface BoardKeeper {
+export interface LeaderboardKeeper {
   /** As the run's key has signed it; null: none has come so far. */
   readonly newest: Uint8Array | null
   /** Asks the coordinator for a newer one, where that is due. When it gives none, the last one stays. */
@@ -14,10 +14,10 @@ export interface BoardKeeper {
  * @param host     of a node of the run
  * @param onPlace  hears where the node stands, once it has a place, of each newer board
  */
-export function createBoardKeeper(
+export function createLeaderboardKeeper(
   host: SwarmHost,
-  onPlace: (place: BoardPlace) => void = () => undefined,
-): BoardKeeper {
+  onPlace: (place: LeaderboardPlace) => void = () => undefined,
+): LeaderboardKeeper {
   const { clock, runId, logger } = host
   let kept: { readonly sealed: Uint8Array; readonly issuedAtMs: number } | null = null
   let askedAtMs = Number.NEGATIVE_INFINITY
@@ -25,12 +25,12 @@ export function createBoardKeeper(
 
   const ask = async (signal: AbortSignal): Promise<void> => {
     try {
-      const sealed = await requestBoard(host, runId, { peerId: host.peerId }, signal)
-      const board = await openBoard(sealed, runId)
-      const { issuedAtMs } = board
+      const sealed = await requestLeaderboard(host, runId, { peerId: host.peerId }, signal)
+      const leaderboard = await openLeaderboard(sealed, runId)
+      const { issuedAtMs } = leaderboard
       if (kept !== null && issuedAtMs < kept.issuedAtMs) return
       kept = { sealed, issuedAtMs }
-      const place = placeOn(board, host.peerId)
+      const place = placeOn(leaderboard, host.peerId)
       if (place !== null) onPlace(place)
     } catch (error) {
       if (!signal.aborted && !(error instanceof TransportError || error instanceof SwarmRefusal)) throw error
@@ -46,7 +46,7 @@ export function createBoardKeeper(
     },
     async refresh(signal) {
       const now = clock.elapsedMs()
-      if (asking === null && now - askedAtMs >= LIMITS.boardFreshMs.value && host.isConnected(runId)) {
+      if (asking === null && now - askedAtMs >= LIMITS.leaderboardFreshMs.value && host.isConnected(runId)) {
         askedAtMs = now
         asking = ask(signal)
       }

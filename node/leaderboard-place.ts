@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { Board } from '../proto/index.js'
+import type { Leaderboard } from '../proto/index.js'
 
 /** Where a key stands on a run's board. */
-export const boardPlace = z.strictObject({
+export const leaderboardPlace = z.strictObject({
   rank: z.number(),
   /** Keys that have earned anything. */
   keys: z.number(),
@@ -12,10 +12,13 @@ export const boardPlace = z.strictObject({
   teamRank: z.number().nullable(),
   teams: z.number(),
 })
-export type BoardPlace = z.output<typeof boardPlace>
+export type LeaderboardPlace = z.output<typeof leaderboardPlace>
 
 /** @returns  null: the key has earned nothing, or stands behind those that are listed on a board that others have asked for */
-export function placeOn({ asked, keys, allKeys, teams, allTeams }: Board, peerId: string): BoardPlace | null {
+export function placeOn(
+  { asked, keys, allKeys, teams, allTeams }: Leaderboard,
+  peerId: string,
+): LeaderboardPlace | null {
   const listed = keys.findIndex((key) => key.peerId === peerId)
   const own = asked?.key.peerId === peerId ? asked : listed === -1 ? null : { rank: listed + 1, key: keys[listed]! }
   if (own === null) return null
@@ -25,7 +28,7 @@ export function placeOn({ asked, keys, allKeys, teams, allTeams }: Board, peerId
 }
 
 /** `place 12 of 40; team "night shift", place 2 of 5`. */
-export function placeText({ rank, keys, team, teamRank, teams }: BoardPlace): string {
+export function placeText({ rank, keys, team, teamRank, teams }: LeaderboardPlace): string {
   const place = `place ${rank} of ${keys}`
   if (team === null) return place
   return `${place}; team "${team}"${teamRank === null ? '' : `, place ${teamRank} of ${teams}`}`

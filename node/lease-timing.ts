@@ -1,5 +1,5 @@
 /** How a machine's speed compares with the time that leases last. */
-export interface LeasePace {
+export interface LeaseTiming {
   /** Whether a group that is begun now would be ready in time beside those in hand. */
   readonly fitsBeside: boolean
   /** @param leaseMs  from now to the lease's deadline */
@@ -12,7 +12,7 @@ export interface LeasePace {
 /** Leases in a row that end before their groups are ready: one may end because the machine slept. */
 const MOST_LOST = 2
 
-export function createLeasePace(): LeasePace {
+export function createLeaseTiming(): LeaseTiming {
   let leaseMs = 0
   let groupMs: number | null = null
   let lost = 0

@@ -12,10 +12,10 @@ import {
   openAddressNotices,
   type SnapshotExchange,
   type SwarmHost,
-  serveBoard,
+  serveLeaderboard,
 } from '../swarm/index.js'
-import { createBoardKeeper } from './leaderboard-keeper.js'
-import type { BoardPlace } from './leaderboard-place.js'
+import { createLeaderboardKeeper } from './leaderboard-keeper.js'
+import type { LeaderboardPlace } from './leaderboard-place.js'
 import { createNews, type News } from './news.js'
 import type { NodeStore } from './store.js'
 
@@ -29,7 +29,7 @@ export interface MembershipParts {
   /** Hears what the run's operator says, as often as that changes; null: nothing any more. Of an earlier life it is told at once. */
   readonly onAnnouncement?: (text: string | null) => void
   /** Hears where the node stands on the run's board, when that is known anew. */
-  readonly onPlace?: (place: BoardPlace) => void
+  readonly onPlace?: (place: LeaderboardPlace) => void
   /** What others may be sent, and what is fetched, in a time. Default: no limit. */
   readonly bandwidth?: Bandwidth
 }
@@ -89,13 +89,13 @@ export async function openMembership(parts: MembershipParts): Promise<Membership
       notice: () => notices.newest()?.sealed ?? null,
     })
     cleanUps.push(() => snapshots.close())
-    const board = createBoardKeeper(host, onPlace)
-    const boards = await serveBoard(host, async () => {
-      await board.refresh(closing.signal)
-      if (board.newest === null) throw refusal('not_found', 'no board has come here so far')
-      return board.newest
+    const leaderboard = createLeaderboardKeeper(host, onPlace)
+    const leaderboards = await serveLeaderboard(host, async () => {
+      await leaderboard.refresh(closing.signal)
+      if (leaderboard.newest === null) throw refusal('not_found', 'no board has come here so far')
+      return leaderboard.newest
     })
-    cleanUps.push(() => boards.close())
+    cleanUps.push(() => leaderboards.close())
     const neighbours = keepNeighbours({
       host,
       random,
@@ -118,7 +118,9 @@ export async function openMembership(parts: MembershipParts): Promise<Membership
     host.gossip.join(channelsOf(coordinator.peerId).policy, {
       deliver: (announcement) => {
         neighbours.hear(announcement.providers, true)
-        board.refresh(closing.signal).catch((error: unknown) => logger.warn({ error }, 'no board could be asked for'))
+        leaderboard
+          .refresh(closing.signal)
+          .catch((error: unknown) => logger.warn({ error }, 'no board could be asked for'))
         news.tell({ type: 'announced', announcement })
       },
     })

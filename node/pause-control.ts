@@ -17,20 +17,20 @@ export interface Rest {
 }
 
 /** What a node asks before each group. */
-export interface Gate {
+export interface PauseControl {
   readonly duty: Duty
   /** @returns  stops listening */
   onChange(listener: (duty: Duty) => void): () => void
 }
 
 /** A gate that whoever steers the node turns. */
-export interface TurnedGate extends Gate {
+export interface ChangedPauseControl extends PauseControl {
   turn(duty: Duty): void
 }
 
-export const OPEN: Gate = { duty: { kind: 'work' }, onChange: () => () => undefined }
+export const OPEN: PauseControl = { duty: { kind: 'work' }, onChange: () => () => undefined }
 
-export function createGate(): TurnedGate {
+export function createPauseControl(): ChangedPauseControl {
   const listeners = new Set<(duty: Duty) => void>()
   let duty: Duty = { kind: 'work' }
   return {
@@ -62,13 +62,13 @@ export interface TurnedSignal {
   close(): void
 }
 
-export function turnedTo(gate: Gate, matters: (duty: Duty) => boolean): TurnedSignal {
+export function turnedTo(pauseControl: PauseControl, matters: (duty: Duty) => boolean): TurnedSignal {
   const turned = new AbortController()
   const look = (duty: Duty): void => {
     if (matters(duty)) turned.abort(TURNED)
   }
-  const close = gate.onChange(look)
-  look(gate.duty)
+  const close = pauseControl.onChange(look)
+  look(pauseControl.duty)
   return { signal: turned.signal, close }
 }
 
@@ -84,13 +84,13 @@ const LONGEST_WAIT_MS = 3_600_000
  * @throws the signal's reason
  */
 export async function waitForDuty(
-  gate: Gate,
+  pauseControl: PauseControl,
   clock: Pick<Clock, 'sleep'>,
   { onRest, signal }: { onRest(rest: Rest): Promise<void>; readonly signal: AbortSignal },
 ): Promise<boolean> {
-  while (gate.duty.kind === 'rest') {
-    const rest = gate.duty
-    const over = turnedTo(gate, (duty) => duty !== rest)
+  while (pauseControl.duty.kind === 'rest') {
+    const rest = pauseControl.duty
+    const over = turnedTo(pauseControl, (duty) => duty !== rest)
     try {
       await onRest(rest)
       await clock.sleep(LONGEST_WAIT_MS, AbortSignal.any([signal, over.signal]))
@@ -100,7 +100,7 @@ export async function waitForDuty(
       over.close()
     }
   }
-  return gate.duty.kind === 'work'
+  return pauseControl.duty.kind === 'work'
 }
 
 /**
@@ -108,13 +108,13 @@ export async function waitForDuty(
  * @throws TURNED when the node is to finish; the signal's reason
  */
 export async function whileOnDuty<T>(
-  gate: Gate,
+  pauseControl: PauseControl,
   clock: Pick<Clock, 'sleep'>,
   work: (signal: AbortSignal) => Promise<T>,
   { onRest, onResumed, signal }: Parameters<typeof waitForDuty>[2] & { onResumed(): void },
 ): Promise<T> {
   for (;;) {
-    const turned = turnedTo(gate, isOffDuty)
+    const turned = turnedTo(pauseControl, isOffDuty)
     try {
       return await work(AbortSignal.any([signal, turned.signal]))
     } catch (why) {
@@ -122,7 +122,7 @@ export async function whileOnDuty<T>(
     } finally {
       turned.close()
     }
-    if (!(await waitForDuty(gate, clock, { onRest, signal }))) throw TURNED
+    if (!(await waitForDuty(pauseControl, clock, { onRest, signal }))) throw TURNED
     onResumed()
   }
 }

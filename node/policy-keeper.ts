@@ -1,11 +1,11 @@
 import { type BlobDescription, checkSuccession, type PolicyManifest, type SealedManifest } from '../proto/index.js'
-import { type AdapterShape, type Engine, EngineError, type EngineLanes } from '../rollout/engine/index.js'
-import { DEFAULT_LIMITS, type EpisodeLimits, type Stage } from '../rollout/episode/index.js'
+import { type AdapterShape, type Engine, EngineError, type EngineSlots } from '../rollout/engine/index.js'
+import { DEFAULT_LIMITS, type EpisodeLimits, type EpisodeRuntime } from '../rollout/episode/index.js'
 import type { Clock, SnapshotExchange } from '../swarm/index.js'
 import { checkCanary } from './canary.js'
 import { checkCompatible, type InstalledParts } from './compatibility.js'
 import { adapterOf, createKeptPublications, type KeptPublicationsParts } from './kept-publications.js'
-import { cacheTypeFor, stageFor } from './policy-runtime.js'
+import { cacheTypeFor, runtimeFor } from './policy-runtime.js'
 
 /** The policy the engine runs. */
 export interface LoadedPolicy {
@@ -13,7 +13,7 @@ export interface LoadedPolicy {
   readonly manifest: PolicyManifest
   readonly limits: EpisodeLimits
   /** Where its groups are played: in its dialect, and for its reward. */
-  readonly stage: Stage
+  readonly runtime: EpisodeRuntime
 }
 
 export interface PolicyKeeper {
@@ -40,7 +40,7 @@ export interface PolicyKeeperParts extends InstalledParts, KeptPublicationsParts
    * Makes room in the engine for rollouts of so many tokens, in caches of that type.
    * @throws NodeError `incompatible` when its owner does not allow so many; EngineError `model_refused`
    */
-  readonly makeRoomFor: (rollouts: Required<EngineLanes>, signal: AbortSignal) => Promise<void>
+  readonly makeRoomFor: (rollouts: Required<EngineSlots>, signal: AbortSignal) => Promise<void>
   readonly snapshots: SnapshotExchange
   readonly clock: Clock
 }
@@ -62,9 +62,10 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
   let inForce: TriedPolicy | null = null
 
   /** The stage in use, where the rules have not changed: it keeps prompts and worlds. */
-  const stageOf = ({ policy }: PolicyManifest): Stage => {
-    if (loaded?.stage.dialect.name === policy.dialect && loaded.stage.reward.name === policy.reward) return loaded.stage
-    return stageFor(policy, catalogue.values(), tokenizer)
+  const runtimeOf = ({ policy }: PolicyManifest): EpisodeRuntime => {
+    if (loaded?.runtime.toolCallFormat.name === policy.toolCallFormat && loaded.runtime.reward.name === policy.reward)
+      return loaded.runtime
+    return runtimeFor(policy, catalogue.values(), tokenizer)
   }
 
   const isInForce = ({ policyId }: PolicyManifest): boolean =>
@@ -89,12 +90,12 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
   const load = async ({ manifest, manifestId }: SealedManifest, signal: AbortSignal): Promise<LoadedPolicy> => {
     checkSuccession(manifest, loaded?.manifest.round ?? null, clock.now())
     checkCompatible(manifest, parts)
-    const stage = stageOf(manifest)
+    const runtime = runtimeOf(manifest)
     const { maxTurnTokens, maxRolloutTokens, maxAssistantTurns } = manifest.limits
     const limits = { ...DEFAULT_LIMITS, maxTurnTokens, maxRolloutTokens, maxAssistantTurns }
     await makeRoomFor({ contextSize: maxRolloutTokens, cacheType: cacheTypeFor(manifest.policy) }, signal)
     if (!isInForce(manifest)) await apply(manifest, signal)
-    loaded = { manifestId, manifest, limits, stage }
+    loaded = { manifestId, manifest, limits, runtime }
     return loaded
   }
 

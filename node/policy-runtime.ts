@@ -1,7 +1,13 @@
 import { CACHE_TYPES, type CacheType, type Tokenizer } from '../rollout/engine/index.js'
-import { createStage, EpisodeError, type EpisodeRules, rulesNamed, type Stage } from '../rollout/episode/index.js'
+import {
+  createEpisodeRuntime,
+  EpisodeError,
+  type EpisodeRules,
+  type EpisodeRuntime,
+  rulesNamed,
+} from '../rollout/episode/index.js'
 import { PresetError } from '../rollout/reward/index.js'
-import type { ServerDefinition } from '../servers/kernel/index.js'
+import type { Environment } from '../servers/kernel/index.js'
 import { NodeError } from './errors.js'
 
 /**
@@ -9,15 +15,15 @@ import { NodeError } from './errors.js'
  * @param policy  its manifest's description, or a group's record of it
  * @throws NodeError `incompatible` for a dialect or a reward that this version does not have; it lists those that it has
  */
-export function stageFor(
-  policy: { readonly dialect: string; readonly reward: string },
-  servers: Iterable<ServerDefinition>,
+export function runtimeFor(
+  policy: { readonly toolCallFormat: string; readonly reward: string },
+  environments: Iterable<Environment>,
   tokenizer: Tokenizer,
-): Stage {
-  return createStage(servers, tokenizer, rulesOf(policy))
+): EpisodeRuntime {
+  return createEpisodeRuntime(environments, tokenizer, rulesOf(policy))
 }
 
-function rulesOf(policy: { readonly dialect: string; readonly reward: string }): EpisodeRules {
+function rulesOf(policy: { readonly toolCallFormat: string; readonly reward: string }): EpisodeRules {
   try {
     return rulesNamed(policy)
   } catch (cause) {

@@ -3,7 +3,7 @@ import { isRefusalCode, REFUSALS, type RefusalCode, type RefusalConsequence, typ
 import { type Confinement, type ConfinementLevel, type Placement, USUAL_CACHE } from '../rollout/engine/index.js'
 import { inBytes } from './base/in-bytes.js'
 import { type JoinPlan, planText } from './join-plan.js'
-import { type BoardPlace, placeText } from './leaderboard-place.js'
+import { type LeaderboardPlace, placeText } from './leaderboard-place.js'
 
 /** What a volunteer, or a program that started the node, is told as it happens. */
 export type NodeProgress =
@@ -39,7 +39,7 @@ export type NodeProgress =
       readonly leaseId: string
       readonly version: number
       readonly rollouts: number
-      readonly inHand: number
+      readonly inProgress: number
     }
   | {
       readonly type: 'group'
@@ -50,7 +50,7 @@ export type NodeProgress =
       readonly tokens: number
       readonly ms: number
       /** Groups that are still made. */
-      readonly inHand: number
+      readonly inProgress: number
     }
   /** `earlier`: the verdict on the same group that this one replaces, because an audit spoke later. */
   | { readonly type: 'verdict'; readonly verdict: Verdict; readonly earlier: Verdict | null }
@@ -69,7 +69,7 @@ export type NodeProgress =
   /** What the run's operator tells all volunteers, signed; null: nothing any more. */
   | { readonly type: 'announcement'; readonly text: string | null }
   /** Where the node's key stands on the run's board: a newer board has come. */
-  | { readonly type: 'board'; readonly place: BoardPlace }
+  | { readonly type: 'leaderboard'; readonly place: LeaderboardPlace }
   /** No more work is taken; `waiting`: groups whose verdicts are waited for. */
   | { readonly type: 'finishing'; readonly waiting: number }
   /** A limit that cannot be kept to here, or anything else that the owner should know of. */
@@ -120,7 +120,7 @@ export function progressLine(progress: NodeProgress): string | null {
       return 'working again'
     case 'announcement':
       return progress.text === null ? null : `the run's operator says: ${forTerminal(progress.text)}`
-    case 'board':
+    case 'leaderboard':
       return `on the board: ${placeText(progress.place)}`
     case 'finishing':
       return `no more work is taken; waiting for ${countOf(progress.waiting, 'verdict')}`
@@ -131,13 +131,13 @@ export function progressLine(progress: NodeProgress): string | null {
 
 /** What an engine took of the machine. */
 export function placementLine({ layers, allLayers, deviceNames, mainBytes, gpuBytes, ...rest }: Placement): string {
-  const { lanes, contextSize, flashAttention, cacheType } = rest
+  const { slots, contextSize, flashAttention, cacheType } = rest
   const where = layers === 0 ? [] : [`${layers} of ${allLayers} layers on ${deviceNames.join(' and ')}`]
   return [
     ...where,
     ...(flashAttention ? ['flash attention'] : []),
     ...(cacheType === USUAL_CACHE ? [] : [`caches of ${cacheType}`]),
-    `${countOf(lanes, 'rollout')} of ${contextSize} tokens at a time`,
+    `${countOf(slots, 'rollout')} of ${contextSize} tokens at a time`,
     `about ${inBytes(mainBytes)} of memory${gpuBytes > 0 ? ` and ${inBytes(gpuBytes)} of the GPU's` : ''}`,
   ].join(', ')
 }

@@ -1,7 +1,7 @@
 import { LIMITS } from '../proto/index.js'
 
 /** How fast this machine is, as it tells the coordinator. */
-export interface ToldSpeed {
+export interface ReportedSpeed {
   /** Tokens a second that it samples over all rollouts of a group; 0: not known. The first time it is measured. */
   told(signal: AbortSignal): Promise<number>
   /**
@@ -14,7 +14,9 @@ export interface ToldSpeed {
 }
 
 /** @param measure  plays a short group; null: it took too long to tell. Left out: nothing is told. @throws the signal's reason */
-export function createToldSpeed(measure: ((signal: AbortSignal) => Promise<number | null>) | undefined): ToldSpeed {
+export function createReportedSpeed(
+  measure: ((signal: AbortSignal) => Promise<number | null>) | undefined,
+): ReportedSpeed {
   let best: number | null = null
   let isRepeated = false
   // A trial may be over between two ticks of the clock.

@@ -30,7 +30,7 @@ import { NodeError } from './errors.js'
 import type { JoinPlan } from './join-plan.js'
 import { ownListenAddresses } from './listen-port.js'
 import { openMembership } from './membership.js'
-import { type Gate, type Rest, whileOnDuty } from './pause-control.js'
+import { type PauseControl, type Rest, whileOnDuty } from './pause-control.js'
 import type { NodeProgress } from './progress.js'
 import type { NodeStore } from './store.js'
 import { startVolunteer, type Volunteer } from './volunteer.js'
@@ -72,7 +72,7 @@ export interface NodeOptions extends Whereabouts {
   readonly resources: EngineResources
   readonly bandwidth: Bandwidth
   /** When the node works, rests and ends. */
-  readonly gate: Gate
+  readonly pauseControl: PauseControl
   /** Go on when the run is complete. */
   readonly stay: boolean
   /** The team that the credit counts for, too; null: none any more; undefined: as it was. */
@@ -118,7 +118,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     const membership = await openMembership({
       ...{ coordinator, host, store, blobs, bandwidth },
       onAnnouncement: (text) => onProgress({ type: 'announcement', text }),
-      onPlace: (place) => onProgress({ type: 'board', place }),
+      onPlace: (place) => onProgress({ type: 'leaderboard', place }),
     })
     cleanUps.push(() => membership.close())
     const { connection, snapshots, peers } = membership
@@ -133,7 +133,8 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
         invitation: options.invitation,
         packaged: options.packagedModel,
         agree: options.agree,
-        onDuty: (download, until) => whileOnDuty(options.gate, host.clock, download, { ...resting, signal: until }),
+        onDuty: (download, until) =>
+          whileOnDuty(options.pauseControl, host.clock, download, { ...resting, signal: until }),
         connected: (until) => untilConnected({ connection, onProgress, host }, until),
         clock: host.clock,
       },
@@ -181,9 +182,9 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
         onProgress({ type: 'refitted', tokens, backend: build.backend, placement })
       },
       catalogue: CATALOGUE,
-      gate: options.gate,
+      pauseControl: options.pauseControl,
       stay: options.stay,
-      room: engine.room,
+      capacity: engine.capacity,
       trySpeed: (rollouts, until) => speedOf({ engine, tokenizer }, rollouts, until),
       team: options.team,
       mirrors: options.mirrors,
@@ -217,12 +218,12 @@ const TRIAL_MS = 30_000
 /** @returns tokens a second; null when the trial does not end in time. @throws the signal's reason */
 async function speedOf(
   parts: Parameters<typeof measureSpeed>[0],
-  lanes: number,
+  slots: number,
   signal: AbortSignal,
 ): Promise<number | null> {
   const tooLong = AbortSignal.timeout(TRIAL_MS)
   try {
-    return (await measureSpeed(parts, { ...TRIAL, lanes }, AbortSignal.any([signal, tooLong]))).sampledPerSecond
+    return (await measureSpeed(parts, { ...TRIAL, slots }, AbortSignal.any([signal, tooLong]))).sampledPerSecond
   } catch (error) {
     signal.throwIfAborted()
     if (tooLong.aborted) return null

@@ -1,5 +1,5 @@
 import { SwarmRefusal } from '../proto/index.js'
-import { requestBoard, type SwarmHost, TransportError } from '../swarm/index.js'
+import { requestLeaderboard, type SwarmHost, TransportError } from '../swarm/index.js'
 import type { NodeProgress } from './progress.js'
 
 export interface TeamParts {
@@ -17,12 +17,12 @@ const isAnswered = (error: TransportError | SwarmRefusal): boolean =>
  * Tells the coordinator which team the node's credit counts for, until it has heard it.
  * @returns  to be called when it can be told something: often, it does not wait
  */
-export function teamTeller(host: SwarmHost, { team, onProgress, signal }: TeamParts): () => void {
+export function teamRegistration(host: SwarmHost, { team, onProgress, signal }: TeamParts): () => void {
   let isTold = team === undefined
   let isUnderWay = false
   const tell = async (): Promise<void> => {
     try {
-      await requestBoard(host, host.runId, { peerId: null, ...(team === undefined ? {} : { team }) }, signal)
+      await requestLeaderboard(host, host.runId, { peerId: null, ...(team === undefined ? {} : { team }) }, signal)
       isTold = true
     } catch (error) {
       if (!(error instanceof TransportError || error instanceof SwarmRefusal)) throw error

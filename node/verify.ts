@@ -1,14 +1,17 @@
 import { countOf } from '../common/errors/index.js'
 import { SwarmRefusal } from '../proto/index.js'
 import type { Engine } from '../rollout/engine/index.js'
-import { EpisodeError, parseTask, type Rollout, type Stage, type Task } from '../rollout/episode/index.js'
+import { EpisodeError, type EpisodeRuntime, parseTask, type Rollout, type Task } from '../rollout/episode/index.js'
 import {
-  BODY_STAGES,
+  AUDIT_CHECKS,
+  BODY_CHECKS,
   type Calibration,
+  CHECKS,
+  type CheckNumber,
+  type CheckOutcome,
+  type CheckWatch,
   drawsOf,
-  EVIDENCE_STAGES,
   type GroupStatistics,
-  type JudgingStage,
   judgeGroup,
   judgeStatistics,
   leaseSeed,
@@ -16,17 +19,14 @@ import {
   rolesOf,
   roundSecretHash,
   type SampledToken,
-  STAGES,
-  type StageNumber,
-  type StageOutcome,
-  type StageWatch,
   UNWATCHED,
+  type VerificationCheck,
 } from '../rollout/verification/index.js'
 import { NodeError } from './errors.js'
 import type { ClosedRound, GroupOrigin, KeptGroup } from './kept-group.js'
 
 /** A stage of judging (docs/protocol.md, "Judging") done at home, or the check of the lease's seed. */
-export interface VerifiedStage {
+export interface VerifiedCheck {
   readonly name: string
   /** `measured`: there are numbers, but no calibration to judge them by. `not checked`: `detail` says why. */
   readonly outcome: 'ok' | 'failed' | 'measured' | 'not checked'
@@ -35,7 +35,7 @@ export interface VerifiedStage {
 
 export interface VerifyParts {
   /** Worlds, tokenizer and template of the group's policy. */
-  readonly theatre: Stage
+  readonly replayContext: EpisodeRuntime
   /** Under the group's policy. */
   readonly engine: Engine
   /** For the engine's backend; null: numbers that nothing is decided by. */
@@ -50,20 +50,20 @@ export interface VerifyParts {
  * @returns the seed's check, and one line for each stage of the table
  * @throws NodeError `bad_lease` when its task cannot be read; EngineError
  */
-export async function verifyGroup(group: KeptGroup, parts: VerifyParts, signal: AbortSignal): Promise<VerifiedStage[]> {
+export async function verifyGroup(group: KeptGroup, parts: VerifyParts, signal: AbortSignal): Promise<VerifiedCheck[]> {
   const seed = checkSeed(group.origin, parts.closedRounds)
-  const [read, rollouts] = await replayAtHome(group, parts.theatre, signal)
-  const evidence = rollouts === null ? unweighed() : await weighed(group.origin, rollouts, parts, signal)
-  const found = new Map([...read, ...evidence])
-  return [seed, ...STAGES.map((stage) => found.get(stage.number) ?? notChecked(stage, 'only the coordinator can'))]
+  const [read, rollouts] = await replayAtHome(group, parts.replayContext, signal)
+  const audit = rollouts === null ? unweighed() : await weighed(group.origin, rollouts, parts, signal)
+  const found = new Map([...read, ...audit])
+  return [seed, ...CHECKS.map((check) => found.get(check.number) ?? notChecked(check, 'only the coordinator can'))]
 }
 
-type Found = readonly (readonly [StageNumber, VerifiedStage])[]
-type Named = Pick<JudgingStage, 'number' | 'name'>
+type Found = readonly (readonly [CheckNumber, VerifiedCheck])[]
+type Named = Pick<VerificationCheck, 'number' | 'name'>
 
 const nameOf = ({ number, name }: Named): string => `stage ${number}, ${name}`
-const notChecked = (stage: Named, detail: string): VerifiedStage => ({
-  name: nameOf(stage),
+const notChecked = (check: Named, detail: string): VerifiedCheck => ({
+  name: nameOf(check),
   outcome: 'not checked',
   detail,
 })
@@ -75,7 +75,7 @@ const notChecked = (stage: Named, detail: string): VerifiedStage => ({
 export function checkSeed(
   { lease, peerId, round, roundSecretHash: hash }: GroupOrigin,
   closed: readonly ClosedRound[],
-): VerifiedStage {
+): VerifiedCheck {
   const name = 'lease seed'
   const own = closed.find((other) => other.round === round)
   if (own && roundSecretHash(Buffer.from(own.secret, 'hex')) !== hash)
@@ -93,23 +93,23 @@ export function checkSeed(
 /** The stages that read the body, and the rollouts when it passed them all. */
 async function replayAtHome(
   { origin, body }: KeptGroup,
-  theatre: Stage,
+  replayContext: EpisodeRuntime,
   signal: AbortSignal,
 ): Promise<[Found, readonly Rollout[] | null]> {
   const { lease, limits } = origin
   const { leaseId, policyId, groupSize } = lease
   const expected = { leaseId, policyId, task: taskOf(lease.task), groupSize, limits }
-  const ended = new Map<StageNumber, StageOutcome>()
-  const watch: StageWatch = { ...UNWATCHED, onStage: (number, outcome) => ended.set(number, outcome) }
+  const ended = new Map<CheckNumber, CheckOutcome>()
+  const watch: CheckWatch = { ...UNWATCHED, onCheck: (number, outcome) => ended.set(number, outcome) }
   const linesWith = (ok: string, failed: string): Found =>
-    BODY_STAGES.map((stage) => {
-      const outcome = ended.get(stage.number)
-      if (outcome === undefined) return [stage.number, notChecked(stage, 'an earlier stage failed')]
+    BODY_CHECKS.map((check) => {
+      const outcome = ended.get(check.number)
+      if (outcome === undefined) return [check.number, notChecked(check, 'an earlier stage failed')]
       const passed = outcome === 'passed'
-      return [stage.number, { name: nameOf(stage), outcome: passed ? 'ok' : 'failed', detail: passed ? ok : failed }]
+      return [check.number, { name: nameOf(check), outcome: passed ? 'ok' : 'failed', detail: passed ? ok : failed }]
     })
   try {
-    const rollouts = await judgeGroup(body, expected, theatre, signal, { watch })
+    const rollouts = await judgeGroup(body, expected, replayContext, signal, { watch })
     const calls = rollouts.reduce((sum, rollout) => sum + rollout.calls.length, 0)
     return [linesWith(`${countOf(rollouts.length, 'rollout')} with ${countOf(calls, 'call')}`, ''), rollouts]
   } catch (error) {
@@ -131,7 +131,7 @@ function taskOf(json: string): Task {
 async function weigh(
   { lease, limits }: GroupOrigin,
   rollouts: readonly Rollout[],
-  { engine, theatre }: VerifyParts,
+  { engine, replayContext }: VerifyParts,
   signal: AbortSignal,
 ): Promise<SampledToken[]> {
   const seed = Buffer.from(lease.seed, 'hex')
@@ -141,16 +141,16 @@ async function weigh(
     const own = drawsOf(rollout, seed, index, limits)
     let next = 0
     const draws = Array.from(mask.subarray(promptLength), (bit) => (bit === 1 ? own[next++]! : null))
-    const weighed = await engine.evidence(tokens, promptLength, signal, draws)
+    const weighed = await engine.expectedMismatch(tokens, promptLength, signal, draws)
     const sampled = weighed.filter((_, i) => mask[promptLength + i] === 1)
-    const roles = rolesOf(rollout, theatre)
-    for (const [k, { logprob, evidence, repair }] of sampled.entries())
-      found.push({ claimed: logprobs[k]!, logp: logprob, evidence, repair, ...roles[k]! })
+    const roles = rolesOf(rollout, replayContext)
+    for (const [k, { logprob, expectedMismatch, logitError }] of sampled.entries())
+      found.push({ claimed: logprobs[k]!, logp: logprob, expectedMismatch, logitError, ...roles[k]! })
   }
   return found
 }
 
-const unweighed = (): Found => EVIDENCE_STAGES.map((stage) => [stage.number, notChecked(stage, 'the replay failed')])
+const unweighed = (): Found => AUDIT_CHECKS.map((check) => [check.number, notChecked(check, 'the replay failed')])
 
 /** The stages that need the policy's forward pass, by the calibration's thresholds or with their numbers alone. */
 async function weighed(
@@ -160,29 +160,27 @@ async function weighed(
   signal: AbortSignal,
 ): Promise<Found> {
   const statistics = measureGroup(await weigh(origin, rollouts, parts, signal))
-  const measured = EVIDENCE_STAGES.map(
-    (stage): VerifiedStage => ({
-      name: nameOf(stage),
+  const measured = AUDIT_CHECKS.map(
+    (check): VerifiedCheck => ({
+      name: nameOf(check),
       outcome: 'measured',
-      detail: stage.numbers(statistics),
+      detail: check.numbers(statistics),
     }),
   )
   const { calibration } = parts
   const lines = calibration ? judged(measured, statistics, calibration) : measured
-  return EVIDENCE_STAGES.map(({ number }, i) => [number, lines[i]!])
+  return AUDIT_CHECKS.map(({ number }, i) => [number, lines[i]!])
 }
 
 /** The judge names the first fault: what comes after it is not looked at. */
 function judged(
-  measured: readonly VerifiedStage[],
+  measured: readonly VerifiedCheck[],
   statistics: GroupStatistics,
   { thresholds }: Calibration,
-): VerifiedStage[] {
+): VerifiedCheck[] {
   const finding = judgeStatistics(statistics, thresholds)
-  const at = finding.accepted
-    ? measured.length
-    : EVIDENCE_STAGES.findIndex(({ refusals }) => refusals[0] === finding.code)
-  return measured.map((line, i): VerifiedStage => {
+  const at = finding.accepted ? measured.length : AUDIT_CHECKS.findIndex(({ refusals }) => refusals[0] === finding.code)
+  return measured.map((line, i): VerifiedCheck => {
     if (i < at) return { ...line, outcome: 'ok' }
     if (i > at || finding.accepted) return { ...line, outcome: 'not checked', detail: `${measured[at]!.name} failed` }
     return { ...line, outcome: 'failed', detail: `${finding.code}: ${finding.detail}` }

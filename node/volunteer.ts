@@ -10,11 +10,11 @@ import { openOutbox } from './outbox.js'
 import { createPolicyKeeper, type PolicyKeeperParts } from './policy-keeper.js'
 import type { NodeProgress } from './progress.js'
 import type { NodeStore } from './store.js'
-import { teamTeller } from './team-registration.js'
+import { teamRegistration } from './team-registration.js'
 import { type WorkEnd, type WorkLoopParts, workLoop } from './work-loop.js'
 
 export interface VolunteerParts
-  extends Pick<WorkLoopParts, 'gate' | 'onRest' | 'stay' | 'room' | 'trySpeed'>,
+  extends Pick<WorkLoopParts, 'pauseControl' | 'onRest' | 'stay' | 'capacity' | 'trySpeed'>,
     Pick<PolicyKeeperParts, 'makeRoomFor'> {
   readonly host: SwarmHost
   readonly membership: Membership
@@ -49,7 +49,17 @@ const AGENT = `prove-node/${packageVersion()}`
 /** Works for a run. Groups of an earlier run of the node are sent first. */
 export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> {
   const { host, membership, key, store, blobs, engine, tokenizer, baseSha256, makeRoomFor, catalogue } = parts
-  const { onProgress, random = Math.random, gate: duty, onRest, stay, room, trySpeed, team, mirrors = false } = parts
+  const {
+    onProgress,
+    random = Math.random,
+    pauseControl: duty,
+    onRest,
+    stay,
+    capacity,
+    trySpeed,
+    team,
+    mirrors = false,
+  } = parts
   const { connection, neighbours, snapshots, news, peers } = membership
   const coordinator = host.runId
   const closing = new AbortController()
@@ -94,7 +104,7 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
       const mirroring = mirrorPublications({ host, keeper }, closing.signal)
       cleanUps.push(() => mirroring)
     }
-    const tellTeam = teamTeller(host, { team, onProgress, signal: closing.signal })
+    const tellTeam = teamRegistration(host, { team, onProgress, signal: closing.signal })
     const work = workLoop(
       {
         host,
@@ -114,10 +124,10 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
         },
         random,
         onProgress,
-        ...(duty ? { gate: duty } : {}),
+        ...(duty ? { pauseControl: duty } : {}),
         ...(onRest ? { onRest } : {}),
         ...(stay === undefined ? {} : { stay }),
-        ...(room ? { room } : {}),
+        ...(capacity ? { capacity } : {}),
         ...(trySpeed ? { trySpeed } : {}),
       },
       closing.signal,

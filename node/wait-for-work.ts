@@ -35,7 +35,7 @@ const LONGEST_SPREAD_MS = 10_000
 const ASKING_PER_LEASE = 2
 
 /** Refusals that end when there is room for leases, in the run or in its owner's share. */
-const FOR_WANT_OF_ROOM: ReadonlySet<RefusalCode> = new Set([
+const FOR_WANT_OF_CAPACITY: ReadonlySet<RefusalCode> = new Set([
   'no_work',
   'influence_cap',
   'too_many_leases',
@@ -65,8 +65,8 @@ export async function waitForWork(
   const code = reason ?? 'no_work'
   const isNewer = ({ version, round }: PolicyAnnouncement): boolean =>
     version > under.version || (code === 'not_registered' && round > under.round)
-  const isInvited = ({ room, waiting }: PolicyAnnouncement): boolean =>
-    room > 0 && FOR_WANT_OF_ROOM.has(code) && random() * waiting < ASKING_PER_LEASE * room
+  const isInvited = ({ capacity, waiting }: PolicyAnnouncement): boolean =>
+    capacity > 0 && FOR_WANT_OF_CAPACITY.has(code) && random() * waiting < ASKING_PER_LEASE * capacity
   const invitations: NewsItem[] = []
   const isUrgent = (item: NewsItem): boolean => {
     if (item.type === 'settled') {

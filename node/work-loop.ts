@@ -13,22 +13,22 @@ import {
 import { calibratedName, type Engine, EngineError } from '../rollout/engine/index.js'
 import { EpisodeError, parseTask, runGroup, type Task } from '../rollout/episode/index.js'
 import { ExampleError } from '../rollout/reward/index.js'
-import { WorldDefect } from '../servers/kernel/index.js'
+import { EnvironmentDefect } from '../servers/kernel/index.js'
 import { type KeptConnection, requestLeases, type SwarmHost, TransportError } from '../swarm/index.js'
 import { NodeError } from './errors.js'
 import { fetchAhead } from './fetch-ahead.js'
 import { groupAnnouncementOf, groupBodyOf } from './group-body.js'
-import { createGroupsInHand, GROUP_DONE, type GroupsInHand } from './groups-in-progress.js'
+import { createGroupsInProgress, GROUP_DONE, type GroupsInProgress } from './groups-in-progress.js'
 import { giveBack, keepLease, within } from './held-lease.js'
 import type { GroupOrigin } from './kept-group.js'
-import { createLeasePace, type LeasePace } from './lease-timing.js'
+import { createLeaseTiming, type LeaseTiming } from './lease-timing.js'
 import type { News } from './news.js'
 import type { Outbox } from './outbox.js'
-import { type Gate, isOffDuty, isUrgent, OPEN, TURNED, turnedTo, waitForDuty } from './pause-control.js'
+import { isOffDuty, isUrgent, OPEN, type PauseControl, TURNED, turnedTo, waitForDuty } from './pause-control.js'
 import type { LoadedPolicy, PolicyKeeper } from './policy-keeper.js'
 import { cacheTypeFor } from './policy-runtime.js'
 import { forTerminal, type NodeProgress } from './progress.js'
-import { createToldSpeed, type ToldSpeed } from './reported-speed.js'
+import { createReportedSpeed, type ReportedSpeed } from './reported-speed.js'
 import type { NodeStore } from './store.js'
 import { waitForRetry, waitForWork } from './wait-for-work.js'
 
@@ -51,13 +51,13 @@ export interface WorkLoopParts {
   readonly random: () => number
   readonly onProgress: (progress: NodeProgress) => void
   /** When the node works, rests and ends. Default: it works until the signal fires. */
-  readonly gate?: Gate
+  readonly pauseControl?: PauseControl
   /** Called when a rest begins and nothing is under way. */
   readonly onRest?: () => Promise<void>
   /** Go on when the run is complete: it may be extended, and others may want its adapter. Default: true. */
   readonly stay?: boolean
   /** Resolves when the engine has lanes to spare, so that another group costs those in hand nothing. Default: one is made after the other. */
-  readonly room?: (signal: AbortSignal) => Promise<void>
+  readonly capacity?: (signal: AbortSignal) => Promise<void>
   /** How many tokens a second the engine samples in such a group, tried out; null: that took too long. Default: nobody knows. */
   readonly trySpeed?: (rollouts: number, signal: AbortSignal) => Promise<number | null>
 }
@@ -84,16 +84,16 @@ const MAX_CRASHES = 3
  * Works until the signal fires, the gate is turned to `finish`, or the run is complete: newest policy, a lease, a group,
  * again. What fails on the way to the coordinator is tried again, and so is a crash of the engine; a node that cannot do
  * the run's work at all stops.
- * @throws NodeError `wrong_base`, `incompatible`, `other_version`, `canary_failed`, `bad_lease`, `broken_world`, `unwritable`; EngineError
+ * @throws NodeError `wrong_base`, `incompatible`, `other_version`, `canary_failed`, `bad_lease`, `broken_environment`, `unwritable`; EngineError
  */
 export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promise<WorkEnd> {
-  const { host, keeper, news, random, onProgress, gate = OPEN, onRest = async () => undefined } = parts
+  const { host, keeper, news, random, onProgress, pauseControl = OPEN, onRest = async () => undefined } = parts
   const logger = host.logger.child({ part: 'work' })
   let crashes = 0
   let failures = 0
   let told = ''
-  const pace = createLeasePace()
-  const speed = createToldSpeed(
+  const leaseTiming = createLeaseTiming()
+  const speed = createReportedSpeed(
     parts.trySpeed && ((until) => parts.trySpeed!(keeper.loaded!.manifest.limits.groupSize, until)),
   )
   const retry = async (failed: number, turned: AbortSignal): Promise<void> => {
@@ -110,11 +110,11 @@ export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promi
     await onRest()
   }
   while (!signal.aborted) {
-    const turned = turnedTo(gate, isOffDuty)
+    const turned = turnedTo(pauseControl, isOffDuty)
     const onDuty = AbortSignal.any([signal, turned.signal])
     try {
       if (turned.signal.aborted) {
-        const works = await waitForDuty(gate, host.clock, {
+        const works = await waitForDuty(pauseControl, host.clock, {
           onRest: ({ why, untilMs }) => rest(why, untilMs),
           signal,
         })
@@ -129,7 +129,7 @@ export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promi
         policy,
         parts,
         { signal, onDuty },
-        { pace, speed },
+        { leaseTiming, speed },
         {
           onAnswer: () => {
             failures = 0
@@ -250,34 +250,38 @@ async function workUnder(
   loaded: LoadedPolicy,
   parts: WorkLoopParts,
   { signal, onDuty }: WorkSignals,
-  known: Omit<Hands, 'inHand'>,
+  known: Omit<GroupsInProgressParts, 'inProgress'>,
   events: WorkEvents,
 ): Promise<boolean> {
-  const inHand = createGroupsInHand((over) => fetchAhead(parts, AbortSignal.any([signal, over])))
+  const inProgress = createGroupsInProgress((over) => fetchAhead(parts, AbortSignal.any([signal, over])))
   try {
-    const going = AbortSignal.any([onDuty, inHand.broken])
-    return await takeWork(loaded, parts, { inHand, ...known }, { signal, onDuty: going }, events)
+    const going = AbortSignal.any([onDuty, inProgress.broken])
+    return await takeWork(loaded, parts, { inProgress, ...known }, { signal, onDuty: going }, events)
   } finally {
-    await inHand.settled()
+    await inProgress.settled()
   }
 }
 
 /** What of its leases a node works on, and how fast. */
-interface Hands {
-  readonly inHand: GroupsInHand
-  readonly pace: LeasePace
-  readonly speed: ToldSpeed
+interface GroupsInProgressParts {
+  readonly inProgress: GroupsInProgress
+  readonly leaseTiming: LeaseTiming
+  readonly speed: ReportedSpeed
 }
 
 /** Waits until another group would cost those in hand nothing, and would be ready in time. */
-async function roomForMore(parts: WorkLoopParts, { inHand, pace }: Hands, signal: AbortSignal): Promise<void> {
-  while (inHand.count > 0) {
-    const done = inHand.next()
+async function capacityForMore(
+  parts: WorkLoopParts,
+  { inProgress, leaseTiming }: GroupsInProgressParts,
+  signal: AbortSignal,
+): Promise<void> {
+  while (inProgress.count > 0) {
+    const done = inProgress.next()
     const either = AbortSignal.any([signal, done])
-    const room = pace.fitsBeside ? parts.room : undefined
+    const capacity = leaseTiming.fitsBeside ? parts.capacity : undefined
     try {
       either.throwIfAborted()
-      return await (room?.(either) ??
+      return await (capacity?.(either) ??
         new Promise<never>((_, reject) => {
           either.addEventListener('abort', () => reject(either.reason), { once: true })
         }))
@@ -288,23 +292,23 @@ async function roomForMore(parts: WorkLoopParts, { inHand, pace }: Hands, signal
   }
 }
 
-/** @param hands  what is begun, and goes on when this is over */
+/** @param inProgress  what is begun, and goes on when this is over */
 async function takeWork(
   loaded: LoadedPolicy,
   parts: WorkLoopParts,
-  hands: Hands,
+  inProgress: GroupsInProgressParts,
   { signal, onDuty }: WorkSignals,
   { onAnswer, onGroup }: WorkEvents,
 ): Promise<boolean> {
   const { host, coordinator, outbox, agent, engine, news, random, onProgress, stay = true } = parts
-  const { inHand, pace, speed } = hands
+  const { inProgress: inHand, leaseTiming, speed } = inProgress
   const making = new Set<string>()
   const isFull = (): boolean => outbox.waiting.length + inHand.count >= LIMITS.leasesHeld.value
   const waiting = { clock: host.clock, random }
   let policy = loaded
   let timesIdle = 0
   while (!onDuty.aborted) {
-    await roomForMore(parts, hands, onDuty)
+    await capacityForMore(parts, inProgress, onDuty)
     // Kept on disk and in memory until they have their verdicts: a coordinator that gives none gets no more of them.
     if (isFull()) onProgress({ type: 'trouble', detail: `${outbox.waiting.length} groups wait for their verdicts` })
     while (isFull()) await host.clock.sleep(FULL_PAUSE_MS, onDuty)
@@ -334,7 +338,7 @@ async function takeWork(
       }
       for (const lease of leases) {
         // Other terms have come into force since it was given: what we would make by these is not what it asks for.
-        const superseded = lease.termsId !== policy.manifest.termsId
+        const superseded = lease.configurationId !== policy.manifest.configurationId
         if (superseded || (policy !== loaded && lease.policyId !== policy.manifest.policyId)) {
           await giveBack(lease, 'superseded', parts)
           return false
@@ -342,10 +346,10 @@ async function takeWork(
         if (onDuty.aborted) await giveBack(lease, 'shutdown', parts)
         else {
           const under = policy
-          pace.leased(lease.deadlineMs - host.clock.now())
+          leaseTiming.leased(lease.deadlineMs - host.clock.now())
           making.add(lease.leaseId)
           inHand.begin(async () => {
-            await workUnlessUrgent(lease, under, parts, hands, signal).finally(() => making.delete(lease.leaseId))
+            await workUnlessUrgent(lease, under, parts, inProgress, signal).finally(() => making.delete(lease.leaseId))
             onGroup()
           })
         }
@@ -380,12 +384,12 @@ async function workUnlessUrgent(
   lease: Lease,
   policy: LoadedPolicy,
   parts: WorkLoopParts,
-  hands: Hands,
+  inProgress: GroupsInProgressParts,
   signal: AbortSignal,
 ): Promise<void> {
-  const urgent = turnedTo(parts.gate ?? OPEN, isUrgent)
+  const urgent = turnedTo(parts.pauseControl ?? OPEN, isUrgent)
   try {
-    await work(lease, policy, parts, hands, AbortSignal.any([signal, urgent.signal]))
+    await work(lease, policy, parts, inProgress, AbortSignal.any([signal, urgent.signal]))
   } finally {
     urgent.close()
   }
@@ -395,14 +399,14 @@ async function work(
   lease: Lease,
   policy: LoadedPolicy,
   parts: WorkLoopParts,
-  { inHand, pace }: Hands,
+  { inProgress, leaseTiming }: GroupsInProgressParts,
   stopping: AbortSignal,
 ): Promise<void> {
   const { host, engine, outbox, key, onProgress } = parts
   const startedMs = host.clock.elapsedMs()
   const done = new AbortController()
   const { leaseId, version, groupSize: rollouts } = lease
-  onProgress({ type: 'leased', leaseId, version, rollouts, inHand: inHand.count })
+  onProgress({ type: 'leased', leaseId, version, rollouts, inProgress: inProgress.count })
   const lost = new AbortController()
   const signal = AbortSignal.any([stopping, lost.signal])
   const renewing = keepLease(lease, parts, AbortSignal.any([signal, done.signal]), () => lost.abort(LOST))
@@ -413,7 +417,7 @@ async function work(
       lease.groupSize,
       Buffer.from(lease.seed, 'hex'),
       engine,
-      policy.stage,
+      policy.runtime,
       policy.limits,
       signal,
     )
@@ -424,12 +428,12 @@ async function work(
     const origin = originOf(lease, policy, host.peerId)
     await outbox.add({ leaseId: lease.leaseId, bodySha256: announcement.bodySha256, sealed, body, origin })
     const { rewards, tokensGenerated: tokens } = announcement
-    pace.delivered(generationMs)
-    onProgress({ type: 'group', leaseId, version, rewards, tokens, ms: generationMs, inHand: inHand.count - 1 })
+    leaseTiming.delivered(generationMs)
+    onProgress({ type: 'group', leaseId, version, rewards, tokens, ms: generationMs, inProgress: inProgress.count - 1 })
   } catch (error) {
     if (error === LOST) {
       host.logger.child({ part: 'work' }).info({ lease: leaseId }, 'the lease ended before its group was ready')
-      const why = pace.lost(host.clock.elapsedMs() - startedMs)
+      const why = leaseTiming.lost(host.clock.elapsedMs() - startedMs)
       if (why !== null) throw new TooSlow(why)
       return
     }
@@ -437,8 +441,8 @@ async function work(
     // Our worlds, or the limits of the manifest, cannot hold the task: no other lease of this run would fare better.
     if (error instanceof EpisodeError || error instanceof ExampleError)
       throw new NodeError('bad_lease', `task ${lease.taskId}: ${error.message}`, { cause: error })
-    if (error instanceof WorldDefect)
-      throw new NodeError('broken_world', `task ${lease.taskId}: ${error.message}. Please report this.`, {
+    if (error instanceof EnvironmentDefect)
+      throw new NodeError('broken_environment', `task ${lease.taskId}: ${error.message}. Please report this.`, {
         cause: error,
       })
     throw error
@@ -468,7 +472,7 @@ function originOf(lease: Lease, { manifest, limits }: LoadedPolicy, peerId: stri
     limits,
     base: { name: policy.base.name, sha256: policy.base.ggufSha256, quantisation: policy.base.quantisation },
     adapterSha256: policy.adapter?.sha256 ?? null,
-    dialect: policy.dialect,
+    toolCallFormat: policy.toolCallFormat,
     reward: policy.reward,
     cacheType: cacheTypeFor(policy),
   }

@@ -13,7 +13,7 @@ export interface WorkReading {
 
 export interface WorkMeter {
   readonly reading: WorkReading
-  opened(lanes: number): void
+  opened(slots: number): void
   sampled(tokens: number): void
   closed(): void
 }
@@ -28,8 +28,8 @@ export function createWorkMeter(clock: Pick<Clock, 'elapsedMs'>): WorkMeter {
       const seconds = (lastMs - sinceMs) / 1000
       return { rollouts, tokens: rollouts > 0 ? tokens : 0, tokensPerSecond: seconds > 0 ? tokens / seconds : 0 }
     },
-    opened(lanes) {
-      rollouts += lanes
+    opened(slots) {
+      rollouts += slots
       tokens = 0
       sinceMs = clock.elapsedMs()
       lastMs = sinceMs
@@ -66,13 +66,13 @@ export function meteredEngine(engine: Engine, meter: WorkMeter): Engine {
       return engine.build
     },
     usePolicy: (adapter, signal) => engine.usePolicy(adapter, signal),
-    async openLanes(requests, signal) {
-      const sources = await engine.openLanes(requests, signal)
+    async openSlots(requests, signal) {
+      const sources = await engine.openSlots(requests, signal)
       meter.opened(sources.length)
       return sources.map(metered)
     },
     score: (tokens, from, signal) => engine.score(tokens, from, signal),
-    evidence: (tokens, from, signal, draws) => engine.evidence(tokens, from, signal, draws),
+    expectedMismatch: (tokens, from, signal, draws) => engine.expectedMismatch(tokens, from, signal, draws),
     close: () => engine.close(),
   }
 }

@@ -14,7 +14,7 @@ export const ENVELOPE_KINDS = [
   'group-announcement',
   'verdict-digest',
   'address-notice',
-  'board',
+  'leaderboard',
 ] as const
 export type EnvelopeKind = (typeof ENVELOPE_KINDS)[number]
 

@@ -75,7 +75,9 @@ export const REFUSALS = {
   replay_mismatch: lie('A tool call or its result differs from the replay in a fresh session.'),
   state_mismatch: lie('The final state of the world differs from the replay.'),
   reward_mismatch: lie('A reward differs from the recomputed one.'),
-  world_unstable: ignore('The world disagreed with itself on replay; the world is quarantined, not the node.'),
+  environment_nondeterministic: ignore(
+    'The world disagreed with itself on replay; the world is quarantined, not the node.',
+  ),
   duplicate: copy('The same task and completion were delivered before.'),
   logprob_mismatch: doubt('The log-probabilities are not those of the announced policy.'),
   sampler_mismatch: doubt('The sampled tokens do not follow from the sampler seeds of the lease.'),

@@ -1,16 +1,4 @@
 export { type AddressNotice, addressNotice, openAddressNotice, sealAddressNotice } from './address-notice.js'
-export {
-  type Board,
-  type BoardKey,
-  type BoardRequest,
-  type BoardTeam,
-  board,
-  boardRequest,
-  boardResponse,
-  isTeamName,
-  openBoard,
-  sealBoard,
-} from './board.js'
 export { chunkListOf, chunkListSha256, readChunkList } from './chunk-list.js'
 export type { Codec } from './codec.js'
 export { fromHex, isSha256, type Sha256, sha256, toHex } from './content-id.js'
@@ -64,6 +52,18 @@ export {
   parseInvitation,
   sealInvitation,
 } from './invitation.js'
+export {
+  isTeamName,
+  type Leaderboard,
+  type LeaderboardKey,
+  type LeaderboardRequest,
+  type LeaderboardTeam,
+  leaderboard,
+  leaderboardRequest,
+  leaderboardResponse,
+  openLeaderboard,
+  sealLeaderboard,
+} from './leaderboard.js'
 export {
   ID_BYTES,
   LEASE_SEED_BYTES,

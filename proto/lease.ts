@@ -113,7 +113,7 @@ export interface Lease {
   readonly deadlineMs: number
   readonly groupSize: number
   /** The terms that the group will be judged by, as the manifest of its round names them. */
-  readonly termsId: Sha256
+  readonly configurationId: Sha256
 }
 
 export interface LeaseResponse {
@@ -176,7 +176,7 @@ export const leaseResponse: Codec<LeaseResponse> = codec<LeaseResponse, prove.Le
       leaseId: bytesOf(lease.leaseId),
       policyId: bytesOf(lease.policyId),
       seed: bytesOf(lease.seed),
-      termsId: bytesOf(lease.termsId),
+      configurationId: bytesOf(lease.configurationId),
     })),
     renewed: response.renewed.map(({ leaseId, deadlineMs }) => ({ leaseId: bytesOf(leaseId), deadlineMs })),
     manifestId: bytesOf(response.manifestId),
@@ -197,6 +197,6 @@ function readLease(wire: Decoded<prove.Lease.$Properties>): Lease {
     seed: hexOf(wire.seed, LEASE_SEED_BYTES, 'lease seed'),
     deadlineMs: timeMs(wire.deadlineMs, 'deadline'),
     groupSize: integer(wire.groupSize, LIMITS.minGroupSize.value, LIMITS.maxGroupSize.value, 'group size'),
-    termsId: hexOf(wire.termsId, 32, 'terms id'),
+    configurationId: hexOf(wire.configurationId, 32, 'configuration id'),
   }
 }

@@ -82,7 +82,7 @@ export interface PolicyManifest {
   readonly createdAtMs: number
   readonly expiresAtMs: number
   /** Names all that the round's leases promise: a group of it is judged by these terms, whatever comes later. */
-  readonly termsId: Sha256
+  readonly configurationId: Sha256
 }
 
 export const MAX_ROUND = 2 ** 32 - 1
@@ -144,7 +144,7 @@ export const policyManifest: Codec<PolicyManifest> = codec<PolicyManifest, prove
       })),
       createdAtMs,
       expiresAtMs: integer(wire.expiresAtMs, createdAtMs, LIMITS.maxTimeMs.value, 'expiry'),
-      termsId: hexOf(wire.termsId, 32, 'terms id'),
+      configurationId: hexOf(wire.configurationId, 32, 'configuration id'),
     }
   },
   write: (manifest) => ({
@@ -166,7 +166,7 @@ export const policyManifest: Codec<PolicyManifest> = codec<PolicyManifest, prove
     })),
     taskSpec: Object.entries(manifest.taskSpec).map(([key, value]) => ({ key, value })),
     roundSecretHash: bytesOf(manifest.roundSecretHash),
-    termsId: bytesOf(manifest.termsId),
+    configurationId: bytesOf(manifest.configurationId),
     closedRounds: manifest.closedRounds.map(({ round, secret }) => ({ round, secret: bytesOf(secret) })),
   }),
 })

@@ -2,7 +2,7 @@
  * What a run speaks in all: streams, topics and messages. An invitation says it, so that a program of another version is told so
  * before it dials. Raised with every change after which older programs could not take part.
  */
-export const PROTOCOL_VERSION = 1
+export const PROTOCOL_VERSION = 2
 
 /** The first version of this package that speaks it. */
 export const PROTOCOL_NEEDS = '0.1.0'
@@ -13,7 +13,7 @@ export const PROTOCOLS = {
   group: '/prove/group/1',
   snapshot: '/prove/snapshot/2',
   verdict: '/prove/verdict/1',
-  board: '/prove/board/1',
+  leaderboard: '/prove/leaderboard/1',
 } as const
 export type ProtocolName = keyof typeof PROTOCOLS
 

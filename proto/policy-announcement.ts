@@ -12,7 +12,7 @@ import { bytes, double, number } from './wire-shape.js'
 /** How much work there is at the moment, for nodes that wait for some. */
 export interface Demand {
   /** Leases that there is room for, whoever may get them. */
-  readonly room: number
+  readonly capacity: number
   /** Nodes that asked for a lease and wait for one. */
   readonly waiting: number
 }
@@ -56,7 +56,7 @@ export const policyAnnouncement: Codec<PolicyAnnouncement> = codec<
     version: integer(wire.version, 0, MAX_ROUND, 'version'),
     policyId: hexOf(wire.policyId, 32, 'policy id'),
     expiresAtMs: timeMs(wire.expiresAtMs, 'expiry'),
-    room: integer(wire.room, 0, MOST, 'room'),
+    capacity: integer(wire.capacity, 0, MOST, 'capacity'),
     waiting: integer(wire.waiting, 0, MOST, 'waiting nodes'),
     providers: readPeers(wire.providers),
   }),
@@ -70,7 +70,7 @@ export const policyAnnouncement: Codec<PolicyAnnouncement> = codec<
 
 export const announcementOf = (
   { manifestId, manifest, envelope }: SealedManifest,
-  { room, waiting }: Demand,
+  { capacity, waiting }: Demand,
   providers: readonly PeerAddresses[],
 ): PolicyAnnouncement => ({
   manifestId,
@@ -79,7 +79,7 @@ export const announcementOf = (
   version: manifest.version,
   policyId: manifest.policyId,
   expiresAtMs: manifest.expiresAtMs,
-  room,
+  capacity,
   waiting,
   providers,
 })

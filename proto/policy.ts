@@ -36,7 +36,7 @@ export interface PolicyDescription {
   readonly base: { readonly name: string; readonly ggufSha256: Sha256; readonly quantisation: string }
   readonly adapter: AdapterDescription | null
   readonly chatTemplateSha256: Sha256
-  readonly dialect: string
+  readonly toolCallFormat: string
   readonly toolsetSchemaSha256: Sha256
   readonly sampler: SamplerSettings
   /** Version ranges of the binding and builds of llama.cpp that the canary was made for. */
@@ -92,7 +92,7 @@ export function readPolicy(wire: Decoded<prove.Policy.$Properties>): PolicyDescr
     },
     adapter: wire.adapter ? readAdapter(wire.adapter) : null,
     chatTemplateSha256: hexOf(wire.chatTemplateSha256, 32, 'chat template hash'),
-    dialect: identifier(wire.dialect, 'shortNameBytes', 'dialect'),
+    toolCallFormat: identifier(wire.toolCallFormat, 'shortNameBytes', 'tool-call format'),
     toolsetSchemaSha256: hexOf(wire.toolsetSchemaSha256, 32, 'toolset schema hash'),
     sampler: {
       temperature: finite(sampler.temperature, 0, LIMITS.samplerSetting.value, 'temperature'),
@@ -132,7 +132,7 @@ export const writePolicy = (policy: PolicyDescription): prove.Policy.$Properties
     targetModules: [...policy.adapter.targetModules],
   },
   chatTemplateSha256: bytesOf(policy.chatTemplateSha256),
-  dialect: policy.dialect,
+  toolCallFormat: policy.toolCallFormat,
   toolsetSchemaSha256: bytesOf(policy.toolsetSchemaSha256),
   sampler: policy.sampler,
   engine: policy.engine,

@@ -11,7 +11,7 @@ export type Reply =
 
 /** The reply codec for payloads of one kind. @param payload  the limit that the payload itself keeps to */
 export const reply = (
-  payload: 'leaseResponseBytes' | 'groupBodyBytes' | 'verdictResponseBytes' | 'boardResponseBytes',
+  payload: 'leaseResponseBytes' | 'groupBodyBytes' | 'verdictResponseBytes' | 'leaderboardResponseBytes',
 ): Codec<Reply> =>
   codec<Reply, prove.Reply.$Properties>({
     what: 'reply',

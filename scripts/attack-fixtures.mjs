@@ -7,15 +7,15 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 build()
 await import('../dist/swarm/polyfill.js')
 const { openTokenizer } = await import('../dist/rollout/engine/index.js')
-const { makeExhibits } = await import('../dist/test/attackers/attack-fixtures.js')
+const { makeAttackGroups } = await import('../dist/test/attackers/attack-fixtures.js')
 const tokenizer = await openTokenizer(`${root}models/demo/prove-demo-base-f16.gguf`)
 try {
-  const made = await makeExhibits(
+  const made = await makeAttackGroups(
     `${root}servers/episodes/playground/tasks.jsonl`,
     tokenizer,
     AbortSignal.timeout(60_000),
   )
-  const lines = made.map((exhibit) => `${JSON.stringify(exhibit)}\n`)
+  const lines = made.map((group) => `${JSON.stringify(group)}\n`)
   writeFileSync(`${root}servers/episodes/playground/attack-groups.jsonl`, lines.join(''))
 } finally {
   await tokenizer.close()

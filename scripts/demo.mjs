@@ -61,7 +61,7 @@ const TRAINING_TASKS = 1500
 const taskFlags = ({ seed, tasks }) => {
   const examples = TRAINING_TASKS + tasks
   return [
-    ...['--profile', 'demo', '--worlds', WORLDS.join(','), '--seed', `${seed}`],
+    ...['--profile', 'demo', '--environments', WORLDS.join(','), '--seed', `${seed}`],
     ...['--examples', `${examples}`, '--validation', '0', '--held-out', `${tasks / examples}`],
   ]
 }
@@ -207,7 +207,7 @@ async function main() {
         '--model',
         model,
         ...(options.gpu ? [] : ['--cpu']),
-        '--lanes',
+        '--slots',
         '8',
         ...listen,
         // They end with the demo, and compete with nothing but each other.

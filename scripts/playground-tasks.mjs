@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from './build.mjs'
 
 /** Tasks of one world alone, by how many calls they take, and of those without any. */
-const OF_EACH_WORLD = [3, 2, 4]
+const OF_EACH_ENVIRONMENT = [3, 2, 4]
 const OF_EACH_OTHER_KIND = 3
 
 const [folder] = process.argv.slice(2)
@@ -29,10 +29,11 @@ const choose = (fits) => {
   return task !== undefined
 }
 const missing = []
-for (const world of CATALOGUE.keys()) {
-  for (const calls of OF_EACH_WORLD) {
-    const isOwn = (task) => task.kind === 'multi-turn' && task.worlds.length === 1 && task.worlds[0].server === world
-    if (!choose((task) => isOwn(task) && task.groundTruth.length === calls) && !choose(isOwn)) missing.push(world)
+for (const environment of CATALOGUE.keys()) {
+  for (const calls of OF_EACH_ENVIRONMENT) {
+    const isOwn = (task) =>
+      task.kind === 'multi-turn' && task.environments.length === 1 && task.environments[0].environment === environment
+    if (!choose((task) => isOwn(task) && task.groundTruth.length === calls) && !choose(isOwn)) missing.push(environment)
   }
 }
 for (const kind of ['clarification', 'abstention'])

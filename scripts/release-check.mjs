@@ -114,17 +114,17 @@ async function ownWorld() {
   const { stdout } = await run('prove-server', ['check', './library'])
   assert.match(stdout, /all \d+ checks passed/)
   const made = ['--examples', '6', '--seed', '1', '--profile', 'demo', '--validation', '0']
-  await run('prove-lab', ['synthesize', '--out', 'own-tasks', '--worlds', './library', ...made])
+  await run('prove-lab', ['synthesize', '--out', 'own-tasks', '--environments', './library', ...made])
   const [first] = (await readFile(join(elsewhere, 'own-tasks/data/train.jsonl'), 'utf8')).split('\n')
   const { id: task, ground_truth: actions } = JSON.parse(first)
-  const scoring = ['score', '--dataset', 'own-tasks', '--worlds', './library']
+  const scoring = ['score', '--dataset', 'own-tasks', '--environments', './library']
   const { stdout: scored } = await run('prove-server', scoring, { input: JSON.stringify({ task, actions }) })
   assert.equal(JSON.parse(scored).solved, true)
   return 'begun, checked, synthesised over and scored'
 }
 
 async function lab() {
-  const worlds = ['--worlds', 'banking,email', '--profile', 'demo', '--validation', '0']
+  const worlds = ['--environments', 'banking,email', '--profile', 'demo', '--validation', '0']
   await run('prove-lab', ['synthesize', '--out', 'my-tasks', '--examples', '40', '--seed', '1', ...worlds])
   await run('prove-lab', ['dataset', 'verify', 'my-tasks'])
   const [first] = (await readFile(join(elsewhere, 'my-tasks/data/train.jsonl'), 'utf8')).split('\n')
@@ -194,7 +194,7 @@ async function swarm() {
   const model = ['my-adapter', '--cpu', '--data-dir', 'researcher']
   const { stdout: said } = await run(
     'prove-node',
-    ['chat', ...model, '--worlds', 'banking', '--tools', 'list_accounts'],
+    ['chat', ...model, '--environments', 'banking', '--tools', 'list_accounts'],
     {
       input: 'List my accounts.\n/quit\n',
     },

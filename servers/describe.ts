@@ -1,11 +1,11 @@
 import type { z } from 'zod'
 import { countOf } from '../common/errors/index.js'
 import {
+  type DomainRules,
   dependencyGraph,
+  type Environment,
   jsonSchemaOf,
   meaningOf,
-  type Policy,
-  type ServerDefinition,
   type ToolDefinition,
 } from './kernel/index.js'
 
@@ -19,24 +19,24 @@ interface EdgeGroup {
 }
 
 /** A world in Markdown, as `docs/servers.md` and `prove-server describe` show it. `level` is that of its heading. */
-export function describeServer(server: ServerDefinition, level = 1): string {
+export function describeEnvironment(environment: Environment, level = 1): string {
   const heading = (depth: number, text: string): string => `${'#'.repeat(level + depth)} ${text}`
-  const groups = edgeGroups(server)
+  const groups = edgeGroups(environment)
   return [
-    heading(0, server.name),
-    server.description,
-    heading(1, `${server.tools.length} tools`),
-    table(['tool', 'what it does', 'parameters', 'answers with', 'kind'], server.tools.map(toolRow)),
+    heading(0, environment.name),
+    environment.description,
+    heading(1, `${environment.tools.length} tools`),
+    table(['tool', 'what it does', 'parameters', 'answers with', 'kind'], environment.tools.map(toolRow)),
     heading(1, 'Failures'),
     table(
       ['code', 'meaning'],
-      Object.entries(server.failures).map(([code, message]) => [`\`${code}\``, message]),
+      Object.entries(environment.failures).map(([code, message]) => [`\`${code}\``, message]),
     ),
     heading(1, 'Invariants'),
-    server.invariants.map(({ name }) => `- ${name}`).join('\n'),
-    ...(server.policy ? [heading(1, 'Policy'), ...policyOf(server.policy)] : []),
+    environment.invariants.map(({ name }) => `- ${name}`).join('\n'),
+    ...(environment.domainRules ? [heading(1, 'Policy'), ...domainRulesOf(environment.domainRules)] : []),
     heading(1, 'Dependency graph'),
-    `${countOf(dependencyGraph(server).edges.length, 'edge')}: every tool on the left of a row leads to every other tool on its right.`,
+    `${countOf(dependencyGraph(environment).edges.length, 'edge')}: every tool on the left of a row leads to every other tool on its right.`,
     table(
       ['from', 'through', 'to'],
       groups.map(({ from, reason, to, kind }) => [
@@ -50,29 +50,29 @@ export function describeServer(server: ServerDefinition, level = 1): string {
 }
 
 /** The whole catalogue: a table of the worlds, then each of them. */
-export function describeCatalogue(catalogue: ReadonlyMap<string, ServerDefinition>): string {
-  const servers = [...catalogue.values()]
-  const tools = servers.reduce((sum, server) => sum + server.tools.length, 0)
+export function describeCatalogue(catalogue: ReadonlyMap<string, Environment>): string {
+  const environments = [...catalogue.values()]
+  const tools = environments.reduce((sum, environment) => sum + environment.tools.length, 0)
   return `${[
     '# The worlds',
     'Generated from the declarations in `servers/` by `npm run docs`; a test checks that it is current.',
-    `${servers.length} servers with ${tools} tools. [environments.md](environments.md) shows how to add one.`,
+    `${environments.length} servers with ${tools} tools. [environments.md](environments.md) shows how to add one.`,
     table(
-      ['server', 'tools', 'failures', 'edges', 'what it is'],
-      servers.map((server) => [
-        `[${server.name}](#${server.name})`,
-        String(server.tools.length),
-        String(Object.keys(server.failures).length),
-        String(dependencyGraph(server).edges.length),
-        server.description,
+      ['environment', 'tools', 'failures', 'edges', 'what it is'],
+      environments.map((environment) => [
+        `[${environment.name}](#${environment.name})`,
+        String(environment.tools.length),
+        String(Object.keys(environment.failures).length),
+        String(dependencyGraph(environment).edges.length),
+        environment.description,
       ]),
     ),
-    ...servers.map((server) => describeServer(server, 2)),
+    ...environments.map((environment) => describeEnvironment(environment, 2)),
   ].join('\n\n')}\n`
 }
 
 /** The rules as the assistant reads them, with the calls that they are about. */
-function policyOf({ intro, rules }: Policy): string[] {
+function domainRulesOf({ intro, rules }: DomainRules): string[] {
   return [
     intro,
     table(
@@ -128,9 +128,9 @@ function typeOf({ type, enum: options, items, minimum, maximum }: FieldSchema): 
   return minimum === undefined ? type : `${type} from ${minimum}`
 }
 
-function edgeGroups(server: ServerDefinition): EdgeGroup[] {
+function edgeGroups(environment: Environment): EdgeGroup[] {
   const groups = new Map<string, { kind: EdgeGroup['kind']; from: Set<string>; to: Set<string> }>()
-  for (const edge of dependencyGraph(server).edges) {
+  for (const edge of dependencyGraph(environment).edges) {
     const reason = edge.kind === 'explicit' ? edge.entity : edge.fact
     const id = `${edge.kind} ${reason}`
     const group = groups.get(id) ?? { kind: edge.kind, from: new Set(), to: new Set() }

@@ -1,17 +1,17 @@
 import type {
-  BoardRequest,
   GroupRequest,
+  LeaderboardRequest,
   LeaseRequest,
   LeaseResponse,
   VerdictRequest,
   VerdictResponse,
 } from '../proto/index.js'
 import {
-  boardRequest,
-  boardResponse,
   type Codec,
   groupRequest,
   LIMITS,
+  leaderboardRequest,
+  leaderboardResponse,
   leaseRequest,
   leaseResponse,
   PROTOCOLS,
@@ -78,29 +78,29 @@ export const requestVerdicts = (
   timeoutMs?: number,
 ): Promise<VerdictResponse> => sendRequest(host, VERDICT, coordinator, request, signal, timeoutMs)
 
-const BOARD: Exchange<BoardRequest, Uint8Array> = {
-  protocol: PROTOCOLS.board,
-  request: boardRequest,
-  reply: reply('boardResponseBytes'),
-  response: boardResponse,
+const LEADERBOARD: Exchange<LeaderboardRequest, Uint8Array> = {
+  protocol: PROTOCOLS.leaderboard,
+  request: leaderboardRequest,
+  reply: reply('leaderboardResponseBytes'),
+  response: leaderboardResponse,
   overRelay: true,
 }
 
 /** Answers with a sealed board. @param handler  throws a SwarmRefusal where there is none */
-export const serveBoard = (
+export const serveLeaderboard = (
   host: SwarmHost,
-  handler: (request: BoardRequest, caller: Caller) => Promise<Uint8Array>,
+  handler: (request: LeaderboardRequest, caller: Caller) => Promise<Uint8Array>,
   options?: ServeOptions,
-): Promise<Server> => serveRequests(host, BOARD, handler, options)
+): Promise<Server> => serveRequests(host, LEADERBOARD, handler, options)
 
 /** The board that a peer has, still sealed. @throws TransportError, SwarmRefusal */
-export const requestBoard = (
+export const requestLeaderboard = (
   host: SwarmHost,
   peer: string,
-  request: BoardRequest,
+  request: LeaderboardRequest,
   signal: AbortSignal,
   timeoutMs?: number,
-): Promise<Uint8Array> => sendRequest(host, BOARD, peer, request, signal, timeoutMs)
+): Promise<Uint8Array> => sendRequest(host, LEADERBOARD, peer, request, signal, timeoutMs)
 
 /** Bytes that are checked elsewhere, against a hash. */
 const rawBody: Codec<Uint8Array> = {

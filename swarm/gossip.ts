@@ -173,7 +173,7 @@ export function createGossip(pubsub: GossipSub, onRefusal: OnRefusal, logger: Sw
     },
 
     listeners: (channel) => pubsub.getSubscribers(channel.topic).map((peer) => peer.toString()),
-    mesh: (channel) => (pubsub as GossipSub & Books).getMeshPeers(channel.topic),
+    mesh: (channel) => (pubsub as GossipSub & MeshRecords).getMeshPeers(channel.topic),
 
     close() {
       for (const topic of [...listeners.keys()]) leave(topic)
@@ -183,7 +183,7 @@ export function createGossip(pubsub: GossipSub, onRefusal: OnRefusal, logger: Sw
 }
 
 /** Public members of gossipsub's class that its interface leaves out. */
-interface Books {
+interface MeshRecords {
   getMeshPeers(topic: string): readonly string[]
   readonly peers: ReadonlyMap<string, unknown>
   readonly streamsOutbound: Map<string, unknown>
@@ -194,7 +194,7 @@ interface Books {
  * meanwhile, the stream is kept, with its connection, for good: some 90 KiB for every stranger.
  */
 export function dropLostStreams(pubsub: GossipSub): void {
-  const { peers, streamsOutbound } = pubsub as GossipSub & Books
+  const { peers, streamsOutbound } = pubsub as GossipSub & MeshRecords
   for (const peer of streamsOutbound.keys()) if (!peers.has(peer)) streamsOutbound.delete(peer)
 }
 

@@ -12,7 +12,14 @@ export {
 } from './channels.js'
 export { type Clock, systemClock } from './clock.js'
 export { BlobError, IdentityError, TransportError, type TransportErrorCode } from './errors.js'
-export { requestBoard, requestLeases, requestVerdicts, serveBoard, serveLeases, serveVerdicts } from './exchanges.js'
+export {
+  requestLeaderboard,
+  requestLeases,
+  requestVerdicts,
+  serveLeaderboard,
+  serveLeases,
+  serveVerdicts,
+} from './exchanges.js'
 export type { Channel, Gossip, Listener } from './gossip.js'
 export { fetchGroupBody, type GroupExchangeOptions, offerGroup, serveGroups } from './group-exchange.js'
 export { createHost, type Finding, type HostOptions, type PeerConnection, type SwarmHost } from './host.js'

@@ -189,7 +189,7 @@ export async function fetchChunks(
     if (status !== 'busy') choice.offer(offered ?? null)
   }
 
-  const lane = async (source: SnapshotSource, lacks: Set<number>, first: boolean): Promise<void> => {
+  const slot = async (source: SnapshotSource, lacks: Set<number>, first: boolean): Promise<void> => {
     while (choice.left > 0) {
       signal.throwIfAborted()
       if (isOrigin(source.peer)) {
@@ -249,14 +249,14 @@ export async function fetchChunks(
         await learn()
         learning.set(name, learn)
       }
-      const lanes = Array.from({ length: LIMITS.snapshotInFlight.value }, (_, number) =>
-        lane(opened, lacks, number === 0).catch((why: unknown) => {
+      const slots = Array.from({ length: LIMITS.snapshotInFlight.value }, (_, number) =>
+        slot(opened, lacks, number === 0).catch((why: unknown) => {
           opened.close(why instanceof Error ? why : new Error(String(why)))
           throw why
         }),
       )
       // All of them, so that no lane still writes when the file is put in its place.
-      const failed = (await Promise.allSettled(lanes)).find((result) => result.status === 'rejected')
+      const failed = (await Promise.allSettled(slots)).find((result) => result.status === 'rejected')
       if (failed) throw failed.reason
     } catch (why) {
       if (done.signal.aborted || options.signal.aborted) return false

@@ -5,7 +5,7 @@ import { isSha256 } from '../../proto/index.js'
 import { readKey } from '../../swarm/index.js'
 import { readStep } from '../jobs/step-folder.js'
 import { followChain, LOG_START, type LogHead } from '../ledger/log-chain.js'
-import { RunFold } from '../ledger/run-reducer.js'
+import { RunReducer } from '../ledger/run-reducer.js'
 import type { RunState } from '../ledger/run-state.js'
 import { BackupError } from './backup-error.js'
 import {
@@ -91,7 +91,7 @@ async function fill(draft: string, run: string, parts: BackupParts, signal: Abor
     // A round that opens takes the oldest manifest away, so these come before what takes long. Newer ones than the log names do no harm.
     await copier.copyFolder(MANIFESTS, () => true)
     const { state, judged } = await writeEvents(draft, log, events, copier)
-    await copySpool(copier, dataDir, state)
+    await copyJobs(copier, dataDir, state)
     for (const name of ['identity.key', 'trainer.json']) await copier.copy(name)
     await copier.copyFolder(CALIBRATIONS, () => true)
     await copier.copyFolder(EVIDENCE, () => true)
@@ -126,7 +126,7 @@ async function writeEvents(
   cut: LogHead,
   copier: Copier,
 ): Promise<{ readonly state: RunState; readonly judged: ReadonlySet<string> }> {
-  const state = new RunFold()
+  const state = new RunReducer()
   const judged = new Set<string>()
   const file = await createFile(join(draft, EVENTS_FILE))
   try {
@@ -151,7 +151,7 @@ async function writeEvents(
  * Steps up to the published one, and what there is of the pending batch: its folder, and its step if the trainer has made it.
  * A step beyond these would be another one than the log goes on with, and the trainer resumes at the newest.
  */
-async function copySpool(copier: Copier, dataDir: string, state: RunState): Promise<void> {
+async function copyJobs(copier: Copier, dataDir: string, state: RunState): Promise<void> {
   const published = state.current?.step ?? 0
   const pending = state.pendingBatch
   const steps = await stepsIn(dataDir)
@@ -159,7 +159,7 @@ async function copySpool(copier: Copier, dataDir: string, state: RunState): Prom
   for (const step of steps.filter((number) => number <= published)) await copier.copyWhole(stepFolder(step))
   if (!pending) return
   if (pending.step > published && steps.includes(pending.step)) {
-    const { batchId } = await readStep(join(dataDir, 'spool'), pending.step)
+    const { batchId } = await readStep(join(dataDir, 'jobs'), pending.step)
     if (batchId === pending.batchId) await copier.copyWhole(stepFolder(pending.step))
   }
   await copier.copyFolder(batchFolder(pending.batchId), () => true)

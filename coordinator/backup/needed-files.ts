@@ -12,8 +12,8 @@ export const BLOBS = 'blobs'
 export const CALIBRATIONS = 'calibrations'
 export const EVIDENCE = 'evidence'
 export const MANIFESTS = 'manifests'
-export const STEPS = 'spool/steps'
-export const batchFolder = (batchId: string): string => `spool/batches/${batchId}`
+export const STEPS = 'jobs/steps'
+export const batchFolder = (batchId: string): string => `jobs/batches/${batchId}`
 export const stepFolder = (step: number): string => `${STEPS}/step-${step}`
 
 /** The newest manifest; a coordinator does without older ones, as it does after a disk has lost some. */
@@ -24,7 +24,7 @@ const newestManifest = ({ rounds }: RunState): string[] =>
 function untrainedBodies(state: RunState): string[] {
   const inTraining = (state.pendingBatch?.leaseIds ?? []).map((leaseId) => state.judged.get(leaseId)!)
   return [...inTraining, ...state.trainable(LIMITS.staleness.value), ...state.suspects.values(), ...state.heldBack]
-    .filter(({ flat, leaseId }) => !flat && !state.lostBodies.has(leaseId))
+    .filter(({ zeroVariance, leaseId }) => !zeroVariance && !state.lostBodies.has(leaseId))
     .map(({ bodySha256 }) => `${BODIES}/${bodySha256}`)
 }
 
@@ -35,8 +35,8 @@ function untrainedBodies(state: RunState): string[] {
  */
 export async function neededFiles(state: RunState, root: string, runId: string): Promise<string[]> {
   const manifests = newestManifest(state)
-  const calibrations = state.termsHistory
-    .flatMap(({ terms }) => Object.values(terms.audit.calibrations))
+  const calibrations = state.configurationHistory
+    .flatMap(({ configuration }) => Object.values(configuration.audit.calibrations))
     .map((sha256) => `${CALIBRATIONS}/${sha256}.json`)
   const needed = new Set(['identity.key', ...manifests, ...calibrations, ...untrainedBodies(state)])
   for (const path of manifests) {
@@ -52,7 +52,7 @@ export async function neededFiles(state: RunState, root: string, runId: string):
     const steps = [state.current.step, ...(rollback ? [state.publication(rollback.version).step] : [])]
     for (const step of steps) {
       const folder = stepFolder(step)
-      const { files } = await readStep(join(root, 'spool'), step).catch((cause: unknown) => {
+      const { files } = await readStep(join(root, 'jobs'), step).catch((cause: unknown) => {
         throw notWhole(`${folder}/step.json`, cause)
       })
       for (const name of ['step.json', ...Object.keys(files)]) needed.add(`${folder}/${name}`)

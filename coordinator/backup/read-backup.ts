@@ -3,7 +3,7 @@ import { opendir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { linesOf } from '../../common/control/index.js'
 import { followChain, LOG_START, type LogHead } from '../ledger/log-chain.js'
-import { RunFold } from '../ledger/run-reducer.js'
+import { RunReducer } from '../ledger/run-reducer.js'
 import type { RunState } from '../ledger/run-state.js'
 import { BackupError } from './backup-error.js'
 import {
@@ -81,7 +81,7 @@ async function checkFiles(folder: string, backup: BackupContent, signal: AbortSi
 }
 
 async function checkEvents(folder: string, { events }: BackupContent, signal: AbortSignal): Promise<RunState> {
-  const state = new RunFold()
+  const state = new RunReducer()
   let end: LogHead = LOG_START
   for await (const record of linesOfFile(folder, EVENTS_FILE, signal)) {
     const link = followChain(end, record)

@@ -7,7 +7,7 @@ import { sizeOf } from '../settings/learning-rates.js'
 export interface RunAnswers {
   readonly base?: string
   readonly dataset: string
-  readonly worlds: readonly string[]
+  readonly environments: readonly string[]
   readonly dataDir: string
   readonly name?: string
   readonly operator: string

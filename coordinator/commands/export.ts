@@ -97,8 +97,8 @@ const heldOutScalars = (score: HeldOutScore | null): Record<string, number> =>
 
 /** What a version's curves say; a number that is not known is left out. */
 export function scalarsOf(version: VersionReport): Scalars {
-  const { reward, solved, calls, accepted, flat, refused, tokens, staleness, parts, stats, heldOut } = version
-  const groups = Object.entries({ accepted, flat, refused, tokens, staleness })
+  const { reward, solved, calls, accepted, zeroVariance, refused, tokens, staleness, parts, stats, heldOut } = version
+  const groups = Object.entries({ accepted, zeroVariance, refused, tokens, staleness })
   const named: [string, number | null][] = [
     ...Object.entries({ reward, solved, calls }).map(([name, value]): [string, number | null] => [
       `policy/${name}`,

@@ -71,7 +71,9 @@ export function listText(groups: readonly GroupReport[]): string {
       timeOf(verdict!.atMs),
       lease.version,
       lease.taskIndex,
-      audits.find(({ accepted }) => !accepted)?.code ?? verdict!.code ?? (verdict!.flat ? 'flat' : 'accepted'),
+      audits.find(({ accepted }) => !accepted)?.code ??
+        verdict!.code ??
+        (verdict!.zeroVariance ? 'zero-variance' : 'accepted'),
       verdict!.rewards.map((reward) => reward.toFixed(2)).join(' '),
       batches.map(({ step, outcome }) => `step ${step} ${outcome}`).join(', ') || unusedFor || '-',
     ]),
@@ -99,8 +101,10 @@ export function groupText({ lease, verdict, audits, batches, unusedFor, released
   ]
   if (released !== null) lines.push(`no longer worked on: ${released}`)
   if (verdict) {
-    const { accepted, code, detail, flat, audit, credit, rewards, solved, calls, sampledTokens } = verdict
-    const outcome = accepted ? `accepted${flat ? ', without reward variance' : ''}` : `refused: ${code} ${detail}`
+    const { accepted, code, detail, zeroVariance, audit, credit, rewards, solved, calls, sampledTokens } = verdict
+    const outcome = accepted
+      ? `accepted${zeroVariance ? ', without reward variance' : ''}`
+      : `refused: ${code} ${detail}`
     lines.push(
       `${outcome}; audit: ${audit}; credit ${credit.toFixed(1)}`,
       `rewards ${rewards.map((reward) => reward.toFixed(3)).join(' ')}`,

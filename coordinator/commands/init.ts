@@ -4,8 +4,8 @@ import { basename, join, relative, resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { packageRoot } from '../../common/cli/index.js'
 import { type ModelFacts, openTokenizer, readModelFacts } from '../../rollout/engine/index.js'
-import { createStage, DEFAULT_LIMITS, DEFAULT_RULES, rulesNamed } from '../../rollout/episode/index.js'
-import { withWorldFolders } from '../../servers/environment-option.js'
+import { createEpisodeRuntime, DEFAULT_LIMITS, DEFAULT_RULES, rulesNamed } from '../../rollout/episode/index.js'
+import { withEnvironmentFolders } from '../../servers/environment-option.js'
 import { defaultPython } from '../jobs/python.js'
 import { ConfigError, parseConfig, type RunConfig } from '../settings/config.js'
 import { longestPrompt } from '../settings/first-prompts.js'
@@ -23,10 +23,10 @@ const DEMO_CALIBRATIONS = ['calibration-f16.json', 'calibration-f16-cuda.json'].
   join(packageRoot, 'models', 'demo', name),
 )
 /** What the demo model has learnt the words of. */
-const DEMO_TASKS = '--profile demo --worlds banking,calendar,email,issue_tracker --examples 2000'
+const DEMO_TASKS = '--profile demo --environments banking,calendar,email,issue_tracker --examples 2000'
 
 export function addInitCommand(program: Command): void {
-  withWorldFolders(program.command('init'))
+  withEnvironmentFolders(program.command('init'))
     .description(`Write a commented ${FILE} for a new run, by questions on a terminal or by these options`)
     .argument('[folder]', 'where it goes', '.')
     .option('--base <gguf>', `base model, a GGUF file; ${DEMO}: the small one that comes with this package`)
@@ -85,7 +85,7 @@ function wishesOf(
   return {
     ...{ base: path, operator, purpose, port, announce },
     dataset: resolve(folder, answers.dataset),
-    worlds: answers.worlds.map((one) => resolve(one)),
+    environments: answers.environments.map((one) => resolve(one)),
     dataDir: resolve(folder, answers.dataDir),
     name: answers.name ?? facts.name ?? basename(path, '.gguf'),
     calibrations: calibration.length > 0 ? calibration.map((one) => resolve(one)) : own,
@@ -145,10 +145,10 @@ function factsOf(path: string): ModelFacts {
 const TRAINED_ARCHITECTURES = ['qwen3', 'qwen2', 'granite']
 
 async function promptTokens(dataset: string, base: string): Promise<number> {
-  const { tasks, servers } = await readTaskSet(dataset, 'train')
+  const { tasks, environments } = await readTaskSet(dataset, 'train')
   const tokenizer = await openTokenizer(base)
   try {
-    return longestPrompt(tasks, createStage(servers, tokenizer, rulesNamed(DEFAULT_RULES)))
+    return longestPrompt(tasks, createEpisodeRuntime(environments, tokenizer, rulesNamed(DEFAULT_RULES)))
   } finally {
     await tokenizer.close()
   }

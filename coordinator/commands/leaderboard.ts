@@ -1,31 +1,31 @@
 import type { Command } from 'commander'
-import { RunFold } from '../ledger/run-reducer.js'
+import { RunReducer } from '../ledger/run-reducer.js'
 import { type Ranking, rankingOf } from '../report/leaderboard.js'
 import { interruptible } from './interruptible.js'
 import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-log.js'
 import { tableOf } from './table.js'
 
-export function addBoardCommand(program: Command): void {
+export function addLeaderboardCommand(program: Command): void {
   withRunOptions(
     program
-      .command('board')
+      .command('leaderboard')
       .description('Keys and teams by credit: all of them, as "prove-node board" shows the first'),
   )
     .option('--json', 'one JSON object on stdout', false)
-    .action(board)
+    .action(leaderboard)
 }
 
-async function board(options: RunOptions & { json: boolean }): Promise<void> {
-  const dataDir = dataDirOf('board', options)
+async function leaderboard(options: RunOptions & { json: boolean }): Promise<void> {
+  const dataDir = dataDirOf('leaderboard', options)
   await interruptible('the command', async (signal) => {
-    const fold = new RunFold()
-    for await (const event of readEvents(dataDir, signal)) fold.apply(event)
-    const ranking = rankingOf(fold)
-    process.stdout.write(`${options.json ? JSON.stringify(ranking) : boardText(ranking)}\n`)
+    const reducer = new RunReducer()
+    for await (const event of readEvents(dataDir, signal)) reducer.apply(event)
+    const ranking = rankingOf(reducer)
+    process.stdout.write(`${options.json ? JSON.stringify(ranking) : leaderboardText(ranking)}\n`)
   })
 }
 
-export function boardText({ keys, teams }: Ranking): string {
+export function leaderboardText({ keys, teams }: Ranking): string {
   if (keys.length === 0) return 'nobody has earned anything yet'
   const ranked = (names: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
     tableOf(

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type NodeReport, type NodeStanding, NodesTally } from '../report/node-report.js'
+import { type NodeReport, type NodeReputation, NodesTally } from '../report/node-report.js'
 import { countsOf, durationOf, numberOf, timeOf } from '../report/words.js'
 import { interruptible } from './interruptible.js'
 import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-log.js'
@@ -33,31 +33,31 @@ export function nodesText(reports: readonly NodeReport[], nowMs: number): string
   if (reports.length === 0) return 'no key has asked for work yet'
   const columns = [
     'key',
-    'standing',
+    'reputation',
     'program',
     'backend',
     'tokens/s',
     'seen',
     'accepted',
-    'flat',
+    'zero variance',
     'refused',
     'open',
     'abandoned',
     'audits',
     'credit',
   ]
-  const left = new Set(['standing', 'program', 'backend', 'refused'])
+  const left = new Set(['reputation', 'program', 'backend', 'refused'])
   return tableOf(
     columns.map((name) => ({ name, left: left.has(name) })),
     reports.map((node) => [
       node.node,
-      standingText(node.standing),
+      reputationText(node.reputation),
       node.agent ?? '-',
       node.backend ?? '-',
       numberOf(node.pace, 1),
       `${durationOf(nowMs - node.lastSeenAtMs)} ago`,
       node.accepted,
-      node.flat,
+      node.zeroVariance,
       countsOf(node.refused) || '-',
       node.openLeases,
       node.abandoned,
@@ -67,5 +67,5 @@ export function nodesText(reports: readonly NodeReport[], nowMs: number): string
   )
 }
 
-const standingText = (standing: NodeStanding): string =>
-  standing.kind === 'quarantined' ? `quarantined until ${timeOf(standing.untilMs)}` : standing.kind
+const reputationText = (reputation: NodeReputation): string =>
+  reputation.kind === 'quarantined' ? `quarantined until ${timeOf(reputation.untilMs)}` : reputation.kind

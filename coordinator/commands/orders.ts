@@ -87,19 +87,19 @@ export function addDropTaskCommand(program: Command): void {
     )
 }
 
-export function addRestWorldCommand(program: Command): void {
-  withReason(orderCommand(program, 'rest-world', 'Give no leases for the tasks of a world until it is woken'))
+export function addDisableEnvironmentCommand(program: Command): void {
+  withReason(orderCommand(program, 'disable-environment', 'Give no leases for the tasks of a world until it is woken'))
     .argument('<world>', 'such as banking')
-    .action((world: string, options: OrderOptions) =>
-      give('rest-world', options, { order: 'rest-world', reason: why(options), world }),
+    .action((environment: string, options: OrderOptions) =>
+      give('disable-environment', options, { order: 'disable-environment', reason: why(options), environment }),
     )
 }
 
-export function addWakeWorldCommand(program: Command): void {
-  withReason(orderCommand(program, 'wake-world', 'End the rest of a world'))
+export function addEnableEnvironmentCommand(program: Command): void {
+  withReason(orderCommand(program, 'enable-environment', 'End the rest of a world'))
     .argument('<world>', 'such as banking')
-    .action((world: string, options: OrderOptions) =>
-      give('wake-world', options, { order: 'wake-world', reason: why(options), world }),
+    .action((environment: string, options: OrderOptions) =>
+      give('enable-environment', options, { order: 'enable-environment', reason: why(options), environment }),
     )
 }
 

@@ -53,7 +53,7 @@ function invitationLines(invitation: string, file: string, reach: DirectReach): 
 
 function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string | null {
   switch (event.type) {
-    case 'terms':
+    case 'configured':
       return event.changes.length === 0
         ? null
         : `the terms change with the next round${event.ordered ? orderedBy(event.ordered) : ''}: ${event.changes.map(({ field, from, to }) => `${field} ${from} -> ${to}`).join(', ')}`
@@ -66,7 +66,7 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
     case 'judged': {
       const rewards = event.rewards.map((reward) => reward.toFixed(2)).join(' ')
       const outcome = event.accepted
-        ? `accepted${event.audit === 'passed' ? ' after an audit' : ''}${event.flat ? ' (no variance)' : ''}`
+        ? `accepted${event.audit === 'passed' ? ' after an audit' : ''}${event.zeroVariance ? ' (no variance)' : ''}`
         : `refused: ${event.code} ${event.detail}`
       return `group of ${event.node.slice(-8)} for version ${event.version} ${outcome}, rewards ${rewards}`
     }
@@ -79,8 +79,8 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
       return `${event.node.slice(-8)} is new: it gets leases from the next round on`
     case 'team-joined':
       return `${event.node.slice(-8)} is ${event.team === null ? 'in no team any more' : `in the team ${event.team}`}`
-    case 'world-quarantined':
-      return `the world ${event.server} disagrees with itself: no more leases for its tasks`
+    case 'environment-quarantined':
+      return `the world ${event.environment} disagrees with itself: no more leases for its tasks`
     case 'body-lost':
       return `group ${event.leaseId.slice(0, 8)} is lost to training: ${event.detail}`
     case 'batched':
@@ -106,10 +106,10 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
       return `${event.node} has its standing back${orderedBy(event)}`
     case 'task-dropped':
       return `the task ${event.taskId} is dropped${orderedBy(event)}`
-    case 'world-rested':
-      return `the world ${event.server} is at rest${orderedBy(event)}`
-    case 'world-woken':
-      return `the world ${event.server} is awake again${orderedBy(event)}`
+    case 'environment-disabled':
+      return `the world ${event.environment} is at rest${orderedBy(event)}`
+    case 'environment-enabled':
+      return `the world ${event.environment} is awake again${orderedBy(event)}`
     case 'rollback-ordered':
       return `the run goes back to version ${event.version}${orderedBy(event)}`
     case 'announced':
@@ -126,12 +126,20 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
 const orderedBy = ({ by, reason }: { readonly by: { readonly who: string }; readonly reason: string | null }): string =>
   ` (${by.who}${reason === null ? '' : `: ${reason}`})`
 
-function rehearsalLine({ groups, rollouts, solved, reward, calls, flat, isWhole }: EventOf<'rehearsed'>): string {
+function rehearsalLine({
+  groups,
+  rollouts,
+  solved,
+  reward,
+  calls,
+  zeroVariance,
+  isWhole,
+}: EventOf<'rehearsed'>): string {
   if (groups === 0)
     return 'the dry run: not one task was played in the time there was; the model is too slow for this machine, or the machine is busy'
   const per = (calls / rollouts).toFixed(1)
   const rest = isWhole ? '' : '; it was stopped there, for the time it takes'
-  return `the dry run: ${rollouts} rollouts of ${groups} tasks, ${solved} solved, mean reward ${reward.toFixed(3)}, ${per} calls each, ${flat} groups without variance${rest}`
+  return `the dry run: ${rollouts} rollouts of ${groups} tasks, ${solved} solved, mean reward ${reward.toFixed(3)}, ${per} calls each, ${zeroVariance} groups without variance${rest}`
 }
 
 const scoreLine = (event: EventOf<'scored'>): string =>

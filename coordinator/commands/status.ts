@@ -37,23 +37,26 @@ const SHOWN = 10
 
 /** @param nowMs  when it is read */
 export function statusText(report: RunReport, isRunning: boolean, nowMs: number): string {
-  const { terms, versions } = report
-  if (!terms || report.startedAtMs === null || report.lastEventAtMs === null)
+  const { configuration, versions } = report
+  if (!configuration || report.startedAtMs === null || report.lastEventAtMs === null)
     return 'nothing has happened in this run yet'
   const newest = versions.length - 1
   const refused = [...report.refused.values()].reduce((sum, count) => sum + count, 0)
-  const flat = report.accepted === 0 ? '' : `, ${Math.round((100 * report.flat) / report.accepted)} % without variance`
+  const zeroVariance =
+    report.accepted === 0 ? '' : `, ${Math.round((100 * report.zeroVariance) / report.accepted)} % without variance`
   const lines = [
     `${isRunning ? 'the coordinator is running' : 'no coordinator is running'}; the last event was ${durationOf(nowMs - report.lastEventAtMs)} ago`,
-    `version ${Math.max(0, newest)} of ${terms.versions} of ${terms.base.name}, begun ${timeOf(report.startedAtMs)}, round ${report.round ?? '-'}`,
+    `version ${Math.max(0, newest)} of ${configuration.versions} of ${configuration.base.name}, begun ${timeOf(report.startedAtMs)}, round ${report.round ?? '-'}`,
     ...orderWords(report.orders),
     forecast(report, newest, nowMs),
-    `groups: ${report.accepted} accepted${flat}, ${refused} refused${refused === 0 ? '' : ` (${countsOf(report.refused)})`}`,
+    `groups: ${report.accepted} accepted${zeroVariance}, ${refused} refused${refused === 0 ? '' : ` (${countsOf(report.refused)})`}`,
     `keys: ${report.keys}; open leases: ${report.openLeases}; tokens judged: ${report.tokens.toLocaleString('en')}`,
     heldOutLine(versions),
     report.pendingBatch === null ? null : `in training: ${report.pendingBatch}`,
     ...alarmsOf(report).map(({ text }) => `look at this: ${text}`),
-    ...report.quarantinedWorlds.map((world) => `the world ${world} disagrees with itself and gets no leases`),
+    ...report.quarantinedEnvironments.map(
+      (environment) => `the world ${environment} disagrees with itself and gets no leases`,
+    ),
     ...report.refusedBatches
       .slice(-3)
       .map(({ batchId, code, detail }) => `batch ${batchId} was refused: ${code} ${detail}`),
@@ -62,8 +65,8 @@ export function statusText(report: RunReport, isRunning: boolean, nowMs: number)
   return versions.length === 0 ? shown : `${shown}\n\n${versionTable(versions.slice(-SHOWN))}`
 }
 
-function forecast({ terms, completeAtMs }: RunReport, newest: number, nowMs: number): string | null {
-  if (newest >= terms!.versions) return 'the run is complete'
+function forecast({ configuration, completeAtMs }: RunReport, newest: number, nowMs: number): string | null {
+  if (newest >= configuration!.versions) return 'the run is complete'
   if (completeAtMs === null) return null
   const rest = completeAtMs - nowMs
   return rest > 0 ? `complete in about ${durationOf(rest)}` : 'the next version takes longer than those before it'
@@ -90,7 +93,7 @@ function versionTable(versions: readonly VersionReport[]): string {
     'calls',
     'held-out',
     'accepted',
-    'flat',
+    'zero variance',
     'refused',
     'loss',
     'KL',
@@ -106,7 +109,7 @@ function versionTable(versions: readonly VersionReport[]): string {
       numberOf(version.calls, 1),
       numberOf(version.heldOut?.reward.mean),
       version.accepted,
-      version.flat,
+      version.zeroVariance,
       version.refused,
       numberOf(version.stats.loss, 4),
       numberOf(version.stats.mismatchKl, 5),

@@ -189,12 +189,14 @@ export function dashboardApp(parts: DashboardParts, access: Access, signal: Abor
   })
   app.get('/coverage', (context) => {
     const { tasks } = parts.taskSet
-    const worlds = report.coverage.worlds(tasks.map((task) => task.worlds.map(({ server }) => server)))
+    const environments = report.coverage.environments(
+      tasks.map((task) => task.environments.map(({ environment }) => environment)),
+    )
     return show(
       context,
       '/coverage',
       'Tasks',
-      coverage(worlds, report.coverage.tasks(), tasks.length, report.state.orders),
+      coverage(environments, report.coverage.tasks(), tasks.length, report.state.orders),
     )
   })
   app.get('/versions', (context) => {

@@ -34,14 +34,14 @@ async function hasNews(
   signal: AbortSignal,
 ): Promise<boolean> {
   const over = new AbortController()
-  const heard = Promise.withResolvers<boolean>()
-  const stop = report.listen(() => heard.resolve(true))
+  const understood = Promise.withResolvers<boolean>()
+  const stop = report.listen(() => understood.resolve(true))
   const silent = clock.sleep(DASHBOARD_LIMITS.heartbeatMs, AbortSignal.any([signal, over.signal])).then(
     () => false,
     () => false,
   )
   try {
-    return await Promise.race([heard.promise, silent])
+    return await Promise.race([understood.promise, silent])
   } finally {
     stop()
     over.abort()

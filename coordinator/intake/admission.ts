@@ -1,16 +1,16 @@
 import { type GroupAnnouncement, type RefusalCode, refusal, type SwarmRefusal } from '../../proto/index.js'
 import type { Task } from '../../rollout/episode/index.js'
 import {
-  ANNOUNCEMENT_STAGE,
-  beginStage,
+  ANNOUNCEMENT_CHECK,
+  beginCheck,
+  type CheckWatch,
   largestBody,
   outcomeOf,
-  type StageWatch,
 } from '../../rollout/verification/index.js'
 import type { Clock, ReceivedGroup } from '../../swarm/index.js'
-import type { LeaseTerms } from '../ledger/run-configuration.js'
-import type { LeaseRecord, RunState, TermsOf } from '../ledger/run-state.js'
-import { isFlat } from './outcome.js'
+import type { LeaseConfiguration } from '../ledger/run-configuration.js'
+import type { ConfigurationOf, LeaseRecord, RunState } from '../ledger/run-state.js'
+import { isZeroVariance } from './outcome.js'
 
 /** A group that was announced in time may arrive this much after its deadline: gossip and clocks are not exact. */
 export const GRACE_MS = 5000
@@ -18,7 +18,7 @@ export const GRACE_MS = 5000
  * Announced groups without a verdict, which with their bodies bounds memory: of each kind of node so many. Judging is one at a time,
  * but whoever announces and never delivers must hold up nobody else, and neither must groups that wait for their audits.
  */
-export const MAX_IN_HAND = 64
+export const MAX_IN_PROGRESS = 64
 
 /** How far a node is known: not to deliver, to deliver groups that are all audited, or to deliver and be believed. */
 export type NodeKind = 'unknown' | 'watched' | 'trusted'
@@ -26,7 +26,7 @@ export type NodeKind = 'unknown' | 'watched' | 'trusted'
 /** What is known of the lease that an announcement names, when it comes. */
 export interface LeaseFacts {
   readonly lease: LeaseRecord
-  readonly terms: LeaseTerms
+  readonly configuration: LeaseConfiguration
   readonly taskId: string
   readonly policyId: string
   /** The only body that the lease still takes: of its verdict, or of a draw that its node has noticed. null: any. */
@@ -45,13 +45,14 @@ export function admissionFault(
   nowMs: number,
 ): AdmissionFault | null {
   if (facts === null) return ['unknown_lease', announcement.leaseId]
-  const { lease, terms, taskId, policyId, fixedBodySha256, isJudged, isQuarantined } = facts
+  const { lease, configuration, taskId, policyId, fixedBodySha256, isJudged, isQuarantined } = facts
   if (lease.node !== signer) return ['lease_owner', `the lease belongs to ${lease.node}`]
   if (fixedBodySha256 !== null && fixedBodySha256 !== announcement.bodySha256)
     return ['replayed', 'another body was announced for the lease']
   if (announcement.taskId !== taskId) return ['body_mismatch', 'the lease is about another task']
   if (announcement.policyId !== policyId) return ['wrong_policy', 'the lease is for another policy']
-  if (announcement.rewards.length !== terms.groupSize) return ['wrong_group_size', String(announcement.rewards.length)]
+  if (announcement.rewards.length !== configuration.groupSize)
+    return ['wrong_group_size', String(announcement.rewards.length)]
   if (isJudged) return null
   if (isOverdue(lease, nowMs)) return ['lease_expired', `by ${nowMs - lease.deadlineMs} ms`]
   return isQuarantined ? ['quarantined', ''] : null
@@ -74,7 +75,7 @@ export type NextStep =
  */
 export function nextStep(
   { rewards, bodySizeBytes }: Pick<GroupAnnouncement, 'rewards' | 'bodySizeBytes'>,
-  { groupSize, limits, maxStaleness }: LeaseTerms,
+  { groupSize, limits, maxStaleness }: LeaseConfiguration,
   versionsLate: number,
   drawn: boolean,
 ): NextStep {
@@ -85,11 +86,11 @@ export function nextStep(
     const detail = `a body of ${bodySizeBytes} B, at most ${largest} are possible in this run`
     return { do: 'refuse', code: 'too_large', detail }
   }
-  return { do: isFlat(rewards) && !drawn ? 'believe' : 'judge' }
+  return { do: isZeroVariance(rewards) && !drawn ? 'believe' : 'judge' }
 }
 
 /** Groups that were taken in and have no verdict yet, with their nodes. */
-export class InHand {
+export class InProgress {
   readonly #groups = new Map<string, { readonly node: string; readonly kind: NodeKind }>()
   readonly #ofNode = new Map<string, number>()
   readonly #ofKind = new Map<NodeKind, number>()
@@ -97,7 +98,7 @@ export class InHand {
   /** @param perNode  groups of one node @param most  of nodes of each kind */
   constructor(
     readonly perNode: () => number,
-    readonly most = MAX_IN_HAND,
+    readonly most = MAX_IN_PROGRESS,
   ) {}
 
   has(leaseId: string): boolean {
@@ -130,11 +131,11 @@ export class InHand {
 export interface AdmissionParts {
   readonly state: Pick<RunState, 'leases' | 'judged' | 'nodes' | 'roundOf'>
   readonly tasks: readonly Pick<Task, 'id'>[]
-  readonly termsOf: TermsOf
+  readonly configurationOf: ConfigurationOf
   /** The body that a drawn group has still to show. */
   readonly owedBody: (leaseId: string) => string | undefined
   readonly clock: Pick<Clock, 'now'>
-  readonly watch: StageWatch
+  readonly watch: CheckWatch
 }
 
 /** Stage 0 of judging, the part that knows leases: may this announcement be taken in? */
@@ -146,7 +147,7 @@ export interface Admission {
 }
 
 export function createAdmission(parts: AdmissionParts): Admission {
-  const { state, tasks, termsOf, owedBody, clock, watch } = parts
+  const { state, tasks, configurationOf, owedBody, clock, watch } = parts
 
   const factsOf = (leaseId: string): LeaseFacts | null => {
     const lease = state.leases.get(leaseId)
@@ -154,12 +155,12 @@ export function createAdmission(parts: AdmissionParts): Admission {
     const judged = state.judged.get(leaseId)
     return {
       lease,
-      terms: termsOf(lease),
+      configuration: configurationOf(lease),
       taskId: tasks[lease.taskIndex]!.id,
       policyId: state.roundOf(lease).policyId,
       fixedBodySha256: judged?.bodySha256 ?? owedBody(leaseId) ?? null,
       isJudged: judged !== undefined,
-      isQuarantined: state.nodes.get(lease.node)?.standing.isQuarantined(clock.now()) ?? false,
+      isQuarantined: state.nodes.get(lease.node)?.reputation.isQuarantined(clock.now()) ?? false,
     }
   }
 
@@ -170,7 +171,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
 
   return {
     check(group) {
-      const end = beginStage(ANNOUNCEMENT_STAGE.number, watch)
+      const end = beginCheck(ANNOUNCEMENT_CHECK.number, watch)
       const fault = faultOf(group)
       // What passes comes back to be admitted, and is counted then.
       if (!fault) return
@@ -178,7 +179,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
       throw fault
     },
     admit(group) {
-      const end = beginStage(ANNOUNCEMENT_STAGE.number, watch)
+      const end = beginCheck(ANNOUNCEMENT_CHECK.number, watch)
       const fault = faultOf(group)
       end(fault ? outcomeOf(fault) : 'passed')
       if (fault) throw fault

@@ -33,7 +33,7 @@ export interface AuditQueue {
    * @returns  the evidence on the group's sampled tokens, or null when the recomputation refused this very group
    * @throws TrainerError when there will be no evidence on anything; the signal's reason
    */
-  evidence(subject: JobSubject, group: AuditedGroup, reliable: boolean): Promise<SampledToken[] | null>
+  tokenScores(subject: JobSubject, group: AuditedGroup, reliable: boolean): Promise<SampledToken[] | null>
 }
 
 interface Waiting {
@@ -51,12 +51,12 @@ export function createAuditQueue(run: AuditJobRunner, signal: AbortSignal): Audi
   const answer = async (job: readonly Waiting[]): Promise<void> => {
     const { subject } = job[0]!
     try {
-      const evidence = await run(
+      const tokenScores = await run(
         subject,
         job.map(({ group }) => group),
         signal,
       )
-      for (const [i, { done }] of job.entries()) done.resolve(evidence[i]!)
+      for (const [i, { done }] of job.entries()) done.resolve(tokenScores[i]!)
     } catch (error) {
       if (!(error instanceof TrainerError && error.code === 'audit_refused')) {
         for (const { done } of job) done.reject(error)
@@ -88,7 +88,7 @@ export function createAuditQueue(run: AuditJobRunner, signal: AbortSignal): Audi
     get waiting() {
       return lines.reliable.length + lines.other.length
     },
-    evidence(subject, group, reliable) {
+    tokenScores(subject, group, reliable) {
       const done = Promise.withResolvers<SampledToken[] | null>()
       lines[reliable ? 'reliable' : 'other'].push({ subject, group, done })
       void work()

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import type { EpisodeLimits } from '../../rollout/episode/limits.js'
 import type { SampledToken } from '../../rollout/verification/sampled-token.js'
 import type { AuditedGroup, TokenReader } from '../../rollout/verification/sampled-turns.js'
-import { type AuditJob, readEvidence, removeAudit, writeAudit } from '../jobs/audit-folder.js'
+import { type AuditJob, readTokenScores, removeAudit, writeAudit } from '../jobs/audit-folder.js'
 import type { AuditProcess } from '../jobs/audit-process.js'
 import { TrainerError } from '../jobs/errors.js'
 
-export interface AuditDesk {
+export interface AuditService {
   readonly process: AuditProcess
-  readonly spool: string
+  readonly jobs: string
   readonly baseSha256: string
   readonly reader: TokenReader
   readonly limits: EpisodeLimits
@@ -21,24 +21,24 @@ export interface AuditDesk {
  * @throws TrainerError (`audit_refused`: these groups cannot be computed), EvidenceError, and the signal's reason: the job then stays, and the next call finds its answer
  */
 export async function auditGroups(
-  desk: AuditDesk,
+  service: AuditService,
   adapterSha256: string | null,
   groups: readonly AuditedGroup[],
   signal: AbortSignal,
 ): Promise<SampledToken[][]> {
-  const { process, spool, baseSha256, reader, limits } = desk
+  const { process, jobs, baseSha256, reader, limits } = service
   const job: AuditJob = { auditId: auditId(adapterSha256, groups), baseSha256, adapterSha256, groups }
-  await writeAudit(spool, job, limits)
+  await writeAudit(jobs, job, limits)
   const outcome = await process.outcome(job.auditId, signal)
   if (outcome.kind === 'refused') {
-    await removeAudit(spool, job.auditId)
+    await removeAudit(jobs, job.auditId)
     throw new TrainerError('audit_refused', `${job.auditId}: ${outcome.code} ${outcome.detail}`)
   }
   try {
-    return await readEvidence(spool, job, limits, reader)
+    return await readTokenScores(jobs, job, limits, reader)
   } finally {
     // Damaged evidence too: left there it would answer the same job for ever.
-    await removeAudit(spool, job.auditId)
+    await removeAudit(jobs, job.auditId)
   }
 }
 

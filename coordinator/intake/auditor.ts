@@ -6,22 +6,22 @@ import {
   type AuditedGroup,
   type AuditFinding,
   type Calibration,
-  expectedRepair,
+  type CheckWatch,
+  expectedLogitError,
   judgeStatistics,
+  type LogitErrorSums,
   measureGroup,
-  type RepairSums,
   type SampledToken,
-  type StageWatch,
-  sumRepairs,
+  sumLogitErrors,
   UNWATCHED,
 } from '../../rollout/verification/index.js'
 import type { BlobStore, Clock } from '../../swarm/index.js'
 import { offerAdapter, pruneAdapters } from '../jobs/audit-folder.js'
 import { createAuditProcess } from '../jobs/audit-process.js'
-import { readBatchEvidence } from '../jobs/batch-folder.js'
+import { readBatchTokenScores } from '../jobs/batch-folder.js'
 import { TrainerError } from '../jobs/errors.js'
 import { createAuditQueue, JOB_GROUPS } from './audit-queue.js'
-import { type AuditDesk, auditGroups } from './audit-run.js'
+import { type AuditService, auditGroups } from './audit-run.js'
 
 // An audit goes from here through audit-queue.ts, which makes jobs of groups, to audit-run.ts, which has one job done.
 
@@ -40,7 +40,7 @@ export interface AuditRequest extends AuditedGroup {
 
 export type AuditReport =
   | Extract<AuditFinding, { accepted: false }>
-  | { readonly accepted: true; readonly repairs: RepairSums }
+  | { readonly accepted: true; readonly logitErrors: LogitErrorSums }
 
 /** The stages of judging that need the policy's forward pass, for a run. */
 export interface Auditor {
@@ -60,7 +60,7 @@ export interface Auditor {
 }
 
 export interface AuditorParts {
-  readonly desk: Omit<AuditDesk, 'limits'>
+  readonly service: Omit<AuditService, 'limits'>
   /** Of the run's terms, old ones too, by hash. */
   readonly calibrations: ReadonlyMap<string, Calibration>
   /** Where the published adapters are. */
@@ -68,7 +68,7 @@ export interface AuditorParts {
   readonly clock: Pick<Clock, 'sleep' | 'timeout'>
   /** Adapters that stay in the spool: of so many versions groups are under audit at a time. Another one is put there again. */
   readonly adaptersKept: () => number
-  readonly watch?: StageWatch
+  readonly watch?: CheckWatch
   readonly signal: AbortSignal
 }
 
@@ -79,35 +79,35 @@ const RETRY_MS = 1000
 export const LONGEST_LINE = 4 * JOB_GROUPS
 
 export async function createAuditor(parts: AuditorParts): Promise<Auditor> {
-  const { desk, calibrations, adaptersKept, watch = UNWATCHED, signal } = parts
+  const { service, calibrations, adaptersKept, watch = UNWATCHED, signal } = parts
   // Groups without a verdict are offered again; answers that nobody asks for any more would only pile up.
   // Adapters are put there again as they are needed, from where they are checked.
-  for (const name of ['audits', 'evidence', 'adapters'])
-    await rm(join(desk.spool, name), { recursive: true, force: true })
+  for (const name of ['audits', 'token-scores', 'adapters'])
+    await rm(join(service.jobs, name), { recursive: true, force: true })
   let offered: readonly string[] = []
   const queue = createAuditQueue(async ({ adapterSha256, limits }, groups, ending) => {
     if (!offered.includes(adapterSha256)) {
       const adapter = await adapterOf(adapterSha256, parts)
-      await offerAdapter(desk.spool, adapter)
+      await offerAdapter(service.jobs, adapter)
       offered = [adapterSha256, ...offered].slice(0, adaptersKept())
-      await pruneAdapters(desk.spool, offered)
+      await pruneAdapters(service.jobs, offered)
     }
-    return auditGroups({ ...desk, limits }, adapterSha256, groups, ending)
+    return auditGroups({ ...service, limits }, adapterSha256, groups, ending)
   }, signal)
   // Before anything is judged: a calibration that cannot say what is honest is no reason to refuse a group.
-  const expected = new Map([...calibrations].map(([sha256, calibration]) => [sha256, expectedRepair(calibration)]))
+  const expected = new Map([...calibrations].map(([sha256, calibration]) => [sha256, expectedLogitError(calibration)]))
   const judge = (
     { calibrationSha256, rollouts, rewards }: AuditRequest,
-    evidence: readonly SampledToken[],
+    tokenScores: readonly SampledToken[],
     sinceMs: number,
   ): AuditReport | null => {
     const calibration = calibrations.get(calibrationSha256)
     const honest = expected.get(calibrationSha256)
     if (!calibration || !honest) return null
-    const finding = judgeStatistics(measureGroup(evidence), calibration.thresholds, { watch, sinceMs })
+    const finding = judgeStatistics(measureGroup(tokenScores), calibration.thresholds, { watch, sinceMs })
     if (!finding.accepted) return finding
     const earned = rollouts.map(({ logprobs }, i) => ({ sampled: logprobs.length, reward: rewards[i]! }))
-    return { accepted: true, repairs: sumRepairs(evidence, earned, honest) }
+    return { accepted: true, logitErrors: sumLogitErrors(tokenScores, earned, honest) }
   }
   return {
     get isBehind() {
@@ -117,12 +117,12 @@ export async function createAuditor(parts: AuditorParts): Promise<Auditor> {
       const { adapterSha256, limits, calibrationSha256, leaseId, leaseSeed, rollouts, reliable } = request
       if (!calibrations.has(calibrationSha256)) return null
       const sinceMs = watch.now()
-      const evidence = await queue.evidence({ adapterSha256, limits }, { leaseId, leaseSeed, rollouts }, reliable)
-      return evidence && judge(request, evidence, sinceMs)
+      const tokenScores = await queue.tokenScores({ adapterSha256, limits }, { leaseId, leaseSeed, rollouts }, reliable)
+      return tokenScores && judge(request, tokenScores, sinceMs)
     },
     async auditBatch(batchId, requests) {
-      const evidence = await readBatchEvidence(desk.spool, batchId, requests, desk.reader)
-      return requests.map((request, i) => judge(request, evidence[i]!, watch.now()))
+      const tokenScores = await readBatchTokenScores(service.jobs, batchId, requests, service.reader)
+      return requests.map((request, i) => judge(request, tokenScores[i]!, watch.now()))
     },
   }
 }
@@ -142,7 +142,7 @@ async function adapterOf(
   }
 }
 
-export interface RunAuditorParts extends Omit<AuditorParts, 'desk'> {
+export interface RunAuditorParts extends Omit<AuditorParts, 'service'> {
   /** Python with the trainer's packages, and the folder of the `prove_trainer` package. */
   readonly python: string
   readonly packageFolder: string
@@ -152,7 +152,7 @@ export interface RunAuditorParts extends Omit<AuditorParts, 'desk'> {
   readonly trainerConfig: string
   /** Ranks of the audit process. */
   readonly processes: number
-  readonly desk: Omit<AuditDesk, 'process' | 'limits'>
+  readonly service: Omit<AuditService, 'process' | 'limits'>
   readonly logger: Logger
 }
 
@@ -169,9 +169,9 @@ export async function openRunAuditor(
     logger.warn('no calibration is configured: whether tokens were sampled from the policy is not checked in this run')
     return null
   }
-  const { spool } = parts.desk
-  const files = { python, packageFolder, spool, base, config: trainerConfig, processes }
+  const { jobs } = parts.service
+  const files = { python, packageFolder, jobs, base, config: trainerConfig, processes }
   const process = createAuditProcess({ ...files, maxFailures: MAX_FAILURES, timeoutMs: TIMEOUT_MS }, logger)
-  const auditor = await createAuditor({ ...rest, desk: { ...parts.desk, process } })
+  const auditor = await createAuditor({ ...rest, service: { ...parts.service, process } })
   return { auditor, close: () => process.close() }
 }

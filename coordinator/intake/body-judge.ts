@@ -3,16 +3,16 @@ import type { Rollout, Task } from '../../rollout/episode/index.js'
 import {
   type AnnouncedGroup,
   type AuditedRollout,
-  DUPLICATES_STAGE,
+  DUPLICATES_CHECK,
   type ExpectedGroup,
+  type LogitErrorSums,
   type Overlap,
-  type RepairSums,
   type Sayings,
   sayingsOf,
   UnstableWorlds,
 } from '../../rollout/verification/index.js'
 import type { BlobStore } from '../../swarm/index.js'
-import type { LeaseRecord, RunState, TermsOf } from '../ledger/run-state.js'
+import type { ConfigurationOf, LeaseRecord, RunState } from '../ledger/run-state.js'
 import type { Auditor, AuditReport, AuditRequest } from './auditor.js'
 import type { GroupBodies } from './group-bodies.js'
 import type { Replays } from './replays.js'
@@ -52,21 +52,21 @@ export interface BodyJudge {
    * @returns  what the group adds to the sums of its key
    * @throws SwarmRefusal; TrainerError when there can be no audits any more
    */
-  audit(group: ReplayedGroup): Promise<RepairSums>
+  audit(group: ReplayedGroup): Promise<LogitErrorSums>
   /**
    * The same on the evidence that the trainer has left beside a batch.
    * @param groups  all that were written with their draws, in the order of the batch
    * @returns  of each what is held against it, or what it adds to the sums of its key
    * @throws EvidenceError when there is none to judge by
    */
-  auditBatch(batchId: string, groups: readonly AuditableGroup[]): Promise<(SwarmRefusal | RepairSums)[]>
+  auditBatch(batchId: string, groups: readonly AuditableGroup[]): Promise<(SwarmRefusal | LogitErrorSums)[]>
   /** The rollouts of an accepted group that can be audited, replayed from its stored body. @throws BodyError; SwarmRefusal */
   restore(leaseId: string, signal: AbortSignal): Promise<ReplayedGroup>
 }
 
 export interface BodyJudgeParts {
   readonly tasks: readonly Task[]
-  readonly termsOf: TermsOf
+  readonly configurationOf: ConfigurationOf
   /** Where episodes are played again. */
   readonly replays: Replays
   readonly state: Pick<RunState, 'leases' | 'judged' | 'publication' | 'roundOf' | 'reliable'>
@@ -76,21 +76,22 @@ export interface BodyJudgeParts {
   /** null: the run has no calibration, and there are no audits. */
   readonly auditor: Auditor | null
   /** A world turned out to answer the same calls differently. */
-  readonly onUnstable: (server: string, lease: LeaseRecord) => Promise<void>
+  readonly onUnstable: (environment: string, lease: LeaseRecord) => Promise<void>
 }
 
 export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
-  const { tasks, termsOf, replays, state, bodies, judgedBodies, auditor, onUnstable } = parts
+  const { tasks, configurationOf, replays, state, bodies, judgedBodies, auditor, onUnstable } = parts
   const judging = createTurns(replays.atOnce)
   const isReliable = ({ node }: LeaseRecord): boolean => state.reliable.has(node)
 
   const expectedOf = (lease: LeaseRecord): ExpectedGroup => {
-    const { groupSize, limits } = termsOf(lease)
+    const { groupSize, limits } = configurationOf(lease)
     const { policyId } = state.roundOf(lease)
     return { leaseId: lease.leaseId, policyId, task: tasks[lease.taskIndex]!, groupSize, limits }
   }
 
-  const calibrationOf = (lease: LeaseRecord): string | undefined => termsOf(lease).audit.calibrations[lease.backend]
+  const calibrationOf = (lease: LeaseRecord): string | undefined =>
+    configurationOf(lease).audit.calibrations[lease.backend]
 
   const requestOf = ({ lease, rollouts, rewards }: AuditableGroup): AuditRequest => {
     const { leaseId, seed, version } = lease
@@ -100,7 +101,7 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
       rollouts,
       rewards,
       adapterSha256: state.publication(version).adapterSha256,
-      limits: termsOf(lease).limits,
+      limits: configurationOf(lease).limits,
       calibrationSha256: calibrationOf(lease)!,
       reliable: isReliable(lease),
     }
@@ -113,12 +114,13 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
     signal: AbortSignal,
   ): Promise<ReplayedGroup> => {
     try {
-      const { reward } = termsOf(lease)
+      const { reward } = configurationOf(lease)
       const rollouts = await replays.judge({ bytes, expected: expectedOf(lease), announced, reward }, signal)
       const sampled = rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0)
       return { lease, rollouts, sampled, ...sayingsOf(rollouts) }
     } catch (why) {
-      if (why instanceof UnstableWorlds) for (const server of why.servers) await onUnstable(server, lease)
+      if (why instanceof UnstableWorlds)
+        for (const environment of why.environments) await onUnstable(environment, lease)
       throw why
     }
   }
@@ -138,7 +140,7 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
     },
     overlap({ lease, ...sayings }, current) {
       const earlier = current.acceptedOfTask(lease.taskIndex)
-      return DUPLICATES_STAGE.run(
+      return DUPLICATES_CHECK.run(
         sayings,
         earlier.filter(({ leaseId }) => leaseId !== lease.leaseId),
       )
@@ -163,7 +165,7 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
   }
 }
 
-function findingOf(report: AuditReport | null): SwarmRefusal | RepairSums {
+function findingOf(report: AuditReport | null): SwarmRefusal | LogitErrorSums {
   if (!report) return refusal('internal', 'the group cannot be recomputed')
-  return report.accepted ? report.repairs : refusal(report.code, report.detail)
+  return report.accepted ? report.logitErrors : refusal(report.code, report.detail)
 }

@@ -1,16 +1,16 @@
 import { SwarmRefusal } from '../../proto/index.js'
 import type { Task } from '../../rollout/episode/index.js'
-import { type StageWatch, UNWATCHED } from '../../rollout/verification/index.js'
+import { type CheckWatch, UNWATCHED } from '../../rollout/verification/index.js'
 import { fetchGroupBody, type ReceivedGroup, type SwarmHost } from '../../swarm/index.js'
 import { TrainerError } from '../jobs/errors.js'
 import type { Recorder } from '../ledger/recorder.js'
 import { auditShare, UNKNOWN } from '../ledger/reputation.js'
-import { isUnseen, type LeaseRecord, type TermsOf } from '../ledger/run-state.js'
-import { createAdmission, InHand, type NodeKind, nextStep } from './admission.js'
+import { type ConfigurationOf, isUnseen, type LeaseRecord } from '../ledger/run-state.js'
+import { createAdmission, InProgress, type NodeKind, nextStep } from './admission.js'
 import type { AuditLottery } from './audit-lottery.js'
 import type { BodyJudge } from './body-judge.js'
 import type { GroupBodies } from './group-bodies.js'
-import { acceptedUnseen, isFlat, refused } from './outcome.js'
+import { acceptedUnseen, isZeroVariance, refused } from './outcome.js'
 import type { ProofStore } from './proofs.js'
 import { createPulls } from './pulls.js'
 import { createVerdicts, type PassedGroup, type TakenGroup, versionsLate } from './verdicts.js'
@@ -32,7 +32,7 @@ export interface Intake {
 
 export interface IntakeParts {
   readonly tasks: readonly Task[]
-  readonly termsOf: TermsOf
+  readonly configurationOf: ConfigurationOf
   /** Groups of one node that may wait for their verdicts. */
   readonly perNode: () => number
   readonly recorder: Recorder
@@ -44,7 +44,7 @@ export interface IntakeParts {
   readonly addressBlockOf: (node: string) => string | null
   readonly host: SwarmHost
   /** Hears what the stages of judging do. */
-  readonly watch?: StageWatch
+  readonly watch?: CheckWatch
   readonly signal: AbortSignal
   /** There can be no audits any more, so no verdicts either. */
   readonly onFailure: (error: TrainerError) => void
@@ -57,7 +57,7 @@ const MOST_UNDER_AUDIT = 16
 export function createIntake(parts: IntakeParts): Intake {
   const {
     tasks,
-    termsOf,
+    configurationOf,
     recorder,
     judge,
     judgedBodies,
@@ -69,16 +69,16 @@ export function createIntake(parts: IntakeParts): Intake {
   } = parts
   const { clock } = host
   const { state } = recorder
-  const inHand = new InHand(parts.perNode)
+  const inProgress = new InProgress(parts.perNode)
   const pulls = createPulls({
     fetch: (holder, announcement, ending) => fetchGroupBody(host, [holder], announcement, ending),
     isReliable: (node) => state.reliable.has(node),
     clock,
     signal,
   })
-  const admission = createAdmission({ state, tasks, termsOf, owedBody: pulls.owed, clock, watch })
+  const admission = createAdmission({ state, tasks, configurationOf, owedBody: pulls.owed, clock, watch })
   const verdicts = createVerdicts({
-    ...{ recorder, judge, judgedBodies, termsOf, proofs },
+    ...{ recorder, judge, judgedBodies, configurationOf, proofs },
     ...{ addressBlockOf, host, watch, signal },
   })
   const underWay = createUnderWay(parts)
@@ -91,7 +91,7 @@ export function createIntake(parts: IntakeParts): Intake {
     const ban = state.orders.banned.get(lease.node)
     const step = ban
       ? ({ do: 'refuse', code: 'banned', detail: ban.reason ?? '' } as const)
-      : nextStep(announcement, termsOf(lease), versionsLate(state, lease), drawn)
+      : nextStep(announcement, configurationOf(lease), versionsLate(state, lease), drawn)
     let taken: TakenGroup = { lease, group, body: group.body, arrivedMs: clock.now() }
     if (step.do === 'refuse') {
       await verdicts.conclude(taken, () => refused(step.code, step.detail))
@@ -124,14 +124,14 @@ export function createIntake(parts: IntakeParts): Intake {
     accept(group) {
       const lease = admission.admit(group)
       const { leaseId } = lease
-      if (state.judged.has(leaseId) || inHand.has(leaseId)) return
-      inHand.take(lease, kindOf(parts, lease))
-      underWay.add(leaseId, takeIn(lease, group), () => inHand.release(leaseId))
+      if (state.judged.has(leaseId) || inProgress.has(leaseId)) return
+      inProgress.take(lease, kindOf(parts, lease))
+      underWay.add(leaseId, takeIn(lease, group), () => inProgress.release(leaseId))
     },
     auditSuspects() {
       const withheld = pulls.withheld(
         (leaseId) => state.judged.has(leaseId),
-        (leaseId) => inHand.has(leaseId),
+        (leaseId) => inProgress.has(leaseId),
       )
       for (const { lease, group } of withheld) {
         underWay.add(
@@ -152,10 +152,10 @@ export function createIntake(parts: IntakeParts): Intake {
   }
 }
 
-type Known = Pick<IntakeParts, 'recorder' | 'termsOf'>
+type Known = Pick<IntakeParts, 'recorder' | 'configurationOf'>
 
-const auditShareOf = ({ recorder, termsOf }: Known, lease: LeaseRecord): number =>
-  auditShare(recorder.state.nodes.get(lease.node)?.standing ?? UNKNOWN, termsOf(lease).audit)
+const auditShareOf = ({ recorder, configurationOf }: Known, lease: LeaseRecord): number =>
+  auditShare(recorder.state.nodes.get(lease.node)?.reputation ?? UNKNOWN, configurationOf(lease).audit)
 
 /** Whether a group is looked at more closely: audited, or, if it claims to teach nothing, judged at all. */
 const isDrawn = (parts: IntakeParts, lease: LeaseRecord, bodySha256: string): boolean =>
@@ -163,7 +163,7 @@ const isDrawn = (parts: IntakeParts, lease: LeaseRecord, bodySha256: string): bo
 
 /** Whether a group that was drawn by chance can do without: the forward pass that would train on it is its audit. */
 const isAuditedLater = (parts: Known, lease: LeaseRecord, rewards: readonly number[]): boolean =>
-  auditShareOf(parts, lease) < 1 && !isFlat(rewards)
+  auditShareOf(parts, lease) < 1 && !isZeroVariance(rewards)
 
 function kindOf(parts: Known, lease: LeaseRecord): NodeKind {
   if (!parts.recorder.state.reliable.has(lease.node)) return 'unknown'

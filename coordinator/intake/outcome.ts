@@ -1,11 +1,11 @@
 import { detailForWire, type RefusalCode } from '../../proto/index.js'
-import type { RepairSums } from '../../rollout/verification/index.js'
+import type { LogitErrorSums } from '../../rollout/verification/index.js'
 import type { Audit } from '../ledger/events.js'
 import type { JudgedGroup } from '../ledger/run-state.js'
 import type { ReplayedGroup } from './body-judge.js'
 
 /** Rewards that differ by less are equal: there is nothing to learn from them. */
-export const FLAT = 1e-8
+export const ZERO_VARIANCE = 1e-8
 
 /** What a verdict says, beside the group it is about. */
 export type Outcome = Omit<
@@ -19,9 +19,9 @@ const ACCEPTED: Outcome = {
   detail: '',
   credit: 0,
   rewards: [],
-  flat: false,
+  zeroVariance: false,
   audit: 'none',
-  repairs: null,
+  logitErrors: null,
   completions: [],
   logprobs: [],
   sketches: [],
@@ -30,19 +30,20 @@ const ACCEPTED: Outcome = {
   solved: 0,
 }
 
-export const isFlat = (rewards: readonly number[]): boolean => Math.max(...rewards) - Math.min(...rewards) < FLAT
+export const isZeroVariance = (rewards: readonly number[]): boolean =>
+  Math.max(...rewards) - Math.min(...rewards) < ZERO_VARIANCE
 
 /** The verdict on a group that says of itself that it has no reward variance, and is believed. What nobody has seen earns nothing. */
-export const acceptedUnseen = (rewards: readonly number[]): Outcome => ({ ...ACCEPTED, rewards, flat: true })
+export const acceptedUnseen = (rewards: readonly number[]): Outcome => ({ ...ACCEPTED, rewards, zeroVariance: true })
 
 /**
  * The verdict on a group that passed.
- * @param repairs  of its audit; null: there was none
+ * @param logitErrors  of its audit; null: there was none
  * @param creditOf  what a group with these rewards earns
  */
 export function accepted(
   { rollouts, completions, logprobs, sketches, sampled }: ReplayedGroup,
-  repairs: RepairSums | null,
+  logitErrors: LogitErrorSums | null,
   creditOf: (rewards: readonly number[]) => number,
 ): Outcome {
   const rewards = rollouts.map(({ reward }) => reward.total)
@@ -50,9 +51,9 @@ export function accepted(
     ...ACCEPTED,
     credit: creditOf(rewards),
     rewards,
-    flat: isFlat(rewards),
-    audit: repairs ? 'passed' : 'none',
-    repairs,
+    zeroVariance: isZeroVariance(rewards),
+    audit: logitErrors ? 'passed' : 'none',
+    logitErrors,
     completions,
     logprobs,
     sketches,

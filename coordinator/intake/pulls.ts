@@ -3,7 +3,7 @@ import type { GroupAnnouncement } from '../../proto/index.js'
 import type { Clock, ReceivedGroup } from '../../swarm/index.js'
 import type { LeaseRecord } from '../ledger/run-state.js'
 import { isOverdue } from './admission.js'
-import { isFlat } from './outcome.js'
+import { isZeroVariance } from './outcome.js'
 
 const PULL_TIMEOUT_MS = 30_000
 /** Bodies pulled at once: of nodes that are known to deliver, and as many of all others. */
@@ -31,9 +31,9 @@ export interface Pulls {
   owed(leaseId: string): string | undefined
   /**
    * The drawn groups whose bodies did not come before their deadline; those that have their verdicts are forgotten.
-   * @param isInHand  its body may be coming right now
+   * @param isInProgress  its body may be coming right now
    */
-  withheld(isJudged: (leaseId: string) => boolean, isInHand: (leaseId: string) => boolean): OwedBody[]
+  withheld(isJudged: (leaseId: string) => boolean, isInProgress: (leaseId: string) => boolean): OwedBody[]
 }
 
 export function createPulls({ fetch, isReliable, clock, signal }: PullsParts): Pulls {
@@ -49,16 +49,16 @@ export function createPulls({ fetch, isReliable, clock, signal }: PullsParts): P
   return {
     async body(lease, group) {
       const { leaseId } = lease
-      if (group.body === null && isFlat(group.announcement.rewards) && !owed.has(leaseId))
+      if (group.body === null && isZeroVariance(group.announcement.rewards) && !owed.has(leaseId))
         owed.set(leaseId, { lease, group })
       const bytes = group.body ?? (await pull(group))
       owed.delete(leaseId)
       return bytes
     },
     owed: (leaseId) => owed.get(leaseId)?.group.announcement.bodySha256,
-    withheld(isJudged, isInHand) {
+    withheld(isJudged, isInProgress) {
       for (const leaseId of owed.keys()) if (isJudged(leaseId)) owed.delete(leaseId)
-      return [...owed.values()].filter(({ lease }) => !isInHand(lease.leaseId) && isOverdue(lease, clock.now()))
+      return [...owed.values()].filter(({ lease }) => !isInProgress(lease.leaseId) && isOverdue(lease, clock.now()))
     },
   }
 }

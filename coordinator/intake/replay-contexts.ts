@@ -1,16 +1,19 @@
-import { createStage, rulesNamed, type Stage } from '../../rollout/episode/index.js'
-import type { ServerDefinition } from '../../servers/kernel/index.js'
+import { createEpisodeRuntime, type EpisodeRuntime, rulesNamed } from '../../rollout/episode/index.js'
+import type { Environment } from '../../servers/kernel/index.js'
 
 /** The run's stage, and others of its worlds and dialect for groups whose terms name another reward. */
-export function theatres(stage: Stage, servers: readonly ServerDefinition[]): (reward: string) => Stage {
-  const others = new Map<string, Stage>([[stage.reward.name, stage]])
+export function replayContexts(
+  runtime: EpisodeRuntime,
+  environments: readonly Environment[],
+): (reward: string) => EpisodeRuntime {
+  const others = new Map<string, EpisodeRuntime>([[runtime.reward.name, runtime]])
   return (reward) => {
-    let theatre = others.get(reward)
-    if (!theatre) {
-      const rules = rulesNamed({ dialect: stage.dialect.name, reward })
-      theatre = createStage(servers, stage.tokenizer, rules, stage.worlds)
-      others.set(reward, theatre)
+    let replayContext = others.get(reward)
+    if (!replayContext) {
+      const rules = rulesNamed({ toolCallFormat: runtime.toolCallFormat.name, reward })
+      replayContext = createEpisodeRuntime(environments, runtime.tokenizer, rules, runtime.seedStates)
+      others.set(reward, replayContext)
     }
-    return theatre
+    return replayContext
   }
 }

@@ -1,6 +1,6 @@
 import { Tinypool } from 'tinypool'
 import { SwarmRefusal } from '../../proto/index.js'
-import { type StageWatch, UnstableWorlds } from '../../rollout/verification/index.js'
+import { type CheckWatch, UnstableWorlds } from '../../rollout/verification/index.js'
 import type { SwarmLogger } from '../../swarm/index.js'
 import type { ReplayAnswer, ReplayJob, Surroundings } from './replay-worker.js'
 import type { Replays } from './replays.js'
@@ -8,7 +8,7 @@ import type { Replays } from './replays.js'
 export interface ReplayPoolParts {
   readonly workers: number
   readonly surroundings: Surroundings
-  readonly watch: StageWatch
+  readonly watch: CheckWatch
   readonly logger: Pick<SwarmLogger, 'warn'>
 }
 
@@ -84,8 +84,8 @@ export function createReplayPool(parts: ReplayPoolParts): ReplayPool {
   return {
     atOnce: workers,
     async judge(request, signal) {
-      const { stages, result } = await ask({ surroundings, request }, signal)
-      for (const { number, outcome, ms } of stages) watch.onStage(number, outcome, ms)
+      const { checks, result } = await ask({ surroundings, request }, signal)
+      for (const { number, outcome, ms } of checks) watch.onCheck(number, outcome, ms)
       if (result.is === 'replayed') return result.rollouts
       if (result.is === 'failed') throw new Error(result.why)
       if (result.unstable) throw new UnstableWorlds(result.unstable)

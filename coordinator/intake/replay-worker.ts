@@ -1,25 +1,25 @@
 import { LRUCache } from 'lru-cache'
 import { type GossipEffect, type RefusalCode, SwarmRefusal } from '../../proto/index.js'
 import { openTokenizer } from '../../rollout/engine/index.js'
-import { createStage, type Rollout, rulesNamed, type Task } from '../../rollout/episode/index.js'
+import { createEpisodeRuntime, type Rollout, rulesNamed, type Task } from '../../rollout/episode/index.js'
 import {
-  type StageNumber,
-  type StageOutcome,
-  type StageWatch,
+  type CheckNumber,
+  type CheckOutcome,
+  type CheckWatch,
   UnstableWorlds,
 } from '../../rollout/verification/index.js'
-import { admitWorlds, CATALOGUE } from '../../servers/catalogue.js'
-import { theatres } from './replay-contexts.js'
+import { admitEnvironments, CATALOGUE } from '../../servers/catalogue.js'
+import { replayContexts } from './replay-contexts.js'
 import { type ReplayRequest, type Replays, replaysHere } from './replays.js'
 
 /** What a worker needs to have the stage that the coordinator has. */
 export interface Surroundings {
   /** The base model's file, for its vocabulary and template, which have to be these. */
   readonly base: { readonly path: string; readonly vocabularySize: number; readonly chatTemplate: string }
-  readonly dialect: string
+  readonly toolCallFormat: string
   readonly reward: string
   /** Names of the worlds of the task set. */
-  readonly servers: readonly string[]
+  readonly environments: readonly string[]
   /** Folders of those that are not of this package, and the code that was found there. */
   readonly outside: readonly { readonly folder: string; readonly codeSha256: string }[]
 }
@@ -29,15 +29,15 @@ export interface ReplayJob {
   readonly request: ReplayRequest
 }
 
-export interface StageRun {
-  readonly number: StageNumber
-  readonly outcome: StageOutcome
+export interface CheckRun {
+  readonly number: CheckNumber
+  readonly outcome: CheckOutcome
   readonly ms: number
 }
 
 /** What a worker says of a group: an error keeps its class no further than the process. */
 export interface ReplayAnswer {
-  readonly stages: readonly StageRun[]
+  readonly checks: readonly CheckRun[]
   readonly result:
     | { readonly is: 'replayed'; readonly rollouts: readonly Rollout[] }
     | {
@@ -60,18 +60,18 @@ process.on('SIGINT', () => undefined)
 const NEVER = new AbortController().signal
 
 const tasks = new LRUCache<string, Task>({ max: KEPT_TASKS })
-const stages: StageRun[] = []
-const watch: StageWatch = {
+const checks: CheckRun[] = []
+const watch: CheckWatch = {
   now: () => performance.now(),
-  onStage: (number, outcome, ms) => void stages.push({ number, outcome, ms }),
+  onCheck: (number, outcome, ms) => void checks.push({ number, outcome, ms }),
 }
 let opened: { readonly name: string; readonly replays: Promise<Replays> } | undefined
 
 /** Judges a group by its body: the function that a worker process runs. It keeps nothing that a result could depend on. */
 export default async function replayGroup({ surroundings, request }: ReplayJob): Promise<ReplayAnswer> {
-  stages.length = 0
+  checks.length = 0
   const result = await judge(surroundings, request).catch(answerOf)
-  return { stages: [...stages], result }
+  return { checks: [...checks], result }
 }
 
 async function judge(surroundings: Surroundings, request: ReplayRequest): Promise<ReplayAnswer['result']> {
@@ -86,21 +86,21 @@ async function judge(surroundings: Surroundings, request: ReplayRequest): Promis
 }
 
 /** @throws Error when this is not what the coordinator found at its start: honest groups would be refused by it */
-async function open({ base, dialect, reward, servers, outside }: Surroundings): Promise<Replays> {
-  const admitted = await admitWorlds(outside.map(({ folder }) => folder))
+async function open({ base, toolCallFormat, reward, environments, outside }: Surroundings): Promise<Replays> {
+  const admitted = await admitEnvironments(outside.map(({ folder }) => folder))
   for (const [i, { name, codeSha256 }] of admitted.entries())
     if (codeSha256 !== outside[i]!.codeSha256)
       throw new Error(`the code of the world ${name} has changed since the coordinator was started: start it again`)
   const tokenizer = await openTokenizer(base.path)
   if (tokenizer.vocabularySize !== base.vocabularySize || tokenizer.chatTemplate !== base.chatTemplate)
     throw new Error(`${base.path} is not the file any more that the coordinator was started with`)
-  const definitions = servers.map((server) => CATALOGUE.get(server)!)
-  const stage = createStage(definitions, tokenizer, rulesNamed({ dialect, reward }))
-  return replaysHere(theatres(stage, definitions), watch)
+  const definitions = environments.map((environment) => CATALOGUE.get(environment)!)
+  const runtime = createEpisodeRuntime(definitions, tokenizer, rulesNamed({ toolCallFormat, reward }))
+  return replaysHere(replayContexts(runtime, definitions), watch)
 }
 
 function answerOf(why: unknown): ReplayAnswer['result'] {
   if (!(why instanceof SwarmRefusal)) return { is: 'failed', why: why instanceof Error ? `${why.stack}` : String(why) }
   const { effect, code, detail } = why
-  return { is: 'refused', effect, code, detail, unstable: why instanceof UnstableWorlds ? why.servers : null }
+  return { is: 'refused', effect, code, detail, unstable: why instanceof UnstableWorlds ? why.environments : null }
 }

@@ -1,9 +1,9 @@
-import type { Rollout, Stage } from '../../rollout/episode/index.js'
+import type { EpisodeRuntime, Rollout } from '../../rollout/episode/index.js'
 import {
   type AnnouncedGroup,
+  type CheckWatch,
   type ExpectedGroup,
   judgeGroup,
-  type StageWatch,
 } from '../../rollout/verification/index.js'
 
 /** A group whose body has come. */
@@ -28,8 +28,8 @@ export interface Replays {
 }
 
 /** In this thread, one group at a time: replaying is synchronous work in slices, and two at once would only delay each other. */
-export const replaysHere = (theatreOf: (reward: string) => Stage, watch: StageWatch): Replays => ({
+export const replaysHere = (replayContextOf: (reward: string) => EpisodeRuntime, watch: CheckWatch): Replays => ({
   atOnce: 1,
   judge: ({ bytes, expected, announced, reward }, signal) =>
-    judgeGroup(bytes, expected, theatreOf(reward), signal, { announced, watch }),
+    judgeGroup(bytes, expected, replayContextOf(reward), signal, { announced, watch }),
 })

@@ -7,18 +7,24 @@ import {
   SwarmRefusal,
 } from '../../proto/index.js'
 import {
-  beginStage,
-  DUPLICATES_STAGE,
+  beginCheck,
+  type CheckWatch,
+  DUPLICATES_CHECK,
+  type LogitErrorSums,
   type Overlap,
-  type RepairSums,
-  type StageWatch,
 } from '../../rollout/verification/index.js'
 import type { ReceivedGroup, SwarmHost } from '../../swarm/index.js'
 import { creditFor } from '../ledger/credit.js'
 import type { Audit } from '../ledger/events.js'
 import type { Order } from '../ledger/orders.js'
 import type { Recorder } from '../ledger/recorder.js'
-import { isUnseen, type JudgedGroup, type LeaseRecord, type RunState, type TermsOf } from '../ledger/run-state.js'
+import {
+  type ConfigurationOf,
+  isUnseen,
+  type JudgedGroup,
+  type LeaseRecord,
+  type RunState,
+} from '../ledger/run-state.js'
 import type { BodyJudge, ReplayedGroup } from './body-judge.js'
 import { BodyError, type GroupBodies } from './group-bodies.js'
 import { accepted, type Outcome, refused } from './outcome.js'
@@ -84,12 +90,12 @@ export interface VerdictParts {
   readonly recorder: Pick<Recorder, 'state' | 'record'>
   readonly judge: Pick<BodyJudge, 'canAudit' | 'overlap' | 'audit' | 'restore'>
   readonly judgedBodies: Pick<GroupBodies, 'giveUp'>
-  readonly termsOf: TermsOf
+  readonly configurationOf: ConfigurationOf
   readonly proofs: ProofStore
   /** Where a node was last connected from. */
   readonly addressBlockOf: (node: string) => string | null
   readonly host: Pick<SwarmHost, 'clock' | 'logger' | 'penalise'>
-  readonly watch: StageWatch
+  readonly watch: CheckWatch
   readonly signal: AbortSignal
 }
 
@@ -119,19 +125,19 @@ export interface Verdicts {
 /** A group of a batch that the training forward has passed. */
 export interface PassedGroup {
   readonly leaseId: string
-  readonly repairs: RepairSums
+  readonly logitErrors: LogitErrorSums
 }
 
 /** What an audit has found: a fault, or what the group adds to the sums of its key. */
 type AuditOutcome =
-  | { readonly fault: SwarmRefusal; readonly repairs: null }
-  | { readonly fault: null; readonly repairs: RepairSums }
+  | { readonly fault: SwarmRefusal; readonly logitErrors: null }
+  | { readonly fault: null; readonly logitErrors: LogitErrorSums }
 
 async function auditOf(judge: Pick<BodyJudge, 'audit'>, group: ReplayedGroup): Promise<AuditOutcome> {
   try {
-    return { fault: null, repairs: await judge.audit(group) }
+    return { fault: null, logitErrors: await judge.audit(group) }
   } catch (why) {
-    if (why instanceof SwarmRefusal) return { fault: why, repairs: null }
+    if (why instanceof SwarmRefusal) return { fault: why, logitErrors: null }
     throw why
   }
 }
@@ -143,7 +149,7 @@ export function createVerdicts(parts: VerdictParts): Verdicts {
   const auditAccepted = afterwardsAuditor(parts)
 
   const overlapOf = (group: ReplayedGroup) => {
-    const end = beginStage(DUPLICATES_STAGE.number, watch)
+    const end = beginCheck(DUPLICATES_CHECK.number, watch)
     const overlap = judge.overlap(group, state)
     end(overlap ? 'refused' : 'passed')
     return overlap
@@ -169,8 +175,8 @@ export function createVerdicts(parts: VerdictParts): Verdicts {
       if (decision === 'audit') return null
       if (decision === 'duplicate')
         return refused('duplicate', `${overlap!.rollouts} rollouts are those of an earlier group`)
-      const { reward } = parts.termsOf(lease)
-      return accepted(replayed, audited?.repairs ?? null, (rewards) =>
+      const { reward } = parts.configurationOf(lease)
+      return accepted(replayed, audited?.logitErrors ?? null, (rewards) =>
         creditFor({ rewards, reward, late: versionsLate(current, lease) }),
       )
     })
@@ -181,7 +187,7 @@ export function createVerdicts(parts: VerdictParts): Verdicts {
     const { node } = state.leases.get(leaseId)!
     await recorder.record((current) => {
       if (!current.accepted.has(leaseId)) return null
-      const finding = { accepted: false, code, detail: detailForWire(detail), repairs: null, batchId }
+      const finding = { accepted: false, code, detail: detailForWire(detail), logitErrors: null, batchId }
       return { type: 'audited', atMs: parts.host.clock.now(), leaseId, node, ...finding }
     })
     noteQuarantine(parts, node)
@@ -201,7 +207,7 @@ export function createVerdicts(parts: VerdictParts): Verdicts {
 }
 
 function concluder(parts: VerdictParts): Verdicts['conclude'] {
-  const { recorder, termsOf, proofs, addressBlockOf } = parts
+  const { recorder, configurationOf, proofs, addressBlockOf } = parts
   const { clock } = parts.host
   const { state } = recorder
 
@@ -239,7 +245,7 @@ function concluder(parts: VerdictParts): Verdicts['conclude'] {
         const outcome = inForce(decided, {
           late: versionsLate(current, lease),
           ban: current.orders.banned.get(node),
-          maxStaleness: termsOf(lease).maxStaleness,
+          maxStaleness: configurationOf(lease).maxStaleness,
         })
         if (isLie(outcome) && !proved) {
           next = 'prove'
@@ -266,16 +272,16 @@ function afterwardsAuditor(parts: VerdictParts): Verdicts['auditAccepted'] {
 
   const find = async (leaseId: string, copied: boolean): Promise<AuditOutcome | BodyError> => {
     const copy = refusal('duplicate', 'another node has drawn these very tokens from its own seeds')
-    if (isUnseen(state.judged.get(leaseId)!)) return { fault: refusal('unconfirmed'), repairs: null }
+    if (isUnseen(state.judged.get(leaseId)!)) return { fault: refusal('unconfirmed'), logitErrors: null }
     try {
       // What cannot be replayed any more, because its world disagrees with itself, cannot be trained on either.
       const group = await judge.restore(leaseId, signal)
       const found = await auditOf(judge, group)
-      return copied && found.fault?.code === 'sampler_mismatch' ? { fault: copy, repairs: null } : found
+      return copied && found.fault?.code === 'sampler_mismatch' ? { fault: copy, logitErrors: null } : found
     } catch (why) {
       if (why instanceof BodyError) return why
       if (!(why instanceof SwarmRefusal)) throw why
-      return { fault: why, repairs: null }
+      return { fault: why, logitErrors: null }
     }
   }
 
@@ -287,14 +293,14 @@ function afterwardsAuditor(parts: VerdictParts): Verdicts['auditAccepted'] {
       await judgedBodies.giveUp(leaseId, found)
       return
     }
-    const { fault, repairs } = found
+    const { fault, logitErrors } = found
     await recorder.record((current) => {
       if (!current.isOpenToAudit(leaseId)) return null
       const finding = {
         accepted: fault === null,
         code: fault?.code ?? null,
         detail: detailForWire(fault?.detail ?? ''),
-        repairs,
+        logitErrors,
       }
       return { type: 'audited', atMs: host.clock.now(), leaseId, node, ...finding }
     })
@@ -303,8 +309,8 @@ function afterwardsAuditor(parts: VerdictParts): Verdicts['auditAccepted'] {
 }
 
 function noteQuarantine({ recorder, host }: VerdictParts, node: string): void {
-  const { standing } = recorder.state.nodes.get(node)!
-  if (!standing.isQuarantined(host.clock.now())) return
+  const { reputation } = recorder.state.nodes.get(node)!
+  if (!reputation.isQuarantined(host.clock.now())) return
   host.penalise(node, LIE_PENALTY)
-  host.logger.warn({ node, untilMs: standing.quarantinedUntilMs }, 'a node is quarantined')
+  host.logger.warn({ node, untilMs: reputation.quarantinedUntilMs }, 'a node is quarantined')
 }

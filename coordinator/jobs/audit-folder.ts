@@ -6,9 +6,9 @@ import type { SampledToken } from '../../rollout/verification/sampled-token.js'
 import { type AuditedGroup, drawsOf, type TokenReader } from '../../rollout/verification/sampled-turns.js'
 import { drawTensors, layOut } from './flat-rollouts.js'
 import { publishFile, publishFolder } from './job-directory.js'
-import { adapterName, adaptersFolder, auditFolder, evidenceFolder, FILES, SCHEMA } from './layout.js'
-import { readEvidenceFolder } from './logit-folder.js'
+import { adapterName, adaptersFolder, auditFolder, FILES, SCHEMA, tokenScoreFolder } from './layout.js'
 import { encodeSafetensors } from './safetensors.js'
+import { readTokenScoreFolder } from './token-score-folder.js'
 
 /** Groups of one policy, to be audited together. */
 export interface AuditJob {
@@ -20,15 +20,15 @@ export interface AuditJob {
 }
 
 /** Puts an adapter where audits look for it. @returns its SHA-256 (hex) */
-export async function offerAdapter(spool: string, bytes: Uint8Array): Promise<string> {
+export async function offerAdapter(jobs: string, bytes: Uint8Array): Promise<string> {
   const sha256 = sha256Of(bytes)
-  await publishFile(join(adaptersFolder(spool), adapterName(sha256)), bytes)
+  await publishFile(join(adaptersFolder(jobs), adapterName(sha256)), bytes)
   return sha256
 }
 
 /** Takes all other adapters out again: a run publishes one per version. */
-export async function pruneAdapters(spool: string, kept: readonly string[]): Promise<void> {
-  const folder = adaptersFolder(spool)
+export async function pruneAdapters(jobs: string, kept: readonly string[]): Promise<void> {
+  const folder = adaptersFolder(jobs)
   const names = new Set(kept.map(adapterName))
   for (const name of await readdir(folder)) if (!names.has(name)) await rm(join(folder, name), { force: true })
 }
@@ -37,8 +37,8 @@ export async function pruneAdapters(spool: string, kept: readonly string[]): Pro
  * Writes `audits/<auditId>/` (docs/verification.md): tokens and the draws that the lease's seed says decided them. What the node
  * claims does not go in, so that nothing it says can touch what is computed. Does nothing when the job is there already.
  */
-export async function writeAudit(spool: string, job: AuditJob, limits: EpisodeLimits): Promise<void> {
-  await publishFolder(auditFolder(spool, job.auditId), jobFiles(job, limits))
+export async function writeAudit(jobs: string, job: AuditJob, limits: EpisodeLimits): Promise<void> {
+  await publishFolder(auditFolder(jobs, job.auditId), jobFiles(job, limits))
 }
 
 function jobFiles(job: AuditJob, limits: EpisodeLimits): { [FILES.tokens]: Uint8Array; [FILES.manifest]: Buffer } {
@@ -63,21 +63,21 @@ function jobFiles(job: AuditJob, limits: EpisodeLimits): { [FILES.tokens]: Uint8
  * @returns per group of the job, in order, its sampled tokens
  * @throws EvidenceError when the answer is damaged or belongs to another job
  */
-export function readEvidence(
-  spool: string,
+export function readTokenScores(
+  jobs: string,
   job: AuditJob,
   limits: EpisodeLimits,
   reader: TokenReader,
 ): Promise<SampledToken[][]> {
   const { auditId, groups } = job
   const manifest = async (): Promise<Uint8Array> => jobFiles(job, limits)[FILES.manifest]
-  return readEvidenceFolder(evidenceFolder(spool, auditId), { name: auditId, manifest, groups }, reader)
+  return readTokenScoreFolder(tokenScoreFolder(jobs, auditId), { name: auditId, manifest, groups }, reader)
 }
 
 /** Takes a job and its evidence out of the spool; the job first, or it would be answered once more. */
-export async function removeAudit(spool: string, auditId: string): Promise<void> {
-  await rm(auditFolder(spool, auditId), { recursive: true, force: true })
-  await rm(evidenceFolder(spool, auditId), { recursive: true, force: true })
+export async function removeAudit(jobs: string, auditId: string): Promise<void> {
+  await rm(auditFolder(jobs, auditId), { recursive: true, force: true })
+  await rm(tokenScoreFolder(jobs, auditId), { recursive: true, force: true })
 }
 
 const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { z } from 'zod'
 import { TrainerError } from './errors.js'
 import { exists } from './job-directory.js'
-import { auditFolder, evidenceFolder } from './layout.js'
+import { auditFolder, tokenScoreFolder } from './layout.js'
 import { createPythonProcess } from './python-process.js'
 import { type Refusal, readRefusal } from './refusal-file.js'
 import { torchrun } from './torchrun.js'
@@ -12,7 +12,7 @@ export interface AuditProcessOptions {
   readonly python: string
   /** Folder of the `prove_trainer` package. */
   readonly packageFolder: string
-  readonly spool: string
+  readonly jobs: string
   readonly base: string
   /** `trainer.json`; only base, device, precision, threads and packing matter here. */
   readonly config: string
@@ -44,7 +44,7 @@ const CLOSE_TIMEOUT_MS = 10_000
 const errorEvent = z.looseObject({ event: z.literal('error'), code: z.string(), message: z.string() })
 
 export function createAuditProcess(options: AuditProcessOptions, log: Logger): AuditProcess {
-  const { python, packageFolder, spool, base, config, processes = 1, maxFailures, timeoutMs } = options
+  const { python, packageFolder, jobs, base, config, processes = 1, maxFailures, timeoutMs } = options
   const stopping = new AbortController()
   /** Ends since the last answer that somebody waited for. */
   let failures = 0
@@ -59,8 +59,8 @@ export function createAuditProcess(options: AuditProcessOptions, log: Logger): A
       '-m',
       'prove_trainer',
       '--audits',
-      '--spool',
-      spool,
+      '--jobs',
+      jobs,
       '--base',
       base,
       '--config',
@@ -86,8 +86,8 @@ export function createAuditProcess(options: AuditProcessOptions, log: Logger): A
   })
 
   const answered = async (auditId: string): Promise<AuditOutcome | null> => {
-    if (await exists(evidenceFolder(spool, auditId))) return { kind: 'audited' }
-    const refusal = await readRefusal(auditFolder(spool, auditId))
+    if (await exists(tokenScoreFolder(jobs, auditId))) return { kind: 'audited' }
+    const refusal = await readRefusal(auditFolder(jobs, auditId))
     return refusal && { kind: 'refused', ...refusal }
   }
 

@@ -7,10 +7,10 @@ import type { AuditedRollout, TokenReader } from '../../rollout/verification/sam
 import { TrainerError } from './errors.js'
 import { drawTensors, layOut, spread } from './flat-rollouts.js'
 import { exists, publishFile, publishFolder, unlessMissing } from './job-directory.js'
-import { batchEvidenceFolder, batchFolder, FILES, findingsFile, SCHEMA } from './layout.js'
-import { readEvidenceFolder } from './logit-folder.js'
+import { batchFolder, batchTokenScoreFolder, FILES, findingsFile, SCHEMA } from './layout.js'
 import { readRefusal } from './refusal-file.js'
 import { encodeSafetensors } from './safetensors.js'
+import { readTokenScoreFolder } from './token-score-folder.js'
 
 /** One rollout of an accepted group, as it is trained on. */
 export interface BatchRollout {
@@ -51,14 +51,14 @@ export interface BatchContent {
 }
 
 /** Whether a batch was written already, and the trainer may have taken it. */
-export const hasBatch = (spool: string, batchId: string): Promise<boolean> => exists(batchFolder(spool, batchId))
+export const hasBatch = (jobs: string, batchId: string): Promise<boolean> => exists(batchFolder(jobs, batchId))
 
 /**
  * Whether what lies in the spool under a batch's name is what `writeBatch` would write for this content, and no refusal that
  * cannot be read lies beside it.
  */
-export async function isBatchWhole(spool: string, batch: BatchContent): Promise<boolean> {
-  const folder = batchFolder(spool, batch.batchId)
+export async function isBatchWhole(jobs: string, batch: BatchContent): Promise<boolean> {
+  const folder = batchFolder(jobs, batch.batchId)
   for (const [name, wanted] of Object.entries(batchFiles(batch))) {
     const found = await unlessMissing(readFile(join(folder, name)))
     if (!found?.equals(wanted)) return false
@@ -73,15 +73,15 @@ export async function isBatchWhole(spool: string, batch: BatchContent): Promise<
 }
 
 /** Takes a batch out of the spool. */
-export const removeBatch = (spool: string, batchId: string): Promise<void> =>
-  rm(batchFolder(spool, batchId), { recursive: true, force: true })
+export const removeBatch = (jobs: string, batchId: string): Promise<void> =>
+  rm(batchFolder(jobs, batchId), { recursive: true, force: true })
 
 /**
  * Writes `batches/<batchId>/` for the trainer (docs/trainer.md). Does nothing when the batch is already there: its content
  * follows from the log.
  */
-export async function writeBatch(spool: string, batch: BatchContent): Promise<void> {
-  await publishFolder(batchFolder(spool, batch.batchId), batchFiles(batch))
+export async function writeBatch(jobs: string, batch: BatchContent): Promise<void> {
+  await publishFolder(batchFolder(jobs, batch.batchId), batchFiles(batch))
 }
 
 function batchFiles(batch: BatchContent): Record<string, Uint8Array> {
@@ -128,22 +128,22 @@ export type ExaminedGroups = readonly { readonly rollouts: readonly AuditedRollo
  * @param groups  those of the batch that were written with their draws
  * @throws EvidenceError
  */
-export function readBatchEvidence(
-  spool: string,
+export function readBatchTokenScores(
+  jobs: string,
   batchId: string,
   groups: ExaminedGroups,
   reader: TokenReader,
 ): Promise<SampledToken[][]> {
-  const manifest = (): Promise<Uint8Array> => readFile(join(batchFolder(spool, batchId), FILES.manifest))
-  return readEvidenceFolder(batchEvidenceFolder(spool, batchId), { name: batchId, manifest, groups }, reader)
+  const manifest = (): Promise<Uint8Array> => readFile(join(batchFolder(jobs, batchId), FILES.manifest))
+  return readTokenScoreFolder(batchTokenScoreFolder(jobs, batchId), { name: batchId, manifest, groups }, reader)
 }
 
 /** Lets the trainer go on with a batch. Does nothing when it was let go on before: findings follow from log and evidence. */
-export async function writeFindings(spool: string, batchId: string, leftOut: readonly string[]): Promise<void> {
+export async function writeFindings(jobs: string, batchId: string, leftOut: readonly string[]): Promise<void> {
   const content = { schema: SCHEMA, batchId, leftOut: leftOut.map((group) => ({ group })) }
-  await publishFile(findingsFile(spool, batchId), Buffer.from(JSON.stringify(content)))
+  await publishFile(findingsFile(jobs, batchId), Buffer.from(JSON.stringify(content)))
 }
 
 /** Whether the trainer waits for findings on a batch. */
-export const awaitsFindings = async (spool: string, batchId: string): Promise<boolean> =>
-  (await exists(batchEvidenceFolder(spool, batchId))) && !(await exists(findingsFile(spool, batchId)))
+export const awaitsFindings = async (jobs: string, batchId: string): Promise<boolean> =>
+  (await exists(batchTokenScoreFolder(jobs, batchId))) && !(await exists(findingsFile(jobs, batchId)))

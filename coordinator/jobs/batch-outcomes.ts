@@ -5,7 +5,7 @@ import { readRefusal } from './refusal-file.js'
 import type { BatchOutcome } from './train-engine.js'
 
 /** What became of batches, and who waits for it. */
-export function createBatchOutcomes(spool: string) {
+export function createBatchOutcomes(jobs: string) {
   const known = new Map<string, BatchOutcome>()
   const awaited = new Map<string, PromiseWithResolvers<BatchOutcome>>()
   let failure: TrainerError | null = null
@@ -30,7 +30,7 @@ export function createBatchOutcomes(spool: string) {
 
   /** A refusal that is on disk already: the trainer reports each only once, and we may have been away. */
   const settleIfRefused = async (batchId: string): Promise<void> => {
-    const refusal = await readRefusal(batchFolder(spool, batchId))
+    const refusal = await readRefusal(batchFolder(jobs, batchId))
     if (refusal) settle(batchId, { kind: 'refused', ...refusal })
   }
 
@@ -48,7 +48,7 @@ export function createBatchOutcomes(spool: string) {
       if (failure) throw failure
       const { promise } = waiterFor(batchId)
       // Said before anybody listened, or by a trainer that has ended since. Looked for now that no word of it can be missed.
-      if (await awaitsFindings(spool, batchId)) tell(batchId, { kind: 'measured' })
+      if (await awaitsFindings(jobs, batchId)) tell(batchId, { kind: 'measured' })
       return abortable(promise, signal)
     },
     end(why: TrainerError): void {

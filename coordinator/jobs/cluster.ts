@@ -31,7 +31,7 @@ export interface ClusterEnding extends Ending {
 export interface ClusterOptions extends Omit<LaunchedProgram, 'life' | 'env'> {
   readonly packageFolder: string
   readonly env: Readonly<Record<string, string>>
-  readonly spool: string
+  readonly jobs: string
   /** From asking ranks to end to ending what has started them. */
   readonly closeTimeoutMs: number
   readonly onStart: () => void
@@ -67,17 +67,17 @@ export async function liveOnCluster(options: ClusterOptions, closing: AbortSigna
 }
 
 async function live(options: ClusterOptions, closing: AbortSignal): Promise<ClusterEnding> {
-  const { spool, launch, packageFolder, env, closeTimeoutMs, onLine, onStderr, onRanks } = options
+  const { jobs, launch, packageFolder, env, closeTimeoutMs, onLine, onStderr, onRanks } = options
   const life = randomBytes(6).toString('hex')
-  const folder = lifeFolder(spool, life)
+  const folder = lifeFolder(jobs, life)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   // From here on no earlier life may go on.
-  const lease = await renewLease(spool, life, launch.silenceMs)
+  const lease = await renewLease(jobs, life, launch.silenceMs)
   const startedAt = performance.now()
   const tail = createTail()
   const over = new AbortController()
   try {
-    await untilGone(spool, life, launch.silenceMs, closing)
+    await untilGone(jobs, life, launch.silenceMs, closing)
     if (closing.aborted) return { code: null, lastWords: '', lastedMs: 0, errors: [] }
     const say = (text: string): void => {
       tail.add(text)
@@ -154,8 +154,8 @@ async function runCommand(
 }
 
 /** Writes the lease of a life, and again and again, until it is withdrawn. */
-export async function renewLease(spool: string, life: string, silenceMs: number) {
-  const path = leaseFile(spool)
+export async function renewLease(jobs: string, life: string, silenceMs: number) {
+  const path = leaseFile(jobs)
   let beat = 0
   let last = Promise.resolve()
   const write = async (): Promise<void> => {
@@ -183,8 +183,8 @@ export async function renewLease(spool: string, life: string, silenceMs: number)
  * Resolves when ranks of earlier lives have said that they end, or have been without a lease for long enough to be gone; what
  * they hold of a device would be missing. Their folders are removed.
  */
-async function untilGone(spool: string, life: string, silenceMs: number, signal: AbortSignal): Promise<void> {
-  const folder = join(spool, FOLDERS.launch)
+async function untilGone(jobs: string, life: string, silenceMs: number, signal: AbortSignal): Promise<void> {
+  const folder = join(jobs, FOLDERS.launch)
   const earlier = (await readdir(folder)).filter((name) => LIFE.test(name) && name !== life)
   const end = performance.now() + silenceMs
   for (const name of earlier) {
@@ -214,7 +214,7 @@ async function readRanks(folder: string): Promise<RankState[]> {
 /** Looks at what ranks say of themselves. */
 function watchRanks(folder: string, silenceMs: number, onRanks: (ranks: readonly RankState[]) => void) {
   let ranks: RankState[] = []
-  const heard = new Map<number, { beat: number; at: number }>()
+  const understood = new Map<number, { beat: number; at: number }>()
   return {
     ranks: (): readonly RankState[] => ranks,
     /** A rank that should be there and is not heard of. */
@@ -223,8 +223,9 @@ function watchRanks(folder: string, silenceMs: number, onRanks: (ranks: readonly
       ranks = await readRanks(folder)
       if (ranks.map(({ rank, ended }) => `${rank} ${ended}`).join() !== shown) onRanks(ranks)
       const now = performance.now()
-      for (const { rank, beat } of ranks) if (heard.get(rank)?.beat !== beat) heard.set(rank, { beat, at: now })
-      return ranks.find(({ rank, ended }) => !ended && now - heard.get(rank)!.at > silenceMs) ?? null
+      for (const { rank, beat } of ranks)
+        if (understood.get(rank)?.beat !== beat) understood.set(rank, { beat, at: now })
+      return ranks.find(({ rank, ended }) => !ended && now - understood.get(rank)!.at > silenceMs) ?? null
     },
   }
 }

@@ -12,7 +12,7 @@ export const FOLDERS = {
   batches: 'batches',
   steps: 'steps',
   audits: 'audits',
-  evidence: 'evidence',
+  tokenScores: 'token-scores',
   /** Of published versions, for audits: `<sha256>.gguf`. */
   adapters: 'adapters',
   /** Of ranks on several machines: their lease, and a folder of each life. */
@@ -30,22 +30,21 @@ export const FILES = {
   step: 'step.json',
   /** What says to which audit the evidence beside it belongs. */
   answer: 'audit.json',
-  evidence: 'evidence.safetensors',
+  tokenScores: 'token-scores.safetensors',
   /** Under `launch`: which life of the trainer may go on. */
   lease: 'lease.json',
   /** In the folder of a life: what its first rank says. */
   events: 'events.jsonl',
 } as const
 
-export const batchFolder = (spool: string, batchId: string): string => join(spool, FOLDERS.batches, batchId)
-export const stepFolder = (spool: string, step: number): string => join(spool, FOLDERS.steps, `step-${step}`)
-export const auditFolder = (spool: string, auditId: string): string => join(spool, FOLDERS.audits, auditId)
-export const findingsFile = (spool: string, batchId: string): string =>
-  join(batchFolder(spool, batchId), FILES.findings)
-export const batchEvidenceFolder = (spool: string, batchId: string): string =>
-  join(batchFolder(spool, batchId), FOLDERS.evidence)
-export const leaseFile = (spool: string): string => join(spool, FOLDERS.launch, FILES.lease)
-export const lifeFolder = (spool: string, life: string): string => join(spool, FOLDERS.launch, life)
-export const evidenceFolder = (spool: string, auditId: string): string => join(spool, FOLDERS.evidence, auditId)
-export const adaptersFolder = (spool: string): string => join(spool, FOLDERS.adapters)
+export const batchFolder = (jobs: string, batchId: string): string => join(jobs, FOLDERS.batches, batchId)
+export const stepFolder = (jobs: string, step: number): string => join(jobs, FOLDERS.steps, `step-${step}`)
+export const auditFolder = (jobs: string, auditId: string): string => join(jobs, FOLDERS.audits, auditId)
+export const findingsFile = (jobs: string, batchId: string): string => join(batchFolder(jobs, batchId), FILES.findings)
+export const batchTokenScoreFolder = (jobs: string, batchId: string): string =>
+  join(batchFolder(jobs, batchId), FOLDERS.tokenScores)
+export const leaseFile = (jobs: string): string => join(jobs, FOLDERS.launch, FILES.lease)
+export const lifeFolder = (jobs: string, life: string): string => join(jobs, FOLDERS.launch, life)
+export const tokenScoreFolder = (jobs: string, auditId: string): string => join(jobs, FOLDERS.tokenScores, auditId)
+export const adaptersFolder = (jobs: string): string => join(jobs, FOLDERS.adapters)
 export const adapterName = (sha256: string): string => `${sha256}.gguf`

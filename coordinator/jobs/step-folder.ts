@@ -60,8 +60,8 @@ export async function damagedFiles({ folder, files }: TrainerStep, signal: Abort
 }
 
 /** Reads a complete step from the spool. @throws TrainerError when it is missing, damaged or another step */
-export async function readStep(spool: string, step: number): Promise<TrainerStep> {
-  const folder = stepFolder(spool, step)
+export async function readStep(jobs: string, step: number): Promise<TrainerStep> {
+  const folder = stepFolder(jobs, step)
   const file = join(folder, FILES.step)
   try {
     const content = stepSchema.parse(JSON.parse(await readFile(file, 'utf8')))

@@ -17,7 +17,7 @@ export interface TrainerProcessOptions {
   readonly python: string
   /** Folder of the `prove_trainer` package. */
   readonly packageFolder: string
-  readonly spool: string
+  readonly jobs: string
   readonly base: string
   readonly config: string
   /** Ranks of a machine. */
@@ -49,9 +49,9 @@ interface Said {
  * taken out of the spool and refused; a trainer that cannot start, or ends without a batch in hand as often, is given up.
  */
 export function createTrainerProcess(options: TrainerProcessOptions, log: Logger): TrainEngine {
-  const { python, packageFolder, spool, base, config, processes, launch, logFile, maxFailures, onEvent } = options
+  const { python, packageFolder, jobs, base, config, processes, launch, logFile, maxFailures, onEvent } = options
   const ready = Promise.withResolvers<{ step: number }>()
-  const outcomes = createBatchOutcomes(spool)
+  const outcomes = createBatchOutcomes(jobs)
   const deaths = new TrainerDeaths({ maxFailures, onMachines: launch !== undefined })
   let said: Said = { ready: false, batch: null, error: null }
   let stderr: WriteStream | null = null
@@ -82,10 +82,10 @@ export function createTrainerProcess(options: TrainerProcessOptions, log: Logger
 
   const giveUp = async (batchId: string, times: number): Promise<void> => {
     // Out of the trainer's sight, or the next start would take it again; kept for whoever wants to know why.
-    const kept = join(spool, 'given-up', batchId)
+    const kept = join(jobs, 'given-up', batchId)
     await rm(kept, { recursive: true, force: true })
-    await mkdir(join(spool, 'given-up'), { recursive: true })
-    await rename(batchFolder(spool, batchId), kept)
+    await mkdir(join(jobs, 'given-up'), { recursive: true })
+    await rename(batchFolder(jobs, batchId), kept)
     deaths.forget(batchId)
     const detail = `the trainer died of it ${times} times`
     outcomes.settle(batchId, { kind: 'refused', code: 'trainer_failed', detail })
@@ -105,7 +105,7 @@ export function createTrainerProcess(options: TrainerProcessOptions, log: Logger
   const program = {
     python,
     packageFolder,
-    args: ['-m', 'prove_trainer', '--spool', spool, '--base', base, '--config', config],
+    args: ['-m', 'prove_trainer', '--jobs', jobs, '--base', base, '--config', config],
     env: { TORCH_CPP_LOG_LEVEL: 'ERROR' },
     closeTimeoutMs: CLOSE_TIMEOUT_MS,
     onStart(): void {
@@ -135,7 +135,7 @@ export function createTrainerProcess(options: TrainerProcessOptions, log: Logger
   let shortLives = 0
   const child = launch
     ? supervise<ClusterEnding>({
-        live: (closing) => liveOnCluster({ ...program, launch, spool, processes, onRanks }, closing),
+        live: (closing) => liveOnCluster({ ...program, launch, jobs, processes, onRanks }, closing),
         pauseMs({ lastedMs }) {
           shortLives = lastedMs > GOOD_START_MS ? 0 : shortLives + 1
           return Math.min(LONGEST_PAUSE_MS, RESTART_PAUSE_MS * 2 ** Math.max(0, shortLives - 1))

@@ -1,7 +1,7 @@
-import type { RunTerms } from '../ledger/run-configuration.js'
+import type { RunConfiguration } from '../ledger/run-configuration.js'
 import type { JudgedGroup, Supplier } from '../ledger/run-state.js'
 
-type Shares = Pick<RunTerms, 'batchGroups' | 'influence'>
+type Shares = Pick<RunConfiguration, 'batchGroups' | 'influence'>
 
 /** A group takes one place of a batch until it is so many times as long as is usual, then as many as its length is worth. */
 const LONG = 2

@@ -1,4 +1,4 @@
-import type { RunTerms } from '../ledger/run-configuration.js'
+import type { RunConfiguration } from '../ledger/run-configuration.js'
 import type { RunState } from '../ledger/run-state.js'
 
 /**
@@ -7,9 +7,9 @@ import type { RunState } from '../ledger/run-state.js'
  * count as bring something lately, or keys that only hold theirs would take the room from those that deliver.
  * @param beside  leases of such keys that take no room
  */
-export function roomForLeases(
+export function capacityForLeases(
   state: RunState,
-  { maxStaleness, batchGroups }: Pick<RunTerms, 'maxStaleness' | 'batchGroups'>,
+  { maxStaleness, batchGroups }: Pick<RunConfiguration, 'maxStaleness' | 'batchGroups'>,
   beside = 0,
 ): number {
   const inTraining = state.pendingBatch ? batchGroups : 0

@@ -1,4 +1,4 @@
-import type { Pace } from '../ledger/delivery-rate.js'
+import type { DeliveryRate } from '../ledger/delivery-rate.js'
 import type { LeaseRecord } from '../ledger/run-state.js'
 
 /** A lease lasts no longer than this many times its duration, however often it is renewed. */
@@ -8,13 +8,13 @@ const SLACK = 1.5
 /** With fewer groups one that was held up, by a line or a pause, may be what makes a pace look hopeless. */
 const SURE_GROUPS = 4
 /** A pace that was last seen longer ago is no reason any more: the machine may have been busy with something else. */
-const PACE_KEPT_MS = 6 * 3_600_000
+const RATE_KEPT_MS = 6 * 3_600_000
 
 export interface Speed {
   /** As its deliveries have proved; null: there was none. */
-  readonly pace: Pace | null
+  readonly deliveryRate: DeliveryRate | null
   /** As the node says; 0: it does not. */
-  readonly toldTokensPerSecond: number
+  readonly reportedTokensPerSecond: number
 }
 
 /** How long a usual group of the run takes a node. */
@@ -34,16 +34,16 @@ export interface GroupTime {
  */
 export function groupTime(
   usualTokens: number | null,
-  { pace, toldTokensPerSecond }: Speed,
+  { deliveryRate, reportedTokensPerSecond }: Speed,
   nowMs: number,
 ): GroupTime | null {
   if (usualTokens === null) return null
-  if (pace && nowMs - pace.atMs < PACE_KEPT_MS) {
-    const ms = (usualTokens * pace.ms) / pace.tokens
-    return { ms, isProven: true, isSure: pace.groups >= SURE_GROUPS }
+  if (deliveryRate && nowMs - deliveryRate.atMs < RATE_KEPT_MS) {
+    const ms = (usualTokens * deliveryRate.ms) / deliveryRate.tokens
+    return { ms, isProven: true, isSure: deliveryRate.groups >= SURE_GROUPS }
   }
-  const ms = (1000 * usualTokens) / toldTokensPerSecond
-  return toldTokensPerSecond > 0 ? { ms, isProven: false, isSure: true } : null
+  const ms = (1000 * usualTokens) / reportedTokensPerSecond
+  return reportedTokensPerSecond > 0 ? { ms, isProven: false, isSure: true } : null
 }
 
 /**

@@ -16,11 +16,11 @@ import { decodeTaskSet } from '../ledger/curriculum.js'
 import type { EventOf } from '../ledger/events.js'
 import { TAKEN_BACK_FROM_BANNED } from '../ledger/orders.js'
 import type { Recorder } from '../ledger/recorder.js'
-import type { RunTerms } from '../ledger/run-configuration.js'
+import type { RunConfiguration } from '../ledger/run-configuration.js'
 import { type LeaseRecord, originOf, type RunState } from '../ledger/run-state.js'
 import { mostOfBatch, shareBeside } from './batch-shares.js'
 import { createFirstLeases } from './first-leases.js'
-import { roomForLeases } from './lease-capacity.js'
+import { capacityForLeases } from './lease-capacity.js'
 import { firstTermMs, fitOf, type GroupTime, groupTime, LONGEST_DURATIONS, tooSlowLine } from './lease-fit.js'
 import { meterAnswers } from './metrics.js'
 import { retryAfterMs } from './retry-after.js'
@@ -46,7 +46,7 @@ const RETAKEN_AT_ONCE = 16
 /** Who holds the adapter is known elsewhere. */
 export type LeaseAnswer = Omit<LeaseResponse, 'providers'>
 
-export interface LeaseDesk {
+export interface LeaseService {
   /** Answers a node's request. @throws SwarmRefusal */
   answer(request: LeaseRequest, node: string): Promise<LeaseAnswer>
   /** Releases leases that are past their deadline. */
@@ -55,7 +55,7 @@ export interface LeaseDesk {
   takeBack(): Promise<void>
 }
 
-export interface LeaseDeskParts {
+export interface LeaseServiceParts {
   readonly tasks: readonly Task[]
   readonly recorder: Recorder
   /** Age at which a round gives way to the next one, when keys wait for it. */
@@ -67,7 +67,7 @@ export interface LeaseDeskParts {
 }
 
 /** Gives out leases under the terms of the round in force. */
-export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
+export function createLeaseService(parts: LeaseServiceParts): LeaseService {
   const { tasks, recorder, registrationMs, addressBlockOf, metrics, clock } = parts
   const count = meterAnswers(metrics)
   const registrations = {
@@ -91,11 +91,14 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
     (origin) =>
       firstLeases.open(state, origin)
   const placeFor = (state: RunState, node: string): boolean =>
-    hasPlace(state, state.round!.terms, { node, addressBlock: addressBlockOf(node) }, besideIn(state))
+    hasPlace(state, state.round!.configuration, { node, addressBlock: addressBlockOf(node) }, besideIn(state))
 
   /** How long a usual group takes `node`; null: nobody knows. */
   const timeOf = (state: RunState, node: string, { tokensPerSecond }: LeaseAsk): GroupTime | null => {
-    const speed = { pace: state.nodes.get(node)?.pace ?? null, toldTokensPerSecond: tokensPerSecond }
+    const speed = {
+      deliveryRate: state.nodes.get(node)?.deliveryRate ?? null,
+      reportedTokensPerSecond: tokensPerSecond,
+    }
     return groupTime(state.usualTokens, speed, clock.now())
   }
 
@@ -103,25 +106,27 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
   const objection = (state: RunState, node: string, ask: LeaseAsk): RefusalCode | null => {
     const { round } = state
     if (!round) return 'no_work'
-    const { terms } = round
-    if (round.version >= terms.versions) return 'complete'
+    const { configuration } = round
+    if (round.version >= configuration.versions) return 'complete'
     if (state.orders.banned.has(node)) return 'banned'
-    if (state.nodes.get(node)?.standing.isQuarantined(clock.now())) return 'quarantined'
+    if (state.nodes.get(node)?.reputation.isQuarantined(clock.now())) return 'quarantined'
     if (state.orders.pause || state.orders.rollback) return 'paused'
     if (ask.policyId !== round.policyId) return 'wrong_policy'
-    const { calibrations } = terms.audit
+    const { calibrations } = configuration.audit
     const isAudited = Object.keys(calibrations).length > 0
     if (isAudited && !Object.hasOwn(calibrations, ask.backend)) return 'uncalibrated'
     const held = state.openLeasesOf(node)
     const time = timeOf(state, node, ask)
-    const fit = time ? fitOf(held.values(), time, LONGEST_DURATIONS * terms.leases.durationMs, clock.now()) : 'fits'
+    const fit = time
+      ? fitOf(held.values(), time, LONGEST_DURATIONS * configuration.leases.durationMs, clock.now())
+      : 'fits'
     if (fit === 'too_slow') return fit
     if (!state.isAdmitted(node)) return 'not_registered'
     const own = held.size
-    if (own >= terms.leases.perNode || fit !== 'fits') return 'too_many_leases'
-    if (roomForLeases(state, terms, firstLeases.open(state)) <= 0) return 'no_work'
-    const mine = state.trainableCountOf(node, terms.maxStaleness) + own
-    return mine >= (terms.maxStaleness + 1) * mostOf(state, node, terms) ? 'influence_cap' : null
+    if (own >= configuration.leases.perNode || fit !== 'fits') return 'too_many_leases'
+    if (capacityForLeases(state, configuration, firstLeases.open(state)) <= 0) return 'no_work'
+    const mine = state.trainableCountOf(node, configuration.maxStaleness) + own
+    return mine >= (configuration.maxStaleness + 1) * mostOf(state, node, configuration) ? 'influence_cap' : null
   }
 
   /** Why `node` was given fewer leases than it asked for. */
@@ -144,13 +149,13 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
   const grant = (state: RunState, node: string, ask: LeaseAsk): LeaseRecord | null => {
     if (objection(state, node, ask)) return null
     const now = clock.now()
-    const { round, version, terms } = state.round!
+    const { round, version, configuration } = state.round!
     const addressBlock = addressBlockOf(node)
     const isBeside = !placeFor(state, node)
     if (isBeside && !firstLeases.take(state, node, addressBlock)) return null
     // A key that is not proven renews its leases, or it could hold them for nothing for longer.
     const time = state.kindOf(node) === 'proven' ? timeOf(state, node, ask) : null
-    const deadlineMs = now + firstTermMs(terms.leases.durationMs, time)
+    const deadlineMs = now + firstTermMs(configuration.leases.durationMs, time)
     const { agent, backend } = ask
     // What a node leaves lying comes back to it: there is nothing to be gained by waiting for an easier task.
     const owed = state.owedLease(node)
@@ -186,11 +191,11 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
     const now = clock.now()
     const lease = state.openLeases.get(leaseId)
     if (lease?.node !== node || lease.deadlineMs <= now) return null
-    const { terms } = state.roundOf(lease)
-    if (state.current!.version - lease.version > terms.maxStaleness) return null
-    const isKeptOut = state.orders.banned.has(node) || state.nodes.get(node)?.standing.isQuarantined(now)
-    if (isKeptOut || !keepsPlace(state, terms, lease, besideIn(state))) return null
-    const { durationMs } = terms.leases
+    const { configuration } = state.roundOf(lease)
+    if (state.current!.version - lease.version > configuration.maxStaleness) return null
+    const isKeptOut = state.orders.banned.has(node) || state.nodes.get(node)?.reputation.isQuarantined(now)
+    if (isKeptOut || !keepsPlace(state, configuration, lease, besideIn(state))) return null
+    const { durationMs } = configuration.leases
     const deadlineMs = Math.min(now + durationMs, lease.atMs + LONGEST_DURATIONS * durationMs)
     const isFurther = deadlineMs - lease.deadlineMs >= LEAST_EXTENSION * durationMs
     return isFurther ? { type: 'renewed', atMs: now, leaseId, deadlineMs } : null
@@ -209,7 +214,7 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
 
   const toWire = (record: LeaseRecord): Lease => {
     const task = tasks[record.taskIndex]!
-    const { policyId, termsId, terms } = recorder.state.roundOf(record)
+    const { policyId, configurationId, configuration } = recorder.state.roundOf(record)
     const { leaseId, index, version, seed, deadlineMs } = record
     return {
       leaseId,
@@ -220,8 +225,8 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
       task: encode(task),
       seed,
       deadlineMs,
-      groupSize: terms.groupSize,
-      termsId,
+      groupSize: configuration.groupSize,
+      configurationId,
     }
   }
 
@@ -301,7 +306,8 @@ function whyOf(
   node: string,
   time: GroupTime | null,
 ): string {
-  if (reason === 'too_slow') return tooSlowLine(usualTokens!, time!, LONGEST_DURATIONS * round!.terms.leases.durationMs)
+  if (reason === 'too_slow')
+    return tooSlowLine(usualTokens!, time!, LONGEST_DURATIONS * round!.configuration.leases.durationMs)
   if (reason === 'banned') return orders.banned.get(node)?.reason ?? ''
   if (reason !== 'paused') return ''
   const { pause, rollback } = orders
@@ -309,11 +315,11 @@ function whyOf(
 }
 
 /** Groups of a batch that `node` may give. */
-function mostOf(state: RunState, node: string, terms: RunTerms): number {
+function mostOf(state: RunState, node: string, configuration: RunConfiguration): number {
   const { suppliers } = state
-  const share = shareBeside(terms, suppliers.size - (suppliers.has(node) ? 1 : 0))
+  const share = shareBeside(configuration, suppliers.size - (suppliers.has(node) ? 1 : 0))
   if (share !== null) return share
   const isOther = (one: { readonly node: string }): boolean => one.node !== node
-  const waiting = state.trainable(terms.maxStaleness).filter(isOther)
-  return mostOfBatch(terms, waiting, [...suppliers.values()].filter(isOther))
+  const waiting = state.trainable(configuration.maxStaleness).filter(isOther)
+  return mostOfBatch(configuration, waiting, [...suppliers.values()].filter(isOther))
 }

@@ -41,7 +41,7 @@ export function retryAfterMs(
   nowMs: number,
 ): number {
   if (reason === 'quarantined') {
-    const untilMs = state.nodes.get(node)?.standing.quarantinedUntilMs ?? null
+    const untilMs = state.nodes.get(node)?.reputation.quarantinedUntilMs ?? null
     return untilMs === null ? FOR_EVER_MS : Math.min(FOR_EVER_MS, Math.max(0, Math.ceil(untilMs - nowMs)))
   }
   if (reason === 'not_registered') {

@@ -1,4 +1,4 @@
-import type { RunTerms } from '../ledger/run-configuration.js'
+import type { RunConfiguration } from '../ledger/run-configuration.js'
 import { type LeaseRecord, originOf, type RunState } from '../ledger/run-state.js'
 
 /** Leases of such keys that were given beside their part, and take none of it. @param origin  by default from anywhere */
@@ -6,7 +6,7 @@ export type Beside = (origin?: string) => number
 
 const NONE_BESIDE: Beside = () => 0
 
-type RoomTerms = Pick<RunTerms, 'maxStaleness' | 'batchGroups'>
+type CapacityConfiguration = Pick<RunConfiguration, 'maxStaleness' | 'batchGroups'>
 
 /**
  * The part of the room for leases that is there for keys without a record. Keys cost nothing, so who only holds leases could
@@ -18,14 +18,19 @@ type RoomTerms = Pick<RunTerms, 'maxStaleness' | 'batchGroups'>
  * the part, one alone half of it, and a block that has none finds a place, however many keys the others have. A place is free
  * again when its group is accepted: the key is proven then.
  */
-function unprovenPart(state: RunState, { maxStaleness, batchGroups }: RoomTerms, origin: string, beside: Beside) {
+function unprovenPart(
+  state: RunState,
+  { maxStaleness, batchGroups }: CapacityConfiguration,
+  origin: string,
+  beside: Beside,
+) {
   const held = (from?: string) => ({
     untried: state.openLeasesBy('untried', from) - beside(from),
     doubtful: state.openLeasesBy('doubtful', from),
   })
   const [all, own] = [held(), held(origin)]
-  const room = (maxStaleness + 1) * batchGroups
-  const part = state.reliable.size > 0 ? room / 2 : room
+  const capacity = (maxStaleness + 1) * batchGroups
+  const part = state.reliable.size > 0 ? capacity / 2 : capacity
   return {
     own: own.untried + own.doubtful,
     free: part - all.untried - all.doubtful,
@@ -36,13 +41,13 @@ function unprovenPart(state: RunState, { maxStaleness, batchGroups }: RoomTerms,
 /** Whether a key may have a further lease, as far as that depends on its record. */
 export function hasPlace(
   state: RunState,
-  terms: RoomTerms,
+  configuration: CapacityConfiguration,
   { node, addressBlock }: Pick<LeaseRecord, 'node'> & { readonly addressBlock: string | null },
   beside = NONE_BESIDE,
 ): boolean {
   const kind = state.kindOf(node)
   if (kind === 'proven') return true
-  const { own, free, hasPlaceForDoubtful } = unprovenPart(state, terms, originOf(node, addressBlock), beside)
+  const { own, free, hasPlaceForDoubtful } = unprovenPart(state, configuration, originOf(node, addressBlock), beside)
   return own < free && (kind === 'untried' || hasPlaceForDoubtful)
 }
 
@@ -52,11 +57,11 @@ export function hasPlace(
  */
 export function keepsPlace(
   state: RunState,
-  terms: RoomTerms & Pick<RunTerms, 'leases'>,
+  configuration: CapacityConfiguration & Pick<RunConfiguration, 'leases'>,
   { node, addressBlock }: LeaseRecord,
   beside = NONE_BESIDE,
 ): boolean {
   if (state.kindOf(node) === 'proven') return true
-  const { own, free } = unprovenPart(state, terms, originOf(node, addressBlock), beside)
-  return own <= Math.max(terms.leases.perNode, free + 1)
+  const { own, free } = unprovenPart(state, configuration, originOf(node, addressBlock), beside)
+  return own <= Math.max(configuration.leases.perNode, free + 1)
 }

@@ -5,16 +5,18 @@ import type { RunState } from '../ledger/run-state.js'
 /** With more than this of the tasks that are given at rest, the curriculum is set aside: a run must not run out of tasks. */
 const MOST_AT_REST = 7 / 8
 
-type Withholding = Pick<RunState, 'quarantinedWorlds' | 'orders'>
+type Withholding = Pick<RunState, 'quarantinedEnvironments' | 'orders'>
 
 /** Whether nobody shall work on a task: its world is out of order or at rest, or the operator has dropped it. */
 export const isWithheld = (
-  { worlds }: Pick<Task, 'worlds'>,
+  { environments }: Pick<Task, 'environments'>,
   index: number,
-  { quarantinedWorlds, orders }: Withholding,
+  { quarantinedEnvironments, orders }: Withholding,
 ): boolean =>
   orders.droppedTasks.has(index) ||
-  worlds.some(({ server }) => quarantinedWorlds.has(server) || orders.restedWorlds.has(server))
+  environments.some(
+    ({ environment }) => quarantinedEnvironments.has(environment) || orders.disabledEnvironments.has(environment),
+  )
 
 /** The tasks that a round of `version` gives no leases for, as its manifest states them. */
 export function restingTasks(state: RunState, tasks: readonly Task[], version: number): string {
@@ -26,10 +28,10 @@ export function restingTasks(state: RunState, tasks: readonly Task[], version: n
 
 /** Whether the round in force names other tasks than it should: some that are withheld since, or not those of a world that was woken. */
 export function namesOthers(state: RunState, tasks: readonly Task[]): boolean {
-  const { quarantinedWorlds, orders, round, wokenSinceRound } = state
+  const { quarantinedEnvironments, orders, round, wokenSinceRound } = state
   if (!round) return false
   if (wokenSinceRound) return true
-  if (quarantinedWorlds.size + orders.droppedTasks.size + orders.restedWorlds.size === 0) return false
+  if (quarantinedEnvironments.size + orders.droppedTasks.size + orders.disabledEnvironments.size === 0) return false
   const rests = decodeTaskSet(round.resting)
   return tasks.some((task, i) => isWithheld(task, i, state) && !rests(i))
 }

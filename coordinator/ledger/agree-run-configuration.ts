@@ -1,15 +1,15 @@
 import { cacheTypeOf, DRAW } from '../../rollout/engine/index.js'
-import { worldSha256 } from '../../servers/kernel/index.js'
+import { environmentSha256 } from '../../servers/kernel/index.js'
 import type { Clock } from '../../swarm/index.js'
 import { ConfigError, episodeLimits, type RunConfig } from '../settings/config.js'
 import { learningRateFor } from '../settings/learning-rates.js'
 import type { TaskSet } from '../settings/task-set.js'
 import { TRAINER_PRESETS } from '../settings/trainer-presets.js'
 import type { Recorder } from './recorder.js'
-import { checkTermsChanges, type RunTerms, termsChanges } from './run-configuration.js'
+import { checkConfigurationChanges, configurationChanges, type RunConfiguration } from './run-configuration.js'
 
 /** What terms say that is not in the configuration itself. */
-export interface TermsSources {
+export interface ConfigurationSources {
   readonly baseSha256: string
   readonly chatTemplateSha256: string
   /** Numbers in the tensors of the base. */
@@ -23,7 +23,7 @@ export interface TermsSources {
  * The terms that a configuration asks for.
  * @throws ConfigError when nobody could work under them: engines as they ask for are in none of the calibrations
  */
-export function termsOf(config: RunConfig, sources: TermsSources): RunTerms {
+export function configurationOf(config: RunConfig, sources: ConfigurationSources): RunConfiguration {
   const { base, reward, cacheType, groupSize, batchGroups, versions, maxStaleness, leases, influence } = config
   const { probation, leastShare } = config.audit
   const { taskSet, baseSha256, chatTemplateSha256, parameters, calibrations } = sources
@@ -35,8 +35,10 @@ export function termsOf(config: RunConfig, sources: TermsSources): RunTerms {
   return {
     base: { name: base.name, ggufSha256: baseSha256, quantisation: base.quantisation, chatTemplateSha256, parameters },
     dataset: { sha256: taskSet.datasetSha256, tasks: taskSet.tasks.length },
-    worlds: Object.fromEntries(taskSet.servers.map((server) => [server.name, worldSha256(server)])),
-    dialect: base.dialect,
+    environments: Object.fromEntries(
+      taskSet.environments.map((environment) => [environment.name, environmentSha256(environment)]),
+    ),
+    toolCallFormat: base.toolCallFormat,
     draw: DRAW,
     reward,
     cacheType,
@@ -59,7 +61,7 @@ export function termsOf(config: RunConfig, sources: TermsSources): RunTerms {
 export function trainingOf(
   { trainer: { preset, settings }, maxStaleness }: Pick<RunConfig, 'trainer' | 'maxStaleness'>,
   parameters: number,
-): RunTerms['training'] {
+): RunConfiguration['training'] {
   const { lr, warmupSteps } = learningRateFor(parameters)
   const named = preset === undefined ? {} : TRAINER_PRESETS[preset].loss
   return {
@@ -74,11 +76,15 @@ export function trainingOf(
  * them; what was leased before is judged by the terms of its own round.
  * @throws ConfigError when something is different that a run cannot change
  */
-export async function agreeOnTerms(recorder: Recorder, terms: RunTerms, clock: Clock): Promise<void> {
+export async function agreeOnConfiguration(
+  recorder: Recorder,
+  configuration: RunConfiguration,
+  clock: Clock,
+): Promise<void> {
   await recorder.record((state) => {
-    const changes = state.terms ? termsChanges(state.terms, terms) : []
-    if (state.terms && changes.length === 0) return null
-    checkTermsChanges(changes)
-    return { type: 'terms', atMs: clock.now(), terms, changes }
+    const changes = state.configuration ? configurationChanges(state.configuration, configuration) : []
+    if (state.configuration && changes.length === 0) return null
+    checkConfigurationChanges(changes)
+    return { type: 'configured', atMs: clock.now(), configuration, changes }
   })
 }

@@ -1,4 +1,4 @@
-import type { FoldImage } from './state-snapshot.js'
+import type { StateSnapshot } from './state-snapshot.js'
 
 /** Groups that a batch holds and that no audit has looked at, all of one key. */
 export interface DoubtedBatch {
@@ -19,7 +19,7 @@ export class BatchedOnTrust {
   /** Doubted and not named yet, by batch and key. */
   readonly #unnamed = new Map<string, DoubtedBatch>()
 
-  get image(): Pick<FoldImage, 'batchedOnTrust' | 'doubted'> {
+  get snapshot(): Pick<StateSnapshot, 'batchedOnTrust' | 'doubted'> {
     const batchedOnTrust = [...this.#groups].map(([node, groups]) => ({
       node,
       vouched: this.#vouched.get(node) ?? 0,
@@ -28,7 +28,7 @@ export class BatchedOnTrust {
     return { batchedOnTrust, doubted: this.unnamed }
   }
 
-  static of({ batchedOnTrust, doubted }: Pick<FoldImage, 'batchedOnTrust' | 'doubted'>): BatchedOnTrust {
+  static of({ batchedOnTrust, doubted }: Pick<StateSnapshot, 'batchedOnTrust' | 'doubted'>): BatchedOnTrust {
     const made = new BatchedOnTrust()
     for (const { node, vouched, groups } of batchedOnTrust) {
       const known = groups.map(([leaseId, batchId]) => ({ leaseId, batchId }))

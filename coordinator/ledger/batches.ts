@@ -1,10 +1,10 @@
 import type { EventOf } from './events.js'
 import { Lineage } from './lineage.js'
 import type { BatchRecord } from './run-state.js'
-import type { FoldImage } from './state-snapshot.js'
+import type { StateSnapshot } from './state-snapshot.js'
 
-type Image = Pick<
-  FoldImage,
+type Snapshot = Pick<
+  StateSnapshot,
   'batches' | 'trained' | 'refused' | 'dissolved' | 'adapterSteps' | 'trainedBatches' | 'recipes'
 >
 
@@ -22,30 +22,30 @@ export class Batches {
     this.lineage = lineage
   }
 
-  get image(): Image {
+  get snapshot(): Snapshot {
     return {
       batches: [...this.all.values()],
       trained: [...this.trained.values()],
       refused: [...this.refused.values()],
       dissolved: [...this.dissolved],
-      ...this.lineage.image,
+      ...this.lineage.snapshot,
     }
   }
 
-  static of(image: Image, pending: BatchRecord | undefined): Batches {
-    const made = new Batches(Lineage.of(image))
-    for (const batch of image.batches) made.all.set(batch.batchId, batch)
-    for (const event of image.trained) made.trained.set(event.batchId, event)
-    for (const event of image.refused) made.refused.set(event.batchId, event)
-    for (const batchId of image.dissolved) made.dissolved.add(batchId)
+  static of(snapshot: Snapshot, pending: BatchRecord | undefined): Batches {
+    const made = new Batches(Lineage.of(snapshot))
+    for (const batch of snapshot.batches) made.all.set(batch.batchId, batch)
+    for (const event of snapshot.trained) made.trained.set(event.batchId, event)
+    for (const event of snapshot.refused) made.refused.set(event.batchId, event)
+    for (const batchId of snapshot.dissolved) made.dissolved.add(batchId)
     made.pending = pending
     return made
   }
 
-  /** @param terms  place of those in force */
-  form(event: BatchRecord, terms: number): void {
+  /** @param configuration  place of those in force */
+  form(event: BatchRecord, configuration: number): void {
     this.all.set(event.batchId, event)
-    this.lineage.batched(event, terms)
+    this.lineage.batched(event, configuration)
     this.pending = event
   }
 

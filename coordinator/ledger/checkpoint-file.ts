@@ -6,16 +6,16 @@ import { packageVersion } from '../../common/cli/index.js'
 import { linesOf } from '../../common/control/index.js'
 import type { LogHead } from './log-chain.js'
 import { syncFolderOf } from './log-head.js'
-import { CheckpointError, type FoldImage, SECTION_NAMES, SECTIONS, type Section } from './state-snapshot.js'
+import { CheckpointError, SECTION_NAMES, SECTIONS, type Section, type StateSnapshot } from './state-snapshot.js'
 
 /** What the events before a place of a log come to. */
 export interface Checkpoint {
   readonly at: LogHead
-  readonly image: FoldImage
+  readonly snapshot: StateSnapshot
 }
 
 /** Of the form of the file and of what its sections mean. A change of the fold that keeps the version of the program changes it too. */
-const SCHEMA = 5
+const SCHEMA = 6
 const WRITTEN_AT_ONCE = 256 * 1024
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
@@ -27,9 +27,9 @@ const footer = z.strictObject({ sha256: hash })
  * Lines of JSON: a header with the place of the log, then `[section, entry]` for everything that the fold holds, and last the SHA-256 of
  * all lines before. Events are in it as the log holds them.
  */
-function* linesFor({ at, image }: Checkpoint): Generator<string> {
+function* linesFor({ at, snapshot }: Checkpoint): Generator<string> {
   yield JSON.stringify({ schema: SCHEMA, program: packageVersion(), ...at })
-  for (const section of SECTION_NAMES) for (const entry of image[section]) yield JSON.stringify([section, entry])
+  for (const section of SECTION_NAMES) for (const entry of snapshot[section]) yield JSON.stringify([section, entry])
 }
 
 /** Replaces the file when the new one is on disk. It is written in pieces, between which others have their turn. */
@@ -58,7 +58,7 @@ export async function writeCheckpoint(path: string, checkpoint: Checkpoint): Pro
 
 /** @throws CheckpointError; what the disk says, `ENOENT` when there is none */
 export async function readCheckpoint(path: string): Promise<Checkpoint> {
-  const image = Object.fromEntries(SECTION_NAMES.map((name) => [name, []])) as unknown as Record<Section, unknown[]>
+  const snapshot = Object.fromEntries(SECTION_NAMES.map((name) => [name, []])) as unknown as Record<Section, unknown[]>
   const sha256 = createHash('sha256')
   let at: LogHead | null = null
   let end: string | null = null
@@ -69,7 +69,7 @@ export async function readCheckpoint(path: string): Promise<Checkpoint> {
       else if (line.startsWith('{')) {
         end = parsed(footer, line).sha256
         continue
-      } else addEntry(image, line)
+      } else addEntry(snapshot, line)
       sha256.update(`${line}\n`)
     }
   } catch (why) {
@@ -77,7 +77,7 @@ export async function readCheckpoint(path: string): Promise<Checkpoint> {
   }
   if (at === null || end === null) throw damaged('it is cut off')
   if (end !== sha256.digest('hex')) throw damaged('it was changed')
-  return { at, image: image as unknown as FoldImage }
+  return { at, snapshot: snapshot as unknown as StateSnapshot }
 }
 
 function placeOf(line: string): LogHead {
@@ -88,11 +88,11 @@ function placeOf(line: string): LogHead {
   return { count, hash }
 }
 
-function addEntry(image: Record<Section, unknown[]>, line: string): void {
+function addEntry(snapshot: Record<Section, unknown[]>, line: string): void {
   const [section, entry] = parsed(row, line)
   const { success, data } = SECTIONS[section].safeParse(entry)
   if (!success) throw damaged(`an entry of ${section} is none`)
-  image[section].push(data)
+  snapshot[section].push(data)
 }
 
 function parsed<T>(schema: z.ZodType<T>, line: string): T {

@@ -2,8 +2,8 @@ import type { SwarmLogger } from '../../swarm/index.js'
 import type { ChainedLog } from './chained-log.js'
 import { type Checkpoint, readCheckpoint, writeCheckpoint } from './checkpoint-file.js'
 import type { LogHead } from './log-chain.js'
-import { RunFold } from './run-reducer.js'
-import { CheckpointError, imageSize } from './state-snapshot.js'
+import { RunReducer } from './run-reducer.js'
+import { CheckpointError, snapshotSize } from './state-snapshot.js'
 
 /**
  * Events after which the state is written again: a start reads so many in half a second, and a log of fewer is read whole. A larger
@@ -18,17 +18,17 @@ const LEAST_EVENTS = 10_000
  */
 export interface Checkpoints {
   /** The newest, if the log can be gone on with from there; why not is logged. */
-  read(): Promise<KeptFolds | null>
+  read(): Promise<KeptSnapshots | null>
   /** Writes the state, which is that of the end of the log, in the background when enough has happened. Nothing happens that could fail. */
-  offer(state: RunFold): void
+  offer(state: RunReducer): void
   /** Waits for what is being written, and writes the last state when a start would have much to read. */
-  close(state: RunFold): Promise<void>
+  close(state: RunReducer): Promise<void>
 }
 
-export interface KeptFolds {
+export interface KeptSnapshots {
   readonly at: LogHead
   /** Two that are alike, and of their own. */
-  readonly folds: readonly [RunFold, RunFold]
+  readonly snapshots: readonly [RunReducer, RunReducer]
 }
 
 export interface CheckpointParts {
@@ -45,10 +45,10 @@ export function openCheckpoints({ file, log, logger, leastEvents = LEAST_EVENTS 
   let size = 0
   let writing: Promise<void> | null = null
 
-  const write = (state: RunFold): void => {
-    const checkpoint = { at: log.end, image: state.image }
+  const write = (state: RunReducer): void => {
+    const checkpoint = { at: log.end, snapshot: state.snapshot }
     since = checkpoint.at.count
-    size = imageSize(checkpoint.image)
+    size = snapshotSize(checkpoint.snapshot)
     writing = writeCheckpoint(file, checkpoint)
       .catch((error: unknown) => {
         logger.warn({ part: 'checkpoint', file, error }, 'the state could not be written; the next start takes longer')
@@ -65,10 +65,10 @@ export function openCheckpoints({ file, log, logger, leastEvents = LEAST_EVENTS 
         const checkpoint = await readCheckpoint(file)
         if (!(await log.has(checkpoint.at)))
           throw new CheckpointError('elsewhere', `the log has no such place: event ${checkpoint.at.count}`)
-        const folds = [foldOf(checkpoint), foldOf(checkpoint)] as const
+        const snapshots = [reducerOf(checkpoint), reducerOf(checkpoint)] as const
         since = checkpoint.at.count
-        size = imageSize(checkpoint.image)
-        return { at: checkpoint.at, folds }
+        size = snapshotSize(checkpoint.snapshot)
+        return { at: checkpoint.at, snapshots }
       } catch (error) {
         if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
         logger.warn({ part: 'checkpoint', file, error }, 'a checkpoint is of no use; the log is read from its start')
@@ -87,9 +87,9 @@ export function openCheckpoints({ file, log, logger, leastEvents = LEAST_EVENTS 
 }
 
 /** @throws CheckpointError for an image that does not hold together */
-function foldOf({ image }: Checkpoint): RunFold {
+function reducerOf({ snapshot }: Checkpoint): RunReducer {
   try {
-    return RunFold.of(image)
+    return RunReducer.of(snapshot)
   } catch (cause) {
     if (cause instanceof CheckpointError) throw cause
     throw new CheckpointError('damaged', (cause as Error).message, { cause })

@@ -3,7 +3,7 @@ import { rewardPreset } from '../../rollout/reward/index.js'
 /** What credit is counted by. docs/protocol.md prints this table, "Credit". */
 export const CREDIT = {
   perRollout: { value: 10, reason: 'the most for one: a group is worth no more, however long or far apart it is' },
-  flatShare: {
+  zeroVarianceShare: {
     value: 0.05,
     reason: 'of the most, for a group that was seen and teaches nothing but that its task rests',
   },
@@ -31,8 +31,8 @@ export interface CreditedGroup {
 export function creditFor({ rewards, reward, late }: CreditedGroup): number {
   const most = rewardPreset(reward).maximum.calls / 2
   const signal = Math.min(1, deviation(rewards) / most)
-  const { perRollout, flatShare, freshness } = CREDIT
-  const share = flatShare.value + (1 - flatShare.value) * signal
+  const { perRollout, zeroVarianceShare, freshness } = CREDIT
+  const share = zeroVarianceShare.value + (1 - zeroVarianceShare.value) * signal
   return Math.round(rewards.length * perRollout.value * share * freshness.value ** Math.max(0, late))
 }
 

@@ -1,4 +1,4 @@
-import type { FoldImage } from './state-snapshot.js'
+import type { StateSnapshot } from './state-snapshot.js'
 
 /** Most versions for which a task may rest. */
 const LONGEST_REST = 8
@@ -9,16 +9,19 @@ const LONGEST_REST = 8
  * all once a group of it has variance again.
  */
 export class Curriculum {
-  readonly #rests = new Map<number, { readonly flats: number; readonly until: number }>()
+  readonly #rests = new Map<number, { readonly zeroVarianceInRow: number; readonly until: number }>()
 
   /** A group of `taskIndex` under `version` was accepted. */
-  note(taskIndex: number, version: number, flat: boolean): void {
-    if (!flat) {
+  note(taskIndex: number, version: number, zeroVariance: boolean): void {
+    if (!zeroVariance) {
       this.#rests.delete(taskIndex)
       return
     }
-    const flats = (this.#rests.get(taskIndex)?.flats ?? 0) + 1
-    this.#rests.set(taskIndex, { flats, until: version + Math.min(LONGEST_REST, 2 ** (flats - 1)) })
+    const zeroVarianceInRow = (this.#rests.get(taskIndex)?.zeroVarianceInRow ?? 0) + 1
+    this.#rests.set(taskIndex, {
+      zeroVarianceInRow,
+      until: version + Math.min(LONGEST_REST, 2 ** (zeroVarianceInRow - 1)),
+    })
   }
 
   /** What was noted last of `taskIndex` is not believed any more: it is tried again. */
@@ -26,13 +29,14 @@ export class Curriculum {
     this.#rests.delete(taskIndex)
   }
 
-  get entries(): FoldImage['rests'] {
-    return [...this.#rests].map(([taskIndex, { flats, until }]) => [taskIndex, flats, until])
+  get entries(): StateSnapshot['rests'] {
+    return [...this.#rests].map(([taskIndex, { zeroVarianceInRow, until }]) => [taskIndex, zeroVarianceInRow, until])
   }
 
-  static of(entries: FoldImage['rests']): Curriculum {
+  static of(entries: StateSnapshot['rests']): Curriculum {
     const curriculum = new Curriculum()
-    for (const [taskIndex, flats, until] of entries) curriculum.#rests.set(taskIndex, { flats, until })
+    for (const [taskIndex, zeroVarianceInRow, until] of entries)
+      curriculum.#rests.set(taskIndex, { zeroVarianceInRow, until })
     return curriculum
   }
 

@@ -1,5 +1,5 @@
 /** How fast a key has delivered lately: sums in which each further group takes a part of what the earlier ones left. */
-export interface Pace {
+export interface DeliveryRate {
   /** From the grant of a lease to the arrival of its group. */
   readonly ms: number
   /** Sampled meanwhile. */
@@ -18,15 +18,18 @@ export interface TimedGroup {
 }
 
 /** So many groups of a key are remembered, more or less: a machine may be given another limit, or another GPU. */
-const PACE_MEMORY = 4
+const RATE_MEMORY = 4
 /** So many groups of a run are remembered in what a usual one samples: a policy changes over some versions. */
 const USUAL_MEMORY = 64
 
 /** @returns  the pace after one more accepted group; as before where nobody has seen how many tokens it sampled, or when it came */
-export function paceAfter(before: Pace | null, { tookMs, sampledTokens, atMs }: TimedGroup): Pace | null {
+export function rateAfter(
+  before: DeliveryRate | null,
+  { tookMs, sampledTokens, atMs }: TimedGroup,
+): DeliveryRate | null {
   if (tookMs === undefined || sampledTokens === 0) return before
   if (before === null) return { ms: tookMs, tokens: sampledTokens, groups: 1, atMs }
-  const kept = 1 - 1 / PACE_MEMORY
+  const kept = 1 - 1 / RATE_MEMORY
   const [ms, tokens] = [kept * before.ms + tookMs, kept * before.tokens + sampledTokens]
   return { ms, tokens, groups: before.groups + 1, atMs }
 }

@@ -3,7 +3,7 @@ import { PACKAGE_VERSION } from '../../common/cli/index.js'
 import { isRefusalCode, LIMITS, type RefusalCode } from '../../proto/index.js'
 import { SKETCH_NUMBERS } from '../../rollout/verification/likeness.js'
 import { WAYS } from '../../rollout/verification/logit-error-tail.js'
-import { termsSchema } from './run-configuration.js'
+import { runConfigurationSchema } from './run-configuration.js'
 
 const count = z.int().min(0)
 const number = z.number()
@@ -24,16 +24,16 @@ const audit = z.enum(['none', 'passed', 'failed'])
 export type Audit = z.output<typeof audit>
 
 /** What an audit that passed adds to the sums of its key, see `RepairSums`. */
-const repairSums = z.object({
+const logitErrorSums = z.object({
   tokens: count,
-  repair: number.min(0),
+  logitError: number.min(0),
   expected: number.positive(),
   odds: z.array(number).length(WAYS).readonly().optional(),
-  betterRepair: share,
-  betterEvidence: share,
+  betterLogitError: share,
+  betterExpectedMismatch: share,
 })
 /** null: there was none. */
-const repairs = repairSums.nullable()
+const logitErrors = logitErrorSums.nullable()
 
 /** What every order of the operator says: who gave it, by which way, and why, in the operator's own words. */
 const order = {
@@ -44,7 +44,7 @@ const order = {
 }
 
 /** A field of the terms that is no longer what it was, by its path; values as JSON. */
-const termsChange = z.object({ field: text, from: text, to: text })
+const configurationChange = z.object({ field: text, from: text, to: text })
 
 /**
  * The first version of this program that reads everything which this one writes into a log. Raised with every change after which an older
@@ -63,9 +63,9 @@ export const EVENTS = {
    */
   'written-by': z.object({ program: packageVersion, needs: packageVersion }),
   /** What the run promises from now on (terms.ts). The first event of its kind says all; a later one says what changed. */
-  terms: z.object({
-    terms: termsSchema,
-    changes: z.array(termsChange).readonly(),
+  configured: z.object({
+    configuration: runConfigurationSchema,
+    changes: z.array(configurationChange).readonly(),
     /** Who changed them while the coordinator ran; left out at a start, and by earlier versions. */
     ordered: z.object(order).optional(),
   }),
@@ -73,7 +73,7 @@ export const EVENTS = {
   rehearsed: z.object({
     groups: count,
     /** Groups without reward variance. */
-    flat: count,
+    zeroVariance: count,
     rollouts: count,
     /** Rollouts that solved their task exactly. */
     solved: count,
@@ -180,9 +180,9 @@ export const EVENTS = {
     /** Recomputed rewards of an accepted group, in rollout order; claimed ones when the body was not needed. */
     rewards: z.array(number).max(1024).readonly(),
     /** The accepted group has no reward variance: it teaches nothing and its body was not pulled. */
-    flat: z.boolean(),
+    zeroVariance: z.boolean(),
     audit,
-    repairs,
+    logitErrors,
     /** Where the announcement came from, as a block of network addresses; null: not known, or this machine. */
     addressBlock: text.nullable(),
     /** What each rollout says, as a short hash; none when not replayed. */
@@ -210,7 +210,7 @@ export const EVENTS = {
     accepted: z.boolean(),
     code: code.nullable(),
     detail: text,
-    repairs,
+    logitErrors,
     /** The batch that leaves it out, where the first forward pass of training was the audit; for those that pass it see `batch-audited`. */
     batchId: text.optional(),
   }),
@@ -218,7 +218,7 @@ export const EVENTS = {
   'batch-audited': z.object({
     batchId: text,
     groups: z
-      .array(z.object({ leaseId: lease, node: text, repairs: repairSums }))
+      .array(z.object({ leaseId: lease, node: text, logitErrors: logitErrorSums }))
       .max(65_536)
       .readonly(),
   }),
@@ -229,7 +229,7 @@ export const EVENTS = {
    */
   'body-lost': z.object({ leaseId: lease, bodySha256: hash, detail: text }),
   /** The world disagreed with itself when this lease's group was replayed: no more leases for its tasks. */
-  'world-quarantined': z.object({ server: text, leaseId: lease }),
+  'environment-quarantined': z.object({ environment: text, leaseId: lease }),
   /** The groups of these leases make training step `step`. */
   batched: z.object({
     batchId: text,
@@ -263,9 +263,9 @@ export const EVENTS = {
   /** No more leases for the task, and no training on groups of it that are in no batch. Those under way still earn their credit. */
   'task-dropped': z.object({ ...order, taskIndex: count, taskId: text }),
   /** No leases for tasks of the world until it is woken. Groups of it count as before. */
-  'world-rested': z.object({ ...order, server: text }),
+  'environment-disabled': z.object({ ...order, environment: text }),
   /** Leases are given for tasks of the world again. */
-  'world-woken': z.object({ ...order, server: text }),
+  'environment-enabled': z.object({ ...order, environment: text }),
   /** The run shall have the policy of this version again: the next batch goes back to its step, and the versions behind it are withdrawn then. */
   'rollback-ordered': z.object({ ...order, version: count }),
   /** Told to all volunteers until the next one; without message and addresses: nothing any more. */

@@ -1,10 +1,10 @@
 import { type AcceptedSayings, isUnseen, type JudgedGroup, type LeaseRecord } from './run-state.js'
-import { type FoldImage, known } from './state-snapshot.js'
+import { known, type StateSnapshot } from './state-snapshot.js'
 import { TaskCompletions } from './task-completions.js'
 import { GroupsOfNodes, UsableGroups } from './usable-groups.js'
 
-type Image = Pick<
-  FoldImage,
+type Snapshot = Pick<
+  StateSnapshot,
   'judged' | 'accepted' | 'audited' | 'passedInBatch' | 'lostBodies' | 'usable' | 'onTrust' | 'suspects' | 'said'
 >
 
@@ -28,7 +28,7 @@ export class Groups {
     this.#completions = completions
   }
 
-  get image(): Image {
+  get snapshot(): Snapshot {
     return {
       judged: [...this.judged.values()],
       accepted: [...this.accepted.keys()],
@@ -46,33 +46,33 @@ export class Groups {
   }
 
   /** @throws CheckpointError for an image that does not hold together */
-  static of(image: Image, leases: ReadonlyMap<string, LeaseRecord>): Groups {
-    const judged = new Map(image.judged.map((group) => [group.leaseId, group]))
+  static of(snapshot: Snapshot, leases: ReadonlyMap<string, LeaseRecord>): Groups {
+    const judged = new Map(snapshot.judged.map((group) => [group.leaseId, group]))
     for (const leaseId of judged.keys()) known(leases.get(leaseId), `the lease ${leaseId}`)
     const groupOf = (leaseId: string): JudgedGroup => known(judged.get(leaseId), `the group of ${leaseId}`)
     const groups = new Groups(
-      UsableGroups.of(image.usable.map(([leaseId, isAside]) => [groupOf(leaseId), isAside])),
+      UsableGroups.of(snapshot.usable.map(([leaseId, isAside]) => [groupOf(leaseId), isAside])),
       TaskCompletions.of(
-        image.said.map(([taskIndex, group]) => [taskIndex, typeof group === 'string' ? groupOf(group) : group]),
+        snapshot.said.map(([taskIndex, group]) => [taskIndex, typeof group === 'string' ? groupOf(group) : group]),
       ),
     )
     for (const [leaseId, group] of judged) groups.judged.set(leaseId, group)
-    for (const leaseId of image.accepted) groups.accepted.set(leaseId, groupOf(leaseId))
-    for (const leaseId of image.audited) groups.#audited.add(groupOf(leaseId).leaseId)
-    for (const leaseId of image.passedInBatch) groups.#passedInBatch.add(groupOf(leaseId).leaseId)
-    for (const leaseId of image.lostBodies) groups.lostBodies.add(groupOf(leaseId).leaseId)
-    for (const leaseId of image.onTrust) groups.#onTrust.add(groupOf(leaseId))
-    for (const leaseId of image.suspects) groups.suspects.set(leaseId, groupOf(leaseId))
+    for (const leaseId of snapshot.accepted) groups.accepted.set(leaseId, groupOf(leaseId))
+    for (const leaseId of snapshot.audited) groups.#audited.add(groupOf(leaseId).leaseId)
+    for (const leaseId of snapshot.passedInBatch) groups.#passedInBatch.add(groupOf(leaseId).leaseId)
+    for (const leaseId of snapshot.lostBodies) groups.lostBodies.add(groupOf(leaseId).leaseId)
+    for (const leaseId of snapshot.onTrust) groups.#onTrust.add(groupOf(leaseId))
+    for (const leaseId of snapshot.suspects) groups.suspects.set(leaseId, groupOf(leaseId))
     return groups
   }
 
   /** @param isOfUse  whether it could be trained on, if its rewards differ */
   accept(group: JudgedGroup, taskIndex: number, isOfUse: boolean): void {
-    const { leaseId, node, audit, flat } = group
+    const { leaseId, node, audit, zeroVariance } = group
     if (isUnseen(group)) this.#onTrust.add(group)
-    else if (flat) this.#confirm(node)
+    else if (zeroVariance) this.#confirm(node)
     this.accepted.set(leaseId, group)
-    if (isOfUse && !flat) this.usable.add(group)
+    if (isOfUse && !zeroVariance) this.usable.add(group)
     if (audit === 'passed') this.#audited.add(leaseId)
     this.#completions.add(taskIndex, group)
   }
@@ -169,8 +169,8 @@ export class Groups {
   /** No batch can take groups of these versions any more. */
   forgetVersions(isUseless: (version: number) => boolean): void {
     this.usable.prune(isUseless)
-    for (const [leaseId, { version, flat }] of this.suspects)
-      if (isUseless(version) && !flat) this.suspects.delete(leaseId)
+    for (const [leaseId, { version, zeroVariance }] of this.suspects)
+      if (isUseless(version) && !zeroVariance) this.suspects.delete(leaseId)
   }
 
   forget(leaseId: string): void {

@@ -1,31 +1,31 @@
 import { LIMITS } from '../../proto/index.js'
-import { type Pace, paceAfter, type TimedGroup, usualAfter } from './delivery-rate.js'
+import { type DeliveryRate, rateAfter, type TimedGroup, usualAfter } from './delivery-rate.js'
 import type { OpenLeases } from './open-leases.js'
-import { Standing } from './reputation.js'
+import { Reputation } from './reputation.js'
 import type { KeyKind, NodeVerdict, Supplier } from './run-state.js'
-import { type FoldImage, known } from './state-snapshot.js'
+import { known, type StateSnapshot } from './state-snapshot.js'
 
 /** `NodeRecord`, where it is made. */
-export interface FoldedNode {
+export interface NodeState {
   readonly node: string
-  readonly standing: Standing
+  readonly reputation: Reputation
   readonly verdicts: NodeVerdict[]
   verdictCount: number
   credit: number
   lastLease: 'delivered' | 'abandoned' | null
   abandoned: number
   addressBlock: string | null
-  pace: Pace | null
+  deliveryRate: DeliveryRate | null
 }
 
 /** So many leases are remembered, more or less, in what those of keys without a record bring. */
 const YIELD_MEMORY = 16
 
-type Image = Pick<FoldImage, 'nodes' | 'reliable' | 'suppliers'>
+type Snapshot = Pick<StateSnapshot, 'nodes' | 'reliable' | 'suppliers'>
 
 /** The books of all keys: what each has done, and who is at work. */
 export class Keys {
-  readonly all = new Map<string, FoldedNode>()
+  readonly all = new Map<string, NodeState>()
   readonly reliable = new Set<string>()
   readonly suppliers = new Map<string, Supplier>()
   unprovenYield = 1
@@ -37,11 +37,11 @@ export class Keys {
     this.#open = open
   }
 
-  get image(): Image {
+  get snapshot(): Snapshot {
     return {
-      nodes: [...this.all.values()].map(({ standing, verdicts, ...record }) => ({
+      nodes: [...this.all.values()].map(({ reputation, verdicts, ...record }) => ({
         ...record,
-        standing: standing.image,
+        reputation: reputation.snapshot,
         verdicts: [...verdicts],
       })),
       reliable: [...this.reliable],
@@ -49,12 +49,12 @@ export class Keys {
     }
   }
 
-  static of({ nodes, reliable, suppliers }: Image, open: OpenLeases): Keys {
+  static of({ nodes, reliable, suppliers }: Snapshot, open: OpenLeases): Keys {
     const keys = new Keys(open)
     for (const node of reliable) keys.reliable.add(node)
     for (const record of nodes) {
-      const { node, lastLease, standing, verdicts } = record
-      keys.all.set(node, { ...record, standing: Standing.of(standing), verdicts: [...verdicts] })
+      const { node, lastLease, reputation, verdicts } = record
+      keys.all.set(node, { ...record, reputation: Reputation.of(reputation), verdicts: [...verdicts] })
       open.classify(node, keys.#kindOf(node, lastLease))
     }
     for (const node of suppliers) keys.suppliers.set(node, known(keys.all.get(node), `the node ${node}`))
@@ -62,26 +62,26 @@ export class Keys {
   }
 
   /** @returns  its record, which is begun if need be */
-  get(node: string): FoldedNode {
+  get(node: string): NodeState {
     let record = this.all.get(node)
     if (!record) {
       record = {
         node,
-        standing: new Standing(),
+        reputation: new Reputation(),
         verdicts: [],
         verdictCount: 0,
         credit: 0,
         lastLease: null,
         abandoned: 0,
         addressBlock: null,
-        pace: null,
+        deliveryRate: null,
       }
       this.all.set(node, record)
     }
     return record
   }
 
-  noteVerdict(record: FoldedNode, verdict: NodeVerdict): void {
+  noteVerdict(record: NodeState, verdict: NodeVerdict): void {
     const { leaseId, bodySha256, accepted, code, detail, credit, atMs } = verdict
     record.verdictCount += 1
     record.verdicts.push({ leaseId, bodySha256, accepted, code, detail, credit, atMs })
@@ -94,14 +94,14 @@ export class Keys {
   }
 
   /** A group of it was accepted. */
-  deliver(record: FoldedNode, group: TimedGroup): void {
+  deliver(record: NodeState, group: TimedGroup): void {
     record.lastLease = 'delivered'
-    record.pace = paceAfter(record.pace, group)
+    record.deliveryRate = rateAfter(record.deliveryRate, group)
     this.usualTokens = usualAfter(this.usualTokens, group)
     this.reliable.add(record.node)
   }
 
-  abandon(record: FoldedNode): void {
+  abandon(record: NodeState): void {
     this.noteYield(record.node, false)
     record.lastLease = 'abandoned'
     record.abandoned += 1
@@ -110,7 +110,7 @@ export class Keys {
   }
 
   /** What is known of a key has changed. */
-  reclassify({ node, lastLease }: FoldedNode): void {
+  reclassify({ node, lastLease }: NodeState): void {
     this.#open.classify(node, this.#kindOf(node, lastLease))
     this.noteSupplier(node)
   }
@@ -121,7 +121,7 @@ export class Keys {
     else this.suppliers.delete(node)
   }
 
-  #kindOf(node: string, lastLease: FoldedNode['lastLease']): KeyKind {
+  #kindOf(node: string, lastLease: NodeState['lastLease']): KeyKind {
     if (this.reliable.has(node)) return 'proven'
     return lastLease === 'abandoned' ? 'doubtful' : 'untried'
   }

@@ -1,8 +1,8 @@
 import { OpenLeases } from './open-leases.js'
 import type { LeaseRecord } from './run-state.js'
-import { type FoldImage, known } from './state-snapshot.js'
+import { known, type StateSnapshot } from './state-snapshot.js'
 
-type Image = Pick<FoldImage, 'leases' | 'open' | 'owed' | 'nextIndex'>
+type Snapshot = Pick<StateSnapshot, 'leases' | 'open' | 'owed' | 'nextIndex'>
 
 /** Leases whose groups can still change something; of them those that are open, and those that were left lying. */
 export class Leases {
@@ -17,7 +17,7 @@ export class Leases {
     this.open = open
   }
 
-  get image(): Image {
+  get snapshot(): Snapshot {
     return {
       leases: [...this.all.values()],
       open: this.open.entries,
@@ -27,7 +27,7 @@ export class Leases {
   }
 
   /** @throws CheckpointError for an image that does not hold together */
-  static of({ leases: all, open, owed, nextIndex }: Image): Leases {
+  static of({ leases: all, open, owed, nextIndex }: Snapshot): Leases {
     const byId = new Map(all.map((lease) => [lease.leaseId, lease]))
     const leaseOf = (leaseId: string): LeaseRecord => known(byId.get(leaseId), `the lease ${leaseId}`)
     const leases = new Leases(OpenLeases.of(open.map(([leaseId, isRenewed]) => [leaseOf(leaseId), isRenewed])))

@@ -1,12 +1,12 @@
 import canonicalize from 'canonicalize'
 import type { BatchRecord, Publication, Recipe, TrainedBatch } from './run-state.js'
-import type { FoldImage } from './state-snapshot.js'
+import type { StateSnapshot } from './state-snapshot.js'
 
 interface KnownBatch {
   readonly batchId: string
   readonly groups: number
   /** Place of the terms in force when it was formed. */
-  readonly terms: number
+  readonly configuration: number
   /** Place of what its step was made by; null: not known, or not yet. */
   recipe: number | null
 }
@@ -25,12 +25,12 @@ export class Lineage {
   /** Their places by their canonical JSON (RFC 8785). */
   readonly #places = new Map<string, number>()
 
-  get image(): Pick<FoldImage, 'adapterSteps' | 'trainedBatches' | 'recipes'> {
+  get snapshot(): Pick<StateSnapshot, 'adapterSteps' | 'trainedBatches' | 'recipes'> {
     const trainedBatches = [...this.#batches].map(([step, batch]) => ({ step, ...batch }))
     return { adapterSteps: [...this.#adapterSteps], trainedBatches, recipes: [...this.#recipes] }
   }
 
-  static of({ adapterSteps, trainedBatches, recipes }: Lineage['image']): Lineage {
+  static of({ adapterSteps, trainedBatches, recipes }: Lineage['snapshot']): Lineage {
     const lineage = new Lineage()
     lineage.#adapterSteps.push(...adapterSteps)
     for (const recipe of recipes) lineage.#placeOf(recipe)
@@ -44,9 +44,9 @@ export class Lineage {
     if (batch && recipe) batch.recipe = this.#placeOf(recipe)
   }
 
-  /** @param terms  place of those in force */
-  batched({ batchId, step, leaseIds }: BatchRecord, terms: number): void {
-    this.#batches.set(step, { batchId, groups: leaseIds.length, terms, recipe: null })
+  /** @param configuration  place of those in force */
+  batched({ batchId, step, leaseIds }: BatchRecord, configuration: number): void {
+    this.#batches.set(step, { batchId, groups: leaseIds.length, configuration, recipe: null })
   }
 
   /** The batch was refused or given up: its step is free again. */

@@ -55,17 +55,17 @@ export function meterRun(registers: Metrics, recorder: Pick<Recorder, 'listen' |
     [
       'prove_keys_doubted',
       'Keys with failed audits that are not made good',
-      () => count(state, (one) => one.standing.doubt > 0),
+      () => count(state, (one) => one.reputation.doubt > 0),
     ],
     [
       'prove_keys_held_back',
       'Keys whose groups no batch takes until further audits have shown whether they choose their tokens',
-      () => count(state, (one) => one.standing.isHeldBack),
+      () => count(state, (one) => one.reputation.isHeldBack),
     ],
     [
       'prove_keys_excluded',
       'Keys that get no work any more',
-      () => count(state, (one) => one.standing.quarantinedUntilMs === null),
+      () => count(state, (one) => one.reputation.quarantinedUntilMs === null),
     ],
     [
       'prove_leases_abandoned',
@@ -76,12 +76,16 @@ export function meterRun(registers: Metrics, recorder: Pick<Recorder, 'listen' |
     [
       'prove_groups_trainable',
       'Accepted groups that a batch could take now',
-      () => (state.terms ? state.trainableCount(state.terms.maxStaleness) : 0),
+      () => (state.configuration ? state.trainableCount(state.configuration.maxStaleness) : 0),
     ],
     ['prove_paused', 'Whether the operator has paused the run: 1, or 0', () => Number(state.orders.pause !== null)],
     ['prove_keys_banned', 'Keys that the operator keeps from the run', () => state.orders.banned.size],
     ['prove_tasks_dropped', 'Tasks that the operator has taken out of the run', () => state.orders.droppedTasks.size],
-    ['prove_worlds_rested', 'Worlds that the operator has put to rest', () => state.orders.restedWorlds.size],
+    [
+      'prove_environments_disabled',
+      'Worlds that the operator has put to rest',
+      () => state.orders.disabledEnvironments.size,
+    ],
     [
       'prove_versions_withdrawn',
       'Versions among those still served that have given way to an earlier policy',

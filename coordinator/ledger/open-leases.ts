@@ -1,6 +1,6 @@
 import { Deadlines } from './deadlines.js'
 import { type KeyKind, type LeaseRecord, originOf } from './run-state.js'
-import type { FoldImage } from './state-snapshot.js'
+import type { StateSnapshot } from './state-snapshot.js'
 
 /** Deadlines that need not hold any more, besides as many as there are leases: few enough to be walked through. */
 const SPARE_DEADLINES = 64
@@ -22,7 +22,7 @@ export class OpenLeases {
   readonly #ofOrigin = new Map<string, number>()
   readonly #deadlines = new Deadlines()
 
-  get entries(): FoldImage['open'] {
+  get entries(): StateSnapshot['open'] {
     return [...this.all.keys()].map((leaseId) => [leaseId, this.#renewed.has(leaseId)])
   }
 

@@ -1,5 +1,5 @@
 import type { EventOf, RunEvent } from './events.js'
-import type { FoldImage } from './state-snapshot.js'
+import type { StateSnapshot } from './state-snapshot.js'
 
 /** Who wants something, by which way, since when, and why. */
 export interface Order {
@@ -29,7 +29,7 @@ export interface RunOrders {
   readonly banned: ReadonlyMap<string, Order>
   /** By index in the data set. */
   readonly droppedTasks: ReadonlyMap<number, Order & { readonly taskId: string }>
-  readonly restedWorlds: ReadonlyMap<string, Order>
+  readonly disabledEnvironments: ReadonlyMap<string, Order>
   readonly announcement: Announcement | null
   /** Given, and not carried out yet. */
   readonly rollback: RollbackOrder | null
@@ -42,35 +42,35 @@ export const isOrder = (event: RunEvent): event is OrderEvent => 'by' in event
 /** Reasons for which the coordinator takes a lease back itself: nothing that its node could have done otherwise. */
 export const TAKEN_BACK_FROM_BANNED = 'banned'
 
-type Image = Pick<FoldImage, 'banned' | 'droppedTasks' | 'restedWorlds'> & Standing
+type Snapshot = Pick<StateSnapshot, 'banned' | 'droppedTasks' | 'disabledEnvironments'> & OrdersInForce
 /** At most one of each. */
-type Standing = Pick<FoldImage['rest'][number], 'pause' | 'announcement' | 'rollback'>
+type OrdersInForce = Pick<StateSnapshot['rest'][number], 'pause' | 'announcement' | 'rollback'>
 
 /** A fold over the operator's orders alone. */
 export class Orders implements RunOrders {
   pause: Order | null = null
   readonly banned = new Map<string, Order>()
   readonly droppedTasks = new Map<number, Order & { readonly taskId: string }>()
-  readonly restedWorlds = new Map<string, Order>()
+  readonly disabledEnvironments = new Map<string, Order>()
   announcement: Announcement | null = null
   rollback: RollbackOrder | null = null
 
-  get image(): Image {
+  get snapshot(): Snapshot {
     return {
       banned: [...this.banned],
       droppedTasks: [...this.droppedTasks],
-      restedWorlds: [...this.restedWorlds],
+      disabledEnvironments: [...this.disabledEnvironments],
       pause: this.pause,
       announcement: this.announcement,
       rollback: this.rollback,
     }
   }
 
-  static of({ banned, droppedTasks, restedWorlds, pause, announcement, rollback }: Image): Orders {
+  static of({ banned, droppedTasks, disabledEnvironments, pause, announcement, rollback }: Snapshot): Orders {
     const orders = new Orders()
     for (const [node, order] of banned) orders.banned.set(node, order)
     for (const [taskIndex, order] of droppedTasks) orders.droppedTasks.set(taskIndex, order)
-    for (const [server, order] of restedWorlds) orders.restedWorlds.set(server, order)
+    for (const [environment, order] of disabledEnvironments) orders.disabledEnvironments.set(environment, order)
     Object.assign(orders, { pause, announcement, rollback })
     return orders
   }
@@ -94,11 +94,11 @@ export class Orders implements RunOrders {
       case 'task-dropped':
         this.droppedTasks.set(event.taskIndex, { ...order, taskId: event.taskId })
         return
-      case 'world-rested':
-        this.restedWorlds.set(event.server, order)
+      case 'environment-disabled':
+        this.disabledEnvironments.set(event.environment, order)
         return
-      case 'world-woken':
-        this.restedWorlds.delete(event.server)
+      case 'environment-enabled':
+        this.disabledEnvironments.delete(event.environment)
         return
       case 'rollback-ordered':
         this.rollback = { ...order, version: event.version }

@@ -1,7 +1,7 @@
 import { type EventLog, MOST_BEHIND } from './chained-log.js'
 import type { Checkpoints } from './checkpoints.js'
 import { parseEvent, type RunEvent } from './events.js'
-import { RunFold } from './run-reducer.js'
+import { RunReducer } from './run-reducer.js'
 import type { RunState } from './run-state.js'
 import { StoreError } from './store-error.js'
 
@@ -45,7 +45,7 @@ export async function openRecorder(
   { checkpoints }: RecorderOptions = {},
 ): Promise<Recorder> {
   const kept = await checkpoints?.read()
-  const [state, ahead] = kept?.folds ?? [new RunFold(), new RunFold()]
+  const [state, ahead] = kept?.snapshots ?? [new RunReducer(), new RunReducer()]
   for await (const event of log.replay(kept?.at)) {
     state.apply(event)
     ahead.apply(event)

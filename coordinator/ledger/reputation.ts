@@ -1,8 +1,8 @@
 import { REFUSALS, type RefusalCode } from '../../proto/index.js'
-import type { RepairSums } from '../../rollout/verification/logit-error-sums.js'
-import type { RunTerms } from './run-configuration.js'
-import type { StandingImage } from './state-snapshot.js'
-import { afterRepairs, isSteered, UNSTEERED } from './steering.js'
+import type { LogitErrorSums } from '../../rollout/verification/logit-error-sums.js'
+import type { RunConfiguration } from './run-configuration.js'
+import type { ReputationSnapshot } from './state-snapshot.js'
+import { afterLogitErrors, isSteered, UNSTEERED } from './steering.js'
 import { afterAudit, isBeyondChance, type Suspicion, UNSUSPECTED } from './suspicion.js'
 
 const HOUR_MS = 3_600_000
@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000
 const QUARANTINES_MS = [HOUR_MS, 24 * HOUR_MS]
 
 /** What decides how many of a key's groups are audited. */
-type Trust = Pick<Standing, 'streak' | 'doubt' | 'isHeldBack'>
+type Trust = Pick<Reputation, 'streak' | 'doubt' | 'isHeldBack'>
 
 /**
  * Share of a key's groups to audit: all of a new one's and of one whose groups wait, fewer the longer it was honest. It doubles, and with it
@@ -18,7 +18,7 @@ type Trust = Pick<Standing, 'streak' | 'doubt' | 'isHeldBack'>
  */
 export const auditShare = (
   { streak, doubt, isHeldBack }: Trust,
-  { probation, leastShare }: Pick<RunTerms['audit'], 'probation' | 'leastShare'>,
+  { probation, leastShare }: Pick<RunConfiguration['audit'], 'probation' | 'leastShare'>,
 ): number =>
   isHeldBack ? 1 : Math.min(1, 2 ** doubt * (streak < probation ? 1 : Math.max(leastShare, probation / streak)))
 
@@ -26,7 +26,7 @@ export const auditShare = (
 export const UNKNOWN: Trust = { streak: 0, doubt: 0, isHeldBack: false }
 
 /** What the coordinator thinks of a key, folded from the verdicts on its groups. */
-export class Standing {
+export class Reputation {
   #streak = 0
   #suspicion = UNSUSPECTED
   #steering = UNSTEERED
@@ -35,7 +35,7 @@ export class Standing {
   /** Accepted groups that refusals have taken out of its streaks. */
   #forfeited = 0
 
-  get image(): StandingImage {
+  get snapshot(): ReputationSnapshot {
     const [streak, suspicion, steering] = [this.#streak, this.#suspicion, this.#steering]
     const [quarantines, forfeited] = [this.#quarantines, this.#forfeited]
     // JSON has no infinity.
@@ -43,15 +43,15 @@ export class Standing {
     return { streak, suspicion, steering, quarantines, forfeited, ...until }
   }
 
-  static of({ streak, suspicion, steering, quarantines, forfeited, until }: StandingImage): Standing {
-    const standing = new Standing()
-    standing.#streak = streak
-    standing.#suspicion = suspicion
-    standing.#steering = steering
-    standing.#quarantines = quarantines
-    standing.#forfeited = forfeited
-    if (until !== undefined) standing.#until = until
-    return standing
+  static of({ streak, suspicion, steering, quarantines, forfeited, until }: ReputationSnapshot): Reputation {
+    const reputation = new Reputation()
+    reputation.#streak = streak
+    reputation.#suspicion = suspicion
+    reputation.#steering = steering
+    reputation.#quarantines = quarantines
+    reputation.#forfeited = forfeited
+    if (until !== undefined) reputation.#until = until
+    return reputation
   }
 
   accepted(audited: boolean): void {
@@ -79,8 +79,8 @@ export class Standing {
    * Adds what an audit that passed has measured to what those before it have.
    * @returns  whether the choices of all of them together cast doubt on what the key did before
    */
-  addsUp(repairs: RepairSums, atMs: number): boolean {
-    this.#steering = afterRepairs(this.#steering, repairs)
+  addsUp(logitErrors: LogitErrorSums, atMs: number): boolean {
+    this.#steering = afterLogitErrors(this.#steering, logitErrors)
     if (!isSteered(this.#steering)) return false
     this.#steering = UNSTEERED
     this.#forfeit()

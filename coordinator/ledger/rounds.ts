@@ -1,46 +1,50 @@
 import { LIMITS, refusal } from '../../proto/index.js'
 import type { EventOf } from './events.js'
-import { termsIdOf } from './run-configuration.js'
-import type { AgreedTerms, LeaseRecord, Publication, Round } from './run-state.js'
-import { type FoldImage, known } from './state-snapshot.js'
+import { configurationIdOf } from './run-configuration.js'
+import type { AgreedConfiguration, LeaseRecord, Publication, Round } from './run-state.js'
+import { known, type StateSnapshot } from './state-snapshot.js'
 
 /** The rounds whose secrets the next manifest shows, and those that are still served. */
 const MOST_ROUNDS = Math.max(LIMITS.closedRounds.value, LIMITS.manifestsServed.value)
 /** Versions whose manifests may still be served, and that groups may be of. */
 const MOST_PUBLICATIONS = Math.max(LIMITS.manifestsServed.value, LIMITS.staleness.value + 1)
 
-type Image = Pick<FoldImage, 'terms' | 'publications' | 'rounds'>
+type Snapshot = Pick<StateSnapshot, 'configuration' | 'publications' | 'rounds'>
 
 /** Terms, and the newest versions and rounds; older ones as long as a lease of theirs is known. */
 export class Rounds {
-  readonly terms: AgreedTerms[] = []
+  readonly configuration: AgreedConfiguration[] = []
   /** The newest of each, by number. */
   readonly publications: Publication[] = []
   readonly newest: Round[] = []
   readonly #publicationOf = new Map<number, Publication>()
   readonly #roundOf = new Map<number, Round>()
 
-  get image(): Image {
-    const rounds = [...this.#roundOf.values()].map(({ terms, termsId, ...round }) => ({
+  get snapshot(): Snapshot {
+    const rounds = [...this.#roundOf.values()].map(({ configuration, configurationId, ...round }) => ({
       ...round,
-      terms: this.terms.findIndex((agreed) => agreed.terms === terms),
+      configuration: this.configuration.findIndex((agreed) => agreed.configuration === configuration),
     }))
-    return { terms: [...this.terms], publications: [...this.#publicationOf.values()], rounds }
+    return { configuration: [...this.configuration], publications: [...this.#publicationOf.values()], rounds }
   }
 
-  static of({ terms, publications, rounds }: Image): Rounds {
+  static of({ configuration, publications, rounds }: Snapshot): Rounds {
     const made = new Rounds()
-    made.terms.push(...terms)
+    made.configuration.push(...configuration)
     for (const publication of publications) made.#keepPublication(publication)
-    for (const { terms: place, ...round } of rounds) {
-      const { terms: agreed, termsId } = known(terms[place], `terms ${place}`)
-      made.#keepRound({ ...round, terms: agreed, termsId })
+    for (const { configuration: place, ...round } of rounds) {
+      const { configuration: agreed, configurationId } = known(configuration[place], `terms ${place}`)
+      made.#keepRound({ ...round, configuration: agreed, configurationId })
     }
     return made
   }
 
-  agree({ terms }: EventOf<'terms'>): void {
-    this.terms.push({ terms, termsId: termsIdOf(terms), fromRound: (this.newest.at(-1)?.round ?? -1) + 1 })
+  agree({ configuration }: EventOf<'configured'>): void {
+    this.configuration.push({
+      configuration,
+      configurationId: configurationIdOf(configuration),
+      fromRound: (this.newest.at(-1)?.round ?? -1) + 1,
+    })
   }
 
   publish(event: Publication): void {
@@ -49,10 +53,20 @@ export class Rounds {
   }
 
   open({ round, version, policyId, manifestId, roundSecret, resting, atMs }: Publication | EventOf<'reopened'>): void {
-    const latest = this.terms.at(-1)
+    const latest = this.configuration.at(-1)
     if (!latest) throw new Error(`round ${round} was opened before the run had terms`)
-    const { terms, termsId } = latest
-    this.#keepRound({ round, version, policyId, manifestId, roundSecret, resting, openedAtMs: atMs, terms, termsId })
+    const { configuration, configurationId } = latest
+    this.#keepRound({
+      round,
+      version,
+      policyId,
+      manifestId,
+      roundSecret,
+      resting,
+      openedAtMs: atMs,
+      configuration,
+      configurationId,
+    })
   }
 
   /** @throws SwarmRefusal `stale_policy` for one that is forgotten: whoever still judges a group of it does so in vain */

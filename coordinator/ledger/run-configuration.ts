@@ -15,7 +15,7 @@ const name = z.string().min(1).max(256)
  * What a run promises to whoever works for it, and what work is judged by. Terms are events: a round is opened under the
  * newest ones, a lease has those of its round, and its group is judged by them, however many terms came after.
  */
-export const termsSchema = z.object({
+export const runConfigurationSchema = z.object({
   base: z.object({
     name,
     ggufSha256: hash,
@@ -26,8 +26,8 @@ export const termsSchema = z.object({
   }),
   dataset: z.object({ sha256: hash, tasks: count }),
   /** Hash of each world of the data set, see `worldSha256`. */
-  worlds: z.record(z.string(), hash),
-  dialect: name,
+  environments: z.record(z.string(), hash),
+  toolCallFormat: name,
   /** Name of the rule by which a seed draws tokens. */
   draw: name,
   /** Name of the reward preset. */
@@ -54,20 +54,23 @@ export const termsSchema = z.object({
 })
 
 type Fixed<T> = T extends object ? { readonly [K in keyof T]: Fixed<T[K]> } : T
-export type RunTerms = Fixed<Omit<z.output<typeof termsSchema>, 'training'>> & { readonly training: TrainerSettings }
+export type RunConfiguration = Fixed<Omit<z.output<typeof runConfigurationSchema>, 'training'>> & {
+  readonly training: TrainerSettings
+}
 
 /** Those by which one group is judged. */
-export type LeaseTerms = Pick<RunTerms, 'groupSize' | 'limits' | 'maxStaleness' | 'reward' | 'audit'>
+export type LeaseConfiguration = Pick<RunConfiguration, 'groupSize' | 'limits' | 'maxStaleness' | 'reward' | 'audit'>
 
 /** The name of terms: SHA-256 (hex) over their canonical JSON (RFC 8785). Leases and manifests carry it. */
-export function termsIdOf(terms: RunTerms): string {
+export function configurationIdOf(configuration: RunConfiguration): string {
   return createHash('sha256')
-    .update(`prove/terms/1\n${canonicalize(terms)}`)
+    .update(`prove/terms/1\n${canonicalize(configuration)}`)
     .digest('hex')
 }
 
 /** What differs between two terms, in the order of their fields. */
-export const termsChanges = (before: RunTerms, after: RunTerms): FieldChange[] => changedFields(before, after)
+export const configurationChanges = (before: RunConfiguration, after: RunConfiguration): FieldChange[] =>
+  changedFields(before, after)
 
 /**
  * What a run keeps from its first event to its last, with what to do when it was changed. The log refers to tasks by their
@@ -76,16 +79,16 @@ export const termsChanges = (before: RunTerms, after: RunTerms): FieldChange[] =
 const FIXED: Readonly<Record<string, string>> = {
   base: 'Name the base model that the run began with',
   dataset: 'Name the data set that the run began with',
-  dialect: 'Go on with the dialect that the run began with',
+  toolCallFormat: 'Keep the tool-call format that the run started with',
   draw: 'Go on with the program that the run began with',
-  worlds: 'Go on with the program that the run began with',
+  environments: 'Go on with the program that the run began with',
 }
 
 /** Fields of these that earlier versions left out of the terms. */
 const SAID_LATER: ReadonlySet<string> = new Set(['base.parameters'])
 
 /** @throws ConfigError for what may not change, with what to do instead */
-export function checkTermsChanges(changes: readonly FieldChange[]): void {
+export function checkConfigurationChanges(changes: readonly FieldChange[]): void {
   const fixed = changes.filter(
     ({ field, from }) => Object.hasOwn(FIXED, rootOf(field)) && !(from === NOTHING && SAID_LATER.has(field)),
   )

@@ -7,10 +7,10 @@ import { Keys } from './keys.js'
 import { Leases } from './leases.js'
 import { Orders } from './orders.js'
 import { Rounds } from './rounds.js'
-import { type FoldImage, known } from './state-snapshot.js'
+import { known, type StateSnapshot } from './state-snapshot.js'
 
 /** What is remembered of a run. Which event changes what of it, the fold knows. */
-export interface Books {
+export interface RunRecords {
   writtenBy: string | null
   readonly rounds: Rounds
   readonly registered: Map<string, number>
@@ -21,7 +21,7 @@ export interface Books {
   readonly keys: Keys
   /** Versions whose adapter was rolled back: what they sampled is not trained on. */
   readonly withdrawn: Set<number>
-  readonly quarantinedWorlds: Set<string>
+  readonly quarantinedEnvironments: Set<string>
   readonly orders: Orders
   wokenSinceRound: boolean
   readonly curriculum: Curriculum
@@ -33,7 +33,7 @@ export interface Books {
 }
 
 /** Those of a run of which nothing is known. */
-export function openBooks(): Books {
+export function openRecords(): RunRecords {
   const leases = new Leases()
   return {
     writtenBy: null,
@@ -45,7 +45,7 @@ export function openBooks(): Books {
     groups: new Groups(),
     keys: new Keys(leases.open),
     withdrawn: new Set(),
-    quarantinedWorlds: new Set(),
+    quarantinedEnvironments: new Set(),
     orders: new Orders(),
     wokenSinceRound: false,
     curriculum: new Curriculum(),
@@ -57,31 +57,31 @@ export function openBooks(): Books {
 }
 
 /** Everything they hold, as it is now. Events and verdicts are shared with them: they never change. */
-export function imageOf(books: Books): FoldImage {
-  const { pause, announcement, rollback, ...orders } = books.orders.image
+export function snapshotOf(records: RunRecords): StateSnapshot {
+  const { pause, announcement, rollback, ...orders } = records.orders.snapshot
   return {
-    ...books.rounds.image,
-    registered: [...books.registered],
-    teams: [...books.teams],
-    ...books.keys.image,
-    ...books.leases.image,
-    ...books.groups.image,
-    scores: books.scores,
-    rests: books.curriculum.entries,
-    withdrawn: [...books.withdrawn],
-    quarantinedWorlds: [...books.quarantinedWorlds],
+    ...records.rounds.snapshot,
+    registered: [...records.registered],
+    teams: [...records.teams],
+    ...records.keys.snapshot,
+    ...records.leases.snapshot,
+    ...records.groups.snapshot,
+    scores: records.scores,
+    rests: records.curriculum.entries,
+    withdrawn: [...records.withdrawn],
+    quarantinedEnvironments: [...records.quarantinedEnvironments],
     ...orders,
-    ...books.batches.image,
-    ...books.batchedOnTrust.image,
-    caughtSinceBatch: [...books.caughtSinceBatch],
+    ...records.batches.snapshot,
+    ...records.batchedOnTrust.snapshot,
+    caughtSinceBatch: [...records.caughtSinceBatch],
     rest: [
       {
-        writtenBy: books.writtenBy,
-        keysWaiting: books.keysWaiting,
-        unprovenYield: books.keys.unprovenYield,
-        usualTokens: books.keys.usualTokens,
-        pendingBatch: books.batches.pending?.batchId ?? null,
-        wokenSinceRound: books.wokenSinceRound,
+        writtenBy: records.writtenBy,
+        keysWaiting: records.keysWaiting,
+        unprovenYield: records.keys.unprovenYield,
+        usualTokens: records.keys.usualTokens,
+        pendingBatch: records.batches.pending?.batchId ?? null,
+        wokenSinceRound: records.wokenSinceRound,
         ...{ pause, announcement, rollback },
       },
     ],
@@ -89,32 +89,32 @@ export function imageOf(books: Books): FoldImage {
 }
 
 /** @throws CheckpointError for an image that does not hold together */
-export function booksOf(image: FoldImage): Books {
-  const { writtenBy, keysWaiting, unprovenYield, usualTokens, pendingBatch, wokenSinceRound, ...standing } = known(
-    image.rest[0],
+export function recordsOf(snapshot: StateSnapshot): RunRecords {
+  const { writtenBy, keysWaiting, unprovenYield, usualTokens, pendingBatch, wokenSinceRound, ...reputation } = known(
+    snapshot.rest[0],
     'the rest',
   )
-  const rounds = Rounds.of(image)
-  const leases = Leases.of(image)
+  const rounds = Rounds.of(snapshot)
+  const leases = Leases.of(snapshot)
   for (const lease of leases.all.values()) rounds.roundOf(lease)
-  const orders = Orders.of({ ...image, ...standing })
-  const keys = Keys.of(image, leases.open)
+  const orders = Orders.of({ ...snapshot, ...reputation })
+  const keys = Keys.of(snapshot, leases.open)
   keys.unprovenYield = unprovenYield
   keys.usualTokens = usualTokens
-  const groups = Groups.of(image, leases.all)
+  const groups = Groups.of(snapshot, leases.all)
   for (const node of orders.banned.keys()) groups.usable.shutOut(node)
-  for (const { node, standing } of keys.all.values()) if (standing.isHeldBack) groups.usable.shutOut(node)
-  const pending = image.batches.find(({ batchId }) => batchId === pendingBatch)
+  for (const { node, reputation: standing } of keys.all.values()) if (standing.isHeldBack) groups.usable.shutOut(node)
+  const pending = snapshot.batches.find(({ batchId }) => batchId === pendingBatch)
   return {
     ...{ writtenBy, rounds, keysWaiting, leases, groups, keys, orders, wokenSinceRound },
-    registered: new Map(image.registered),
-    teams: new Map(image.teams),
-    withdrawn: new Set(image.withdrawn),
-    quarantinedWorlds: new Set(image.quarantinedWorlds),
-    curriculum: Curriculum.of(image.rests),
-    batches: Batches.of(image, pendingBatch === null ? undefined : known(pending, pendingBatch)),
-    scores: image.scores,
-    batchedOnTrust: BatchedOnTrust.of(image),
-    caughtSinceBatch: new Set(image.caughtSinceBatch),
+    registered: new Map(snapshot.registered),
+    teams: new Map(snapshot.teams),
+    withdrawn: new Set(snapshot.withdrawn),
+    quarantinedEnvironments: new Set(snapshot.quarantinedEnvironments),
+    curriculum: Curriculum.of(snapshot.rests),
+    batches: Batches.of(snapshot, pendingBatch === null ? undefined : known(pending, pendingBatch)),
+    scores: snapshot.scores,
+    batchedOnTrust: BatchedOnTrust.of(snapshot),
+    caughtSinceBatch: new Set(snapshot.caughtSinceBatch),
   }
 }

@@ -2,11 +2,11 @@ import type { RefusalCode } from '../../proto/index.js'
 import type { EarlierGroup } from '../../rollout/verification/index.js'
 import type { DoubtedBatch } from './batched-on-trust.js'
 import type { Curriculum } from './curriculum.js'
-import type { Pace } from './delivery-rate.js'
+import type { DeliveryRate } from './delivery-rate.js'
 import type { EventOf } from './events.js'
 import type { RunOrders } from './orders.js'
-import type { Standing } from './reputation.js'
-import type { LeaseTerms, RunTerms } from './run-configuration.js'
+import type { Reputation } from './reputation.js'
+import type { LeaseConfiguration, RunConfiguration } from './run-configuration.js'
 
 export type Publication = EventOf<'published'>
 export type LeaseRecord = EventOf<'leased'>
@@ -27,20 +27,20 @@ export interface TrainedBatch {
   /** How many it had. */
   readonly groups: number
   /** Place of the terms in force when it was formed, in `termsHistory`. */
-  readonly terms: number
+  readonly configuration: number
   /** Null: its trainer did not say, or its step is not published yet. */
   readonly recipe: Recipe | null
 }
 
 /** Terms, their name, and the number of the first round that may be under them. */
-export interface AgreedTerms {
-  readonly terms: RunTerms
-  readonly termsId: string
+export interface AgreedConfiguration {
+  readonly configuration: RunConfiguration
+  readonly configurationId: string
   readonly fromRound: number
 }
 
 /** The terms under which a lease was given. */
-export type TermsOf = (lease: LeaseRecord) => LeaseTerms
+export type ConfigurationOf = (lease: LeaseRecord) => LeaseConfiguration
 
 /** A stretch of a run with one secret for the seeds of its leases, and one set of terms. A version has one or more. */
 export interface Round {
@@ -52,8 +52,8 @@ export interface Round {
   readonly resting: string
   readonly openedAtMs: number
   /** What its leases promise, and their name. */
-  readonly terms: RunTerms
-  readonly termsId: string
+  readonly configuration: RunConfiguration
+  readonly configurationId: string
 }
 
 /** A verdict as its node hears it. One group may get two: accepted first, refused by a later audit. */
@@ -72,8 +72,8 @@ export const originOf = (node: string, addressBlock: string | null | undefined):
 
 export interface NodeRecord {
   readonly node: string
-  readonly standing: Pick<
-    Standing,
+  readonly reputation: Pick<
+    Reputation,
     'streak' | 'doubt' | 'record' | 'isBlemished' | 'isHeldBack' | 'isQuarantined' | 'quarantinedUntilMs'
   >
   /** The newest, as many as `LIMITS.verdictsKept`: all others are in the log, and in the node's own ledger. */
@@ -88,7 +88,7 @@ export interface NodeRecord {
   /** Where its last group came from. */
   readonly addressBlock: string | null
   /** Null: nobody has seen how long it takes. */
-  readonly pace: Pace | null
+  readonly deliveryRate: DeliveryRate | null
 }
 
 /**
@@ -105,8 +105,8 @@ export interface Supplier {
 }
 
 /** Whether a verdict rests on nothing but the announcement. */
-export const isUnseen = ({ accepted, flat, completions }: JudgedGroup): boolean =>
-  accepted && flat && completions.length === 0
+export const isUnseen = ({ accepted, zeroVariance, completions }: JudgedGroup): boolean =>
+  accepted && zeroVariance && completions.length === 0
 
 /**
  * Everything the coordinator knows about its run: a fold over the event log (run-reducer.ts), with nothing added from
@@ -114,9 +114,9 @@ export const isUnseen = ({ accepted, flat, completions }: JudgedGroup): boolean 
  */
 export interface RunState {
   /** The newest terms: those of the next round. Undefined before the first event. */
-  readonly terms: RunTerms | undefined
+  readonly configuration: RunConfiguration | undefined
   /** All terms of the run, oldest first, with the number of the first round that may be under them. */
-  readonly termsHistory: readonly AgreedTerms[]
+  readonly configurationHistory: readonly AgreedConfiguration[]
   /** The newest, by version: of all that can be served or trained on. */
   readonly publications: readonly Publication[]
   /** The newest, by number: as many as a manifest shows secrets of. */
@@ -148,7 +148,7 @@ export interface RunState {
    * without one not to be believed any longer.
    */
   readonly suspects: ReadonlyMap<string, JudgedGroup>
-  readonly quarantinedWorlds: ReadonlySet<string>
+  readonly quarantinedEnvironments: ReadonlySet<string>
   /** What the operator wants, as far as it holds. */
   readonly orders: RunOrders
   /** Whether a world was woken in the round in force, which still gives no leases for its tasks. */

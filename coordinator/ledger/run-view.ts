@@ -1,13 +1,13 @@
 import type { DoubtedBatch } from './batched-on-trust.js'
 import type { Curriculum } from './curriculum.js'
 import type { EventOf } from './events.js'
-import type { FoldedNode } from './keys.js'
+import type { NodeState } from './keys.js'
 import type { RunOrders } from './orders.js'
-import type { RunTerms } from './run-configuration.js'
-import type { Books } from './run-records.js'
+import type { RunConfiguration } from './run-configuration.js'
+import type { RunRecords } from './run-records.js'
 import type {
   AcceptedSayings,
-  AgreedTerms,
+  AgreedConfiguration,
   BatchRecord,
   JudgedGroup,
   KeyKind,
@@ -21,110 +21,110 @@ import type {
 
 /** What the books of a run say, to everyone who asks. */
 export class RunView implements RunState {
-  protected readonly books: Books
+  protected readonly records: RunRecords
 
-  constructor(books: Books) {
-    this.books = books
+  constructor(records: RunRecords) {
+    this.records = records
   }
 
   get writtenBy(): string | null {
-    return this.books.writtenBy
+    return this.records.writtenBy
   }
 
   get registered(): ReadonlyMap<string, number> {
-    return this.books.registered
+    return this.records.registered
   }
 
   get teams(): ReadonlyMap<string, string> {
-    return this.books.teams
+    return this.records.teams
   }
 
   get keysWaiting(): number {
-    return this.books.keysWaiting
+    return this.records.keysWaiting
   }
 
-  get quarantinedWorlds(): ReadonlySet<string> {
-    return this.books.quarantinedWorlds
+  get quarantinedEnvironments(): ReadonlySet<string> {
+    return this.records.quarantinedEnvironments
   }
 
   get wokenSinceRound(): boolean {
-    return this.books.wokenSinceRound
+    return this.records.wokenSinceRound
   }
 
   get curriculum(): Pick<Curriculum, 'rests'> {
-    return this.books.curriculum
+    return this.records.curriculum
   }
 
   get scores(): readonly EventOf<'scored'>[] {
-    return this.books.scores
+    return this.records.scores
   }
 
   get orders(): RunOrders {
-    return this.books.orders
+    return this.records.orders
   }
 
   get withdrawn(): ReadonlySet<number> {
-    return this.books.withdrawn
+    return this.records.withdrawn
   }
 
   get judged(): ReadonlyMap<string, JudgedGroup> {
-    return this.books.groups.judged
+    return this.records.groups.judged
   }
 
   get accepted(): ReadonlyMap<string, JudgedGroup> {
-    return this.books.groups.accepted
+    return this.records.groups.accepted
   }
 
   get suspects(): ReadonlyMap<string, JudgedGroup> {
-    return this.books.groups.suspects
+    return this.records.groups.suspects
   }
 
   get lostBodies(): ReadonlySet<string> {
-    return this.books.groups.lostBodies
+    return this.records.groups.lostBodies
   }
 
   get heldBack(): JudgedGroup[] {
-    return this.books.groups.usable.heldBack
+    return this.records.groups.usable.heldBack
   }
 
-  get nodes(): ReadonlyMap<string, FoldedNode> {
-    return this.books.keys.all
+  get nodes(): ReadonlyMap<string, NodeState> {
+    return this.records.keys.all
   }
 
   get reliable(): ReadonlySet<string> {
-    return this.books.keys.reliable
+    return this.records.keys.reliable
   }
 
   get suppliers(): ReadonlyMap<string, Supplier> {
-    return this.books.keys.suppliers
+    return this.records.keys.suppliers
   }
 
   get unprovenYield(): number {
-    return this.books.keys.unprovenYield
+    return this.records.keys.unprovenYield
   }
 
   get usualTokens(): number | null {
-    return this.books.keys.usualTokens
+    return this.records.keys.usualTokens
   }
 
-  get terms(): RunTerms | undefined {
-    return this.termsHistory.at(-1)?.terms
+  get configuration(): RunConfiguration | undefined {
+    return this.configurationHistory.at(-1)?.configuration
   }
 
-  get termsHistory(): readonly AgreedTerms[] {
-    return this.books.rounds.terms
+  get configurationHistory(): readonly AgreedConfiguration[] {
+    return this.records.rounds.configuration
   }
 
   get publications(): readonly Publication[] {
-    return this.books.rounds.publications
+    return this.records.rounds.publications
   }
 
   get rounds(): readonly Round[] {
-    return this.books.rounds.newest
+    return this.records.rounds.newest
   }
 
   roundOf(lease: Pick<LeaseRecord, 'round'>): Round {
-    return this.books.rounds.roundOf(lease)
+    return this.records.rounds.roundOf(lease)
   }
 
   get current(): Publication | undefined {
@@ -132,11 +132,11 @@ export class RunView implements RunState {
   }
 
   publication(version: number): Publication {
-    return this.books.rounds.publicationOf(version)
+    return this.records.rounds.publicationOf(version)
   }
 
   batchesBehind(adapterStep: number): TrainedBatch[] {
-    return this.books.batches.lineage.behind(adapterStep)
+    return this.records.batches.lineage.behind(adapterStep)
   }
 
   get round(): Round | undefined {
@@ -144,27 +144,27 @@ export class RunView implements RunState {
   }
 
   get batches(): ReadonlyMap<string, BatchRecord> {
-    return this.books.batches.all
+    return this.records.batches.all
   }
 
   get trained(): ReadonlyMap<string, EventOf<'trained'>> {
-    return this.books.batches.trained
+    return this.records.batches.trained
   }
 
   get refusedBatches(): ReadonlyMap<string, EventOf<'batch-refused'>> {
-    return this.books.batches.refused
+    return this.records.batches.refused
   }
 
   get dissolvedBatches(): ReadonlySet<string> {
-    return this.books.batches.dissolved
+    return this.records.batches.dissolved
   }
 
   get pendingBatch(): BatchRecord | undefined {
-    return this.books.batches.pending
+    return this.records.batches.pending
   }
 
   get doubtedBatches(): DoubtedBatch[] {
-    return this.books.batchedOnTrust.unnamed
+    return this.records.batchedOnTrust.unnamed
   }
 
   isAdmitted(node: string): boolean {
@@ -173,63 +173,63 @@ export class RunView implements RunState {
   }
 
   nextLeaseIndex(node: string): number {
-    return this.books.leases.nextIndex(node)
+    return this.records.leases.nextIndex(node)
   }
 
   isOpenToAudit(leaseId: string): boolean {
-    return this.books.groups.isAtStake(leaseId) && !this.books.groups.isAudited(leaseId)
+    return this.records.groups.isAtStake(leaseId) && !this.records.groups.isAudited(leaseId)
   }
 
   hasPassedAudit(leaseId: string): boolean {
-    return this.books.groups.isAudited(leaseId) && this.accepted.has(leaseId)
+    return this.records.groups.isAudited(leaseId) && this.accepted.has(leaseId)
   }
 
   get isBatchAudited(): boolean {
-    return this.books.groups.isBatchAudited
+    return this.records.groups.isBatchAudited
   }
 
   owedLease(node: string): LeaseRecord | undefined {
-    return this.books.leases.owedTo(node)
+    return this.records.leases.owedTo(node)
   }
 
   acceptedOfTask(taskIndex: number): readonly AcceptedSayings[] {
-    return this.books.groups.acceptedOf(taskIndex)
+    return this.records.groups.acceptedOf(taskIndex)
   }
 
   get leases(): ReadonlyMap<string, LeaseRecord> {
-    return this.books.leases.all
+    return this.records.leases.all
   }
 
   get openLeases(): ReadonlyMap<string, LeaseRecord> {
-    return this.books.leases.open.all
+    return this.records.leases.open.all
   }
 
   openLeasesOf(node: string): ReadonlyMap<string, LeaseRecord> {
-    return this.books.leases.open.of(node)
+    return this.records.leases.open.of(node)
   }
 
   openLeasesBy(kind: KeyKind, origin?: string): number {
-    return this.books.leases.open.count(kind, origin)
+    return this.records.leases.open.count(kind, origin)
   }
 
   get firstToLapse(): LeaseRecord | undefined {
-    return this.books.leases.open.first
+    return this.records.leases.open.first
   }
 
   kindOf(node: string): KeyKind {
-    return this.books.leases.open.kindOf(node)
+    return this.records.leases.open.kindOf(node)
   }
 
   trainable(maxStaleness: number): JudgedGroup[] {
-    return this.books.groups.usable.list(this.#oldest(maxStaleness))
+    return this.records.groups.usable.list(this.#oldest(maxStaleness))
   }
 
   trainableCount(maxStaleness: number): number {
-    return this.books.groups.usable.count(this.#oldest(maxStaleness))
+    return this.records.groups.usable.count(this.#oldest(maxStaleness))
   }
 
   trainableCountOf(node: string, maxStaleness: number): number {
-    return this.books.groups.usable.countOf(node, this.#oldest(maxStaleness))
+    return this.records.groups.usable.countOf(node, this.#oldest(maxStaleness))
   }
 
   #oldest(maxStaleness: number): number {

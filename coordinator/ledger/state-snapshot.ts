@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { CodedError } from '../../common/errors/index.js'
 import { isRefusalCode, type RefusalCode } from '../../proto/index.js'
 import { type EventOf, parseEvent, type RunEvent } from './events.js'
-import { type RunTerms, termsSchema } from './run-configuration.js'
+import { type RunConfiguration, runConfigurationSchema } from './run-configuration.js'
 import { UNSTEERED } from './steering.js'
 import { UNSUSPECTED } from './suspicion.js'
 
@@ -32,7 +32,7 @@ const names = z.array(text).readonly()
 const event = <T extends RunEvent['type']>(type: T) =>
   z.custom<EventOf<T>>((value) => parseEvent(value)?.type === type, `no event of the type ${type}`)
 
-const standing = z.object({
+const reputation = z.object({
   streak: count,
   suspicion: z.object({
     audits: count,
@@ -50,7 +50,7 @@ const standing = z.object({
   /** Left out: it never was quarantined; null: for good. */
   until: number.nullable().optional(),
 })
-export type StandingImage = z.output<typeof standing>
+export type ReputationSnapshot = z.output<typeof reputation>
 
 const order = z.object({
   atMs: number,
@@ -75,9 +75,9 @@ const sayings = z.object({ leaseId: text, completions: names, logprobs: z.array(
  * are named by their ids; order is that of the fold, for batches are formed in it.
  */
 export const SECTIONS = {
-  terms: z.object({
-    terms: z.custom<RunTerms>((value) => termsSchema.safeParse(value).success),
-    termsId: text,
+  configuration: z.object({
+    configuration: z.custom<RunConfiguration>((value) => runConfigurationSchema.safeParse(value).success),
+    configurationId: text,
     fromRound: count,
   }),
   publications: event('published'),
@@ -90,20 +90,20 @@ export const SECTIONS = {
     roundSecret: text,
     resting: text,
     openedAtMs: number,
-    terms: count,
+    configuration: count,
   }),
   registered: z.tuple([text, count]),
   teams: z.tuple([text, text]),
   nodes: z.object({
     node: text,
-    standing,
+    reputation,
     verdicts: z.array(verdict),
     verdictCount: count,
     credit: number,
     lastLease: z.enum(['delivered', 'abandoned']).nullable(),
     abandoned: count,
     addressBlock: text.nullable(),
-    pace: z.object({ ms: number, tokens: number, groups: count, atMs: number }).nullable(),
+    deliveryRate: z.object({ ms: number, tokens: number, groups: count, atMs: number }).nullable(),
   }),
   reliable: text,
   suppliers: text,
@@ -127,10 +127,10 @@ export const SECTIONS = {
   said: z.tuple([count, z.union([text, sayings])]),
   rests: z.tuple([count, count, count]),
   withdrawn: count,
-  quarantinedWorlds: text,
+  quarantinedEnvironments: text,
   banned: z.tuple([text, order]),
   droppedTasks: z.tuple([count, order.extend({ taskId: text })]),
-  restedWorlds: z.tuple([text, order]),
+  disabledEnvironments: z.tuple([text, order]),
   batches: event('batched'),
   trained: event('trained'),
   refused: event('batch-refused'),
@@ -138,7 +138,13 @@ export const SECTIONS = {
   /** By version. */
   adapterSteps: count,
   /** `terms` and `recipe`: their places among those. */
-  trainedBatches: z.object({ step: count, batchId: text, groups: count, terms: count, recipe: count.nullable() }),
+  trainedBatches: z.object({
+    step: count,
+    batchId: text,
+    groups: count,
+    configuration: count,
+    recipe: count.nullable(),
+  }),
   recipes: z.record(text, z.unknown()),
   batchedOnTrust: z.object({ node: text, vouched: count, groups: z.array(z.tuple([text, text])) }),
   doubted: z.object({ batchId: text, node: text, leaseIds: names }),
@@ -160,6 +166,7 @@ export const SECTIONS = {
 export type Section = keyof typeof SECTIONS
 export const SECTION_NAMES = Object.keys(SECTIONS) as Section[]
 
-export type FoldImage = { readonly [S in Section]: readonly z.output<(typeof SECTIONS)[S]>[] }
+export type StateSnapshot = { readonly [S in Section]: readonly z.output<(typeof SECTIONS)[S]>[] }
 
-export const imageSize = (image: FoldImage): number => SECTION_NAMES.reduce((sum, name) => sum + image[name].length, 0)
+export const snapshotSize = (snapshot: StateSnapshot): number =>
+  SECTION_NAMES.reduce((sum, name) => sum + snapshot[name].length, 0)

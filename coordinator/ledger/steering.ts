@@ -1,4 +1,4 @@
-import type { RepairSums } from '../../rollout/verification/logit-error-sums.js'
+import type { LogitErrorSums } from '../../rollout/verification/logit-error-sums.js'
 import { BOLD_WAYS, WAYS } from '../../rollout/verification/logit-error-tail.js'
 
 /** Honest policies move away from the one that was calibrated, and may favour rollouts that earn more by this share. */
@@ -37,11 +37,11 @@ export const UNSTEERED: Steering = {
  * at least the threshold on average (Lorden 1971). Of the amounts the factors are likelihood ratios (`oddsOfSteering`), of the direction
  * a bet at the odds of the evidence (Shafer 2021).
  */
-export function afterRepairs(before: Steering, repairs: RepairSums): Steering {
-  const { repair, odds, betterRepair, betterEvidence } = repairs
-  const fair = Math.min(1, betterEvidence + LEANING)
-  const isBet = repair > 0 && betterEvidence > 0
-  const won = isBet ? Math.log1p(BET * (betterRepair / fair - 1)) : 0
+export function afterLogitErrors(before: Steering, logitErrors: LogitErrorSums): Steering {
+  const { logitError, odds, betterLogitError, betterExpectedMismatch } = logitErrors
+  const fair = Math.min(1, betterExpectedMismatch + LEANING)
+  const isBet = logitError > 0 && betterExpectedMismatch > 0
+  const won = isBet ? Math.log1p(BET * (betterLogitError / fair - 1)) : 0
   const amounts = before.amounts.map((nats, i) => Math.max(0, nats + (odds?.[i] ?? 0)))
   const bold = BOLD_WAYS.map((way) => amounts[way]!)
   const isUndone = bold.every((nats) => nats === 0)

@@ -1,5 +1,5 @@
 import type { JudgedGroup } from './run-state.js'
-import type { FoldImage } from './state-snapshot.js'
+import type { StateSnapshot } from './state-snapshot.js'
 
 /** Groups in the order in which they came, and by node. */
 export class GroupsOfNodes {
@@ -42,7 +42,7 @@ export class UsableGroups {
   /** Of those that are neither put aside nor held back; a version without any is not in it. */
   readonly #counts = new Map<number, { total: number; readonly ofNode: Map<string, number> }>()
 
-  get entries(): FoldImage['usable'] {
+  get entries(): StateSnapshot['usable'] {
     return [...this.#groups.all.keys()].map((leaseId) => [leaseId, this.#aside.has(leaseId)])
   }
 

@@ -3,7 +3,7 @@ import type { RunReport } from './run-report.js'
 import type { VersionReport } from './version-report.js'
 
 export const ALARM_CODES = [
-  ...(['nothing_solved', 'no_calls', 'little_reward', 'mostly_flat', 'mostly_refused'] as const),
+  ...(['nothing_solved', 'no_calls', 'little_reward', 'mostly_zero_variance', 'mostly_refused'] as const),
   ...(['calls_run_away', 'rollouts_cut', 'steps_skipped', 'reward_falls'] as const),
   'learning_rate',
 ] as const
@@ -20,7 +20,7 @@ export const ALARM_LIMITS = {
   /** Fewer groups than these say little: of 16 groups that vary in half of all cases, fewer than 3 do so once in 500 times. */
   groups: 16,
   /** Most groups without reward variance. What is left makes batches this many times as dear. */
-  flatShare: 0.8,
+  zeroVarianceShare: 0.8,
   /** Honest volunteers are refused for being late at most; a tenth is already much. */
   refusedShare: 0.3,
   /** Calls of a rollout against those of version 0: a policy that is paid for calls learns to make more of them. */
@@ -51,7 +51,7 @@ export function alarmsOf(run: RunReport): Alarm[] {
     nothingSolved(work),
     noCalls(run),
     littleReward(work),
-    mostlyFlat(work),
+    mostlyZeroVariance(work),
     mostlyRefused(accepted, refused, reasons),
     rolloutsCut(run),
     stepsSkipped(versions),
@@ -67,7 +67,7 @@ interface Work {
   /** Which they are, after "of". */
   readonly name: string
   readonly groups: number
-  readonly flat: number
+  readonly zeroVariance: number
   /** Mean over rollouts. Null: not known. */
   readonly solved: number | null
   readonly reward: number | null
@@ -80,15 +80,15 @@ function workOf(run: RunReport): Work | null {
     const groups = sum(recent, ({ accepted }) => accepted)
     return {
       ...{ name: `the last ${groups} accepted groups`, groups },
-      flat: sum(recent, ({ flat }) => flat),
+      zeroVariance: sum(recent, ({ zeroVariance }) => zeroVariance),
       solved: mean(recent, ({ solved }) => solved),
       reward: mean(recent, ({ reward }) => reward),
     }
   }
   const played = rehearsalOf(run)
   if (!played) return null
-  const { groups, flat, solved, rollouts, reward } = played
-  return { name: `the dry run's ${groups} groups`, groups, flat, solved: solved / rollouts, reward }
+  const { groups, zeroVariance, solved, rollouts, reward } = played
+  return { name: `the dry run's ${groups} groups`, groups, zeroVariance, solved: solved / rollouts, reward }
 }
 
 /** The dry run as long as it says more than the groups of volunteers. */
@@ -125,7 +125,7 @@ function nothingSolved(work: Work | null): Alarm | null {
 function noCalls(run: RunReport): Alarm | null {
   const played = rehearsalOf(run)
   if (!played || played.silent <= ALARM_LIMITS.silentShare * played.asked) return null
-  const text = `${played.silent} of ${played.asked} rollouts of the dry run made no call although their tasks need some: the model may write calls in another way than ${run.terms?.dialect ?? 'base.dialect says'}, or does not know tools.`
+  const text = `${played.silent} of ${played.asked} rollouts of the dry run made no call although their tasks need some: the model may write calls in another way than ${run.configuration?.toolCallFormat ?? 'base.toolCallFormat says'}, or does not know tools.`
   return { code: 'no_calls', text }
 }
 
@@ -135,10 +135,10 @@ function littleReward(work: Work | null): Alarm | null {
   return { code: 'little_reward', text }
 }
 
-function mostlyFlat(work: Work | null): Alarm | null {
-  if (!work || work.groups === 0 || work.flat / work.groups <= ALARM_LIMITS.flatShare) return null
-  const text = `${work.flat} of ${work.name} have no reward variance and teach nothing: the tasks are too hard or too easy for this model, or groupSize is too small.`
-  return { code: 'mostly_flat', text }
+function mostlyZeroVariance(work: Work | null): Alarm | null {
+  if (!work || work.groups === 0 || work.zeroVariance / work.groups <= ALARM_LIMITS.zeroVarianceShare) return null
+  const text = `${work.zeroVariance} of ${work.name} have no reward variance and teach nothing: the tasks are too hard or too easy for this model, or groupSize is too small.`
+  return { code: 'mostly_zero_variance', text }
 }
 
 function rolloutsCut(run: RunReport): Alarm | null {
@@ -157,9 +157,9 @@ function callsBeyondNeed(run: RunReport): Alarm | null {
 }
 
 /** Terms of earlier versions of the program do not say the size of the base. */
-function learningRate({ terms }: RunReport): Alarm | null {
-  const lr = terms?.training.optimizer?.lr
-  const parameters = terms?.base.parameters
+function learningRate({ configuration }: RunReport): Alarm | null {
+  const lr = configuration?.training.optimizer?.lr
+  const parameters = configuration?.base.parameters
   if (lr === undefined || parameters === undefined) return null
   const { lr: usual } = learningRateFor(parameters)
   if (lr <= usual * FAR_OFF && lr >= usual / FAR_OFF) return null

@@ -7,7 +7,7 @@ export interface TaskCoverage {
   readonly leases: number
   readonly accepted: number
   /** Of the accepted groups: those without reward variance. */
-  readonly flat: number
+  readonly zeroVariance: number
   readonly refused: number
   /** Mean over the rollouts of accepted groups; null before the first. */
   readonly reward: number | null
@@ -16,8 +16,8 @@ export interface TaskCoverage {
 }
 
 /** What the run has tried of a world: the sums over its tasks, each of which counts for all of its worlds. */
-export interface WorldCoverage extends Omit<TaskCoverage, 'taskIndex'> {
-  readonly world: string
+export interface EnvironmentCoverage extends Omit<TaskCoverage, 'taskIndex'> {
+  readonly environment: string
   readonly tasks: number
   /** Of these, those that an accepted group came of. */
   readonly tasksCovered: number
@@ -26,7 +26,7 @@ export interface WorldCoverage extends Omit<TaskCoverage, 'taskIndex'> {
 interface Counts {
   leases: number
   accepted: number
-  flat: number
+  zeroVariance: number
   refused: number
   rollouts: number
   reward: number
@@ -35,18 +35,18 @@ interface Counts {
 }
 
 const none = (): Counts => ({
-  ...{ leases: 0, accepted: 0, flat: 0, refused: 0 },
+  ...{ leases: 0, accepted: 0, zeroVariance: 0, refused: 0 },
   ...{ rollouts: 0, reward: 0, replayed: 0, solved: 0 },
 })
 
 /** How often each task was given and what came back, as the events of a run come, oldest first. It grows with the data set alone. */
 export class CoverageTally {
-  readonly #fold: Pick<RunState, 'leases'>
+  readonly #state: Pick<RunState, 'leases'>
   readonly #tasks = new Map<number, Counts>()
 
-  /** @param fold  that somebody else keeps, and has applied each event to before it comes here */
-  constructor(fold: Pick<RunState, 'leases'>) {
-    this.#fold = fold
+  /** @param state  that somebody else keeps, and has applied each event to before it comes here */
+  constructor(state: Pick<RunState, 'leases'>) {
+    this.#state = state
   }
 
   add(event: RunEvent): void {
@@ -59,26 +59,26 @@ export class CoverageTally {
     return [...this.#tasks].sort(([a], [b]) => a - b).map(([taskIndex, counts]) => ({ taskIndex, ...reportOf(counts) }))
   }
 
-  /** @param worldsOf  the worlds of every task of the run, in their order */
-  worlds(worldsOf: readonly (readonly string[])[]): WorldCoverage[] {
+  /** @param environmentsOf  the worlds of every task of the run, in their order */
+  environments(environmentsOf: readonly (readonly string[])[]): EnvironmentCoverage[] {
     const sums = new Map<string, { counts: Counts; tasks: number; tasksCovered: number }>()
-    for (const [taskIndex, worlds] of worldsOf.entries()) {
+    for (const [taskIndex, environments] of environmentsOf.entries()) {
       const counts = this.#tasks.get(taskIndex)
-      for (const world of new Set(worlds)) {
-        const sum = sums.get(world) ?? { counts: none(), tasks: 0, tasksCovered: 0 }
+      for (const environment of new Set(environments)) {
+        const sum = sums.get(environment) ?? { counts: none(), tasks: 0, tasksCovered: 0 }
         sum.tasks += 1
         sum.tasksCovered += Number((counts?.accepted ?? 0) > 0)
         if (counts) for (const name of Object.keys(counts) as (keyof Counts)[]) sum.counts[name] += counts[name]
-        sums.set(world, sum)
+        sums.set(environment, sum)
       }
     }
     return [...sums]
-      .map(([world, { counts, ...tasks }]) => ({ world, ...tasks, ...reportOf(counts) }))
-      .sort((a, b) => a.world.localeCompare(b.world))
+      .map(([environment, { counts, ...tasks }]) => ({ environment, ...tasks, ...reportOf(counts) }))
+      .sort((a, b) => a.environment.localeCompare(b.environment))
   }
 
-  #judge({ leaseId, accepted, flat, rewards, completions, solved }: EventOf<'judged'>): void {
-    const lease = this.#fold.leases.get(leaseId)
+  #judge({ leaseId, accepted, zeroVariance, rewards, completions, solved }: EventOf<'judged'>): void {
+    const lease = this.#state.leases.get(leaseId)
     // A lease that is forgotten brings nothing but a refusal, for being late.
     if (!lease) return
     const counts = this.#of(lease.taskIndex)
@@ -87,7 +87,7 @@ export class CoverageTally {
       return
     }
     counts.accepted += 1
-    counts.flat += Number(flat)
+    counts.zeroVariance += Number(zeroVariance)
     counts.rollouts += rewards.length
     counts.reward += rewards.reduce((sum, reward) => sum + reward, 0)
     counts.replayed += completions.length
@@ -104,9 +104,9 @@ export class CoverageTally {
   }
 }
 
-function reportOf({ leases, accepted, flat, refused, rollouts, reward, replayed, solved }: Counts) {
+function reportOf({ leases, accepted, zeroVariance, refused, rollouts, reward, replayed, solved }: Counts) {
   return {
-    ...{ leases, accepted, flat, refused },
+    ...{ leases, accepted, zeroVariance, refused },
     reward: rollouts === 0 ? null : reward / rollouts,
     solved: replayed === 0 ? null : solved / replayed,
   }

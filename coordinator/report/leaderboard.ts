@@ -1,11 +1,11 @@
-import { type Board, type BoardKey, type BoardTeam, LIMITS } from '../../proto/index.js'
+import { type Leaderboard, type LeaderboardKey, type LeaderboardTeam, LIMITS } from '../../proto/index.js'
 import type { RunState } from '../ledger/run-state.js'
 
 /** Every key and team that has earned anything in a run, most credit first. */
 export interface Ranking {
   readonly version: number
-  readonly keys: readonly BoardKey[]
-  readonly teams: readonly BoardTeam[]
+  readonly keys: readonly LeaderboardKey[]
+  readonly teams: readonly LeaderboardTeam[]
 }
 
 /**
@@ -13,10 +13,10 @@ export interface Ranking {
  * @param state  of a run that has published a version
  */
 export function rankingOf(state: Pick<RunState, 'current' | 'nodes' | 'teams'>): Ranking {
-  const keys: BoardKey[] = []
+  const keys: LeaderboardKey[] = []
   const teams = new Map<string, { keys: number; credit: number }>()
-  for (const { node, credit, standing } of state.nodes.values()) {
-    if (credit <= 0 || standing.quarantinedUntilMs === null) continue
+  for (const { node, credit, reputation } of state.nodes.values()) {
+    if (credit <= 0 || reputation.quarantinedUntilMs === null) continue
     const team = state.teams.get(node) ?? null
     keys.push({ peerId: node, team, credit })
     if (team === null) continue
@@ -33,15 +33,19 @@ export function rankingOf(state: Pick<RunState, 'current' | 'nodes' | 'teams'>):
 const byCredit = (a: { readonly credit: number }, b: { readonly credit: number }): number => b.credit - a.credit
 
 /** What travels of it. @param asked  key whose place is wanted besides; null: nobody's */
-export function boardOf({ version, keys, teams }: Ranking, asked: string | null, issuedAtMs: number): Board {
+export function leaderboardOf(
+  { version, keys, teams }: Ranking,
+  asked: string | null,
+  issuedAtMs: number,
+): Leaderboard {
   const place = asked === null ? -1 : keys.findIndex(({ peerId }) => peerId === asked)
   return {
     version,
     issuedAtMs,
     allKeys: keys.length,
     allTeams: teams.length,
-    keys: keys.slice(0, LIMITS.boardKeys.value),
-    teams: teams.slice(0, LIMITS.boardTeams.value),
+    keys: keys.slice(0, LIMITS.leaderboardKeys.value),
+    teams: teams.slice(0, LIMITS.leaderboardTeams.value),
     asked: place === -1 ? null : { rank: place + 1, key: keys[place]! },
   }
 }

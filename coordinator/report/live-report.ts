@@ -1,7 +1,7 @@
 import type { EventLog } from '../ledger/chained-log.js'
 import type { RunEvent } from '../ledger/events.js'
 import type { Recorder } from '../ledger/recorder.js'
-import { RunFold } from '../ledger/run-reducer.js'
+import { RunReducer } from '../ledger/run-reducer.js'
 import type { RunState } from '../ledger/run-state.js'
 import { CoverageTally } from './coverage-report.js'
 import { GroupsTally } from './group-report.js'
@@ -15,11 +15,11 @@ const BREATH = 200
 
 /** What is to be said of a run, kept up with its events: nobody who looks at it walks through the log. */
 export class LiveReport {
-  readonly #fold = new RunFold()
+  readonly #reducer = new RunReducer()
   readonly run = new RunTally()
-  readonly nodes = new NodesTally(this.#fold)
+  readonly nodes = new NodesTally(this.#reducer)
   readonly groups = new GroupsTally(GROUPS_REMEMBERED)
-  readonly coverage = new CoverageTally(this.#fold)
+  readonly coverage = new CoverageTally(this.#reducer)
   readonly #listeners = new Set<(event: RunEvent) => void>()
   /** Events so far: it has changed since somebody looked when this has. */
   revision = 0
@@ -28,11 +28,11 @@ export class LiveReport {
 
   /** Of the events so far. */
   get state(): RunState {
-    return this.#fold
+    return this.#reducer
   }
 
   add(event: RunEvent): void {
-    this.#fold.apply(event)
+    this.#reducer.apply(event)
     for (const tally of [this.run, this.nodes, this.groups, this.coverage]) tally.add(event)
     this.revision += 1
     for (const hear of this.#listeners) hear(event)

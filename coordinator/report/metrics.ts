@@ -58,9 +58,9 @@ export function meterReport(registers: Metrics, report: LiveReport): void {
     ],
     ['prove_groups_accepted', 'Accepted groups of the whole run', () => report.run.report().accepted],
     [
-      'prove_groups_flat',
+      'prove_groups_zero_variance',
       'Of the accepted groups of the whole run, those without reward variance',
-      () => report.run.report().flat,
+      () => report.run.report().zeroVariance,
     ],
     [
       'prove_tokens_judged',

@@ -1,6 +1,6 @@
 import type { RefusalCode } from '../../proto/index.js'
 import type { RunEvent } from '../ledger/events.js'
-import { RunFold } from '../ledger/run-reducer.js'
+import { RunReducer } from '../ledger/run-reducer.js'
 import type { NodeVerdict, RunState } from '../ledger/run-state.js'
 
 /** What a key has done for the run, and what is thought of it. */
@@ -19,7 +19,7 @@ export interface NodeReport {
   readonly openLeases: number
   readonly accepted: number
   /** Of the accepted groups: those without reward variance. */
-  readonly flat: number
+  readonly zeroVariance: number
   /** Groups by the reason of their refusal, later audits included. */
   readonly refused: ReadonlyMap<RefusalCode, number>
   /** Leases that it left lying. */
@@ -32,10 +32,10 @@ export interface NodeReport {
   readonly pace: number | null
   /** Audits of its groups, and those of them that failed. */
   readonly audits: { readonly all: number; readonly failed: number }
-  readonly standing: NodeStanding
+  readonly reputation: NodeReputation
 }
 
-export type NodeStanding =
+export type NodeReputation =
   | { readonly kind: 'new' | 'trusted' | 'held back' | 'doubted' | 'excluded' }
   | { readonly kind: 'quarantined'; readonly untilMs: number }
   /** By the operator. */
@@ -47,7 +47,7 @@ interface Seen {
   backend: string | null
   agent: string | null
   accepted: number
-  flat: number
+  zeroVariance: number
   tokens: number
   workMs: number
   readonly refused: Map<RefusalCode, number>
@@ -55,19 +55,19 @@ interface Seen {
 
 /** What is known of every key, as the events of a run come, oldest first. */
 export class NodesTally {
-  readonly #own: RunFold | null
-  readonly #fold: RunState
+  readonly #own: RunReducer | null
+  readonly #state: RunState
   readonly #seen = new Map<string, Seen>()
 
-  /** @param fold  that somebody else keeps, and has applied each event to before it comes here; default: one of its own */
-  constructor(fold?: RunState) {
-    this.#own = fold ? null : new RunFold()
-    this.#fold = fold ?? this.#own!
+  /** @param state  that somebody else keeps, and has applied each event to before it comes here; default: one of its own */
+  constructor(state?: RunState) {
+    this.#own = state ? null : new RunReducer()
+    this.#state = state ?? this.#own!
   }
 
   /** The newest verdicts on a key's groups, oldest first. */
   verdictsOf(node: string): readonly NodeVerdict[] {
-    return this.#fold.nodes.get(node)?.verdicts ?? []
+    return this.#state.nodes.get(node)?.verdicts ?? []
   }
 
   add(event: RunEvent): void {
@@ -77,7 +77,7 @@ export class NodesTally {
       case 'registered':
         this.#seen.set(event.node, {
           ...{ registeredAtMs: atMs, lastSeenAtMs: atMs, backend: null, agent: event.agent ?? null },
-          ...{ accepted: 0, flat: 0, tokens: 0, workMs: 0, refused: new Map() },
+          ...{ accepted: 0, zeroVariance: 0, tokens: 0, workMs: 0, refused: new Map() },
         })
         return
       case 'leased':
@@ -87,9 +87,9 @@ export class NodesTally {
         const seen = this.#touch(event.node, atMs)
         if (event.code !== null) count(seen.refused, event.code)
         seen.accepted += Number(event.accepted)
-        seen.flat += Number(event.accepted && event.flat)
+        seen.zeroVariance += Number(event.accepted && event.zeroVariance)
         seen.tokens += event.sampledTokens
-        const lease = this.#fold.leases.get(event.leaseId)
+        const lease = this.#state.leases.get(event.leaseId)
         if (event.sampledTokens > 0 && lease) seen.workMs += Math.max(0, atMs - lease.atMs)
         return
       }
@@ -98,7 +98,7 @@ export class NodesTally {
         if (event.code === null || !seen) return
         count(seen.refused, event.code)
         seen.accepted -= 1
-        seen.flat -= Number(this.#fold.judged.get(event.leaseId)?.flat ?? false)
+        seen.zeroVariance -= Number(this.#state.judged.get(event.leaseId)?.zeroVariance ?? false)
         return
       }
     }
@@ -108,37 +108,37 @@ export class NodesTally {
   report(nowMs: number): NodeReport[] {
     return [...this.#seen]
       .map(([node, { refused, workMs, ...seen }]) => {
-        const record = this.#fold.nodes.get(node)
+        const record = this.#state.nodes.get(node)
         return {
           node,
           ...seen,
-          team: this.#fold.teams.get(node) ?? null,
+          team: this.#state.teams.get(node) ?? null,
           tokensPerSecond: workMs === 0 ? null : (1000 * seen.tokens) / workMs,
-          pace: record?.pace ? (1000 * record.pace.tokens) / Math.max(1, record.pace.ms) : null,
+          pace: record?.deliveryRate ? (1000 * record.deliveryRate.tokens) / Math.max(1, record.deliveryRate.ms) : null,
           refused: new Map(refused),
-          openLeases: this.#fold.openLeasesOf(node).size,
+          openLeases: this.#state.openLeasesOf(node).size,
           abandoned: record?.abandoned ?? 0,
           credit: record?.credit ?? 0,
-          audits: { all: record?.standing.record.audits ?? 0, failed: record?.standing.record.failures ?? 0 },
-          standing: this.#standing(node, nowMs),
+          audits: { all: record?.reputation.record.audits ?? 0, failed: record?.reputation.record.failures ?? 0 },
+          reputation: this.#reputation(node, nowMs),
         }
       })
       .sort((a, b) => b.credit - a.credit || a.registeredAtMs - b.registeredAtMs)
   }
 
-  #standing(node: string, nowMs: number): NodeStanding {
-    const standing = this.#fold.nodes.get(node)?.standing
-    const probation = this.#fold.terms?.audit.probation ?? 0
-    const ban = this.#fold.orders.banned.get(node)
+  #reputation(node: string, nowMs: number): NodeReputation {
+    const reputation = this.#state.nodes.get(node)?.reputation
+    const probation = this.#state.configuration?.audit.probation ?? 0
+    const ban = this.#state.orders.banned.get(node)
     if (ban) return { kind: 'banned', reason: ban.reason }
-    if (!standing) return { kind: 'new' }
-    if (standing.isQuarantined(nowMs)) {
-      const untilMs = standing.quarantinedUntilMs
+    if (!reputation) return { kind: 'new' }
+    if (reputation.isQuarantined(nowMs)) {
+      const untilMs = reputation.quarantinedUntilMs
       return untilMs === null ? { kind: 'excluded' } : { kind: 'quarantined', untilMs }
     }
-    if (standing.isHeldBack) return { kind: 'held back' }
-    if (standing.doubt > 0) return { kind: 'doubted' }
-    return { kind: standing.streak < probation ? 'new' : 'trusted' }
+    if (reputation.isHeldBack) return { kind: 'held back' }
+    if (reputation.doubt > 0) return { kind: 'doubted' }
+    return { kind: reputation.streak < probation ? 'new' : 'trusted' }
   }
 
   #touch(node: string, atMs: number): Seen {

@@ -5,11 +5,18 @@ const since = ({ atMs, by, reason }: Order): string =>
   `since ${timeOf(atMs)}, by the ${by.who}${reason === null ? '' : `: ${reason}`}`
 
 /** The operator's orders that hold, in words, those that stop the whole run first. */
-export function orderWords({ pause, rollback, restedWorlds, droppedTasks, banned, announcement }: RunOrders): string[] {
+export function orderWords({
+  pause,
+  rollback,
+  disabledEnvironments,
+  droppedTasks,
+  banned,
+  announcement,
+}: RunOrders): string[] {
   return [
     ...(pause ? [`paused ${since(pause)}`] : []),
     ...(rollback ? [`going back to version ${rollback.version}, ${since(rollback)}`] : []),
-    ...[...restedWorlds].map(([world, order]) => `the world ${world} is at rest ${since(order)}`),
+    ...[...disabledEnvironments].map(([environment, order]) => `the world ${environment} is at rest ${since(order)}`),
     ...[...droppedTasks.values()].map((order) => `the task ${order.taskId} is dropped ${since(order)}`),
     ...(banned.size === 0 ? [] : [`${banned.size === 1 ? '1 key is' : `${banned.size} keys are`} banned`]),
     ...(announcement ? [`announced ${timeOf(announcement.atMs)}: ${saidIn(announcement)}`] : []),
@@ -20,9 +27,16 @@ const saidIn = ({ message, addresses }: { readonly message: string; readonly add
   [message, ...addresses].filter((said) => said !== '').join(' ')
 
 /** The orders that hold, for programs. */
-export const ordersAsJson = ({ pause, rollback, restedWorlds, droppedTasks, banned, announcement }: RunOrders) => ({
+export const ordersAsJson = ({
+  pause,
+  rollback,
+  disabledEnvironments,
+  droppedTasks,
+  banned,
+  announcement,
+}: RunOrders) => ({
   ...{ pause, rollback, announcement },
-  restedWorlds: Object.fromEntries(restedWorlds),
+  disabledEnvironments: Object.fromEntries(disabledEnvironments),
   droppedTasks: [...droppedTasks].map(([taskIndex, order]) => ({ taskIndex, ...order })),
   banned: Object.fromEntries(banned),
 })

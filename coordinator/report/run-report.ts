@@ -1,13 +1,13 @@
 import { LIMITS, type RefusalCode } from '../../proto/index.js'
 import type { EventOf, RunEvent } from '../ledger/events.js'
 import { isOrder, Orders, type RunOrders } from '../ledger/orders.js'
-import type { RunTerms } from '../ledger/run-configuration.js'
+import type { RunConfiguration } from '../ledger/run-configuration.js'
 import { type CountedGroup, countedOf, type VersionReport, VersionTally } from './version-report.js'
 
 /** What an operator asks first: how far the run is, how it goes, and what is in its way. */
 export interface RunReport {
   /** Undefined before the first event. */
-  readonly terms: RunTerms | undefined
+  readonly configuration: RunConfiguration | undefined
   /** Null: no dry run was played. */
   readonly rehearsal: EventOf<'rehearsed'> | null
   readonly startedAtMs: number | null
@@ -18,7 +18,7 @@ export interface RunReport {
   readonly keys: number
   readonly openLeases: number
   readonly accepted: number
-  readonly flat: number
+  readonly zeroVariance: number
   /** Groups by the reason of their refusal, later audits included. */
   readonly refused: ReadonlyMap<RefusalCode, number>
   readonly tokens: number
@@ -28,7 +28,7 @@ export interface RunReport {
   readonly doubtedGroups: number
   /** Batches that the trainer could not use, newest last. */
   readonly refusedBatches: readonly { readonly batchId: string; readonly code: string; readonly detail: string }[]
-  readonly quarantinedWorlds: readonly string[]
+  readonly quarantinedEnvironments: readonly string[]
   /** What the operator wants of the run, as far as it holds. */
   readonly orders: RunOrders
   /** The batch that the trainer is at. */
@@ -47,7 +47,7 @@ const REMEMBERED = 2 * LIMITS.staleness.value
  * back or trained on, and so it grows with the versions of a run alone.
  */
 export class RunTally {
-  #terms: RunTerms | undefined
+  #configuration: RunConfiguration | undefined
   #rehearsal: EventOf<'rehearsed'> | null = null
   #startedAtMs: number | null = null
   #lastEventAtMs: number | null = null
@@ -59,7 +59,7 @@ export class RunTally {
   readonly #accepted = new Map<string, CountedGroup>()
   readonly #refused = new Map<RefusalCode, number>()
   readonly #refusedBatches: { batchId: string; code: string; detail: string }[] = []
-  readonly #quarantinedWorlds = new Set<string>()
+  readonly #quarantinedEnvironments = new Set<string>()
   readonly #orders = new Orders()
   #pendingBatch: EventOf<'batched'> | null = null
   /** Of the pending batch. */
@@ -75,9 +75,9 @@ export class RunTally {
       return
     }
     switch (event.type) {
-      case 'terms':
+      case 'configured':
         // As in the fold: settings that are gone may be in an older log, and are not looked at here.
-        this.#terms = event.terms as RunTerms
+        this.#configuration = event.configuration as RunConfiguration
         return
       case 'rehearsed':
         this.#rehearsal = event
@@ -144,8 +144,8 @@ export class RunTally {
         this.#refusedBatches.push({ batchId, code, detail })
         return
       }
-      case 'world-quarantined':
-        this.#quarantinedWorlds.add(event.server)
+      case 'environment-quarantined':
+        this.#quarantinedEnvironments.add(event.environment)
         return
     }
   }
@@ -155,7 +155,7 @@ export class RunTally {
     const sum = (of: (version: VersionReport) => number): number =>
       versions.reduce((total, version) => total + of(version), 0)
     return {
-      terms: this.#terms,
+      configuration: this.#configuration,
       rehearsal: this.#rehearsal,
       startedAtMs: this.#startedAtMs,
       lastEventAtMs: this.#lastEventAtMs,
@@ -164,13 +164,13 @@ export class RunTally {
       keys: this.#keys,
       openLeases: this.#openLeases.size,
       accepted: sum(({ accepted }) => accepted),
-      flat: sum(({ flat }) => flat),
+      zeroVariance: sum(({ zeroVariance }) => zeroVariance),
       refused: new Map(this.#refused),
       tokens: sum(({ tokens }) => tokens),
       audits: { ...this.#audits },
       doubtedGroups: this.#doubtedGroups,
       refusedBatches: this.#refusedBatches,
-      quarantinedWorlds: [...this.#quarantinedWorlds],
+      quarantinedEnvironments: [...this.#quarantinedEnvironments],
       orders: this.#orders,
       pendingBatch: this.#pendingBatch?.batchId ?? null,
       completeAtMs: this.#completeAtMs(),
@@ -209,7 +209,7 @@ export class RunTally {
   }
 
   #completeAtMs(): number | null {
-    const left = (this.#terms?.versions ?? 0) - (this.#versions.length - 1)
+    const left = (this.#configuration?.versions ?? 0) - (this.#versions.length - 1)
     const recent = this.#publishedAtMs.slice(-RECENT - 1)
     if (left <= 0 || recent.length < 2 || this.#orders.pause) return null
     const intervals = recent.slice(1).map((atMs, i) => atMs - recent[i]!)

@@ -41,14 +41,14 @@ const heldOutCells = (score: HeldOutScore | null) => ({
 
 /** One row per key. */
 export function nodeTable(nodes: readonly NodeReport[]): Table {
-  return nodes.map(({ registeredAtMs, lastSeenAtMs, refused, audits, standing, ...node }) => ({
+  return nodes.map(({ registeredAtMs, lastSeenAtMs, refused, audits, reputation, ...node }) => ({
     ...node,
     registeredAt: new Date(registeredAtMs).toISOString(),
     lastSeenAt: new Date(lastSeenAtMs).toISOString(),
     refused: [...refused.values()].reduce((sum, count) => sum + count, 0),
     audits: audits.all,
     failedAudits: audits.failed,
-    standing: standing.kind,
+    reputation: reputation.kind,
   }))
 }
 

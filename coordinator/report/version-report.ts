@@ -19,7 +19,7 @@ export interface VersionReport {
   readonly stats: Readonly<Record<string, number>>
   readonly accepted: number
   /** Of the accepted groups: those without reward variance. */
-  readonly flat: number
+  readonly zeroVariance: number
   readonly refused: number
   /** Mean over the rollouts of accepted groups; null before the first. */
   readonly reward: number | null
@@ -37,7 +37,10 @@ export interface VersionReport {
 export type HeldOutScore = Pick<EventOf<'scored'>, 'tasks' | 'tooLong' | 'reward' | 'solved' | 'calls' | 'callsDue'>
 
 /** What a version counts of an accepted group: all that has to be remembered to take it back. */
-export type CountedGroup = Pick<EventOf<'judged'>, 'version' | 'flat' | 'solved' | 'calls' | 'sampledTokens'> & {
+export type CountedGroup = Pick<
+  EventOf<'judged'>,
+  'version' | 'zeroVariance' | 'solved' | 'calls' | 'sampledTokens'
+> & {
   readonly rollouts: number
   /** Sum over them. */
   readonly reward: number
@@ -46,9 +49,9 @@ export type CountedGroup = Pick<EventOf<'judged'>, 'version' | 'flat' | 'solved'
 }
 
 export const countedOf = (group: EventOf<'judged'>): CountedGroup => {
-  const { version, flat, solved, calls, sampledTokens, rewards, completions, rewardParts } = group
+  const { version, zeroVariance, solved, calls, sampledTokens, rewards, completions, rewardParts } = group
   return {
-    ...{ version, flat, solved, calls, sampledTokens },
+    ...{ version, zeroVariance, solved, calls, sampledTokens },
     rollouts: rewards.length,
     reward: rewards.reduce((sum, reward) => sum + reward, 0),
     replayed: completions.length,
@@ -64,7 +67,7 @@ export class VersionTally {
   #withdrawn = false
   #score: HeldOutScore | null = null
   #accepted = 0
-  #flat = 0
+  #zeroVariance = 0
   #refused = 0
   #rollouts = 0
   #reward = 0
@@ -107,9 +110,12 @@ export class VersionTally {
     this.#refused += 1
   }
 
-  #count({ flat, rollouts, reward, replayed, solved, calls, sampledTokens, parts }: CountedGroup, by: 1 | -1): void {
+  #count(
+    { zeroVariance, rollouts, reward, replayed, solved, calls, sampledTokens, parts }: CountedGroup,
+    by: 1 | -1,
+  ): void {
     this.#accepted += by
-    this.#flat += by * Number(flat)
+    this.#zeroVariance += by * Number(zeroVariance)
     this.#rollouts += by * rollouts
     this.#reward += by * reward
     this.#replayed += by * replayed
@@ -138,7 +144,7 @@ export class VersionTally {
       staleness: this.#staleness,
       stats: this.#step?.stats ?? {},
       accepted: this.#accepted,
-      flat: this.#flat,
+      zeroVariance: this.#zeroVariance,
       refused: this.#refused,
       reward: per(this.#reward, this.#rollouts),
       parts: Object.fromEntries(

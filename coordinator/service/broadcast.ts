@@ -21,7 +21,7 @@ const ANNOUNCE_EVERY_MS = 5000
 const LEAST_PAUSE_MS = 1000
 
 /** Events after which a node may get a lease that got none before. A new version or round is announced by who opens it. */
-const MAKES_ROOM: ReadonlySet<RunEvent['type']> = new Set<RunEvent['type']>([
+const MAKES_CAPACITY: ReadonlySet<RunEvent['type']> = new Set<RunEvent['type']>([
   'released',
   'judged',
   'audited',
@@ -42,13 +42,13 @@ export async function broadcast(parts: BroadcastParts, signal: AbortSignal): Pro
   /** Position of the first verdict of each node that is not sent yet. Those from before the start are not sent. */
   const unsent = new Map<string, number>()
   const verdicts = createFlag(signal)
-  const room = createFlag(signal)
+  const capacity = createFlag(signal)
   const stopListening = recorder.listen((event) => {
     if (event.type === 'judged' || event.type === 'audited') {
       if (!unsent.has(event.node)) unsent.set(event.node, recorder.state.nodes.get(event.node)!.verdictCount - 1)
       verdicts.raise()
     }
-    if (MAKES_ROOM.has(event.type)) room.raise()
+    if (MAKES_CAPACITY.has(event.type)) capacity.raise()
   })
   const attempt = async (what: string, work: () => Promise<void>): Promise<void> => {
     try {
@@ -71,10 +71,10 @@ export async function broadcast(parts: BroadcastParts, signal: AbortSignal): Pro
       }
     }
   }
-  const announceRoom = async (): Promise<void> => {
-    while (await room.raised()) {
+  const announceCapacity = async (): Promise<void> => {
+    while (await capacity.raised()) {
       if (!parts.isWanted()) continue
-      await attempt('room', () => parts.announcePolicy())
+      await attempt('capacity', () => parts.announcePolicy())
       await clock.sleep(LEAST_PAUSE_MS, signal).catch(() => undefined)
     }
   }
@@ -85,7 +85,7 @@ export async function broadcast(parts: BroadcastParts, signal: AbortSignal): Pro
     }
   }
   try {
-    await Promise.all([sendVerdicts(), announceRoom(), announcePolicy()])
+    await Promise.all([sendVerdicts(), announceCapacity(), announcePolicy()])
   } finally {
     stopListening()
   }

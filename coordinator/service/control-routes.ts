@@ -4,7 +4,7 @@ import type { Metrics } from '../../swarm/index.js'
 import type { ChainedLog } from '../ledger/event-log.js'
 import type { Recorder } from '../ledger/recorder.js'
 import { newEvents } from './new-events.js'
-import { type OrderAnswer, type OrderAsk, type OrderDesk, orderSchema } from './order-service.js'
+import { type OrderAnswer, type OrderAsk, type OrderService, orderSchema } from './order-service.js'
 
 /** How a command asks for the log of a running coordinator: LevelDB lets only one process at its files. */
 export const LOG_END = '/log/end'
@@ -26,7 +26,7 @@ export interface ControlParts {
   readonly log: ChainedLog
   readonly recorder: Pick<Recorder, 'listen' | 'record'>
   readonly metrics: Metrics
-  readonly orders: OrderDesk
+  readonly orders: OrderService
 }
 
 /** What the operator's commands can ask of a running coordinator. */
@@ -63,7 +63,7 @@ export const controlRoutes = ({ log, recorder, metrics, orders }: ControlParts):
 ]
 
 /** What the dashboard's server does with an order, once its sender has shown the token. @throws ControlRefusal */
-export async function takeByToken(orders: OrderDesk, body: unknown): Promise<OrderAnswer> {
+export async function takeByToken(orders: OrderService, body: unknown): Promise<OrderAnswer> {
   const ask = orderIn(body)
   if (ask.order === 'settings')
     throw new ControlRefusal('bad_request', 'settings are changed where run.yaml lies, which has to say the same')

@@ -1,5 +1,5 @@
 import type { PrivateKey } from '@libp2p/interface'
-import type { StageWatch } from '../../rollout/verification/index.js'
+import type { CheckWatch } from '../../rollout/verification/index.js'
 import {
   type BlobStore,
   createBlobStore,
@@ -19,13 +19,13 @@ import { createGroupBodies } from '../intake/group-bodies.js'
 import { createIntake, type Intake } from '../intake/intake.js'
 import { openProofStore } from '../intake/proofs.js'
 import type { Replays } from '../intake/replays.js'
-import { roomForLeases } from '../leases/lease-capacity.js'
-import { createLeaseDesk, type LeaseDesk } from '../leases/lease-service.js'
+import { capacityForLeases } from '../leases/lease-capacity.js'
+import { createLeaseService, type LeaseService } from '../leases/lease-service.js'
 import { createDiskLosses } from '../ledger/disk-losses.js'
 import { meterRun } from '../ledger/metrics.js'
 import type { Announcement } from '../ledger/orders.js'
 import type { Recorder } from '../ledger/recorder.js'
-import type { TermsOf } from '../ledger/run-state.js'
+import type { ConfigurationOf } from '../ledger/run-state.js'
 import type { RunConfig } from '../settings/config.js'
 import type { DataFolder } from '../settings/data-folder.js'
 import type { TaskSet } from '../settings/task-set.js'
@@ -58,7 +58,7 @@ export interface CoordinatorParts {
   /** Takes the numbers of all parts; a coordinator has one of its own. */
   readonly metrics: Metrics
   /** Hears what the stages of judging do. */
-  readonly watch: StageWatch
+  readonly watch: CheckWatch
   /** Stages 1 to 3 of judging. */
   readonly replays: Replays
   /** Stages 5 to 7 of judging; null: the run has no calibration, and they are not run. */
@@ -68,7 +68,7 @@ export interface CoordinatorParts {
 
 /** A run's coordinator, in service. It trains nothing before `run`. */
 export interface Coordinator {
-  readonly desk: LeaseDesk
+  readonly leases: LeaseService
   readonly intake: Intake
   readonly publisher: Publisher
   readonly snapshots: SnapshotExchange
@@ -92,8 +92,8 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
   const { config, folder, key, host, recorder, blobs, taskSet, metrics, watch, replays, auditor, lottery } = parts
   const { clock } = host
   meterRun(metrics, recorder)
-  const { spool, manifests } = folder
-  const { tasks, servers } = taskSet
+  const { jobs, manifests } = folder
+  const { tasks, environments } = taskSet
   const { state } = recorder
   const closing = new AbortController()
   const { signal } = closing
@@ -126,24 +126,24 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     cleanUps.push(() => snapshots.close())
     const peers = (): string[] => host.connections().flatMap(({ peer, limited }) => (limited ? [] : [peer]))
     const files = createPublishedFiles({
-      ...{ blobs, snapshots, peers, state, spool, clock, losses, signal },
+      ...{ blobs, snapshots, peers, state, jobs, clock, losses, signal },
       logger: host.logger,
     })
     cleanUps.push(() => files.idle())
-    const termsOf: TermsOf = (lease) => state.roundOf(lease).terms
+    const configurationOf: ConfigurationOf = (lease) => state.roundOf(lease).configuration
     const judge = createBodyJudge({
       tasks,
-      termsOf,
+      configurationOf,
       replays,
       state,
       bodies,
       judgedBodies,
       auditor,
-      onUnstable: async (server, { leaseId }) => {
+      onUnstable: async (environment, { leaseId }) => {
         await recorder.record((current) =>
-          current.quarantinedWorlds.has(server)
+          current.quarantinedEnvironments.has(environment)
             ? null
-            : { type: 'world-quarantined', atMs: clock.now(), server, leaseId },
+            : { type: 'environment-quarantined', atMs: clock.now(), environment, leaseId },
         )
       },
     })
@@ -151,8 +151,8 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     const auditFailure = Promise.withResolvers<never>()
     const intake = createIntake({
       tasks,
-      termsOf,
-      perNode: () => state.terms!.leases.perNode,
+      configurationOf,
+      perNode: () => state.configuration!.leases.perNode,
       recorder,
       judge,
       judgedBodies,
@@ -169,12 +169,14 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     // Only `run` awaits it; without a handler Node would end the process for a rejection before that (unhandledRejection).
     failure.catch(() => undefined)
     const { registrationMs } = config.rounds
-    const desk = createLeaseDesk({ tasks, recorder, registrationMs, addressBlockOf, metrics, clock })
+    const leases = createLeaseService({ tasks, recorder, registrationMs, addressBlockOf, metrics, clock })
     const idle = createIdleNodes(clock)
-    const room = (): number => {
+    const capacity = (): number => {
       const { round, orders } = state
       if (orders.pause || orders.rollback) return 0
-      return round && round.version < round.terms.versions ? Math.max(0, roomForLeases(state, round.terms)) : 0
+      return round && round.version < round.configuration.versions
+        ? Math.max(0, capacityForLeases(state, round.configuration))
+        : 0
     }
     const providers = createProviders({
       host,
@@ -186,26 +188,26 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     const publisher = createPublisher({
       config,
       taskSet,
-      frame: () => policyFrame(state.terms!, servers),
+      frame: () => policyFrame(state.configuration!, environments),
       recorder,
       blobs,
       files,
       losses,
-      spool,
+      jobs,
       snapshots,
       host,
       key,
       manifests,
-      demand: () => ({ room: room(), waiting: idle.count() }),
+      demand: () => ({ capacity: capacity(), waiting: idle.count() }),
       providers: () => providers.forAnyone(),
       signal,
     })
-    const services = await serveRun({ host, key, recorder, desk, intake, bodies, idle, providers })
+    const services = await serveRun({ host, key, recorder, leases, intake, bodies, idle, providers })
     cleanUps.push(() => services.close())
     await publisher.restore()
 
     return {
-      desk,
+      leases,
       intake,
       publisher,
       snapshots,
@@ -218,8 +220,8 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
         const background = [
           keepHouse(
             {
-              releaseLapsed: () => desk.releaseLapsed(),
-              takeBack: () => desk.takeBack(),
+              releaseLapsed: () => leases.releaseLapsed(),
+              takeBack: () => leases.takeBack(),
               openRound: () => publisher.openRound(),
               auditSuspects: () => intake.auditSuspects(),
               nameDoubtedBatches: () => nameDoubtedBatches(recorder, clock),
@@ -233,7 +235,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
               recorder,
               sendVerdicts: (node, from, count) => services.sendVerdicts(node, from, count),
               announcePolicy: () => publisher.announce(),
-              isWanted: () => idle.count() > 0 && room() > 0,
+              isWanted: () => idle.count() > 0 && capacity() > 0,
               clock,
               logger: logger.child({ part: 'broadcast' }),
             },
@@ -249,7 +251,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
         background.push(tellOwnAddresses({ host, key, notices, file, announcement, onAnnouncement }, signal))
         const training = runTraining(
           {
-            ...{ spool, recorder, bodies: judgedBodies, blobs, losses, publisher, trainer },
+            ...{ jobs, recorder, bodies: judgedBodies, blobs, losses, publisher, trainer },
             ...{ judge, intake, clock, logger: logger.child({ part: 'training' }) },
           },
           signal,

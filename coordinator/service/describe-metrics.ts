@@ -1,18 +1,18 @@
 import { createMetrics, type Metrics } from '../../swarm/index.js'
-import { meterStages } from '../intake/metrics.js'
+import { meterChecks } from '../intake/metrics.js'
 import { meterTrainer } from '../jobs/metrics.js'
 import { meterAnswers } from '../leases/metrics.js'
 import { meterLosses, meterRun } from '../ledger/metrics.js'
-import { RunFold } from '../ledger/run-reducer.js'
+import { RunReducer } from '../ledger/run-reducer.js'
 import { LiveReport } from '../report/live-report.js'
 import { meterReport } from '../report/metrics.js'
 
 /** A registry with every number of a coordinator that is the project's own, of a run in which nothing has happened. */
 export function ownMetrics(): Metrics {
   const metrics = createMetrics()
-  meterRun(metrics, { state: new RunFold(), listen: () => () => undefined })
+  meterRun(metrics, { state: new RunReducer(), listen: () => () => undefined })
   meterReport(metrics, new LiveReport())
-  for (const meter of [meterLosses, meterStages, meterAnswers, meterTrainer]) meter(metrics)
+  for (const meter of [meterLosses, meterChecks, meterAnswers, meterTrainer]) meter(metrics)
   return metrics
 }
 

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { CodedError } from '../../common/errors/index.js'
 import { type EngineOptions, type EngineProcess, openEngine } from '../../rollout/engine/index.js'
-import type { Stage } from '../../rollout/episode/index.js'
+import type { EpisodeRuntime } from '../../rollout/episode/index.js'
 import type { Clock } from '../../swarm/index.js'
 import type { Recorder } from '../ledger/recorder.js'
 import { episodeLimits, type RunConfig } from '../settings/config.js'
@@ -20,11 +20,11 @@ export type DryRunProgress =
 interface DryRunParts {
   readonly config: RunConfig
   readonly taskSet: TaskSet
-  readonly stage: Stage
+  readonly runtime: EpisodeRuntime
   readonly recorder: Pick<Recorder, 'record'>
   readonly clock: Pick<Clock, 'now'>
   readonly onProgress: (progress: DryRunProgress) => void
-  readonly open?: (options: EngineOptions) => Promise<Pick<EngineProcess, 'openLanes' | 'close'>>
+  readonly open?: (options: EngineOptions) => Promise<Pick<EngineProcess, 'openSlots' | 'close'>>
 }
 
 /**
@@ -32,7 +32,7 @@ interface DryRunParts {
  * of it: alarms know it from there (`report/alarms.ts`). The engine is gone when it is over: training needs the room.
  */
 export async function dryRun(parts: DryRunParts, signal: AbortSignal): Promise<void> {
-  const { config, taskSet, stage, recorder, clock, onProgress, open = openEngine } = parts
+  const { config, taskSet, runtime, recorder, clock, onProgress, open = openEngine } = parts
   const { tasks } = taskSet
   const limits = episodeLimits(config)
   const groupSize = Math.min(REHEARSAL.groupSize, config.groupSize)
@@ -43,13 +43,13 @@ export async function dryRun(parts: DryRunParts, signal: AbortSignal): Promise<v
       modelPath: config.base.path,
       threads: Math.max(1, Math.min(MOST_THREADS, Math.floor(availableParallelism() / 2))),
       contextSize: limits.maxRolloutTokens,
-      lanes: groupSize,
+      slots: groupSize,
       gpu: 'auto',
       cacheType: config.cacheType,
     })
     try {
       const timeUp = AbortSignal.timeout(mostMs)
-      const found = await rehearse({ tasks, engine, stage, limits, groupSize }, timeUp, signal)
+      const found = await rehearse({ tasks, engine, runtime, limits, groupSize }, timeUp, signal)
       await recorder.record(() => ({ type: 'rehearsed', atMs: clock.now(), ...found }))
     } finally {
       await engine.close()

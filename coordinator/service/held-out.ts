@@ -1,6 +1,6 @@
 import { CodedError } from '../../common/errors/index.js'
 import { type AdapterFile, type EngineOptions, type EngineProcess, openEngine } from '../../rollout/engine/index.js'
-import { estimate, evaluatePolicies, hasRoom, type Stage, type Task } from '../../rollout/episode/index.js'
+import { type EpisodeRuntime, estimate, evaluatePolicies, hasCapacity, type Task } from '../../rollout/episode/index.js'
 import type { BlobStore, Clock } from '../../swarm/index.js'
 import type { EventOf } from '../ledger/events.js'
 import type { Recorder } from '../ledger/recorder.js'
@@ -19,7 +19,7 @@ export interface NoScore {
 export type Score = Omit<EventOf<'scored'>, 'type' | 'atMs'>
 
 /** Rollouts that are sampled together: more gain little on the few threads that training leaves. */
-const LANES = 8
+const SLOTS = 8
 /** The same draws for every version: what differs between two scores is the policy. */
 const SEED = 0
 /** A version that takes longer is given up: the engine hangs, or the setting asks for more than the machine has. */
@@ -33,24 +33,24 @@ export interface HeldOutParts {
   /** Held-out ones, in the order of the data set. */
   readonly tasks: readonly Task[]
   /** By the name of the reward in the terms. */
-  readonly stageOf: (reward: string) => Stage
+  readonly runtimeOf: (reward: string) => EpisodeRuntime
   readonly recorder: Pick<Recorder, 'record' | 'state'>
   readonly blobs: Pick<BlobStore, 'path'>
   readonly clock: Pick<Clock, 'now' | 'sleep' | 'timeout'>
   readonly onProgress: (progress: NoScore) => void
-  readonly open?: (options: EngineOptions) => Promise<Pick<EngineProcess, 'usePolicy' | 'openLanes' | 'close'>>
+  readonly open?: (options: EngineOptions) => Promise<Pick<EngineProcess, 'usePolicy' | 'openSlots' | 'close'>>
 }
 
 /**
  * The tasks by which a run's versions are scored; none where that is off.
  * @throws ConfigError when the data set has too few that fit the run's limits
  */
-export async function heldOutTasks(config: RunConfig, stage: Stage): Promise<readonly Task[]> {
+export async function heldOutTasks(config: RunConfig, runtime: EpisodeRuntime): Promise<readonly Task[]> {
   const { tasks: wanted } = config.heldOut
   if (wanted === 0) return []
   const { tasks } = await readTaskSet(config.tasks.dataset, 'held-out', wanted)
   const limits = episodeLimits(config)
-  if (tasks.filter((task) => hasRoom(task, stage, limits)).length >= LEAST_TASKS) return tasks
+  if (tasks.filter((task) => hasCapacity(task, runtime, limits)).length >= LEAST_TASKS) return tasks
   throw new ConfigError(
     `heldOut.tasks: of the first ${wanted} held-out tasks of ${config.tasks.dataset} fewer than ${LEAST_TASKS} fit the run's limits: say 0, or synthesize more`,
   )
@@ -80,38 +80,38 @@ export async function scoreVersions(parts: HeldOutParts, signal: AbortSignal): P
         const why = timeUp.aborted ? `it was not through after ${MOST_MS / 3_600_000} hours` : (error as Error).message
         onProgress({ type: 'no-score', version: due.version, why })
       }
-    } else if (state.current && state.current.version >= state.terms!.versions) return
+    } else if (state.current && state.current.version >= state.configuration!.versions) return
     else await clock.sleep(TICK_MS, signal).catch(() => undefined)
   }
 }
 
-function dueVersion({ publications, scores, terms }: RunState, every: number): Publication | undefined {
+function dueVersion({ publications, scores, configuration }: RunState, every: number): Publication | undefined {
   const scored = scores.at(-1)?.version ?? -1
   return publications.findLast(
-    ({ version }) => version > scored && (version % every === 0 || version >= terms!.versions),
+    ({ version }) => version > scored && (version % every === 0 || version >= configuration!.versions),
   )
 }
 
 /** @throws EngineError, EpisodeError, the signal's reason */
 async function scoreOf(
   { version, adapterSha256 }: Publication,
-  { config, tasks, stageOf, recorder, blobs, open = openEngine }: HeldOutParts,
+  { config, tasks, runtimeOf, recorder, blobs, open = openEngine }: HeldOutParts,
   signal: AbortSignal,
 ): Promise<Score> {
-  const { limits, reward, cacheType } = recorder.state.terms!
+  const { limits, reward, cacheType } = recorder.state.configuration!
   const { threads, gpu } = config.heldOut
-  const stage = stageOf(reward)
-  const fitting = tasks.filter((task) => hasRoom(task, stage, limits))
-  const lanes = Math.min(LANES, fitting.length)
+  const runtime = runtimeOf(reward)
+  const fitting = tasks.filter((task) => hasCapacity(task, runtime, limits))
+  const slots = Math.min(SLOTS, fitting.length)
   const adapter: AdapterFile = { path: blobs.path(adapterSha256), sha256: adapterSha256 }
   const contextSize = limits.maxRolloutTokens
   const engine = await open({
-    ...{ modelPath: config.base.path, threads, contextSize, lanes, ...(cacheType && { cacheType }) },
+    ...{ modelPath: config.base.path, threads, contextSize, slots, ...(cacheType && { cacheType }) },
     gpu: gpu ? 'auto' : false,
   })
   try {
-    const settings = { samplesPerTask: 1, lanes, seed: SEED, temperature: 1, limits }
-    const [results] = await evaluatePolicies(fitting, [adapter], [engine], stage, settings, signal)
+    const settings = { samplesPerTask: 1, slots, seed: SEED, temperature: 1, limits }
+    const [results] = await evaluatePolicies(fitting, [adapter], [engine], runtime, settings, signal)
     const of = (value: 'reward' | 'solved' | 'calls'): readonly number[] => results!.map((result) => result[value])
     const meanDue = fitting.reduce((sum, { groundTruth }) => sum + groundTruth.length, 0) / fitting.length
     return {

@@ -1,9 +1,9 @@
 import type { PrivateKey } from '@libp2p/interface'
-import { type BoardRequest, refusal, sealBoard } from '../../proto/index.js'
+import { type LeaderboardRequest, refusal, sealLeaderboard } from '../../proto/index.js'
 import { type Clock, createRateLimit } from '../../swarm/index.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { RunState } from '../ledger/run-state.js'
-import { boardOf, type Ranking, rankingOf } from '../report/leaderboard.js'
+import { leaderboardOf, type Ranking, rankingOf } from '../report/leaderboard.js'
 
 /** How long a ranking is good for: thousands of keys are not put in order for each who asks. */
 const RANKED_MS = 5000
@@ -12,22 +12,22 @@ const TEAM_CHANGES = { perMinute: 1 / 60, atOnce: 4 }
 /** Those of all keys: of too many keys, the first are forgotten. */
 const CHANGES_PER_MINUTE = 600
 
-export interface BoardDesk {
+export interface BoardService {
   /**
    * The board of now, signed, with the place of the key that is asked for.
    * @throws SwarmRefusal `not_registered`, `rate_limited` or `overloaded` when whoever asks may not change its team
    */
-  answer(request: BoardRequest, asker: string): Promise<Uint8Array>
+  answer(request: LeaderboardRequest, asker: string): Promise<Uint8Array>
 }
 
-export interface BoardDeskParts {
+export interface BoardServiceParts {
   readonly recorder: Pick<Recorder, 'state' | 'record'>
   readonly key: PrivateKey
   readonly runId: string
   readonly clock: Pick<Clock, 'now' | 'elapsedMs'>
 }
 
-export function createBoardDesk({ recorder, key, runId, clock }: BoardDeskParts): BoardDesk {
+export function createBoardService({ recorder, key, runId, clock }: BoardServiceParts): BoardService {
   const { state } = recorder
   const changes = {
     ofKey: createRateLimit(clock, TEAM_CHANGES.perMinute, TEAM_CHANGES.atOnce),
@@ -53,7 +53,7 @@ export function createBoardDesk({ recorder, key, runId, clock }: BoardDeskParts)
       const now = clock.now()
       // A clock that was set back must not keep an old one.
       if (ranked === null || Math.abs(now - ranked.atMs) >= RANKED_MS) ranked = { ranking: rankingOf(state), atMs: now }
-      return sealBoard(key, runId, boardOf(ranked.ranking, peerId, ranked.atMs))
+      return sealLeaderboard(key, runId, leaderboardOf(ranked.ranking, peerId, ranked.atMs))
     },
   }
 }

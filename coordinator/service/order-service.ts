@@ -11,7 +11,7 @@ import type { Order, OrderEvent } from '../ledger/orders.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { Publication, RunState } from '../ledger/run-state.js'
 import type { TaskSet } from '../settings/task-set.js'
-import type { SettingsDesk } from './settings-service.js'
+import type { SettingsService } from './settings-service.js'
 
 const name = z.string().min(1).max(LIMITS.nameBytes.value)
 const reason = z.string().max(4096).nullable()
@@ -27,8 +27,8 @@ export const orderSchema = z.discriminatedUnion('order', [
   order('unban', { key: name }),
   /** `task`: its id in the data set, or its place there. */
   order('drop-task', { task: name }),
-  order('rest-world', { world: name }),
-  order('wake-world', { world: name }),
+  order('disable-environment', { environment: name }),
+  order('enable-environment', { environment: name }),
   order('rollback', { version: z.int().min(0) }),
   /** Without both: what was announced is told no more. */
   order('announce', { message: z.string().max(4096), addresses: z.array(z.string().max(512)).max(64) }),
@@ -48,25 +48,32 @@ export type OrderAnswer = z.output<typeof orderAnswer>
 /** All but those that are settled elsewhere. */
 type PlainAsk = Exclude<OrderAsk, { readonly order: 'settings' }>
 
-export interface OrderDeskParts {
+export interface OrderServiceParts {
   readonly recorder: Pick<Recorder, 'record' | 'state'>
-  readonly taskSet: Pick<TaskSet, 'tasks' | 'servers'>
-  readonly settings: SettingsDesk
+  readonly taskSet: Pick<TaskSet, 'tasks' | 'environments'>
+  readonly settings: SettingsService
   /** Of the trainer. */
-  readonly spool: string
+  readonly jobs: string
   readonly clock: Pick<Clock, 'now'>
   readonly signal: AbortSignal
 }
 
 /** Takes the operator's orders, checks them and puts them on record. Each is carried out by the part of the run that it concerns. */
-export interface OrderDesk {
+export interface OrderService {
   /** @param by  who gives the order, and by which way. @throws ControlRefusal for one that makes no sense in this run */
   take(ask: OrderAsk, by: Order['by']): Promise<OrderAnswer>
 }
 
 const refuse = (why: string): ControlRefusal => new ControlRefusal('bad_request', why)
 
-export function createOrderDesk({ recorder, taskSet, settings, spool, clock, signal }: OrderDeskParts): OrderDesk {
+export function createOrderService({
+  recorder,
+  taskSet,
+  settings,
+  jobs,
+  clock,
+  signal,
+}: OrderServiceParts): OrderService {
   const { tasks } = taskSet
 
   /** @returns  the event to be recorded, or why there is nothing to do */
@@ -83,7 +90,7 @@ export function createOrderDesk({ recorder, taskSet, settings, spool, clock, sig
       }
       case 'unban': {
         const node = keyNamed(ask.key, state)
-        const isBlemished = state.nodes.get(node)?.standing.isBlemished ?? false
+        const isBlemished = state.nodes.get(node)?.reputation.isBlemished ?? false
         if (!orders.banned.has(node) && !isBlemished) return `there is nothing to give back to ${node}`
         return { type: 'unbanned', ...given, node }
       }
@@ -94,18 +101,22 @@ export function createOrderDesk({ recorder, taskSet, settings, spool, clock, sig
         checkTasksLeft(tasks, state, (_, i) => i === taskIndex)
         return { type: 'task-dropped', ...given, taskIndex, taskId }
       }
-      case 'rest-world': {
-        const server = worldNamed(ask.world, taskSet)
-        if (orders.restedWorlds.has(server)) return `the world ${server} is at rest already`
-        checkTasksLeft(tasks, state, ({ worlds }) => worlds.some((world) => world.server === server))
-        return { type: 'world-rested', ...given, server }
+      case 'disable-environment': {
+        const environment = environmentNamed(ask.environment, taskSet)
+        if (orders.disabledEnvironments.has(environment)) return `the world ${environment} is at rest already`
+        checkTasksLeft(tasks, state, ({ environments }) =>
+          environments.some((played) => played.environment === environment),
+        )
+        return { type: 'environment-disabled', ...given, environment }
       }
-      case 'wake-world': {
-        const server = worldNamed(ask.world, taskSet)
-        if (orders.restedWorlds.has(server)) return { type: 'world-woken', ...given, server }
-        if (state.quarantinedWorlds.has(server))
-          throw refuse(`the world ${server} disagrees with itself: it is out of the run, and no order brings it back`)
-        return `the world ${server} is not at rest`
+      case 'enable-environment': {
+        const environment = environmentNamed(ask.environment, taskSet)
+        if (orders.disabledEnvironments.has(environment)) return { type: 'environment-enabled', ...given, environment }
+        if (state.quarantinedEnvironments.has(environment))
+          throw refuse(
+            `the world ${environment} disagrees with itself: it is out of the run, and no order brings it back`,
+          )
+        return `the world ${environment} is not at rest`
       }
       case 'rollback':
         return { type: 'rollback-ordered', ...given, version: checkTarget(ask.version, state).version }
@@ -121,7 +132,7 @@ export function createOrderDesk({ recorder, taskSet, settings, spool, clock, sig
   return {
     async take(ask, by) {
       if (!recorder.state.round) throw refuse('the run has not published its first version yet: try again in a minute')
-      if (ask.order === 'rollback') await checkStep(checkTarget(ask.version, recorder.state), spool, signal)
+      if (ask.order === 'rollback') await checkStep(checkTarget(ask.version, recorder.state), jobs, signal)
       const reason = ask.reason === null || ask.reason.trim() === '' ? null : detailForWire(ask.reason.trim())
       if (ask.order === 'settings') {
         const said = await settings.take(ask.text, ask.file, { by, reason })
@@ -159,10 +170,10 @@ function taskNamed(task: string, tasks: readonly Task[]): number {
   )
 }
 
-function worldNamed(world: string, { servers }: Pick<TaskSet, 'servers'>): string {
-  const names = servers.map((server) => server.name)
-  if (names.includes(world)) return world
-  throw refuse(`the world ${JSON.stringify(world)} is not in this run: its worlds are ${names.join(', ')}`)
+function environmentNamed(environment: string, { environments }: Pick<TaskSet, 'environments'>): string {
+  const names = environments.map((environment) => environment.name)
+  if (names.includes(environment)) return environment
+  throw refuse(`the world ${JSON.stringify(environment)} is not in this run: its worlds are ${names.join(', ')}`)
 }
 
 function checkTasksLeft(tasks: readonly Task[], state: RunState, goes: (task: Task, index: number) => boolean): void {
@@ -174,7 +185,7 @@ function checkTasksLeft(tasks: readonly Task[], state: RunState, goes: (task: Ta
 function checkTarget(version: number, state: RunState): Publication {
   const { current, publications, withdrawn, orders } = state
   const newest = current!.version
-  if (newest >= state.terms!.versions)
+  if (newest >= state.configuration!.versions)
     throw refuse(
       'the run is complete, and its trainer has ended: raise `versions` in run.yaml and start the coordinator again first',
     )
@@ -194,8 +205,8 @@ function checkTarget(version: number, state: RunState): Publication {
 }
 
 /** The trainer goes on from the step's own state, which may be pruned (`keepSteps`) or lost. */
-async function checkStep({ version, step }: Publication, spool: string, signal: AbortSignal): Promise<void> {
-  const why = await readStep(spool, step).then(
+async function checkStep({ version, step }: Publication, jobs: string, signal: AbortSignal): Promise<void> {
+  const why = await readStep(jobs, step).then(
     async (made) => {
       const [first] = await damagedFiles(made, signal)
       return first === undefined ? null : `${first} is missing or damaged`
@@ -247,7 +258,7 @@ function effectOf(done: OrderEvent, state: RunState): string[] {
         `${state.heldBack.filter(({ node }) => node === done.node).length} accepted groups of it that are in no batch yet are not trained on while it is`,
       ]
     case 'unbanned': {
-      const streak = state.nodes.get(done.node)?.standing.streak ?? 0
+      const streak = state.nodes.get(done.node)?.reputation.streak ?? 0
       return [
         `${done.node} has its standing back: it gets leases, failed audits weigh nothing any more, and ${streak} accepted groups count for it`,
         'its groups that were held back can be trained on; verdicts that were given, and their credit, stay as they are',
@@ -258,10 +269,12 @@ function effectOf(done: OrderEvent, state: RunState): string[] {
         `the task ${done.taskId} is dropped: nobody gets it any more, and no batch takes groups of it`,
         `${leasesOf(done, state)} open leases of it may still be delivered, and earn their credit`,
       ]
-    case 'world-rested':
-      return [`the world ${done.server} is at rest: no leases for its tasks; groups of it that come or are there count`]
-    case 'world-woken':
-      return [`the world ${done.server} is awake: its tasks are given from the next round on, which opens now`]
+    case 'environment-disabled':
+      return [
+        `the world ${done.environment} is at rest: no leases for its tasks; groups of it that come or are there count`,
+      ]
+    case 'environment-enabled':
+      return [`the world ${done.environment} is awake: its tasks are given from the next round on, which opens now`]
     case 'rollback-ordered':
       return [
         `the run goes back to version ${done.version}: no leases are given until its policy is published again, signed, as the next version`,

@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { Engine } from '../../rollout/engine/index.js'
-import { type EpisodeLimits, type Rollout, runGroup, type Stage, type Task } from '../../rollout/episode/index.js'
+import {
+  type EpisodeLimits,
+  type EpisodeRuntime,
+  type Rollout,
+  runGroup,
+  type Task,
+} from '../../rollout/episode/index.js'
 import type { EventOf } from '../ledger/events.js'
 
 /** What a dry run comes to. */
@@ -21,8 +27,8 @@ export const REHEARSAL = {
 export interface RehearsalParts {
   readonly tasks: readonly Task[]
   /** With as many lanes as there are rollouts in a group, and the bare base in force. */
-  readonly engine: Pick<Engine, 'openLanes'>
-  readonly stage: Stage
+  readonly engine: Pick<Engine, 'openSlots'>
+  readonly runtime: EpisodeRuntime
   readonly limits: EpisodeLimits
   /** Of the run. */
   readonly groupSize: number
@@ -34,7 +40,7 @@ export interface RehearsalParts {
  * @throws EngineError, EpisodeError, the signal's reason
  */
 export async function rehearse(parts: RehearsalParts, timeUp: AbortSignal, signal: AbortSignal): Promise<Rehearsal> {
-  const { tasks, engine, stage, limits } = parts
+  const { tasks, engine, runtime, limits } = parts
   const chosen = Math.min(REHEARSAL.groups, tasks.length)
   const groupSize = Math.min(REHEARSAL.groupSize, parts.groupSize)
   const played: { readonly task: Task; readonly rollouts: readonly Rollout[] }[] = []
@@ -44,7 +50,7 @@ export async function rehearse(parts: RehearsalParts, timeUp: AbortSignal, signa
     const seed = createHash('sha256')
       .update(JSON.stringify(['prove/rehearsal/1', i]))
       .digest()
-    const group = runGroup(task, groupSize, seed, engine, stage, limits, AbortSignal.any([timeUp, signal]))
+    const group = runGroup(task, groupSize, seed, engine, runtime, limits, AbortSignal.any([timeUp, signal]))
     const rollouts = await group.catch((error: unknown) => {
       if (timeUp.aborted && !signal.aborted) return null
       throw error
@@ -61,11 +67,11 @@ function measured(
 ): Omit<Rehearsal, 'sampledTokens' | 'isWhole'> {
   const rollouts = played.flatMap((group) => group.rollouts)
   const asked = played.filter(({ task }) => task.groundTruth.length > 0).flatMap((group) => group.rollouts)
-  const isFlat = (group: readonly Rollout[]): boolean =>
+  const isZeroVariance = (group: readonly Rollout[]): boolean =>
     group.every(({ reward }) => reward.total === group[0]!.reward.total)
   return {
     groups: played.length,
-    flat: played.filter((group) => isFlat(group.rollouts)).length,
+    zeroVariance: played.filter((group) => isZeroVariance(group.rollouts)).length,
     rollouts: rollouts.length,
     solved: rollouts.filter(({ solved }) => solved).length,
     reward: rollouts.length === 0 ? 0 : count(rollouts, ({ reward }) => reward.total) / rollouts.length,

@@ -5,17 +5,17 @@ import {
   channelsOf,
   createGroupGate,
   type SwarmHost,
-  serveBoard,
   serveGroups,
+  serveLeaderboard,
   serveLeases,
   serveVerdicts,
 } from '../../swarm/index.js'
 import type { Intake } from '../intake/intake.js'
-import type { LeaseDesk } from '../leases/lease-service.js'
+import type { LeaseService } from '../leases/lease-service.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { NodeVerdict } from '../ledger/run-state.js'
 import type { IdleNodes } from './idle-nodes.js'
-import { createBoardDesk } from './leaderboard-service.js'
+import { createBoardService } from './leaderboard-service.js'
 import type { Providers } from './providers.js'
 
 /** Of about ten, gossip hears no more of their author. */
@@ -25,7 +25,7 @@ export interface ServiceParts {
   readonly host: SwarmHost
   readonly key: PrivateKey
   readonly recorder: Recorder
-  readonly desk: LeaseDesk
+  readonly leases: LeaseService
   readonly intake: Intake
   readonly bodies: BlobStore
   readonly idle: IdleNodes
@@ -40,7 +40,7 @@ export interface RunServices {
 }
 
 export async function serveRun(parts: ServiceParts): Promise<RunServices> {
-  const { host, key, recorder, desk, intake, bodies, idle, providers } = parts
+  const { host, key, recorder, leases, intake, bodies, idle, providers } = parts
   const { clock } = host
   const { state } = recorder
   const channels = channelsOf(host.runId)
@@ -57,10 +57,10 @@ export async function serveRun(parts: ServiceParts): Promise<RunServices> {
       issuedAtMs: clock.now(),
     })
   }
-  const board = createBoardDesk({ recorder, key, runId: host.runId, clock })
+  const leaderboard = createBoardService({ recorder, key, runId: host.runId, clock })
   const servers = await Promise.all([
     serveLeases(host, async (request, { peer }) => {
-      const answer = await desk.answer(request, peer)
+      const answer = await leases.answer(request, peer)
       if (request.kind !== 'ask') return { ...answer, providers: [] }
       idle.answered(peer, answer)
       providers.note(peer, request.policyId)
@@ -70,7 +70,7 @@ export async function serveRun(parts: ServiceParts): Promise<RunServices> {
       digest: await digest(peer, cursor, max),
       more: (state.nodes.get(peer)?.verdictCount ?? 0) > cursor + max,
     })),
-    serveBoard(host, (request, { peer }) => board.answer(request, peer)),
+    serveLeaderboard(host, (request, { peer }) => leaderboard.answer(request, peer)),
     serveGroups(host, {
       lookup: (hash) => bodies.read(hash),
       onOffer: async (group) => intake.accept(group),

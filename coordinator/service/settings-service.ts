@@ -2,15 +2,15 @@ import { ControlRefusal } from '../../common/control/index.js'
 import type { Clock } from '../../swarm/index.js'
 import type { Order } from '../ledger/orders.js'
 import type { Recorder } from '../ledger/recorder.js'
-import { checkTermsChanges, type RunTerms, termsChanges } from '../ledger/run-configuration.js'
+import { checkConfigurationChanges, configurationChanges, type RunConfiguration } from '../ledger/run-configuration.js'
 import { ConfigError, parseConfig, type RunConfig } from '../settings/config.js'
 import { liveChanges } from '../settings/live-fields.js'
 
-export interface SettingsDeskParts {
+export interface SettingsServiceParts {
   /** What the coordinator was started with. */
   readonly config: RunConfig
   /** The terms that a configuration asks for. */
-  readonly termsOf: (config: RunConfig) => RunTerms
+  readonly configurationOf: (config: RunConfig) => RunConfiguration
   /** @throws ConfigError when the run's tasks do not fit a configuration */
   readonly checkTasks: (config: RunConfig) => void
   readonly recorder: Pick<Recorder, 'record' | 'state'>
@@ -18,7 +18,7 @@ export interface SettingsDeskParts {
 }
 
 /** Puts changed settings of a running coordinator on record. */
-export interface SettingsDesk {
+export interface SettingsService {
   /**
    * @param text  of a `run.yaml` that lies at `file`
    * @returns  what changes by it, in words; null: nothing does
@@ -27,25 +27,31 @@ export interface SettingsDesk {
   take(text: string, file: string, given: Pick<Order, 'by' | 'reason'>): Promise<string[] | null>
 }
 
-export function createSettingsDesk({ config, termsOf, checkTasks, recorder, clock }: SettingsDeskParts): SettingsDesk {
+export function createSettingsService({
+  config,
+  configurationOf,
+  checkTasks,
+  recorder,
+  clock,
+}: SettingsServiceParts): SettingsService {
   let inForce = config
   return {
     async take(text, file, given) {
       try {
         const wanted = parseConfig(text, file)
         liveChanges(inForce, wanted)
-        const { terms: now, current } = recorder.state
+        const { configuration: now, current } = recorder.state
         if (current!.version >= now!.versions)
           throw new ConfigError(
             'the run is complete, and its trainer has ended: stop the coordinator, and start it with the changed file',
           )
         checkTasks(wanted)
-        const terms = termsOf(wanted)
+        const configuration = configurationOf(wanted)
         const recorded = await recorder.record((state) => {
-          const changes = termsChanges(state.terms!, terms)
+          const changes = configurationChanges(state.configuration!, configuration)
           if (changes.length === 0) return null
-          checkTermsChanges(changes)
-          return { type: 'terms', atMs: clock.now(), terms, changes, ordered: given }
+          checkConfigurationChanges(changes)
+          return { type: 'configured', atMs: clock.now(), configuration, changes, ordered: given }
         })
         inForce = wanted
         return recorded && effectOf(recorded.changes)

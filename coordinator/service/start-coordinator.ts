@@ -2,9 +2,9 @@ import type { Logger } from 'pino'
 import { packageVersion } from '../../common/cli/index.js'
 import { serveControl } from '../../common/control/index.js'
 import { openTokenizer, readModelFacts } from '../../rollout/engine/index.js'
-import { createStage, rulesNamed, type Stage } from '../../rollout/episode/index.js'
-import { admitWorlds } from '../../servers/catalogue.js'
-import type { ServerDefinition } from '../../servers/kernel/index.js'
+import { createEpisodeRuntime, type EpisodeRuntime, rulesNamed } from '../../rollout/episode/index.js'
+import { admitEnvironments } from '../../servers/catalogue.js'
+import type { Environment } from '../../servers/kernel/index.js'
 import {
   addressesForOthers,
   createBlobStore,
@@ -24,15 +24,15 @@ import { type Dashboard, serveDashboard } from '../dashboard/server.js'
 import { createAuditLottery } from '../intake/audit-lottery.js'
 import { openRunAuditor } from '../intake/auditor.js'
 import { openCalibrations } from '../intake/calibrations.js'
-import { meterStages } from '../intake/metrics.js'
-import { theatres } from '../intake/replay-contexts.js'
+import { meterChecks } from '../intake/metrics.js'
+import { replayContexts } from '../intake/replay-contexts.js'
 import { createReplayPool } from '../intake/replay-pool.js'
 import type { Surroundings } from '../intake/replay-worker.js'
 import { type Replays, replaysHere } from '../intake/replays.js'
 import { meterTrainer } from '../jobs/metrics.js'
 import type { TrainerEvent } from '../jobs/trainer-events.js'
 import { createTrainerProcess } from '../jobs/trainer-process.js'
-import { agreeOnTerms, termsOf } from '../ledger/agree-run-configuration.js'
+import { agreeOnConfiguration, configurationOf } from '../ledger/agree-run-configuration.js'
 import { openCheckpoints } from '../ledger/checkpoints.js'
 import { type ChainedLog, openEventLog } from '../ledger/event-log.js'
 import { type PublicEvent, publicEvent } from '../ledger/public-event.js'
@@ -44,7 +44,7 @@ import { followRun, LiveReport } from '../report/live-report.js'
 import { meterReport } from '../report/metrics.js'
 import { ConfigError, episodeLimits, type RunConfig } from '../settings/config.js'
 import { openDataFolder } from '../settings/data-folder.js'
-import { checkPromptRoom } from '../settings/first-prompts.js'
+import { checkPromptCapacity } from '../settings/first-prompts.js'
 import { readTaskSet, type TaskSet } from '../settings/task-set.js'
 import { chatTemplateSha256 } from '../versions/policy-frame.js'
 import { createRunTrainer } from '../versions/run-trainer.js'
@@ -53,9 +53,9 @@ import { openCoordinator } from './coordinator.js'
 import { type DryRunProgress, dryRun } from './dry-run.js'
 import { heldOutTasks, type NoScore, scoreVersions } from './held-out.js'
 import { keepInvitation } from './invitation.js'
-import { createOrderDesk } from './order-service.js'
+import { createOrderService } from './order-service.js'
 import { openRunKey } from './run-key.js'
-import { createSettingsDesk, type SettingsDesk } from './settings-service.js'
+import { createSettingsService, type SettingsService } from './settings-service.js'
 import { watchAlarms } from './watch-alarms.js'
 
 /** What an operator, or a program that started the coordinator, is told as it happens. */
@@ -114,10 +114,10 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
 
   try {
     const metrics = createMetrics()
-    const watch = meterStages(metrics)
+    const watch = meterChecks(metrics)
     const meter = meterTrainer(metrics)
     const folder = await openDataFolder(config.dataDir)
-    const outside = await admitWorlds(config.tasks.worlds)
+    const outside = await admitEnvironments(config.tasks.environments)
     const taskSet = await readTaskSet(config.tasks.dataset, 'train')
     const log = await openEventLog(folder.log)
     const checkpoints = openCheckpoints({ file: folder.checkpoint, log, logger })
@@ -134,9 +134,9 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     const identity = await openRunKey(config.dataDir, log.end)
     const key = identity.privateKey
     // Once it is known what the terms are made of.
-    const settings = Promise.withResolvers<SettingsDesk>()
-    const orders = createOrderDesk({
-      ...{ recorder, taskSet, spool: folder.spool, clock: systemClock, signal: closing.signal },
+    const settings = Promise.withResolvers<SettingsService>()
+    const orders = createOrderService({
+      ...{ recorder, taskSet, jobs: folder.jobs, clock: systemClock, signal: closing.signal },
       settings: { take: async (...order) => (await settings.promise).take(...order) },
     })
     const routes = controlRoutes({ log, recorder, metrics, orders })
@@ -147,13 +147,13 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     cleanUps.push(async () => control?.close())
     const tokenizer = await openTokenizer(config.base.path)
     cleanUps.push(() => tokenizer.close())
-    const stage = createStage(
-      taskSet.servers,
+    const runtime = createEpisodeRuntime(
+      taskSet.environments,
       tokenizer,
-      rulesNamed({ dialect: config.base.dialect, reward: config.reward }),
+      rulesNamed({ toolCallFormat: config.base.toolCallFormat, reward: config.reward }),
     )
-    checkPromptRoom(taskSet.tasks, stage, episodeLimits(config))
-    const scoringTasks = await heldOutTasks(config, stage)
+    checkPromptCapacity(taskSet.tasks, runtime, episodeLimits(config))
+    const scoringTasks = await heldOutTasks(config, runtime)
     const host = await listen(identity, options, metrics)
     cleanUps.push(() => host.close())
     const blobs = await createBlobStore(folder.blobs)
@@ -162,26 +162,28 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     const calibrations = await openCalibrations({
       folder: folder.calibrations,
       files: config.audit.calibrations,
-      earlier: recorder.state.termsHistory.flatMap(({ terms }) => Object.values(terms.audit.calibrations)),
+      earlier: recorder.state.configurationHistory.flatMap(({ configuration }) =>
+        Object.values(configuration.audit.calibrations),
+      ),
       base: { sha256: baseSha256, quantisation: config.base.quantisation },
     })
     const sources = {
       baseSha256,
-      chatTemplateSha256: chatTemplateSha256(stage),
+      chatTemplateSha256: chatTemplateSha256(runtime),
       parameters: readModelFacts(config.base.path).parameters,
       taskSet,
       calibrations: calibrations.current,
     }
-    const terms = termsOf(config, sources)
+    const configuration = configurationOf(config, sources)
     // Before anything is written by what they say: a run that cannot go on under them stays as it is.
     await noteProgram(recorder, systemClock)
-    await agreeOnTerms(recorder, terms, systemClock)
-    const { spool } = folder
+    await agreeOnConfiguration(recorder, configuration, systemClock)
+    const { jobs } = folder
     settings.resolve(
-      createSettingsDesk({
+      createSettingsService({
         ...{ config, recorder, clock: systemClock },
-        termsOf: (wanted) => termsOf(wanted, sources),
-        checkTasks: (wanted) => checkPromptRoom(taskSet.tasks, stage, episodeLimits(wanted)),
+        configurationOf: (wanted) => configurationOf(wanted, sources),
+        checkTasks: (wanted) => checkPromptCapacity(taskSet.tasks, runtime, episodeLimits(wanted)),
       }),
     )
     const python = config.trainer.python ?? options.python
@@ -195,10 +197,10 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       base: config.base.path,
       processes: config.audit.processes,
       calibrations: calibrations.bySha256,
-      adaptersKept: () => recorder.state.terms!.maxStaleness + 1,
+      adaptersKept: () => recorder.state.configuration!.maxStaleness + 1,
       watch,
       signal: closing.signal,
-      desk: { spool, baseSha256, reader: stage },
+      service: { jobs, baseSha256, reader: runtime },
     })
     cleanUps.push(async () => audits?.close())
     const launch = () =>
@@ -206,7 +208,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
         {
           python,
           packageFolder,
-          spool,
+          jobs,
           base: config.base.path,
           config: folder.trainerConfig,
           processes: config.trainer.processes,
@@ -220,18 +222,18 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
         },
         logger,
       )
-    const trainer = createRunTrainer({ file: folder.trainerConfig, tasks: taskSet.tasks, stage, launch })
+    const trainer = createRunTrainer({ file: folder.trainerConfig, tasks: taskSet.tasks, runtime, launch })
     // The audits read its file, too.
-    await trainer.settle(terms, closing.signal)
+    await trainer.settle(configuration, closing.signal)
     cleanUps.push(() => trainer.close())
     if (!recorder.state.current && options.dryRun)
-      await dryRun({ config, taskSet, stage, recorder, clock: systemClock, onProgress }, closing.signal)
+      await dryRun({ config, taskSet, runtime, recorder, clock: systemClock, onProgress }, closing.signal)
 
-    const theatreOf = theatres(stage, taskSet.servers)
+    const replayContextOf = replayContexts(runtime, taskSet.environments)
     const replays = (): Replays => {
-      const { workers } = config.judging
-      if (workers === 0) return replaysHere(theatreOf, watch)
-      const surroundings = surroundingsOf(config, { stage, taskSet, outside })
+      const { workers } = config.verification
+      if (workers === 0) return replaysHere(replayContextOf, watch)
+      const surroundings = surroundingsOf(config, { runtime, taskSet, outside })
       const pool = createReplayPool({ workers, surroundings, watch, logger })
       cleanUps.push(() => pool.close())
       return pool
@@ -276,7 +278,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     const scored = scoreVersions(
       {
         ...{ config, tasks: scoringTasks, recorder, blobs, clock: systemClock, onProgress },
-        stageOf: theatreOf,
+        runtimeOf: replayContextOf,
       },
       closing.signal,
     )
@@ -302,14 +304,14 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
 /** What a process that replays groups has to find as this one did. */
 function surroundingsOf(
   { base, reward, tasks }: RunConfig,
-  found: { readonly stage: Stage; readonly taskSet: TaskSet; readonly outside: readonly ServerDefinition[] },
+  found: { readonly runtime: EpisodeRuntime; readonly taskSet: TaskSet; readonly outside: readonly Environment[] },
 ): Surroundings {
-  const { vocabularySize, chatTemplate } = found.stage.tokenizer
+  const { vocabularySize, chatTemplate } = found.runtime.tokenizer
   return {
     base: { path: base.path, vocabularySize, chatTemplate },
-    ...{ dialect: base.dialect, reward },
-    servers: found.taskSet.servers.map(({ name }) => name),
-    outside: tasks.worlds.map((folder, i) => ({ folder, codeSha256: found.outside[i]!.codeSha256! })),
+    ...{ toolCallFormat: base.toolCallFormat, reward },
+    environments: found.taskSet.environments.map(({ name }) => name),
+    outside: tasks.environments.map((folder, i) => ({ folder, codeSha256: found.outside[i]!.codeSha256! })),
   }
 }
 

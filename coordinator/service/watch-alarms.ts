@@ -22,4 +22,4 @@ export function watchAlarms(report: LiveReport, onAlarm: (alarm: Alarm) => void)
   return { look }
 }
 
-const LOOKED_AT: ReadonlySet<string> = new Set(['published', 'terms', 'rehearsed'])
+const LOOKED_AT: ReadonlySet<string> = new Set(['published', 'configured', 'rehearsed'])

@@ -6,7 +6,7 @@ import { CodedError } from '../../common/errors/index.js'
 import { isLoopback } from '../../common/http/access.js'
 import { isInvitationText, isSource, LIMITS } from '../../proto/index.js'
 import { CACHE_TYPES, USUAL_CACHE } from '../../rollout/engine/backend.js'
-import { DEFAULT_LIMITS, DEFAULT_RULES, DIALECTS, type EpisodeLimits } from '../../rollout/episode/index.js'
+import { DEFAULT_LIMITS, DEFAULT_RULES, type EpisodeLimits, TOOL_CALL_FORMATS } from '../../rollout/episode/index.js'
 import { REWARD_PRESETS } from '../../rollout/reward/index.js'
 import { largestBody } from '../../rollout/verification/index.js'
 import { trainerLaunch } from './trainer-launch.js'
@@ -70,7 +70,7 @@ export const configSchema = z.strictObject({
     name: z.string().min(1).max(LIMITS.nameBytes.value),
     quantisation: z.string().min(1).max(LIMITS.shortNameBytes.value).default('f16'),
     /** How the model writes tool calls. */
-    dialect: z.enum([...DIALECTS.keys()]).default(DEFAULT_RULES.dialect),
+    toolCallFormat: z.enum([...TOOL_CALL_FORMATS.keys()]).default(DEFAULT_RULES.toolCallFormat),
     /** Where else volunteers can fetch the file: an https URL, or a file of a repository on the Hugging Face hub. */
     sources: z.array(baseSource).max(LIMITS.baseSources.value).default([]),
   }),
@@ -78,7 +78,7 @@ export const configSchema = z.strictObject({
     /** Folder of a data set of `prove-lab synthesize`: leases are drawn from its training split. */
     dataset: z.string().min(1),
     /** Folders of its worlds that are not of this package. */
-    worlds: z.array(z.string().min(1)).max(64).default([]),
+    environments: z.array(z.string().min(1)).max(64).default([]),
   }),
   /** What rollouts earn. */
   reward: z.enum([...REWARD_PRESETS.keys()]).default(DEFAULT_RULES.reward),
@@ -99,7 +99,7 @@ export const configSchema = z.strictObject({
       perNode: z.int().min(1).max(LIMITS.leasesHeld.value).default(2),
     })
     .prefault({}),
-  judging: z
+  verification: z
     .strictObject({
       /** Processes that replay groups; 0: the coordinator's own thread does. */
       workers: z.int().min(0).max(64).default(0),
@@ -258,7 +258,7 @@ export function parseConfig(text: string, file: string): RunConfig {
     ...parsed.data,
     dataDir: from(dataDir),
     base: { ...base, path: from(base.path) },
-    tasks: { dataset: from(tasks.dataset), worlds: tasks.worlds.map(from) },
+    tasks: { dataset: from(tasks.dataset), environments: tasks.environments.map(from) },
     audit: { ...audit, calibrations: audit.calibrations.map(from) },
     dashboard: { ...dashboard, ...(dashboard.tokenFile === undefined ? {} : { tokenFile: from(dashboard.tokenFile) }) },
     trainer: { ...trainer, ...(trainer.python === undefined ? {} : { python: program(trainer.python) }) },

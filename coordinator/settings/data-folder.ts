@@ -18,7 +18,7 @@ export interface DataFolder {
   /** Sealed manifests of the run's rounds. */
   readonly manifests: string
   /** Shared with the trainer and the audit process. */
-  readonly spool: string
+  readonly jobs: string
   readonly trainerConfig: string
   readonly trainerLog: string
   /** What volunteers join with, as text. */
@@ -32,7 +32,7 @@ export interface DataFolder {
 /** Everything that a coordinator puts into its data directory; whatever else lies there is not its own. */
 const PARTS = [
   ...['log', 'log.head', 'log.checkpoint', 'identity.key', 'trainer.json', 'trainer.log', 'control.sock'],
-  ...['blobs', 'bodies', 'evidence', 'calibrations', 'manifests', 'spool', 'control.path'],
+  ...['blobs', 'bodies', 'evidence', 'calibrations', 'manifests', 'jobs', 'control.path'],
   ...['address.notice', 'peers.json', 'invitation.txt'],
 ]
 
@@ -46,7 +46,7 @@ export const dataFolderOf = (dataDir: string): DataFolder => ({
   evidence: join(dataDir, 'evidence'),
   calibrations: join(dataDir, 'calibrations'),
   manifests: join(dataDir, 'manifests'),
-  spool: join(dataDir, 'spool'),
+  jobs: join(dataDir, 'jobs'),
   trainerConfig: join(dataDir, 'trainer.json'),
   trainerLog: join(dataDir, 'trainer.log'),
   invitation: join(dataDir, 'invitation.txt'),
@@ -68,7 +68,7 @@ export async function openDataFolder(dataDir: string): Promise<DataFolder> {
     // Last, so that a start that is cut short here is made up for by the next one.
     await chmod(dataDir, mode)
   }
-  for (const path of [folder.manifests, join(folder.spool, 'batches')]) await mkdir(path, { recursive: true, mode })
+  for (const path of [folder.manifests, join(folder.jobs, 'batches')]) await mkdir(path, { recursive: true, mode })
   return folder
 }
 

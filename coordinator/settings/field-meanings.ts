@@ -32,7 +32,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   'base.path': { meaning: 'the GGUF that volunteers run and the trainer dequantises' },
   'base.name': { meaning: "name of the base model: a hub id, or the file's own name" },
   'base.quantisation': { meaning: "label of the file's quantisation, part of the policy's id" },
-  'base.dialect': {
+  'base.toolCallFormat': {
     meaning:
       'how the model writes tool calls and goes on after them, and whether it is told to think ([trainer.md](trainer.md), "Dialects"): `hermes` for Qwen\'s models, `hermes-thinking` and `hermes-no-thinking` for those that can do both, `granite` for Granite 4. Part of the policy\'s id',
   },
@@ -45,7 +45,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
     meaning:
       'folder of a data set of `prove-lab synthesize`; leases are drawn from its training split ([synthesis.md](synthesis.md))',
   },
-  'tasks.worlds': {
+  'tasks.environments': {
     meaning:
       'folders of worlds of your own that the data set plays in ([environments.md](environments.md)). Their code is run here, and volunteers need the same folders: their nodes are told the names, and never fetch code',
   },
@@ -67,7 +67,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   },
   'leases.durationMs': { meaning: 'milliseconds until a lease lapses and is given up' },
   'leases.perNode': { meaning: 'leases one node may hold' },
-  'judging.workers': {
+  'verification.workers': {
     meaning:
       "processes that replay groups beside the coordinator's own, each of which takes 170 MB and up to a core; 0: its own thread replays them, one after the other ([scale.md](scale.md))",
   },

@@ -1,4 +1,10 @@
-import { EpisodeError, type EpisodeLimits, promptOf, type Stage, type Task } from '../../rollout/episode/index.js'
+import {
+  EpisodeError,
+  type EpisodeLimits,
+  type EpisodeRuntime,
+  promptOf,
+  type Task,
+} from '../../rollout/episode/index.js'
 import { offeredTool } from '../../servers/kernel/index.js'
 import { ConfigError } from './config.js'
 
@@ -9,13 +15,15 @@ const RENDERED = 32
  * The first prompt of a task.
  * @throws ConfigError when it leaves no room for an answer, or when the model's template cannot write it in the dialect
  */
-export function fittingPrompt(task: Task, stage: Stage, limits: EpisodeLimits): readonly number[] {
+export function fittingPrompt(task: Task, runtime: EpisodeRuntime, limits: EpisodeLimits): readonly number[] {
   try {
-    return promptOf(task, stage, limits)
+    return promptOf(task, runtime, limits)
   } catch (cause) {
     if (!(cause instanceof EpisodeError)) throw cause
     if (cause.code === 'bad_template')
-      throw new ConfigError(`base.dialect does not fit the chat template of the base model: ${cause.detail}`, { cause })
+      throw new ConfigError(`base.toolCallFormat does not fit the chat template of the base model: ${cause.detail}`, {
+        cause,
+      })
     throw new ConfigError(`limits.maxRolloutTokens is too small for the tasks: ${cause.message}`, { cause })
   }
 }
@@ -25,29 +33,29 @@ export function fittingPrompt(task: Task, stage: Stage, limits: EpisodeLimits): 
  * nothing but stop.
  * @throws ConfigError
  */
-export function checkPromptRoom(tasks: readonly Task[], stage: Stage, limits: EpisodeLimits): void {
-  for (const task of wordiest(tasks, stage)) fittingPrompt(task, stage, limits)
+export function checkPromptCapacity(tasks: readonly Task[], runtime: EpisodeRuntime, limits: EpisodeLimits): void {
+  for (const task of wordiest(tasks, runtime)) fittingPrompt(task, runtime, limits)
 }
 
 /** Tokens of the longest first prompt. */
-export const longestPrompt = (tasks: readonly Task[], stage: Stage): number =>
-  wordiest(tasks, stage).reduce((most, task) => Math.max(most, stage.prepare(task).prompt.length), 0)
+export const longestPrompt = (tasks: readonly Task[], runtime: EpisodeRuntime): number =>
+  wordiest(tasks, runtime).reduce((most, task) => Math.max(most, runtime.prepare(task).prompt.length), 0)
 
 /** The tasks whose prompts have the most text. */
-function wordiest(tasks: readonly Task[], stage: Stage): Task[] {
+function wordiest(tasks: readonly Task[], runtime: EpisodeRuntime): Task[] {
   const toolSizes = new Map<string, number>()
-  const toolSize = (server: string, tool: string, strip: boolean): number => {
-    const key = `${server} ${tool} ${strip}`
+  const toolSize = (environment: string, tool: string, strip: boolean): number => {
+    const key = `${environment} ${tool} ${strip}`
     let size = toolSizes.get(key)
     if (size === undefined) {
-      const definition = stage.catalogue.get(server)?.toolsByName.get(tool)
+      const definition = runtime.catalogue.get(environment)?.toolsByName.get(tool)
       size = definition ? JSON.stringify(offeredTool(definition, strip)).length : 0
       toolSizes.set(key, size)
     }
     return size
   }
   const sizeOf = ({ toolset, stripEnums, system = '', turns }: Task): number =>
-    toolset.reduce((sum, { server, tool }) => sum + toolSize(server, tool, stripEnums === true), 0) +
+    toolset.reduce((sum, { environment, tool }) => sum + toolSize(environment, tool, stripEnums === true), 0) +
     system.length +
     turns[0]!.length
   const bySize = tasks.map((task) => ({ task, size: sizeOf(task) })).sort((a, b) => b.size - a.size)

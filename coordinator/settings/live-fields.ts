@@ -28,7 +28,7 @@ const KEPT_FIELDS = [
   'base.path',
   'base.name',
   'base.quantisation',
-  'base.dialect',
+  'base.toolCallFormat',
   'tasks',
   'trainer.settings.lora',
   'trainer.settings.baseModel',

@@ -9,7 +9,7 @@ export interface RunWishes {
   readonly base: string
   readonly dataset: string
   /** Folders of worlds that are not of this package. */
-  readonly worlds: readonly string[]
+  readonly environments: readonly string[]
   readonly dataDir: string
   readonly name: string
   readonly operator: string
@@ -72,7 +72,7 @@ export function proposedFields(
     ['base.name', { value: wishes.name }],
     ['base.quantisation', quantisation === null ? null : { value: quantisation }],
     ['tasks.dataset', { value: from(wishes.dataset) }],
-    ['tasks.worlds', wishes.worlds.length === 0 ? null : { value: wishes.worlds.map(from) }],
+    ['tasks.environments', wishes.environments.length === 0 ? null : { value: wishes.environments.map(from) }],
     ['audit.calibrations', wishes.calibrations.length === 0 ? null : { value: wishes.calibrations.map(from) }],
     ['limits.maxTurnTokens', { value: maxTurnTokens }],
     ['limits.maxRolloutTokens', { value: maxRolloutTokens, why: `${length}.` }],

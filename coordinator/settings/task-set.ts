@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Task } from '../../rollout/episode/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
-import type { ServerDefinition } from '../../servers/kernel/index.js'
+import type { Environment } from '../../servers/kernel/index.js'
 import { DatasetError, openDataset, type Split } from '../../tasks/dataset/index.js'
 import { ConfigError } from './config.js'
 
@@ -11,7 +11,7 @@ import { ConfigError } from './config.js'
 export interface TaskSet {
   readonly tasks: readonly Task[]
   /** Worlds of the data set: every tool of a task is one of theirs. */
-  readonly servers: readonly ServerDefinition[]
+  readonly environments: readonly Environment[]
   /** SHA-256 (hex) of the data set's manifest, which names the hash of every file. */
   readonly datasetSha256: string
 }
@@ -32,7 +32,7 @@ export async function readTaskSet(folder: string, split: Split, limit = Number.P
     if (tasks.length === 0) throw new ConfigError(`${folder}: the split ${split} is empty`)
     return {
       tasks,
-      servers: manifest.servers.map((name) => CATALOGUE.get(name)!),
+      environments: manifest.environments.map((name) => CATALOGUE.get(name)!),
       datasetSha256: createHash('sha256')
         .update(await readFile(join(folder, 'manifest.json')))
         .digest('hex'),

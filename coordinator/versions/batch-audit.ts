@@ -5,12 +5,12 @@ import { BodyError, type GroupBodies } from '../intake/group-bodies.js'
 import type { Intake } from '../intake/intake.js'
 import type { PassedGroup } from '../intake/verdicts.js'
 import { writeFindings } from '../jobs/batch-folder.js'
-import { EvidenceError } from '../jobs/logit-folder.js'
+import { TokenScoreError } from '../jobs/token-score-folder.js'
 import type { BatchRecord, LeaseRecord, RunState } from '../ledger/run-state.js'
 import { readBatchGroups } from './batch-groups.js'
 
 export interface BatchAuditParts {
-  readonly spool: string
+  readonly jobs: string
   readonly state: RunState
   /** Bodies of accepted groups. */
   readonly bodies: Pick<GroupBodies, 'read'>
@@ -40,7 +40,7 @@ export async function auditBatch(
   parts: BatchAuditParts,
   signal: AbortSignal,
 ): Promise<void> {
-  const { spool, state, bodies, judge, intake, logger } = parts
+  const { jobs, state, bodies, judge, intake, logger } = parts
   const leases = leaseIds.map((leaseId) => state.leases.get(leaseId)!).filter(isUnaudited(parts))
   const unaudited = leases.map(({ leaseId }) => leaseId)
   let leftOut = unaudited
@@ -58,17 +58,17 @@ export async function auditBatch(
       if (finding instanceof SwarmRefusal) {
         faulty.add(leaseId)
         await intake.takeBack(leaseId, batchId, finding)
-      } else passed.push({ leaseId, repairs: finding })
+      } else passed.push({ leaseId, logitErrors: finding })
     }
     await intake.passBatch(batchId, passed)
     leftOut = leaseIds.filter((leaseId) => faulty.has(leaseId) || isDoubted(leaseId, parts))
   } catch (error) {
-    if (!(error instanceof BodyError || error instanceof EvidenceError)) throw error
+    if (!(error instanceof BodyError || error instanceof TokenScoreError)) throw error
     // Nobody's lie: a disk has forgotten something. But what cannot be checked is not trained on.
     logger.error({ batchId, error }, 'the groups of a batch that no audit has passed cannot be judged and are left out')
   }
   signal.throwIfAborted()
-  await writeFindings(spool, batchId, leftOut)
+  await writeFindings(jobs, batchId, leftOut)
 }
 
 /**
@@ -76,6 +76,6 @@ export async function auditBatch(
  * an audit has passed it or not.
  */
 function isDoubted(leaseId: string, { state, clock }: Pick<BatchAuditParts, 'state' | 'clock'>): boolean {
-  const { standing } = state.nodes.get(state.leases.get(leaseId)!.node)!
-  return standing.isHeldBack || standing.isQuarantined(clock.now())
+  const { reputation } = state.nodes.get(state.leases.get(leaseId)!.node)!
+  return reputation.isHeldBack || reputation.isQuarantined(clock.now())
 }

@@ -69,7 +69,7 @@ async function readGroup(
     reward: rewards[i]!,
   }))
   const draws = (): BatchGroup['draws'] => {
-    const { limits } = state.roundOf(lease).terms
+    const { limits } = state.roundOf(lease).configuration
     return trained.map((rollout, i) => drawsOf(rollout, Buffer.from(lease.seed, 'hex'), i, limits))
   }
   return {

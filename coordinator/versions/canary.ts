@@ -1,5 +1,5 @@
 import { type Canary, LIMITS } from '../../proto/index.js'
-import { type EpisodeLimits, groundTruthScript, type Stage, type Task } from '../../rollout/episode/index.js'
+import { type EpisodeLimits, type EpisodeRuntime, groundTruthScript, type Task } from '../../rollout/episode/index.js'
 import type { TrainerStep } from '../jobs/step-folder.js'
 import { fittingPrompt } from '../settings/first-prompts.js'
 
@@ -15,12 +15,12 @@ export interface CanaryPrompt {
  * teacher on the first tasks of the run that fit a canary.
  * @throws ConfigError when the limits leave no room for these tasks
  */
-export function canaryPrompts(tasks: readonly Task[], stage: Stage, limits: EpisodeLimits): CanaryPrompt[] {
+export function canaryPrompts(tasks: readonly Task[], runtime: EpisodeRuntime, limits: EpisodeLimits): CanaryPrompt[] {
   const canaries: CanaryPrompt[] = []
   for (const task of tasks) {
     if (canaries.length === CANARIES) break
-    const prompt = fittingPrompt(task, stage, limits)
-    const continuation = stage.tokenizer.tokenize(groundTruthScript(task, stage.dialect)[0]!, true)
+    const prompt = fittingPrompt(task, runtime, limits)
+    const continuation = runtime.tokenizer.tokenize(groundTruthScript(task, runtime.toolCallFormat)[0]!, true)
     // A volunteer may have room for a rollout, and for no token more.
     if (prompt.length + continuation.length <= Math.min(LIMITS.canaryTokens.value, limits.maxRolloutTokens))
       canaries.push({ prompt, continuation })

@@ -14,8 +14,8 @@ import type { BatchRecord, RunState } from '../ledger/run-state.js'
 import { type BatchAuditParts, isUnaudited } from './batch-audit.js'
 import { readBatchGroups } from './batch-groups.js'
 
-export interface SpoolCheckParts {
-  readonly spool: string
+export interface JobCheckParts {
+  readonly jobs: string
   readonly recorder: Pick<Recorder, 'state'>
   readonly bodies: Pick<GroupBodies, 'read'>
   readonly judge: BatchAuditParts['judge']
@@ -27,12 +27,12 @@ export interface SpoolCheckParts {
 /** A batch that was formed, with what its bodies say. */
 export const contentOf = (
   { batchId, step, backTo }: BatchRecord,
-  { terms }: Pick<RunState, 'terms'>,
+  { configuration }: Pick<RunState, 'configuration'>,
   groups: BatchContent['groups'],
 ): BatchContent => ({
   batchId,
   roundId: `round-${step}`,
-  baseSha256: terms!.base.ggufSha256,
+  baseSha256: configuration!.base.ggufSha256,
   parentStep: step - 1,
   ...(backTo === undefined ? {} : { backTo }),
   groups,
@@ -43,55 +43,51 @@ export const contentOf = (
  * mended from the files that were published of it; a step that nobody has seen yet, and a batch, are taken away and made again.
  * @throws DataFolderError `step_lost`; the signal's reason
  */
-export async function checkSpool(parts: SpoolCheckParts, signal: AbortSignal): Promise<void> {
-  const { spool, recorder, losses } = parts
+export async function checkJobs(parts: JobCheckParts, signal: AbortSignal): Promise<void> {
+  const { jobs, recorder, losses } = parts
   const { current, pendingBatch } = recorder.state
   const inForce = current?.step ?? 0
   const made = pendingBatch && pendingBatch.step > inForce ? pendingBatch.step : null
-  const isMade = made !== null && (await exists(stepFolder(spool, made)))
+  const isMade = made !== null && (await exists(stepFolder(jobs, made)))
   const wrong = isMade ? await mendStep(made, parts, signal) : null
   // The step in force may be pruned already.
   if (isMade && wrong === null) return
-  if (current || (await exists(stepFolder(spool, inForce)))) {
+  if (current || (await exists(stepFolder(jobs, inForce)))) {
     const why = await mendStep(inForce, parts, signal)
     if (why !== null && current)
-      throw new DataFolderError('step_lost', `${stepFolder(spool, inForce)}, which the trainer goes on from: ${why}`)
+      throw new DataFolderError('step_lost', `${stepFolder(jobs, inForce)}, which the trainer goes on from: ${why}`)
     if (why !== null) await removeStep(inForce, why, parts)
   }
   if (wrong !== null) await removeStep(made!, wrong, parts)
-  if (
-    !pendingBatch ||
-    !(await hasBatch(spool, pendingBatch.batchId)) ||
-    (await isAsJudged(pendingBatch, parts, signal))
-  )
+  if (!pendingBatch || !(await hasBatch(jobs, pendingBatch.batchId)) || (await isAsJudged(pendingBatch, parts, signal)))
     return
-  await removeBatch(spool, pendingBatch.batchId)
+  await removeBatch(jobs, pendingBatch.batchId)
   losses.note('batch', pendingBatch.batchId, 'replaced', 'it is written anew from the bodies of its groups')
 }
 
 /** Whether the batch in the spool is what was judged. */
-async function isAsJudged(batch: BatchRecord, parts: SpoolCheckParts, signal: AbortSignal): Promise<boolean> {
-  const { spool, recorder, bodies, judge } = parts
+async function isAsJudged(batch: BatchRecord, parts: JobCheckParts, signal: AbortSignal): Promise<boolean> {
+  const { jobs, recorder, bodies, judge } = parts
   const { state } = recorder
   const { groups, lost } = await readBatchGroups(batch.leaseIds, state, bodies, isUnaudited({ state, judge }), signal)
-  return lost.size === 0 && isBatchWhole(spool, contentOf(batch, state, groups))
+  return lost.size === 0 && isBatchWhole(jobs, contentOf(batch, state, groups))
 }
 
-async function removeStep(step: number, why: string, { spool, losses }: SpoolCheckParts): Promise<void> {
-  await rm(stepFolder(spool, step), { recursive: true, force: true })
+async function removeStep(step: number, why: string, { jobs, losses }: JobCheckParts): Promise<void> {
+  await rm(stepFolder(jobs, step), { recursive: true, force: true })
   losses.note('step', `step-${step}`, 'replaced', `the trainer makes it again: ${why}`)
 }
 
 /** Puts back what was published of a step. @returns  what is still damaged; null: nothing */
 export async function mendStep(
   step: number,
-  parts: Pick<SpoolCheckParts, 'spool' | 'blobs' | 'losses'>,
+  parts: Pick<JobCheckParts, 'jobs' | 'blobs' | 'losses'>,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const { spool, blobs, losses } = parts
+  const { jobs, blobs, losses } = parts
   let record: TrainerStep
   try {
-    record = await readStep(spool, step)
+    record = await readStep(jobs, step)
   } catch (why) {
     if (why instanceof TrainerError) return why.detail
     throw why

@@ -7,7 +7,7 @@ import type { PolicyFrame } from './policy-frame.js'
 
 export interface ProvenanceParts {
   readonly runId: string
-  readonly state: Pick<RunState, 'batchesBehind' | 'nodes' | 'scores' | 'termsHistory'>
+  readonly state: Pick<RunState, 'batchesBehind' | 'nodes' | 'scores' | 'configurationHistory'>
   readonly base: PolicyFrame['base']
   readonly taskSet: TaskSet
   /** Of the coordinator. */
@@ -39,10 +39,10 @@ export function provenanceOf(
     places.set(name, place)
     return place
   }
-  const steps = state.batchesBehind(made.adapterStep).map(({ step, batchId, groups, terms, recipe: known }) => {
+  const steps = state.batchesBehind(made.adapterStep).map(({ step, batchId, groups, configuration, recipe: known }) => {
     // The recipe of the step in hand enters the log with this very publication.
     const recipe = step === made.step ? made.recipe : known
-    return { step, batchId, groups, terms, recipe: recipe && placeOf(recipe) }
+    return { step, batchId, groups, configuration, recipe: recipe && placeOf(recipe) }
   })
   return {
     schema: 2,
@@ -67,10 +67,12 @@ export function provenanceOf(
     steps,
     recipes,
     // What the operator asked of the trainer is in the recipes, as it was understood.
-    terms: state.termsHistory.map(({ terms: { training: _, ...terms }, fromRound, termsId }) => ({
-      fromRound,
-      termsId,
-      ...terms,
-    })),
+    configuration: state.configurationHistory.map(
+      ({ configuration: { training: _, ...configuration }, fromRound, configurationId }) => ({
+        fromRound,
+        configurationId,
+        ...configuration,
+      }),
+    ),
   }
 }

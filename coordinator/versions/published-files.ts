@@ -24,7 +24,7 @@ export interface PublishedFilesParts {
   /** Who may have what was published. */
   readonly peers: () => readonly string[]
   readonly state: Pick<RunState, 'publications'>
-  readonly spool: string
+  readonly jobs: string
   readonly clock: Pick<Clock, 'sleep' | 'timeout'>
   readonly losses: DiskLosses
   readonly logger: Pick<SwarmLogger, 'error'>
@@ -45,17 +45,17 @@ export interface PublishedFiles {
 }
 
 export function createPublishedFiles(parts: PublishedFilesParts): PublishedFiles {
-  const { blobs, snapshots, peers, state, spool, clock, losses, logger, signal } = parts
+  const { blobs, snapshots, peers, state, jobs, clock, losses, logger, signal } = parts
   /** What is looked for, and how often peers were asked for it in vain. */
   const lost = new Map<string, { readonly blob: BlobDescription; rounds: number }>()
   let search: Promise<void> | null = null
 
   /** Whether a step that was published still has the file. */
-  const putBackFromSpool = async ({ role, sha256 }: BlobDescription): Promise<boolean> => {
+  const putBackFromJobs = async ({ role, sha256 }: BlobDescription): Promise<boolean> => {
     const inStep = PUBLISHED_FILES.find((file) => file.role === role)?.inStep
     if (!inStep) return false
     for (const { step } of state.publications.toReversed()) {
-      const file = join(stepFolder(spool, step), inStep)
+      const file = join(stepFolder(jobs, step), inStep)
       if ((await unlessMissing(hashFile(file, signal))) !== sha256) continue
       await blobs.putFile(file)
       losses.note('published file', sha256, 'recovered', `the ${role}, from the trainer's step ${step}`)
@@ -95,7 +95,7 @@ export function createPublishedFiles(parts: PublishedFilesParts): PublishedFiles
   /** @returns  whether it is there, whole */
   const restore = async (blob: BlobDescription): Promise<boolean> => {
     if (await blobs.isWhole(blob.sha256, signal)) return true
-    if (await putBackFromSpool(blob)) return true
+    if (await putBackFromJobs(blob)) return true
     // Left there, it would count as fetched.
     await blobs.remove(blob.sha256)
     return false

@@ -32,7 +32,7 @@ export interface PublisherParts extends RoundParts {
   readonly files: Pick<PublishedFiles, 'check'>
   readonly losses: DiskLosses
   /** Of the trainer. */
-  readonly spool: string
+  readonly jobs: string
   readonly signal: AbortSignal
 }
 
@@ -40,7 +40,7 @@ export interface PublisherParts extends RoundParts {
 const isOwn = (role: BlobRole): boolean => PUBLISHED_FILES.some((file) => file.role === role && file.inStep === null)
 
 export function createPublisher(parts: PublisherParts): Publisher {
-  const { config, taskSet, frame, recorder, blobs, files, losses, spool } = parts
+  const { config, taskSet, frame, recorder, blobs, files, losses, jobs } = parts
   const { snapshots, host, key, manifests, signal } = parts
   const { clock, runId } = host
   const rounds = new RoundOpener(parts)
@@ -61,7 +61,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
     const why = await mendStep(step, parts, signal)
     if (why !== null)
       throw new DataFolderError('step_lost', `${lost} is lost, and of the trainer's step ${step}: ${why}`)
-    const part = await describe(version, await readStep(spool, step))
+    const part = await describe(version, await readStep(jobs, step))
     if (part.policy.adapter!.sha256 !== adapterSha256)
       throw new DataFolderError('step_lost', `${lost} is lost, and the adapter of step ${step} is another one`)
     await rounds.open(part, withdrawnNow(), (_, opened) => ({ type: 'reopened', ...opened, version }))
@@ -71,7 +71,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
   /** Whether a new round is due: for changed terms, for keys that registered in this one, or because other tasks are given now. */
   const isDue = (state: RunState): boolean => {
     if (!state.round) return false
-    if (state.round.terms !== state.terms) return true
+    if (state.round.configuration !== state.configuration) return true
     if (namesOthers(state, taskSet.tasks)) return true
     const ageMs = clock.now() - state.round.openedAtMs
     // Negative when the clock was set back: nobody shall wait until it has caught up.

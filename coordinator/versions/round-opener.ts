@@ -17,7 +17,7 @@ import { channelsOf, type SnapshotExchange, type SwarmHost } from '../../swarm/i
 import { restingTasks } from '../leases/withheld-tasks.js'
 import type { EventOf } from '../ledger/events.js'
 import type { Recorder } from '../ledger/recorder.js'
-import { type RunTerms, termsIdOf } from '../ledger/run-configuration.js'
+import { configurationIdOf, type RunConfiguration } from '../ledger/run-configuration.js'
 import type { Publication } from '../ledger/run-state.js'
 import type { RunConfig } from '../settings/config.js'
 import { manifestFile } from '../settings/data-folder.js'
@@ -33,7 +33,7 @@ type OpeningEvent = EventOf<'published'> | EventOf<'reopened'>
 const MAX_USER_TURNS = 5
 
 /** What a manifest says of the terms, for nodes to work by. */
-const limitsOf = ({ groupSize, maxStaleness, limits }: RunTerms): PolicyManifest['limits'] => ({
+const limitsOf = ({ groupSize, maxStaleness, limits }: RunConfiguration): PolicyManifest['limits'] => ({
   groupSize,
   maxTurnTokens: limits.maxTurnTokens,
   maxRolloutTokens: limits.maxRolloutTokens,
@@ -80,7 +80,7 @@ export class RoundOpener {
     const { recorder, taskSet, frame, key, manifests, snapshots, host } = this.#parts
     const secret = newRoundSecret()
     const resting = restingTasks(recorder.state, taskSet.tasks, part.version)
-    const termsSoFar = recorder.state.termsHistory.length
+    const configurationSoFar = recorder.state.configurationHistory.length
     // Terms may name another reward, and with it another policy of the same adapter.
     const policy = { ...part.policy, ...frame() }
     const ofRound = this.#roundPart(secret, resting, withdrawn)
@@ -92,8 +92,8 @@ export class RoundOpener {
     const atMs = host.clock.now()
     const event = eventOf(sealed, { atMs, round, policyId, manifestId, roundSecret: secret.toString('hex'), resting })
     // A round is under the newest terms: if these changed meanwhile, its manifest has to say the new ones.
-    const isOpen = await recorder.record<OpeningEvent>(({ termsHistory }) =>
-      termsHistory.length === termsSoFar ? event : null,
+    const isOpen = await recorder.record<OpeningEvent>(({ configurationHistory }) =>
+      configurationHistory.length === configurationSoFar ? event : null,
     )
     if (!isOpen) return this.open(part, withdrawn, eventOf)
     snapshots.offer(sealed)
@@ -116,16 +116,16 @@ export class RoundOpener {
   #roundPart(secret: Uint8Array, resting: string, withdrawn: readonly number[]): RoundPart {
     const { config, taskSet, recorder, host } = this.#parts
     const { rounds } = recorder.state
-    const terms = recorder.state.terms!
+    const configuration = recorder.state.configuration!
     const now = host.clock.now()
     return {
       round: (rounds.at(-1)?.round ?? -1) + 1,
       taskSpec: {
         dataset: taskSet.datasetSha256,
         count: String(taskSet.tasks.length),
-        servers: taskSet.servers.map(({ name }) => name).join(','),
-        versions: String(terms.versions),
-        leaseMs: String(terms.leases.durationMs),
+        servers: taskSet.environments.map(({ name }) => name).join(','),
+        versions: String(configuration.versions),
+        leaseMs: String(configuration.leases.durationMs),
         ...(resting === '' ? {} : { resting }),
         ...(withdrawn.length === 0 ? {} : { withdrawn: withdrawn.join(',') }),
       },
@@ -135,8 +135,8 @@ export class RoundOpener {
         .map(({ round, roundSecret }) => ({ round, secret: roundSecret })),
       createdAtMs: now,
       expiresAtMs: now + config.manifestLifetimeMs,
-      limits: limitsOf(terms),
-      termsId: termsIdOf(terms),
+      limits: limitsOf(configuration),
+      configurationId: configurationIdOf(configuration),
     }
   }
 }

@@ -1,7 +1,7 @@
 import writeFileAtomic from 'write-file-atomic'
-import type { Stage, Task } from '../../rollout/episode/index.js'
+import type { EpisodeRuntime, Task } from '../../rollout/episode/index.js'
 import type { TrainEngine } from '../jobs/train-engine.js'
-import type { RunTerms } from '../ledger/run-configuration.js'
+import type { RunConfiguration } from '../ledger/run-configuration.js'
 import { canaryPrompts } from './canary.js'
 
 /** The trainer of a run, whose settings are terms. */
@@ -11,19 +11,19 @@ export interface RunTrainer extends TrainEngine {
    * Not to be called while it has a batch.
    * @throws TrainerError, and the signal's reason
    */
-  settle(terms: RunTerms, signal: AbortSignal): Promise<void>
+  settle(configuration: RunConfiguration, signal: AbortSignal): Promise<void>
 }
 
 export interface RunTrainerParts {
   /** Of `trainer.json`. */
   readonly file: string
   readonly tasks: readonly Task[]
-  readonly stage: Stage
+  readonly runtime: EpisodeRuntime
   /** A trainer that reads the file when it starts. */
   readonly launch: () => TrainEngine
 }
 
-export function createRunTrainer({ file, tasks, stage, launch }: RunTrainerParts): RunTrainer {
+export function createRunTrainer({ file, tasks, runtime, launch }: RunTrainerParts): RunTrainer {
   let engine = launch()
   let isStarted = false
   let settings: string | null = null
@@ -34,8 +34,8 @@ export function createRunTrainer({ file, tasks, stage, launch }: RunTrainerParts
     },
     outcome: (batchId, signal) => engine.outcome(batchId, signal),
     close: () => engine.close(),
-    async settle(terms, signal) {
-      const wanted = trainerConfig(terms, tasks, stage)
+    async settle(configuration, signal) {
+      const wanted = trainerConfig(configuration, tasks, runtime)
       if (wanted === settings) return
       await writeFileAtomic(file, wanted)
       settings = wanted
@@ -49,11 +49,15 @@ export function createRunTrainer({ file, tasks, stage, launch }: RunTrainerParts
 }
 
 /** `trainer.json` (docs/trainer.md). */
-function trainerConfig({ base, limits, training }: RunTerms, tasks: readonly Task[], stage: Stage): string {
+function trainerConfig(
+  { base, limits, training }: RunConfiguration,
+  tasks: readonly Task[],
+  runtime: EpisodeRuntime,
+): string {
   return JSON.stringify({
     schema: 1,
     baseSha256: base.ggufSha256,
-    canaries: canaryPrompts(tasks, stage, limits),
+    canaries: canaryPrompts(tasks, runtime, limits),
     ...training,
     baseModel: { name: base.name, ...training.baseModel },
   })

@@ -9,11 +9,11 @@ import type { Recorder } from '../ledger/recorder.js'
 import type { BatchRecord } from '../ledger/run-state.js'
 import { auditBatch, type BatchAuditParts, isUnaudited } from './batch-audit.js'
 import { readBatchGroups } from './batch-groups.js'
-import { checkSpool, contentOf, type SpoolCheckParts } from './job-check.js'
+import { checkJobs, contentOf, type JobCheckParts } from './job-check.js'
 import type { Publisher } from './publisher.js'
 import type { RunTrainer } from './run-trainer.js'
 
-export interface TrainingLoopParts extends SpoolCheckParts {
+export interface TrainingLoopParts extends JobCheckParts {
   readonly recorder: Recorder
   /** Of accepted groups. */
   readonly bodies: GroupBodies
@@ -33,14 +33,14 @@ const TICK_MS = 200
  * @throws TrainerError, DataFolderError, and the signal's reason
  */
 export async function runTraining(parts: TrainingLoopParts, signal: AbortSignal): Promise<void> {
-  const { spool, recorder, publisher, trainer, clock } = parts
+  const { jobs, recorder, publisher, trainer, clock } = parts
   const { state } = recorder
-  await checkSpool(parts, signal)
+  await checkJobs(parts, signal)
   const { step } = await trainer.start(signal)
   checkResumed(parts, step)
-  if (!state.current) await publisher.publish(0, await readStep(spool, 0))
+  if (!state.current) await publisher.publish(0, await readStep(jobs, 0))
   // A rollback that was ordered while the last version was made comes after it.
-  while (state.pendingBatch || state.orders.rollback || state.current!.version < state.terms!.versions) {
+  while (state.pendingBatch || state.orders.rollback || state.current!.version < state.configuration!.versions) {
     const batch = state.pendingBatch ?? (await formBatch(parts))
     if (batch) await train(batch, parts, signal)
     else await clock.sleep(TICK_MS, signal)
@@ -48,13 +48,13 @@ export async function runTraining(parts: TrainingLoopParts, signal: AbortSignal)
 }
 
 /** A spool of another run, or one put back from a backup, would make every batch wait for a step that never comes. */
-function checkResumed({ recorder: { state }, spool }: TrainingLoopParts, step: number): void {
+function checkResumed({ recorder: { state }, jobs }: TrainingLoopParts, step: number): void {
   const published = state.current?.step ?? 0
   const pending = state.pendingBatch?.step
   if (step === published || step === pending) return
   throw new TrainerError(
     'trainer_failed',
-    `the log ends at step ${published}, the trainer at step ${step}: ${spool} is not the spool of this log`,
+    `the log ends at step ${published}, the trainer at step ${step}: ${jobs} is not the spool of this log`,
   )
 }
 
@@ -68,8 +68,10 @@ function formBatch({ recorder, clock }: TrainingLoopParts): Promise<BatchRecord 
     const { pause, rollback } = state.orders
     if (rollback) return backTo(state.publication(rollback.version).step, state.current!.step + 1, clock.now())
     if (pause) return null
-    const terms = state.terms!
-    const chosen = chooseBatch(terms, state.trainable(terms.maxStaleness), [...state.suppliers.values()])
+    const configuration = state.configuration!
+    const chosen = chooseBatch(configuration, state.trainable(configuration.maxStaleness), [
+      ...state.suppliers.values(),
+    ])
     if (!chosen) return null
     const leaseIds = chosen.map(({ leaseId }) => leaseId)
     const step = state.current!.step + 1
@@ -91,9 +93,9 @@ const backTo = (earlier: number, step: number, atMs: number): BatchRecord => ({
 })
 
 async function train(batch: BatchRecord, parts: TrainingLoopParts, signal: AbortSignal): Promise<void> {
-  const { spool, recorder, publisher, trainer, clock } = parts
+  const { jobs, recorder, publisher, trainer, clock } = parts
   const { batchId, step } = batch
-  await trainer.settle(recorder.state.terms!, signal)
+  await trainer.settle(recorder.state.configuration!, signal)
   if (!(await offerBatch(batch, parts, signal))) return
   const auditParts = { ...parts, state: recorder.state }
   let outcome = await trainer.outcome(batchId, signal)
@@ -106,7 +108,7 @@ async function train(batch: BatchRecord, parts: TrainingLoopParts, signal: Abort
     await recorder.record(() => ({ type: 'batch-refused', atMs: clock.now(), batchId, code, detail }))
     return
   }
-  const made = await readStep(spool, step)
+  const made = await readStep(jobs, step)
   await publisher.publish(step, made)
   await recorder.record(() => ({
     type: 'trained',
@@ -131,14 +133,14 @@ const numbersOf = (stats: Readonly<Record<string, unknown>>): Record<string, num
  * @returns  false when bodies of its groups are lost, which is on record then: the next batch comes without them
  */
 async function offerBatch(batch: BatchRecord, parts: TrainingLoopParts, signal: AbortSignal): Promise<boolean> {
-  const { spool, recorder, bodies, judge } = parts
+  const { jobs, recorder, bodies, judge } = parts
   const { state } = recorder
   const { batchId, leaseIds } = batch
   // The trainer may have made its step of it: then it is too late to give a group up whose body was lost since.
-  if (await hasBatch(spool, batchId)) return true
+  if (await hasBatch(jobs, batchId)) return true
   const { groups, lost } = await readBatchGroups(leaseIds, state, bodies, isUnaudited({ state, judge }), signal)
   for (const [leaseId, why] of lost) await bodies.giveUp(leaseId, why)
   if (lost.size > 0) return false
-  await writeBatch(spool, contentOf(batch, state, groups))
+  await writeBatch(jobs, contentOf(batch, state, groups))
   return true
 }

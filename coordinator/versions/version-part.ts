@@ -14,7 +14,14 @@ import { provenanceOf } from './provenance.js'
 /** The parts of a manifest that differ between the rounds of a version. */
 export type RoundPart = Pick<
   PolicyManifest,
-  'round' | 'taskSpec' | 'roundSecretHash' | 'closedRounds' | 'createdAtMs' | 'expiresAtMs' | 'limits' | 'termsId'
+  | 'round'
+  | 'taskSpec'
+  | 'roundSecretHash'
+  | 'closedRounds'
+  | 'createdAtMs'
+  | 'expiresAtMs'
+  | 'limits'
+  | 'configurationId'
 >
 /** The parts of a manifest that all rounds of a version share. */
 export type VersionPart = Omit<PolicyManifest, keyof RoundPart | 'policyId'>

@@ -8,10 +8,10 @@ import type { TrainEngine } from '../../coordinator/jobs/train-engine.js'
 import type { AdapterFile, Engine } from '../../rollout/engine/index.js'
 import {
   type EpisodeLimits,
+  type EpisodeRuntime,
   type Rollout,
   runAll,
   runGroup,
-  type Stage,
   type Task,
 } from '../../rollout/episode/index.js'
 
@@ -28,11 +28,11 @@ export interface TrainingSettings {
 export interface TrainingParts {
   readonly tasks: readonly Task[]
   /** Its reward is what is trained for. */
-  readonly stage: Stage
+  readonly runtime: EpisodeRuntime
   /** They share the groups of a step; how many there are changes nothing. */
-  readonly engines: readonly Pick<Engine, 'usePolicy' | 'openLanes' | 'build'>[]
+  readonly engines: readonly Pick<Engine, 'usePolicy' | 'openSlots' | 'build'>[]
   readonly trainer: TrainEngine
-  readonly spool: string
+  readonly jobs: string
   readonly baseSha256: string
   onProgress(done: number, wanted: number): void
 }
@@ -51,27 +51,27 @@ export async function trainPolicy(
   settings: TrainingSettings,
   signal: AbortSignal,
 ): Promise<AdapterFile> {
-  const { trainer, spool, baseSha256, engines, onProgress } = parts
+  const { trainer, jobs, baseSha256, engines, onProgress } = parts
   let { step } = await trainer.start(signal)
   for (onProgress(step, settings.steps); step < settings.steps; onProgress(step, settings.steps)) {
-    const adapter = await adapterOf(spool, step)
+    const adapter = await adapterOf(jobs, step)
     await Promise.all(engines.map((engine) => engine.usePolicy(step === 0 ? null : adapter, signal)))
     const groups = await groupsOf(step, parts, settings, signal)
     const batchId = `step-${step + 1}`
-    await writeBatch(spool, { batchId, roundId: batchId, baseSha256, parentStep: step, groups })
+    await writeBatch(jobs, { batchId, roundId: batchId, baseSha256, parentStep: step, groups })
     const outcome = await trainer.outcome(batchId, signal)
     if (outcome.kind !== 'trained')
       throw new TrainerError('trainer_failed', `${batchId}: ${'detail' in outcome ? outcome.detail : outcome.kind}`)
     step = outcome.step
   }
-  return adapterOf(spool, step)
+  return adapterOf(jobs, step)
 }
 
-async function adapterOf(spool: string, step: number): Promise<AdapterFile> {
-  const { files, lora } = await readStep(spool, step)
+async function adapterOf(jobs: string, step: number): Promise<AdapterFile> {
+  const { files, lora } = await readStep(jobs, step)
   const { rank, alpha, targetModules } = lora
   return {
-    path: join(stepFolder(spool, step), 'adapter.gguf'),
+    path: join(stepFolder(jobs, step), 'adapter.gguf'),
     sha256: files['adapter.gguf']!,
     shape: { rank, alpha, targetModules },
   }
@@ -88,23 +88,24 @@ async function groupsOf(
   const order = shuffled(parts.tasks, seed)
   let next = step * WAVES * batchGroups
   const found: BatchGroup[] = []
-  const flat: BatchGroup[] = []
+  const zeroVariance: BatchGroup[] = []
   for (let wave = 0; wave < WAVES && found.length < batchGroups; wave++) {
     const wanted = Array.from({ length: batchGroups - found.length }, () => next++)
     for (const group of await playAll(wanted, order, step, parts, settings, signal))
-      (isFlat(group) ? flat : found).push(group)
+      (isZeroVariance(group) ? zeroVariance : found).push(group)
   }
   // A step of flat groups alone is skipped by the trainer, and is a step for all that.
-  return found.length > 0 ? found : flat.slice(0, batchGroups)
+  return found.length > 0 ? found : zeroVariance.slice(0, batchGroups)
 }
 
-const isFlat = ({ rollouts }: BatchGroup): boolean => rollouts.every(({ reward }) => reward === rollouts[0]!.reward)
+const isZeroVariance = ({ rollouts }: BatchGroup): boolean =>
+  rollouts.every(({ reward }) => reward === rollouts[0]!.reward)
 
 async function playAll(
   places: readonly number[],
   order: readonly Task[],
   step: number,
-  { engines, stage }: TrainingParts,
+  { engines, runtime }: TrainingParts,
   { seed, groupSize, limits }: TrainingSettings,
   signal: AbortSignal,
 ): Promise<BatchGroup[]> {
@@ -119,7 +120,7 @@ async function playAll(
           groupSize,
           digest(['prove/ablation/1', seed, place]),
           engine,
-          stage,
+          runtime,
           limits,
           inner,
         )

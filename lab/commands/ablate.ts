@@ -7,8 +7,14 @@ import { createTrainerProcess } from '../../coordinator/jobs/trainer-process.js'
 import { readTaskSet } from '../../coordinator/settings/task-set.js'
 import { canaryPrompts } from '../../coordinator/versions/canary.js'
 import { type EngineProcess, hashFile, openEngine, openTokenizer } from '../../rollout/engine/index.js'
-import { createStage, dialectNamed, evaluatePolicies, type Stage, type Task } from '../../rollout/episode/index.js'
-import { withWorldFolders } from '../../servers/environment-option.js'
+import {
+  createEpisodeRuntime,
+  type EpisodeRuntime,
+  evaluatePolicies,
+  type Task,
+  toolCallFormatNamed,
+} from '../../rollout/episode/index.js'
+import { withEnvironmentFolders } from '../../servers/environment-option.js'
 import { createStderrLogger } from '../../swarm/index.js'
 import { ablate, type Cell, type CellResult, cellResult } from '../ablation/ablate.js'
 import { summarise } from '../ablation/summarise.js'
@@ -17,7 +23,7 @@ import { trainPolicy } from '../ablation/train-policy.js'
 import { VARIANTS, WHOLE } from '../ablation/variants.js'
 import { fittingTasks, type LimitOptions, limitsOf } from '../fitting-tasks.js'
 import { openJournal } from '../journal.js'
-import { dialectOption, withLimitOptions } from '../options.js'
+import { toolCallFormatOption, withLimitOptions } from '../options.js'
 import { createProgress } from '../progress.js'
 import { resumable } from '../resumable.js'
 
@@ -35,18 +41,18 @@ interface AblateOptions extends LimitOptions {
   samples: number
   workers: number
   threads: number
-  dialect: string
+  toolCallFormat: string
   json: boolean
 }
 
 const MAX_FAILURES = 2
 /** As in `prove-lab eval`. */
-const LANE_WAIT_MS = 60_000
+const SLOT_WAIT_MS = 60_000
 /** Rollouts that an engine plays at a time when it evaluates. */
-const EVALUATED_LANES = 32
+const EVALUATED_SLOTS = 32
 
 export function addAblateCommand(program: Command): void {
-  withWorldFolders(withLimitOptions(program.command('ablate')))
+  withEnvironmentFolders(withLimitOptions(program.command('ablate')))
     .description("Train by the paper's reward, by it without each component, and by others; compare what they solve")
     .requiredOption('--model <gguf>', 'base model')
     .requiredOption('--dataset <folder>', 'data set: its training tasks are trained on, its held-out tasks are solved')
@@ -63,7 +69,7 @@ export function addAblateCommand(program: Command): void {
     .option('--samples <number>', 'rollouts per held-out task', integerOption(1, 64), 2)
     .option('--workers <number>', 'engines that share the work, each with the model in memory', integerOption(1, 64), 2)
     .option('--threads <number>', 'CPU threads of each engine', integerOption(1, 256), 1)
-    .addOption(dialectOption())
+    .addOption(toolCallFormatOption())
     .option('--json', 'print one JSON object', false)
     .action(run)
 }
@@ -89,41 +95,50 @@ const run = (options: AblateOptions): Promise<void> =>
   })
 
 async function ablateModel(options: AblateOptions, signal: AbortSignal): Promise<CellResult[]> {
-  const { groupSize, batchGroups, steps, samples: samplesPerTask, workers, threads, dialect, lr } = options
+  const { groupSize, batchGroups, steps, samples: samplesPerTask, workers, threads, toolCallFormat, lr } = options
   const [modelPath, dataset, out] = [resolve(options.model), resolve(options.dataset), resolve(options.out)]
   await mkdir(join(out, 'adapters'), { recursive: true })
   const limits = limitsOf(options)
   const baseSha256 = await hashFile(modelPath, signal)
   const training = await readTaskSet(dataset, 'train')
   const heldOut = await readTaskSet(dataset, 'held-out', options.tasks)
-  const work = { schema: 1, baseSha256, dataset: training.datasetSha256, dialect, limits }
+  const work = { schema: 1, baseSha256, dataset: training.datasetSha256, toolCallFormat, limits }
   const making = { steps, batchGroups, groupSize, lr, tasks: options.tasks, samplesPerTask }
   const journal = await openJournal(join(out, 'results.jsonl'), { ...work, ...making }, cellResult)
   const tokenizer = await openTokenizer(modelPath)
   const engines: EngineProcess[] = []
-  const stageFor = (reward: string): Stage =>
-    createStage(training.servers, tokenizer, { dialect: dialectNamed(dialect), reward: VARIANTS.get(reward)!.reward })
+  const runtimeFor = (reward: string): EpisodeRuntime =>
+    createEpisodeRuntime(training.environments, tokenizer, {
+      toolCallFormat: toolCallFormatNamed(toolCallFormat),
+      reward: VARIANTS.get(reward)!.reward,
+    })
   try {
-    const stage = stageFor(WHOLE)
-    const { tasks, tooLong } = fittingTasks(training.tasks, stage, limits)
-    const { tasks: asked, tooLong: notAsked } = fittingTasks(heldOut.tasks, stage, limits)
+    const runtime = runtimeFor(WHOLE)
+    const { tasks, tooLong } = fittingTasks(training.tasks, runtime, limits)
+    const { tasks: asked, tooLong: notAsked } = fittingTasks(heldOut.tasks, runtime, limits)
     if (tooLong + notAsked > 0)
       process.stderr.write(
         `${tooLong + notAsked} of ${training.tasks.length + heldOut.tasks.length} tasks are left out: their prompts leave no room for an answer\n`,
       )
-    const lanes = Math.max(groupSize, EVALUATED_LANES)
-    const engine = { modelPath, threads, contextSize: limits.maxRolloutTokens, lanes, gpu: 'auto' } as const
-    for (let i = 0; i < workers; i++) engines.push(await openEngine(engine, { laneWaitMs: LANE_WAIT_MS }))
+    const slots = Math.max(groupSize, EVALUATED_SLOTS)
+    const engine = { modelPath, threads, contextSize: limits.maxRolloutTokens, slots, gpu: 'auto' } as const
+    for (let i = 0; i < workers; i++) engines.push(await openEngine(engine, { slotWaitMs: SLOT_WAIT_MS }))
     const train = async (cell: Cell, inner: AbortSignal) => {
       const folder = join(out, 'training', cellName(cell))
-      const trainer = await openTrainer(folder, { cell, modelPath, baseSha256, lr, canaries: { tasks, stage, limits } })
+      const trainer = await openTrainer(folder, {
+        cell,
+        modelPath,
+        baseSha256,
+        lr,
+        canaries: { tasks, runtime, limits },
+      })
       try {
         const parts = {
           tasks,
-          stage: stageFor(cell.variant),
+          runtime: runtimeFor(cell.variant),
           engines,
           trainer,
-          spool: join(folder, 'spool'),
+          jobs: join(folder, 'jobs'),
           baseSha256,
         }
         const adapter = await trainPolicy(
@@ -143,8 +158,8 @@ async function ablateModel(options: AblateOptions, signal: AbortSignal): Promise
         ...{ variants: options.variants, seeds: Array.from({ length: options.seeds }, (_, seed) => seed), journal },
         train,
         async evaluate(adapter, seed, inner) {
-          const settings = { samplesPerTask, lanes: EVALUATED_LANES, seed, temperature: 1, limits }
-          const [results] = await evaluatePolicies(asked, [adapter], engines, stage, settings, inner)
+          const settings = { samplesPerTask, slots: EVALUATED_SLOTS, seed, temperature: 1, limits }
+          const [results] = await evaluatePolicies(asked, [adapter], engines, runtime, settings, inner)
           return results!
         },
         async onCell({ variant, seed, tasks: solved }, done, wanted) {
@@ -173,26 +188,26 @@ interface TrainerParts {
   readonly lr: number
   readonly canaries: {
     readonly tasks: readonly Task[]
-    readonly stage: Stage
+    readonly runtime: EpisodeRuntime
     readonly limits: ReturnType<typeof limitsOf>
   }
 }
 
 /** A trainer as runs have it, with a spool of its own in `folder`. */
 async function openTrainer(folder: string, { cell, modelPath, baseSha256, lr, canaries }: TrainerParts) {
-  const [spool, config] = [join(folder, 'spool'), join(folder, 'trainer.json')]
-  await mkdir(join(spool, 'batches'), { recursive: true })
-  const { tasks, stage, limits } = canaries
+  const [jobs, config] = [join(folder, 'jobs'), join(folder, 'trainer.json')]
+  await mkdir(join(jobs, 'batches'), { recursive: true })
+  const { tasks, runtime, limits } = canaries
   await writeFile(
     config,
     JSON.stringify({
-      ...{ schema: 1, baseSha256, baseModel: { name: 'ablation' }, canaries: canaryPrompts(tasks, stage, limits) },
+      ...{ schema: 1, baseSha256, baseModel: { name: 'ablation' }, canaries: canaryPrompts(tasks, runtime, limits) },
       ...{ seed: cell.seed, optimizer: { lr } },
     }),
   )
   return createTrainerProcess(
     {
-      ...{ python: defaultPython(), packageFolder: trainerFolder, spool, base: modelPath, config, processes: 1 },
+      ...{ python: defaultPython(), packageFolder: trainerFolder, jobs, base: modelPath, config, processes: 1 },
       ...{ logFile: join(folder, 'trainer.log'), maxFailures: MAX_FAILURES, onEvent: () => undefined },
     },
     createStderrLogger('warn'),

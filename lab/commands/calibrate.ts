@@ -17,14 +17,14 @@ import {
   openEngine,
   openTokenizer,
 } from '../../rollout/engine/index.js'
-import { createStage, DEFAULT_RULES, rulesNamed } from '../../rollout/episode/index.js'
+import { createEpisodeRuntime, DEFAULT_RULES, rulesNamed } from '../../rollout/episode/index.js'
 import { type Calibration, sumLimit } from '../../rollout/verification/thresholds.js'
-import { withWorldFolders } from '../../servers/environment-option.js'
+import { withEnvironmentFolders } from '../../servers/environment-option.js'
 import { createStderrLogger } from '../../swarm/index.js'
 import { calibrate } from '../calibrate.js'
 import { calibratedRun } from '../calibrated-run.js'
 import { fittingTasks, type LimitOptions, limitsOf } from '../fitting-tasks.js'
-import { cacheTypeOption, dialectOption, withLimitOptions } from '../options.js'
+import { cacheTypeOption, toolCallFormatOption, withLimitOptions } from '../options.js'
 import { createProgress } from '../progress.js'
 import { resumable } from '../resumable.js'
 
@@ -32,7 +32,7 @@ interface CalibrateOptions extends LimitOptions {
   model?: string
   adapter: readonly string[]
   quantisation?: string
-  dialect?: string
+  toolCallFormat?: string
   dataset?: string
   groups: number
   groupSize?: number
@@ -55,7 +55,9 @@ const MAX_FAILURES = 3
 const MAX_TASKS = 2000
 
 export function addCalibrateCommand(program: Command): void {
-  withWorldFolders(withLimitOptions(program.command('calibrate'), 'the run.yaml of the run that is calibrated for'))
+  withEnvironmentFolders(
+    withLimitOptions(program.command('calibrate'), 'the run.yaml of the run that is calibrated for'),
+  )
     .description('Measure how far honest work is from exact, and write the thresholds that audits judge by')
     .option('--model <gguf>', "base model, as volunteers run it; default: the run's")
     .option(
@@ -64,7 +66,7 @@ export function addCalibrateCommand(program: Command): void {
       [],
     )
     .option('--quantisation <name>', "the model's quantisation, for the record; default: the run's, or f16")
-    .addOption(dialectOption("the run's, or hermes"))
+    .addOption(toolCallFormatOption("the run's, or hermes"))
     .option('--dataset <folder>', "data set whose training tasks are played; default: the run's")
     .option('--groups <number>', 'honest groups to make', integerOption(2, 100_000), 800)
     .option('--group-size <number>', "rollouts per group; default: the run's, or 8", integerOption(2, 64))
@@ -87,17 +89,17 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
   const own = calibratedRun(options)
   const { modelPath } = own
   const out = resolve(options.out)
-  const spool = `${out}.spool`
+  const jobs = `${out}.spool`
   const baseSha256 = await hashFile(modelPath)
-  const { tasks: drawn, servers } = await readTaskSet(own.dataset, 'train', MAX_TASKS)
-  await mkdir(spool, { recursive: true })
+  const { tasks: drawn, environments } = await readTaskSet(own.dataset, 'train', MAX_TASKS)
+  await mkdir(jobs, { recursive: true })
   const adapters: AdapterFile[] = []
   for (const file of options.adapter) {
-    const sha256 = await offerAdapter(spool, await readFile(resolve(file)))
+    const sha256 = await offerAdapter(jobs, await readFile(resolve(file)))
     // The engine's adapters are named by their content; this is the copy that audits use.
-    adapters.push({ path: join(spool, 'adapters', `${sha256}.gguf`), sha256 })
+    adapters.push({ path: join(jobs, 'adapters', `${sha256}.gguf`), sha256 })
   }
-  const config = join(spool, 'trainer.json')
+  const config = join(jobs, 'trainer.json')
   await writeFile(config, JSON.stringify({ schema: 1, baseSha256, ...own.auditing }))
 
   const limits = limitsOf(options)
@@ -107,7 +109,7 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
     {
       python: own.python ?? defaultPython(),
       packageFolder: trainerFolder,
-      spool,
+      jobs,
       base: modelPath,
       config,
       processes: own.processes,
@@ -118,9 +120,9 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
   )
   try {
     // What the groups earn plays no part.
-    const rules = rulesNamed({ dialect: own.dialect, reward: DEFAULT_RULES.reward })
-    const stage = createStage(servers, tokenizer, rules)
-    const { tasks, tooLong } = fittingTasks(drawn, stage, limits)
+    const rules = rulesNamed({ toolCallFormat: own.toolCallFormat, reward: DEFAULT_RULES.reward })
+    const runtime = createEpisodeRuntime(environments, tokenizer, rules)
+    const { tasks, tooLong } = fittingTasks(drawn, runtime, limits)
     if (tooLong > 0)
       process.stderr.write(
         `${tooLong} of ${drawn.length} tasks are left out: their prompts leave no room for an answer\n`,
@@ -130,7 +132,7 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
     const sampled = createProgress('groups sampled')
     const audited = createProgress('groups')
     let isFirst = true
-    const machine = { modelPath, threads, contextSize: limits.maxRolloutTokens, lanes: groupSize } as const
+    const machine = { modelPath, threads, contextSize: limits.maxRolloutTokens, slots: groupSize } as const
     const engines: EngineProcess[] = []
     try {
       for (let i = 0; i < workers; i++)
@@ -148,9 +150,9 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
           },
           adapters,
           engines,
-          stage,
+          runtime,
           auditing: own.auditing,
-          desk: { process: auditor, spool, baseSha256, reader: stage, limits },
+          service: { process: auditor, jobs, baseSha256, reader: runtime, limits },
           tasks,
           journal: `${out}.groups.jsonl`,
           // Until the first audits are done, which may be hours, what is sampled says how long it will take.
@@ -172,7 +174,7 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
         signal,
       )
       await auditor.close()
-      await rm(spool, { recursive: true, force: true })
+      await rm(jobs, { recursive: true, force: true })
       return calibration
     } finally {
       await Promise.all(engines.map((engine) => engine.close()))
@@ -203,7 +205,7 @@ function summary({ groups, sampledTokens, thresholds, honest, falseRefusals }: C
   return [
     `${groups} honest groups, ${sampledTokens} sampled tokens`,
     `mean deviation at most ${honest['mean deviation, nats']!.max!.toPrecision(2)} nats, for a group of the usual length the limit is ${limit.toPrecision(2)}`,
-    `largest repair ${honest['largest repair, nats']!.max!.toPrecision(2)} nats; misses in a group: median ${honest.misses!['0.5']}, most ${honest.misses!.max}`,
+    `largest repair ${honest['largest logit error, nats']!.max!.toPrecision(2)} nats; misses in a group: median ${honest.misses!['0.5']}, most ${honest.misses!.max}`,
     `false refusals: ${measured.count} of ${measured.of} = ${percent(measured.share)}, ${100 * confidence} % interval ${percent(measured.low)} to ${percent(measured.high)}; goal ${percent(goal)}`,
   ].join('\n')
 }

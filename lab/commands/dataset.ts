@@ -4,19 +4,19 @@ import type { Command } from 'commander'
 import { integerOption } from '../../common/cli/index.js'
 import { countOf } from '../../common/errors/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
-import { withWorldFolders } from '../../servers/environment-option.js'
-import { createWorldCache } from '../../servers/kernel/index.js'
+import { withEnvironmentFolders } from '../../servers/environment-option.js'
+import { createSeedStateCache } from '../../servers/kernel/index.js'
 import type { Example } from '../../tasks/dataset/example.js'
 import {
-  addReadings,
+  addAnnotations,
+  annotationForm,
   baselineTable,
   createBaselineCheck,
   DatasetError,
   ExampleMismatch,
-  lengthsTold,
+  lengthsStated,
   openDataset,
   readExamples,
-  readingSheet,
   renderExample,
   renderOverview,
   SPLITS,
@@ -49,31 +49,31 @@ export function addDatasetCommand(program: Command): void {
     .command('sample')
     .description('Print a stratified sample of a file of examples, to be read and judged by people')
     .argument('<file>', 'a .jsonl file of a data set')
-    .requiredOption('--for-reading', 'with room for verdicts; docs/synthesis.md has the protocol')
+    .requiredOption('--for-annotation', 'with room for verdicts; docs/synthesis.md has the protocol')
     .option('--examples <number>', 'how many', integerOption(1, 10_000), 120)
     .option('--seed <number>', 'the same seed draws the same examples', integerOption(0, 0xffffffff), 0)
     .action((file: string, { examples, seed }: { examples: number; seed: number }) =>
-      reporting(() => readingSheet(examplesOf(file), examples, seed)),
+      reporting(() => annotationForm(examplesOf(file), examples, seed)),
     )
-  const readings = dataset
+  const annotations = dataset
     .command('readings')
     .description('Put the verdicts of filled-in samples into the card of their data set, in place of earlier ones')
     .argument('<folder>', 'a data set')
-    .argument('<sheets...>', 'samples of `dataset sample --for-reading`, each filled in by one reader')
+    .argument('<sheets...>', 'samples of `dataset sample --for-annotation`, each filled in by one reader')
     .requiredOption('--readers <words>', 'who read them, for the card: "two people who know the worlds"')
-    .action((folder: string, sheets: string[], { readers }: { readers: string }) =>
-      reporting(() => readingsOf(folder, sheets, readers)),
+    .action((folder: string, forms: string[], { readers }: { readers: string }) =>
+      reporting(() => annotationsOf(folder, forms, readers)),
     )
   const baselines = dataset
     .command('baselines')
     .description('Find the tools of held-out tasks by matching words, without a model: what do the words give away?')
     .argument('<folder>', 'a data set')
     .action((folder: string) => reporting(() => baselinesOf(folder)))
-  const verify = withWorldFolders(dataset.command('verify'))
+  const verify = withEnvironmentFolders(dataset.command('verify'))
     .description('Play every example again in fresh sessions and compare every byte')
     .argument('<path>', 'the folder of a data set, or one of its .jsonl files')
     .action((path: string) => reporting(() => verifyPath(path)))
-  for (const command of [dataset, inspect, sample, readings, baselines, verify]) {
+  for (const command of [dataset, inspect, sample, annotations, baselines, verify]) {
     command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : CANNOT_BE_READ))
   }
 }
@@ -112,24 +112,24 @@ async function baselinesOf(folder: string): Promise<string> {
   const found = check.finish()
   if (found.heldOut === 0)
     throw new DatasetError('no_such_example', `${folder}: the split held-out has no tasks with calls`)
-  const counted = found.lengths ? `\n${lengthsTold(found.lengths)}\n` : ''
+  const counted = found.lengths ? `\n${lengthsStated(found.lengths)}\n` : ''
   return `${found.heldOut} held-out tasks\n\n${baselineTable(found)}\n${counted}`
 }
 
-async function readingsOf(folder: string, sheets: readonly string[], readers: string): Promise<string> {
+async function annotationsOf(folder: string, forms: readonly string[], readers: string): Promise<string> {
   const { signal } = new AbortController()
-  return `${await addReadings(await openDataset(folder, CATALOGUE, { signal }), sheets, readers)}\n`
+  return `${await addAnnotations(await openDataset(folder, CATALOGUE, { signal }), forms, readers)}\n`
 }
 
 async function verifyPath(path: string): Promise<string> {
-  const worlds = createWorldCache(64)
+  const seedStates = createSeedStateCache(64)
   const { signal } = new AbortController()
   const isFolder = await stat(path).then(
     (found) => found.isDirectory(),
     () => false,
   )
   const { examples, calls } = isFolder
-    ? await verifyDataset(await openDataset(path, CATALOGUE, { signal }), CATALOGUE, worlds, signal)
-    : await verifyFile(path, CATALOGUE, worlds, signal)
+    ? await verifyDataset(await openDataset(path, CATALOGUE, { signal }), CATALOGUE, seedStates, signal)
+    : await verifyFile(path, CATALOGUE, seedStates, signal)
   return `${countOf(examples, 'example')} with ${countOf(calls, 'call')}: every one comes out again as it is written\n`
 }

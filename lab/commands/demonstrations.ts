@@ -6,24 +6,24 @@ import writeFileAtomic from 'write-file-atomic'
 import { integerOption } from '../../common/cli/index.js'
 import { encodeSafetensors } from '../../coordinator/jobs/safetensors.js'
 import { openTokenizer } from '../../rollout/engine/tokenizer.js'
-import { dialectNamed, type Task } from '../../rollout/episode/index.js'
-import { worldsNamed } from '../../servers/catalogue.js'
-import { createWorldCache, type ServerDefinition } from '../../servers/kernel/index.js'
+import { type Task, toolCallFormatNamed } from '../../rollout/episode/index.js'
+import { environmentsNamed } from '../../servers/catalogue.js'
+import { createSeedStateCache, type Environment } from '../../servers/kernel/index.js'
 import { DEMO_PROFILE, SPLITS, type Split } from '../../tasks/dataset/index.js'
 import { contextFor, streamExamples } from '../../tasks/synthesis/index.js'
 import { codePointTokenizer, type Demonstrators, demonstrations } from '../demonstrations.js'
-import { dialectOption, shareOption, worldsOption } from '../options.js'
+import { environmentsOption, shareOption, toolCallFormatOption } from '../options.js'
 
 interface DemonstrationsOptions {
   count: number
   seed: number
-  worlds: string[]
+  environments: string[]
   split: Split
   corpus?: string
   chatTemplate?: string
   shards?: string
   model?: string
-  dialect: string
+  toolCallFormat: string
   shardSize: number
   experts: number
 }
@@ -39,36 +39,50 @@ export function addDemonstrationsCommand(program: Command): void {
     )
     .requiredOption('--count <number>', 'tasks to play', integerOption(1, 10_000_000))
     .option('--seed <number>', 'seed of the tasks', integerOption(0, 0xffffffff), 0)
-    .addOption(worldsOption())
+    .addOption(environmentsOption())
     .addOption(new Option('--split <split>').choices(SPLITS).default('train'))
     .option('--corpus <file>', 'write them as text, JSON lines {"text": ...}; needs --chat-template')
     .option('--chat-template <file>', 'Jinja chat template for --corpus')
     .option('--shards <folder>', 'write them as token shards (safetensors); needs --model')
     .option('--model <gguf>', 'model whose vocabulary and chat template --shards uses')
-    .addOption(dialectOption())
+    .addOption(toolCallFormatOption())
     .option('--shard-size <number>', 'demonstrations per shard', integerOption(1, 1_000_000), 4000)
     .option('--experts <share>', 'share of demonstrations without flaws', shareOption, 0.25)
     .action(play)
 }
 
 async function play(options: DemonstrationsOptions, command: Command): Promise<void> {
-  const worlds = createWorldCache()
-  const servers = await worldsNamed(options.worlds)
-  const dialect = dialectNamed(options.dialect)
+  const seedStates = createSeedStateCache()
+  const environments = await environmentsNamed(options.environments)
+  const toolCallFormat = toolCallFormatNamed(options.toolCallFormat)
   const demonstrators: Demonstrators = { expertShare: options.experts, flaws: DEMO_FLAWS }
   if (options.corpus !== undefined) {
     if (options.chatTemplate === undefined) command.error('--corpus needs --chat-template')
     const tokenizer = codePointTokenizer(readFileSync(options.chatTemplate, 'utf8'))
-    const language = { tokenizer, dialect }
-    const rollouts = demonstrations(tasksOf(options, servers), servers, worlds, language, demonstrators, options.seed)
+    const language = { tokenizer, toolCallFormat }
+    const rollouts = demonstrations(
+      tasksOf(options, environments),
+      environments,
+      seedStates,
+      language,
+      demonstrators,
+      options.seed,
+    )
     await writeLines(options.corpus, rollouts, ({ tokens }) => ({ text: tokenizer.detokenize(tokens) }))
   }
   if (options.shards !== undefined) {
     if (options.model === undefined) command.error('--shards needs --model')
     const tokenizer = await openTokenizer(options.model)
-    const language = { tokenizer, dialect }
+    const language = { tokenizer, toolCallFormat }
     try {
-      const rollouts = demonstrations(tasksOf(options, servers), servers, worlds, language, demonstrators, options.seed)
+      const rollouts = demonstrations(
+        tasksOf(options, environments),
+        environments,
+        seedStates,
+        language,
+        demonstrators,
+        options.seed,
+      )
       await writeShards(options.shards, options.shardSize, rollouts)
     } finally {
       await tokenizer.close()
@@ -78,9 +92,9 @@ async function play(options: DemonstrationsOptions, command: Command): Promise<v
 
 function* tasksOf(
   { seed, split, count }: DemonstrationsOptions,
-  servers: readonly ServerDefinition[],
+  environments: readonly Environment[],
 ): Generator<Task> {
-  const context = contextFor(servers, DEMO_PROFILE, seed, createWorldCache())
+  const context = contextFor(environments, DEMO_PROFILE, seed, createSeedStateCache())
   for (const { task } of streamExamples(context, split, count)) yield task
 }
 

@@ -17,29 +17,29 @@ import {
 } from '../../rollout/engine/index.js'
 import {
   areAlike,
-  createStage,
+  createEpisodeRuntime,
   type Estimate,
   type EvaluationSettings,
   evaluatePolicies,
-  type Heard,
-  heardSchema,
   type PlayedTogether,
   rulesNamed,
   type Task,
   type TaskResult,
+  type Understood,
+  understoodSchema,
 } from '../../rollout/episode/index.js'
-import { withWorldFolders } from '../../servers/environment-option.js'
+import { withEnvironmentFolders } from '../../servers/environment-option.js'
 import {
   saidUser,
   type UserOptions,
-  userModelFor,
+  userSimulatorFor,
   withUserOptions,
 } from '../../servers/episodes/user-simulator/options.js'
-import type { UserModel } from '../../servers/episodes/user-simulator/user-simulator.js'
+import type { UserSimulator } from '../../servers/episodes/user-simulator/user-simulator.js'
 import { type Comparison, comparePolicies } from '../compare-policies.js'
 import { cacheTypeFor, fittingTasks, type LimitOptions, limitsOf } from '../fitting-tasks.js'
 import { type Journal, openJournal } from '../journal.js'
-import { cacheTypeOption, dialectOption, numberOption, rewardOption, withLimitOptions } from '../options.js'
+import { cacheTypeOption, numberOption, rewardOption, toolCallFormatOption, withLimitOptions } from '../options.js'
 import { createProgress } from '../progress.js'
 
 interface EvalOptions extends LimitOptions, UserOptions {
@@ -50,10 +50,10 @@ interface EvalOptions extends LimitOptions, UserOptions {
   seed: number
   temperature: number
   dataset: string
-  lanes: number
+  slots: number
   threads: number
   workers: number
-  dialect: string
+  toolCallFormat: string
   reward: string
   cacheType?: CacheType
   results?: string
@@ -61,14 +61,14 @@ interface EvalOptions extends LimitOptions, UserOptions {
 }
 
 /** Worlds answer in this process, so no lane stays away; one left behind on a busy machine would change the numbers. */
-const LANE_WAIT_MS = 60_000
+const SLOT_WAIT_MS = 60_000
 
 /** Lanes of users that are asked something stay away until a model has heard it: at a file, 32 of them one after another with two requests of 30 s each take half an hour. */
-const HEARD_LANE_WAIT_MS = 60 * 60_000
+const HEARD_SLOT_WAIT_MS = 60 * 60_000
 
 export function addEvalCommand(program: Command): void {
   const limited = withLimitOptions(program.command('eval'), 'a run.yaml, for the limits and the cache of its rollouts')
-  withUserOptions(withWorldFolders(limited))
+  withUserOptions(withEnvironmentFolders(limited))
     .description('Compare a base model with and without an adapter on held-out tasks')
     .requiredOption('--model <gguf>', 'base model')
     .requiredOption('--adapter <gguf>', 'LoRA adapter')
@@ -82,10 +82,10 @@ export function addEvalCommand(program: Command): void {
       1,
     )
     .requiredOption('--dataset <folder>', 'data set whose held-out tasks are used')
-    .option('--lanes <number>', 'rollouts generated in parallel', integerOption(1, 256), 32)
+    .option('--slots <number>', 'rollouts generated in parallel', integerOption(1, 256), 32)
     .option('--threads <number>', 'CPU threads of each engine', integerOption(1, 256), 1)
     .option('--workers <number>', 'engines that share the work, each with the model in memory', integerOption(1, 64), 2)
-    .addOption(dialectOption())
+    .addOption(toolCallFormatOption())
     .addOption(rewardOption())
     .addOption(cacheTypeOption())
     .option('--results <file>', 'keeps results as they come: the same command goes on from there after a stop')
@@ -96,38 +96,38 @@ export function addEvalCommand(program: Command): void {
 async function evaluate(options: EvalOptions, command: Command): Promise<void> {
   if (options.temperature === 0 && options.samples > 1)
     command.error('At --temperature 0 every sample of a task is the same: leave --samples out.')
-  const { servers, tasks: drawn } = await readTaskSet(resolve(options.dataset), 'held-out', options.tasks)
+  const { environments, tasks: drawn } = await readTaskSet(resolve(options.dataset), 'held-out', options.tasks)
   const limits = limitsOf(options)
   const cacheType = cacheTypeFor(options)
   const modelPath = resolve(options.model)
   const adapter = adapterFile(options.adapter)
   const tokenizer = await openTokenizer(modelPath)
-  const stage = createStage(servers, tokenizer, rulesNamed(options))
-  const { lanes, threads, workers } = options
+  const runtime = createEpisodeRuntime(environments, tokenizer, rulesNamed(options))
+  const { slots, threads, workers } = options
   const { samples: samplesPerTask, seed, temperature } = options
-  const settings = { samplesPerTask, lanes, seed, temperature, limits }
+  const settings = { samplesPerTask, slots, seed, temperature, limits }
   const contextSize = limits.maxRolloutTokens
-  const engine = { modelPath, threads, contextSize, lanes, gpu: 'auto', cacheType } as const
+  const engine = { modelPath, threads, contextSize, slots, gpu: 'auto', cacheType } as const
   const engines: EngineProcess[] = []
   const { signal } = new AbortController()
   const say = (line: string): void => void process.stderr.write(`${line}\n`)
-  let listener: UserModel | undefined
+  let listener: UserSimulator | undefined
   try {
-    listener = await userModelFor(options, say, signal)
-    const { tasks, tooLong } = fittingTasks(drawn, stage, limits)
-    const laneWaitMs = listener ? HEARD_LANE_WAIT_MS : LANE_WAIT_MS
-    for (let i = 0; i < workers; i++) engines.push(await openEngine(engine, { laneWaitMs }))
+    listener = await userSimulatorFor(options, say, signal)
+    const { tasks, tooLong } = fittingTasks(drawn, runtime, limits)
+    const slotWaitMs = listener ? HEARD_SLOT_WAIT_MS : SLOT_WAIT_MS
+    for (let i = 0; i < workers; i++) engines.push(await openEngine(engine, { slotWaitMs }))
     const backend = [...new Set(engines.map(({ build }) => calibratedName(build)))].join(' and ')
     const journal = await recordOf(options, { modelPath, adapter, cacheType, backend, tasks, settings, listener })
     const played = { ...settings, ...(listener ? { listener } : {}) }
-    const [before, after] = await evaluatePolicies(tasks, [null, adapter], engines, stage, played, signal, {
+    const [before, after] = await evaluatePolicies(tasks, [null, adapter], engines, runtime, played, signal, {
       ...journal,
       onProgress: createProgress('rollouts'),
     })
-    const measured = { reward: stage.reward.name, temperature, callsTeacher: meanCalls(tasks), tooLong, backend }
-    const heard = listener ? { heard: { by: listener.name, ...heardIn([...before!, ...after!]) } } : {}
-    const comparison = { ...comparePolicies(before!, after!), ...measured, ...heard }
-    if (listener) say(saidUser(listener, options.userPrice))
+    const measured = { reward: runtime.reward.name, temperature, callsReference: meanCalls(tasks), tooLong, backend }
+    const understood = listener ? { understood: { by: listener.name, ...understoodIn([...before!, ...after!]) } } : {}
+    const comparison = { ...comparePolicies(before!, after!), ...measured, ...understood }
+    if (listener) say(saidUser(listener, options.userSimulatorPrice))
     process.stdout.write(`${options.json ? JSON.stringify(comparison) : table(comparison)}\n`)
   } finally {
     await Promise.all([...engines.map((one) => one.close()), listener?.close()])
@@ -140,7 +140,7 @@ const played = z.strictObject({
   rewards: z.record(z.string(), z.number()),
   solved: z.number(),
   calls: z.number(),
-  heard: z.array(heardSchema).exactOptional(),
+  understood: z.array(understoodSchema).exactOptional(),
 })
 const playedTogether = z.strictObject({ policy: z.int().min(0).max(1), from: z.int().min(0), played: z.array(played) })
 
@@ -151,12 +151,12 @@ interface EvaluatedWork {
   readonly backend: string
   readonly tasks: readonly Task[]
   readonly settings: EvaluationSettings
-  readonly listener: UserModel | undefined
+  readonly listener: UserSimulator | undefined
 }
 
 /** @throws JournalError */
 async function recordOf(
-  { results, dialect, reward }: EvalOptions,
+  { results, toolCallFormat, reward }: EvalOptions,
   { modelPath, adapter, cacheType, backend, tasks, settings, listener }: EvaluatedWork,
 ): Promise<Journal<PlayedTogether>> {
   if (results === undefined) return { earlier: [], add: async () => undefined }
@@ -170,7 +170,7 @@ async function recordOf(
       schema: 5,
       baseSha256,
       adapterSha256,
-      dialect,
+      toolCallFormat,
       reward,
       cacheType,
       backend,
@@ -190,7 +190,7 @@ function adapterFile(path: string): AdapterFile {
 }
 
 /** Messages that had to ask for something, under both policies. */
-interface HeardCounts {
+interface UnderstoodCounts {
   readonly messages: number
   /** Those that were heard to ask for it. */
   readonly asked: number
@@ -198,11 +198,11 @@ interface HeardCounts {
   readonly byRules: number
 }
 
-function heardIn(results: readonly TaskResult[]): HeardCounts {
-  const heard = results.flatMap((result) => result.heard ?? [])
-  const count = (fits: (one: Heard) => boolean): number => heard.filter(fits).length
+function understoodIn(results: readonly TaskResult[]): UnderstoodCounts {
+  const understood = results.flatMap((result) => result.understood ?? [])
+  const count = (fits: (one: Understood) => boolean): number => understood.filter(fits).length
   return {
-    messages: heard.length,
+    messages: understood.length,
     asked: count(({ asked }) => asked),
     byRules: count(({ problems }) => problems !== undefined),
   }
@@ -210,15 +210,15 @@ function heardIn(results: readonly TaskResult[]): HeardCounts {
 
 interface Evaluated extends Comparison {
   readonly temperature: number
-  readonly callsTeacher: number
+  readonly callsReference: number
   readonly tooLong: number
   /** Of the engines, each with its build: the same seeds sample other tokens under another one. */
   readonly backend: string
-  readonly heard?: HeardCounts & { readonly by: string }
+  readonly understood?: UnderstoodCounts & { readonly by: string }
 }
 
 function table(comparison: Evaluated): string {
-  const { heard } = comparison
+  const { understood } = comparison
   // No spread was seen, which is not the same as none: an error of 0 would say that.
   const number = ({ mean, stderr }: Estimate): string =>
     `${mean.toFixed(3)} ${areAlike({ stderr }) ? `(all ${comparison.n} tasks alike)` : `± ${stderr.toFixed(3)}`}`
@@ -232,10 +232,10 @@ function table(comparison: Evaluated): string {
     ...(comparison.tooLong > 0
       ? [`${comparison.tooLong} more were left out: their prompts leave no room for an answer`]
       : []),
-    `calls per rollout before ${comparison.callsBefore.toFixed(2)}   after ${comparison.callsAfter.toFixed(2)}   (the teacher makes ${comparison.callsTeacher.toFixed(2)})`,
-    ...(heard
+    `calls per rollout before ${comparison.callsBefore.toFixed(2)}   after ${comparison.callsAfter.toFixed(2)}   (the teacher makes ${comparison.callsReference.toFixed(2)})`,
+    ...(understood
       ? [
-          `users with the ears of ${heard.by}: ${heard.asked} of ${heard.messages} messages asked what was due; the rules heard ${heard.byRules} of them in its place`,
+          `users with the ears of ${understood.by}: ${understood.asked} of ${understood.messages} messages asked what was due; the rules heard ${understood.byRules} of them in its place`,
         ]
       : []),
   ].join('\n')

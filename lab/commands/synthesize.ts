@@ -6,9 +6,9 @@ import { createLogUpdate } from 'log-update'
 import { integerOption, type Price, priceOption, saidTokens } from '../../common/cli/index.js'
 import { countOf } from '../../common/errors/index.js'
 import type { Source } from '../../rollout/chat/index.js'
-import { CATALOGUE, isWorldFolder, worldsNamed } from '../../servers/catalogue.js'
-import { createTaskStage } from '../../servers/episodes/index.js'
-import { SESSION_START, type ServerDefinition } from '../../servers/kernel/index.js'
+import { CATALOGUE, environmentsNamed, isEnvironmentFolder } from '../../servers/catalogue.js'
+import { createTaskRuntime } from '../../servers/episodes/index.js'
+import { type Environment, SESSION_START } from '../../servers/kernel/index.js'
 import {
   createBaselineCheck,
   DatasetError,
@@ -20,12 +20,14 @@ import {
 import {
   type Composition,
   compositionOf,
+  createParaphraser,
   createSanityCheck,
-  createTeacher,
   createWorkers,
   diversity,
   type Missing,
   openFinishedBatches,
+  type Paraphraser,
+  type ParaphraserReport,
   type Plan,
   produce,
   programHash,
@@ -33,10 +35,8 @@ import {
   rephraseAll,
   SPLIT_SHARES,
   SynthesisError,
-  type Teacher,
-  type TeacherReport,
 } from '../../tasks/synthesis/index.js'
-import { shareOption, worldsOption } from '../options.js'
+import { environmentsOption, shareOption } from '../options.js'
 import { probe } from '../probe.js'
 import { tables } from './probe.js'
 
@@ -44,19 +44,19 @@ interface SynthesizeOptions {
   examples: number
   out: string
   seed: number
-  worlds: string[]
-  heldOutWorlds: string[]
+  environments: string[]
+  heldOutEnvironments: string[]
   profile: string
   validation: number
   heldOut: number
-  policies: number
+  domainRules: number
   workers: number
-  teacher?: string
-  teacherName?: string
-  teacherModel?: string
-  teacherRequests: number
-  teacherTokens: number
-  teacherPrice?: Price
+  paraphraser?: string
+  paraphraserName?: string
+  paraphraserModel?: string
+  paraphraserRequests: number
+  paraphraserTokens: number
+  paraphraserPrice?: Price
 }
 
 /** The size of the paper's data set (section 3.2). */
@@ -69,8 +69,8 @@ export function addSynthesizeCommand(program: Command): void {
     .requiredOption('--out <folder>', 'where the data set goes; must not exist yet')
     .option('--examples <number>', 'how many', integerOption(1, 1_000_000), PAPER_SIZE)
     .option('--seed <number>', 'the same seed gives the same bytes', integerOption(0, 0xffffffff), 0)
-    .addOption(worldsOption())
-    .option('--held-out-worlds <names...>', 'worlds that only the held-out split may use', [])
+    .addOption(environmentsOption())
+    .option('--held-out-environments <names...>', 'worlds that only the held-out split may use', [])
     .addOption(
       new Option('--profile <name>', 'paper: everything; demo: short tasks in the words of the demo model')
         .choices([...PROFILES.keys()])
@@ -79,7 +79,7 @@ export function addSynthesizeCommand(program: Command): void {
     .option('--validation <share>', 'share of the examples for validation', shareOption, SPLIT_SHARES.validation)
     .option('--held-out <share>', 'share of the examples that is held out', shareOption, SPLIT_SHARES['held-out'])
     .option(
-      '--policies <share>',
+      '--domain-rules <share>',
       'share of the tasks with a policy per world that the assistant must keep to',
       shareOption,
       0,
@@ -90,24 +90,33 @@ export function addSynthesizeCommand(program: Command): void {
         .default(availableParallelism(), 'the cores'),
     )
     .addOption(
-      new Option('--teacher <url>', 'a server with OpenAI’s chat completions puts the words').conflicts('teacherModel'),
+      new Option('--paraphraser <url>', 'a server with OpenAI’s chat completions puts the words').conflicts(
+        'teacherModel',
+      ),
     )
-    .option('--teacher-name <model>', 'model of that server; default: the first that it lists')
-    .option('--teacher-model <gguf>', 'a model file puts the words, in this process')
-    .option('--teacher-requests <number>', 'requests it may take', integerOption(1, 100_000_000), 50_000)
-    .option('--teacher-tokens <number>', 'tokens it may take, prompts included', integerOption(1, 2 ** 40), 100_000_000)
-    .option('--teacher-price <prompt,reply>', 'what a million tokens cost, to show what was spent', priceOption)
+    .option('--paraphraser-name <model>', 'model of that server; default: the first that it lists')
+    .option('--paraphraser-model <gguf>', 'a model file puts the words, in this process')
+    .option('--paraphraser-requests <number>', 'requests it may take', integerOption(1, 100_000_000), 50_000)
+    .option(
+      '--paraphraser-tokens <number>',
+      'tokens it may take, prompts included',
+      integerOption(1, 2 ** 40),
+      100_000_000,
+    )
+    .option('--paraphraser-price <prompt,reply>', 'what a million tokens cost, to show what was spent', priceOption)
     .action(synthesize)
 }
 
 async function synthesize(options: SynthesizeOptions, command: Command): Promise<void> {
-  const worlds = await worldsNamed(options.worlds)
-  const unknown = options.heldOutWorlds.find((name) => !worlds.some((world) => world.name === name))
-  if (unknown !== undefined) command.error(`--held-out-worlds: ${unknown} is not one of the worlds in use`)
-  checkPolicies(options, worlds)
+  const environments = await environmentsNamed(options.environments)
+  const unknown = options.heldOutEnvironments.find(
+    (name) => !environments.some((environment) => environment.name === name),
+  )
+  if (unknown !== undefined) command.error(`--held-out-environments: ${unknown} is not one of the worlds in use`)
+  checkDomainRules(options, environments)
   const out = resolve(options.out)
   if (existsSync(out)) throw new DatasetError('already_there', `${out} exists. Remove it, or name another folder.`)
-  const plan = planOf(options, worlds)
+  const plan = planOf(options, environments)
   const finished = await openFinishedBatches(`${out}.parts`, { ...plan, program: await programHash() })
   const stop = new AbortController()
   const interrupt = (): void =>
@@ -120,10 +129,10 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, interrupt)
   const progress = createProgress()
   const workers = createWorkers(options.workers)
-  let teacher: Teacher | undefined
+  let paraphraser: Paraphraser | undefined
   try {
     // Before hours of work, not after: a teacher that is away is noticed here.
-    teacher = await teacherFor(options, worlds, plan, `${out}.teacher`, stop.signal)
+    paraphraser = await paraphraserFor(options, environments, plan, `${out}.teacher`, stop.signal)
     const { examples, drops, missing } = await produce(plan, {
       workers,
       threads: options.workers,
@@ -134,11 +143,11 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
     progress.say('writing the data set …')
     const lacking = missing.reduce((sum, { count }) => sum + count, 0)
     const wanted = options.examples - lacking
-    const words = teacher && {
-      teacher,
-      onWords: (report: TeacherReport) => progress.showWords(report, wanted, options.teacherPrice),
+    const words = paraphraser && {
+      paraphraser,
+      onWords: (report: ParaphraserReport) => progress.showWords(report, wanted, options.paraphraserPrice),
     }
-    await write(out, plan, worlds, examples(), { drops, missing }, words, stop.signal)
+    await write(out, plan, environments, examples(), { drops, missing }, words, stop.signal)
     await finished.remove()
     progress.say(
       `${countOf(options.examples - lacking, 'example')} ${options.examples - lacking === 1 ? 'is' : 'are'} in ${out}; its README.md describes them`,
@@ -154,7 +163,7 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
     throw stop.signal.aborted ? stop.signal.reason : error
   } finally {
     progress.close()
-    await teacher?.close()
+    await paraphraser?.close()
     await workers.close()
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, interrupt)
   }
@@ -170,19 +179,28 @@ const saidMissing = (missing: readonly Missing[]): string =>
   missing.map(({ kind, split, count }) => `${count} ${kind} of ${split}`).join(', ')
 
 function planOf(
-  { worlds: named, heldOutWorlds, profile, seed, examples, validation, heldOut, policies }: SynthesizeOptions,
-  worlds: readonly ServerDefinition[],
+  {
+    environments: named,
+    heldOutEnvironments,
+    profile,
+    seed,
+    examples,
+    validation,
+    heldOut,
+    domainRules,
+  }: SynthesizeOptions,
+  environments: readonly Environment[],
 ): Plan {
   const composition: Composition =
     profile === 'paper' ? compositionOf(examples) : { 'multi-turn': examples, clarification: 0, abstention: 0 }
   return {
     recipe: {
-      worlds: worlds.map(({ name }) => name),
-      heldOutWorlds,
+      environments: environments.map(({ name }) => name),
+      heldOutEnvironments,
       profile,
       seed,
-      ...(policies > 0 ? { policies } : {}),
-      ...outsideOf(named, worlds),
+      ...(domainRules > 0 ? { domainRules } : {}),
+      ...outsideOf(named, environments),
     },
     composition,
     shares: { validation, 'held-out': heldOut },
@@ -190,45 +208,48 @@ function planOf(
 }
 
 /** @throws SynthesisError `no_policies` where tasks are to have policies and cannot */
-function checkPolicies({ policies, profile }: SynthesizeOptions, worlds: readonly ServerDefinition[]): void {
-  if (policies === 0) return
+function checkDomainRules({ domainRules, profile }: SynthesizeOptions, environments: readonly Environment[]): void {
+  if (domainRules === 0) return
   if (PROFILES.get(profile)!.speech === 'plain')
     throw new SynthesisError(
       'no_policies',
-      `the ${profile} profile has no system message that could hold policies: leave --policies out`,
+      `the ${profile} profile has no system message that could hold policies: leave --domain-rules out`,
     )
-  if (worlds.every(({ policy }) => policy === undefined))
-    throw new SynthesisError('no_policies', 'none of these worlds has a policy: use others, or leave --policies out')
+  if (environments.every(({ domainRules }) => domainRules === undefined))
+    throw new SynthesisError(
+      'no_policies',
+      'none of these worlds has a policy: use others, or leave --domain-rules out',
+    )
 }
 
 /** `4 of the 20 worlds of the project, and the world library from outside it (code 1a2b…)`. */
-function partOfProject(worlds: readonly ServerDefinition[]): string {
-  const own = (server: ServerDefinition): boolean => server.codeSha256 === undefined
+function partOfProject(environments: readonly Environment[]): string {
+  const own = (environment: Environment): boolean => environment.codeSha256 === undefined
   const all = [...CATALOGUE.values()].filter(own).length
-  const outside = worlds
-    .filter((server) => !own(server))
+  const outside = environments
+    .filter((environment) => !own(environment))
     .map(({ name, codeSha256 }) => `, and the world ${name} from outside it (code ${codeSha256})`)
-  return `${worlds.filter(own).length} of the ${all} worlds of the project${outside.join('')}`
+  return `${environments.filter(own).length} of the ${all} worlds of the project${outside.join('')}`
 }
 
 /** What worker threads have to know of worlds from outside the project; nothing where there are none. */
-function outsideOf(named: readonly string[], worlds: readonly ServerDefinition[]): Pick<Recipe, 'outside'> {
-  const folders = named.filter(isWorldFolder).map((folder) => resolve(folder))
+function outsideOf(named: readonly string[], environments: readonly Environment[]): Pick<Recipe, 'outside'> {
+  const folders = named.filter(isEnvironmentFolder).map((folder) => resolve(folder))
   if (folders.length === 0) return {}
-  return { outside: { folders, codeSha256: worlds.flatMap(({ codeSha256 }) => codeSha256 ?? []) } }
+  return { outside: { folders, codeSha256: environments.flatMap(({ codeSha256 }) => codeSha256 ?? []) } }
 }
 
 async function write(
   out: string,
   { recipe, composition, shares }: Plan,
-  worlds: readonly ServerDefinition[],
+  environments: readonly Environment[],
   examples: AsyncIterable<Example>,
   { drops, missing }: { readonly drops: Drops; readonly missing: readonly Missing[] },
   words: Words | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  const teacher = words?.teacher
-  const catalogue = new Map(worlds.map((server) => [server.name, server]))
+  const paraphraser = words?.paraphraser
+  const catalogue = new Map(environments.map((environment) => [environment.name, environment]))
   const sanity = createSanityCheck(catalogue)
   const baselines = createBaselineCheck(catalogue)
   const heldOut: Example[] = []
@@ -251,16 +272,16 @@ async function write(
       settings: {
         composition,
         shares,
-        heldOutWorlds: recipe.heldOutWorlds,
-        ...(recipe.policies === undefined ? {} : { policies: recipe.policies }),
-        ...(teacher ? { teacher: teacher.name } : {}),
+        heldOutEnvironments: recipe.heldOutEnvironments,
+        ...(recipe.domainRules === undefined ? {} : { domainRules: recipe.domainRules }),
+        ...(paraphraser ? { paraphraser: paraphraser.name } : {}),
       },
-      ...(teacher ? { wordsBy: teacher.name } : {}),
+      ...(paraphraser ? { wordsBy: paraphraser.name } : {}),
       provenance: [
         `Made by \`prove-lab synthesize\` with the profile \`${recipe.profile}\` and the seed ${recipe.seed}.`,
-        `${partOfProject(worlds)} took part; every call was executed in them.`,
-        teacher
-          ? `The language model ${teacher.name} put the words of those examples whose \`speech\` is \`teacher\`; the embedded speaker those of the others.`
+        `${partOfProject(environments)} took part; every call was executed in them.`,
+        paraphraser
+          ? `The language model ${paraphraser.name} put the words of those examples whose \`speech\` is \`teacher\`; the embedded speaker those of the others.`
           : 'The words are those of the embedded speaker: no language model took part.',
         ...(missing.length === 0
           ? []
@@ -271,7 +292,7 @@ async function write(
         drops,
         sanity: sanity.finish(),
         baselines: baselines.finish(),
-        ...(heldOut.length === 0 ? {} : { probes: tables(await probe(heldOut, createTaskStage(catalogue), signal)) }),
+        ...(heldOut.length === 0 ? {} : { probes: tables(await probe(heldOut, createTaskRuntime(catalogue), signal)) }),
       }),
     },
     catalogue,
@@ -279,50 +300,57 @@ async function write(
 }
 
 /** The language model that puts the words, if one was named. Its replies are kept when the data set is complete: without them its bytes cannot be made again. */
-async function teacherFor(
-  { teacher, teacherName, teacherModel, teacherRequests, teacherTokens, workers }: SynthesizeOptions,
-  worlds: readonly ServerDefinition[],
+async function paraphraserFor(
+  {
+    paraphraser,
+    paraphraserName,
+    paraphraserModel,
+    paraphraserRequests,
+    paraphraserTokens,
+    workers,
+  }: SynthesizeOptions,
+  environments: readonly Environment[],
   { recipe }: Plan,
   cacheFolder: string,
   signal: AbortSignal,
-): Promise<Teacher | undefined> {
+): Promise<Paraphraser | undefined> {
   const apiKey = process.env.OPENAI_API_KEY
   const source: Source | undefined =
-    teacher !== undefined
+    paraphraser !== undefined
       ? {
           kind: 'server',
-          url: teacher,
-          ...(teacherName === undefined ? {} : { model: teacherName }),
+          url: paraphraser,
+          ...(paraphraserName === undefined ? {} : { model: paraphraserName }),
           ...(apiKey === undefined ? {} : { apiKey }),
         }
-      : teacherModel !== undefined
-        ? { kind: 'file', modelPath: resolve(teacherModel), threads: workers, gpu: 'auto', contextSize: 8192 }
+      : paraphraserModel !== undefined
+        ? { kind: 'file', modelPath: resolve(paraphraserModel), threads: workers, gpu: 'auto', contextSize: 8192 }
         : undefined
   if (!source) return undefined
   if (PROFILES.get(recipe.profile)!.speech === 'plain') {
     throw new SynthesisError(
-      'no_teacher',
+      'no_paraphraser',
       'the demo profile speaks in the words of the demo model: leave the teacher out',
     )
   }
-  return createTeacher(
+  return createParaphraser(
     {
       source,
-      catalogue: new Map(worlds.map((server) => [server.name, server])),
+      catalogue: new Map(environments.map((environment) => [environment.name, environment])),
       cacheFolder,
-      budget: { requests: teacherRequests, tokens: teacherTokens },
+      budget: { requests: paraphraserRequests, tokens: paraphraserTokens },
     },
     signal,
   )
 }
 
 /** Examples in flight at a teacher: a server batches them. */
-const TEACHER_CONCURRENCY = 8
+const PARAPHRASER_CONCURRENCY = 8
 
 /** A teacher, and who hears how far it is. */
 interface Words {
-  readonly teacher: Teacher
-  onWords(report: TeacherReport): void
+  readonly paraphraser: Paraphraser
+  onWords(report: ParaphraserReport): void
 }
 
 async function* inWordsOf(
@@ -334,13 +362,13 @@ async function* inWordsOf(
     yield* examples
     return
   }
-  const { teacher, onWords } = words
+  const { paraphraser, onWords } = words
   const context = { today: SESSION_START.slice(0, 10), signal }
-  for await (const { example } of rephraseAll(examples, teacher, context, TEACHER_CONCURRENCY)) {
-    onWords(teacher.report())
+  for await (const { example } of rephraseAll(examples, paraphraser, context, PARAPHRASER_CONCURRENCY)) {
+    onWords(paraphraser.report())
     yield example
   }
-  const { rephrased, kept, requests, problems } = teacher.report()
+  const { rephrased, kept, requests, problems } = paraphraser.report()
   process.stderr.write(
     `the teacher put the words of ${rephrased} examples, ${kept} kept theirs, ${requests} requests ${JSON.stringify(problems)}\n`,
   )
@@ -367,7 +395,7 @@ function createProgress() {
       draw(line, kept / wanted)
     },
     /** How far a teacher is, what it has taken and, where its price is known, cost, and when it will be done. */
-    showWords(report: TeacherReport, wanted: number, price: Price | undefined): void {
+    showWords(report: ParaphraserReport, wanted: number, price: Price | undefined): void {
       if (since === undefined) [since, tenths] = [performance.now(), -1]
       draw(saidWords(report, wanted, price, (performance.now() - since) / 1000), report.examples / wanted)
     },
@@ -381,7 +409,7 @@ function createProgress() {
 
 /** `######## 120 of 500 examples in the teacher's words (96 put, 24 kept), 310 requests, 402,000 + 61,000 tokens, 0.24, 12 min left`. */
 export function saidWords(
-  { examples, rephrased, kept, fromCache, requests, ...tokens }: TeacherReport,
+  { examples, rephrased, kept, fromCache, requests, ...tokens }: ParaphraserReport,
   wanted: number,
   price: Price | undefined,
   seconds: number,

@@ -1,5 +1,11 @@
 import type { SealedManifest } from '../../proto/index.js'
-import { DIALECTS, type Estimate, type Interval, meanInterval, shareInterval } from '../../rollout/episode/index.js'
+import {
+  type Estimate,
+  type Interval,
+  meanInterval,
+  shareInterval,
+  TOOL_CALL_FORMATS,
+} from '../../rollout/episode/index.js'
 import type { Provenance } from './pulled-folder.js'
 
 export const CARD_FILE = 'README.md'
@@ -38,8 +44,8 @@ export function modelCard({ manifest, manifestId }: SealedManifest, provenance: 
           ['LoRA', `rank ${adapter.rank}, alpha ${adapter.alpha}, on ${adapter.targetModules.map(code).join(', ')}`],
         ] as const)
       : []),
-    ['tool calls', `dialect ${code(policy.dialect)}`],
-    ['thinks before it speaks', THINKS[String(DIALECTS.get(policy.dialect)?.thinking ?? null)]!],
+    ['tool calls', `dialect ${code(policy.toolCallFormat)}`],
+    ['thinks before it speaks', THINKS[String(TOOL_CALL_FORMATS.get(policy.toolCallFormat)?.thinking ?? null)]!],
     ['reward', `preset ${code(policy.reward)}`],
     ['sampled with', `caches of ${code(policy.cacheType)}`],
     [

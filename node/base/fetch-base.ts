@@ -9,13 +9,13 @@ import type { ModelCache } from './model-cache.js'
 /** A node needs some besides, for groups, verdicts and adapters. */
 const SPARE_BYTES = 256 * 1024 * 1024
 
-export const roomFor = async ({ sha256, sizeBytes }: InvitedBase, cache: ModelCache): Promise<DownloadRoom> => ({
+export const capacityFor = async ({ sha256, sizeBytes }: InvitedBase, cache: ModelCache): Promise<DownloadRoom> => ({
   missing: Math.max(0, sizeBytes - (await cache.begunBytes(sha256))),
   free: await cache.freeBytes(),
 })
 
 /** @throws NodeError `no_room` */
-export function checkRoom({ missing, free }: DownloadRoom, { name }: InvitedBase, { store }: ModelCache): void {
+export function checkCapacity({ missing, free }: DownloadRoom, { name }: InvitedBase, { store }: ModelCache): void {
   const needed = missing + SPARE_BYTES
   if (free >= needed) return
   throw new NodeError(

@@ -3,7 +3,7 @@ import { type Clock, type SnapshotExchange, TransportError } from '../../swarm/i
 import { NodeError } from '../errors.js'
 import { agreementsIn, type JoinPlan } from '../join-plan.js'
 import type { NodeProgress } from '../progress.js'
-import { checkRoom, fetchBaseModel, roomFor } from './fetch-base.js'
+import { capacityFor, checkCapacity, fetchBaseModel } from './fetch-base.js'
 import { type BaseModel, checkGivenModel, findBaseModel } from './find-base.js'
 import { openModelCache } from './model-cache.js'
 import { webSource } from './web-source.js'
@@ -47,10 +47,10 @@ export async function obtainBaseModel(parts: ObtainBaseParts, signal: AbortSigna
   const found = given
     ? { ...given, from: 'given' as const }
     : await findBaseModel(base.sha256, { packaged, cache }, signal)
-  const room = found ? null : await roomFor(base, cache)
-  const plan: JoinPlan = { runId, operator, purpose, base, from: found?.from ?? 'download', room }
+  const capacity = found ? null : await capacityFor(base, cache)
+  const plan: JoinPlan = { runId, operator, purpose, base, from: found?.from ?? 'download', capacity }
   onProgress({ type: 'invited', plan })
-  if (room) checkRoom(room, base, cache)
+  if (capacity) checkCapacity(capacity, base, cache)
   const agreements = agreementsIn(dataDir)
   if (!(await agreements.has(plan))) {
     if (!(await agree(plan, signal))) throw new NodeError('declined', 'nothing was fetched')

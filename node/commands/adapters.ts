@@ -163,18 +163,18 @@ const withLibrary = async (
 const nameOf = (role: string): string => PUBLISHED_FILES.find((file) => file.role === role)?.name ?? role
 
 function details({ manifest, manifestId }: SealedManifest): object {
-  const { version, round, createdAtMs, policy, blobs, termsId } = manifest
+  const { version, round, createdAtMs, policy, blobs, configurationId } = manifest
   const files = blobs.map(({ role, sizeBytes, sha256 }) => ({ name: nameOf(role), role, sizeBytes, sha256 }))
-  const { base, adapter, dialect, reward, cacheType } = policy
+  const { base, adapter, toolCallFormat, reward, cacheType } = policy
   return {
     version,
     round,
     createdAt: new Date(createdAtMs).toISOString(),
     manifestId,
-    termsId,
+    configurationId,
     base,
     adapter,
-    dialect,
+    toolCallFormat,
     reward,
     cacheType,
     files,
@@ -198,7 +198,7 @@ function listing(versions: readonly ListedVersion[], sources: readonly string[])
 
 function description({ manifest, manifestId }: SealedManifest): string {
   const { version, round, policy, createdAtMs, blobs } = manifest
-  const { base, adapter, dialect, reward, cacheType } = policy
+  const { base, adapter, toolCallFormat, reward, cacheType } = policy
   const lines = [
     `version ${version} of ${base.name}, ${new Date(createdAtMs).toISOString()}`,
     ...blobs.map(
@@ -207,7 +207,7 @@ function description({ manifest, manifestId }: SealedManifest): string {
     `round ${round}, manifest ${manifestId}`,
     `base ${base.name} ${base.quantisation}, SHA-256 ${base.ggufSha256}`,
     ...(adapter ? [`LoRA rank ${adapter.rank}, alpha ${adapter.alpha}, on ${adapter.targetModules.join(', ')}`] : []),
-    `tool calls in the dialect ${dialect}, reward ${reward}`,
+    `tool calls in the dialect ${toolCallFormat}, reward ${reward}`,
     `sampled with caches of ${cacheType}`,
   ]
   return `${lines.join('\n')}\n`

@@ -52,11 +52,11 @@ async function runBench(options: BenchOptions & LimitSettings & { cpu: boolean }
   for (const name of ['SIGINT', 'SIGTERM'] as const)
     process.on(name, () => (stop.signal.aborted ? process.exit(130) : stop.abort(new Error('stopped'))))
   const limits = changed(changed(DEFAULTS, await readLimits(dataDir)), givenLimits(options))
-  const trial = { lanes: options.group, promptTokens: options.prompt, sampledTokens: options.tokens }
+  const trial = { slots: options.group, promptTokens: options.prompt, sampledTokens: options.tokens }
   const model = await modelOf(options, stop.signal)
   try {
     const measured = await withEngine(
-      { modelPath: model.path, contextSize: contextFor(trial), lanes: trial.lanes },
+      { modelPath: model.path, contextSize: contextFor(trial), slots: trial.slots },
       limits,
       async (parts) => {
         // The first tokens pay for what the system has not read of the file yet.
@@ -93,7 +93,7 @@ async function modelOf(
 
 interface BenchReport {
   readonly model: string
-  readonly lanes: number
+  readonly slots: number
   readonly promptTokens: number
   readonly sampledTokens: number
   readonly promptPerSecond: number
@@ -108,7 +108,7 @@ const text = (report: BenchReport, { threads }: LimitSettings): string =>
   [
     `model     ${report.model}`,
     `engine    ${report.backend}, ${countOf(threads ?? DEFAULTS.threads, 'CPU thread')}`,
-    `group     ${report.lanes} rollouts, ${report.promptTokens} tokens of prompt, ${report.sampledTokens} sampled in each`,
+    `group     ${report.slots} rollouts, ${report.promptTokens} tokens of prompt, ${report.sampledTokens} sampled in each`,
     `prompt    ${report.promptPerSecond.toFixed(0)} tokens/s`,
     `sampling  ${report.sampledPerSecond.toFixed(1)} tokens/s in all rollouts together`,
     `memory    ${inBytes(report.memoryBytes)} in the engine's process`,

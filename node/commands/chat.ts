@@ -3,13 +3,13 @@ import { styleText } from 'node:util'
 import { type Command, InvalidArgumentError } from 'commander'
 import { EpisodeError } from '../../rollout/episode/index.js'
 import { ConversationError, createTable, type Table, type TableNews } from '../../rollout/inference/index.js'
-import { CATALOGUE, isWorldFolder, worldsNamed } from '../../servers/catalogue.js'
-import type { ServerDefinition } from '../../servers/kernel/index.js'
+import { CATALOGUE, environmentsNamed, isEnvironmentFolder } from '../../servers/catalogue.js'
+import type { Environment } from '../../servers/kernel/index.js'
 import { type ModelOptions, openNamedPolicy, wholeNumber, withModelOptions } from './model-options.js'
 import { stopSignal } from './stop-signal.js'
 
 interface ChatOptions extends ModelOptions {
-  readonly worlds: readonly string[]
+  readonly environments: readonly string[]
   readonly tools?: ReadonlySet<string>
   readonly seed: number
   readonly temperature: number
@@ -22,23 +22,23 @@ const SHOWN_CHARS = 400
 export function addChatCommand(program: Command): void {
   withModelOptions(program.command('chat').description('Talk to an adapter that is at work on worlds'))
     .requiredOption(
-      '--worlds <names>',
+      '--environments <names>',
       'worlds to work on, with commas between them; folders of your own begin with ./ or /',
-      worldsOption,
+      environmentsOption,
     )
     .option('--tools <names>', 'offer only these tools of theirs', (text: string) => new Set(text.split(',')))
     .option('--seed <number>', 'of the worlds and of the draws', wholeNumber(0, 0xffff_ffff), 0)
     .option('--temperature <number>', '0 takes the likeliest token, 1 is the policy itself', temperatureOption, 1)
     .action(async (folder: string | undefined, options: ChatOptions) => {
       const stop = stopSignal()
-      const worlds = await worldsNamed(options.worlds)
-      checkTools(worlds, options)
+      const environments = await environmentsNamed(options.environments)
+      checkTools(environments, options)
       const policy = await openNamedPolicy(folder, options, 1, stop)
       try {
         const { seed, temperature, tools = null } = options
-        const table = await createTable(policy, { worlds, seed, tools, temperature, drawSeed: seed })
+        const table = await createTable(policy, { environments, seed, tools, temperature, drawSeed: seed })
         try {
-          const names = worlds.map(({ name }) => name).join(', ')
+          const names = environments.map(({ name }) => name).join(', ')
           process.stderr.write(
             `${policy.name} with ${table.tools.length} tools of ${names}. /reset begins anew, /quit ends.\n`,
           )
@@ -126,9 +126,9 @@ const shown = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
   text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd')
 
-function worldsOption(text: string): string[] {
+function environmentsOption(text: string): string[] {
   return [...new Set(text.split(','))].map((name) => {
-    if (isWorldFolder(name) || CATALOGUE.has(name)) return name
+    if (isEnvironmentFolder(name) || CATALOGUE.has(name)) return name
     throw new InvalidArgumentError(`there is no world ${name}; there are ${[...CATALOGUE.keys()].join(', ')}`)
   })
 }
@@ -139,11 +139,13 @@ function temperatureOption(text: string): number {
   return value
 }
 
-function checkTools(worlds: readonly ServerDefinition[], { tools }: ChatOptions): void {
-  const stranger = [...(tools ?? [])].find((name) => !worlds.some((world) => world.toolsByName.has(name)))
+function checkTools(environments: readonly Environment[], { tools }: ChatOptions): void {
+  const stranger = [...(tools ?? [])].find(
+    (name) => !environments.some((environment) => environment.toolsByName.has(name)),
+  )
   if (stranger !== undefined)
     throw new ConversationError(
       'unknown_tool',
-      `${worlds.map(({ name }) => name).join(' and ')} have no tool ${stranger}`,
+      `${environments.map(({ name }) => name).join(' and ')} have no tool ${stranger}`,
     )
 }

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { PRIVATE_UMASK } from '../../common/control/index.js'
 import { countOf } from '../../common/errors/index.js'
 import { isTeamName, LIMITS } from '../../proto/index.js'
-import { withWorldFolders } from '../../servers/environment-option.js'
+import { withEnvironmentFolders } from '../../servers/environment-option.js'
 import { createStderrLogger } from '../../swarm/index.js'
 import { type JoinPlan, planText } from '../join-plan.js'
 import type { LimitSettings } from '../limits/settings.js'
@@ -33,7 +33,7 @@ const teamOption = (text: string): string => {
 
 /** `prove-node join`: work for a run. */
 export function addJoinCommand(program: Command): void {
-  const join = withWorldFolders(program.command('join'))
+  const join = withEnvironmentFolders(program.command('join'))
     .description('Generate rollouts for a run until it is complete, or the node is stopped')
     .argument(...RUN_ARGUMENT, runArgument)
     .option('--data-dir <folder>', 'identity, unsent groups, verdicts, limits and fetched base models', dataFolder)

@@ -1,46 +1,48 @@
 import type { Command } from 'commander'
 import { countOf } from '../../common/errors/index.js'
-import type { Board, BoardKey } from '../../proto/index.js'
+import type { Leaderboard, LeaderboardKey } from '../../proto/index.js'
 import { type JoinAddress, readKey } from '../../swarm/index.js'
-import { fetchBoard } from '../fetch-leaderboard.js'
+import { fetchLeaderboard } from '../fetch-leaderboard.js'
 import { type NamedRun, nodeOption, RUN_ARGUMENT, runArgument } from './arguments.js'
 import { dataFolder } from './defaults.js'
 import { stopSignal } from './stop-signal.js'
 
-interface BoardOptions {
+interface LeaderboardOptions {
   readonly from: readonly JoinAddress[]
   readonly dataDir: string
   readonly json: boolean
 }
 
 /** `prove-node board`: who has earned how much in a run, as its key has signed it. */
-export function addBoardCommand(program: Command): void {
+export function addLeaderboardCommand(program: Command): void {
   program
-    .command('board')
+    .command('leaderboard')
     .description('Keys and teams of a run by credit, and where you stand')
     .argument(...RUN_ARGUMENT, runArgument)
     .option('--from <address>', 'a node of the run to ask too, ending in /p2p/ and its key; repeatable', nodeOption, [])
     .option('--data-dir <folder>', 'data directory of your node', dataFolder)
     .option('--json', 'one JSON object on stdout', false)
-    .action(async (run: () => Promise<NamedRun>, { from, dataDir, json }: BoardOptions) => {
+    .action(async (run: () => Promise<NamedRun>, { from, dataDir, json }: LeaderboardOptions) => {
       const { coordinator } = await run()
       const own = (await readKey(dataDir))?.peerId ?? null
-      const board = await fetchBoard([coordinator, ...from], coordinator.peerId, own, stopSignal())
+      const leaderboard = await fetchLeaderboard([coordinator, ...from], coordinator.peerId, own, stopSignal())
       process.stdout.write(
-        json ? `${JSON.stringify({ run: coordinator.peerId, ...board, own })}\n` : boardText(board, own),
+        json
+          ? `${JSON.stringify({ run: coordinator.peerId, ...leaderboard, own })}\n`
+          : leaderboardText(leaderboard, own),
       )
     })
 }
 
 /** @param own  key whose line is marked, wherever it stands */
-export function boardText(
-  { version, issuedAtMs, keys, teams, allKeys, allTeams, asked }: Board,
+export function leaderboardText(
+  { version, issuedAtMs, keys, teams, allKeys, allTeams, asked }: Leaderboard,
   own: string | null,
 ): string {
   const head = `version ${version}, ${new Date(issuedAtMs).toISOString()}`
   if (keys.length === 0) return `${head}: nobody has earned anything yet\n`
   const width = Math.max(...keys.map(({ credit }) => points(credit).length))
-  const keyLine = (rank: number, { peerId, team, credit }: BoardKey): string => {
+  const keyLine = (rank: number, { peerId, team, credit }: LeaderboardKey): string => {
     const mark = peerId === own ? '*' : ' '
     return `${mark}${String(rank).padStart(5)}  ${points(credit).padStart(width)}  ${peerId}${team === null ? '' : `  ${team}`}`
   }

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { SealedManifest } from '../../proto/index.js'
 import { type AdapterFile, hashFile } from '../../rollout/engine/index.js'
-import { DEFAULT_RULES, dialectNamed } from '../../rollout/episode/index.js'
+import { DEFAULT_RULES, toolCallFormatNamed } from '../../rollout/episode/index.js'
 import { openPolicy, type PolicyOptions, type ServedPolicy } from '../../rollout/inference/index.js'
 import { checkPulledFolder } from '../adapters/pulled-folder.js'
 import { findBaseModel, readBaseModel } from '../base/find-base.js'
@@ -15,7 +15,7 @@ import { dataFolder, demoModel } from './defaults.js'
 export interface ModelOptions {
   readonly model?: string
   readonly adapter?: string
-  readonly dialect: string
+  readonly toolCallFormat: string
   readonly context?: number
   readonly threads: number
   readonly cpu: boolean
@@ -40,7 +40,11 @@ export function withModelOptions(command: Command): Command {
     )
     .option('--model <gguf>', 'the base model; default: the one that was fetched, or came with this program')
     .option('--adapter <gguf>', 'an adapter’s GGUF, in place of a folder; without either, the bare base')
-    .option('--dialect <name>', 'how the model writes tool calls, where no folder says it', DEFAULT_RULES.dialect)
+    .option(
+      '--tool-call-format <name>',
+      'how the model writes tool calls, where no folder says it',
+      DEFAULT_RULES.toolCallFormat,
+    )
     .option(
       '--context <tokens>',
       'longest conversation; default: the run’s longest rollout, or 2048',
@@ -62,13 +66,13 @@ export function withModelOptions(command: Command): Command {
 export async function openNamedPolicy(
   folder: string | undefined,
   options: ModelOptions,
-  lanes: number,
+  slots: number,
   signal: AbortSignal,
 ): Promise<ServedPolicy> {
   if (folder !== undefined && options.adapter !== undefined)
     throw new NodeError('bad_folder', 'name a folder or --adapter, not both')
   const { cpu, threads } = options
-  const machine = { lanes, threads, gpu: cpu ? (false as const) : ('auto' as const) }
+  const machine = { slots, threads, gpu: cpu ? (false as const) : ('auto' as const) }
   if (folder === undefined) return openPolicy({ ...(await namedFiles(options, signal)), ...machine }, signal)
   const sealed = await wholeAdapter(folder, signal)
   const policy = await openPolicy({ ...(await namedFolder(folder, sealed, options, signal)), ...machine }, signal)
@@ -81,7 +85,7 @@ export async function openNamedPolicy(
   }
 }
 
-type NamedPolicy = Omit<PolicyOptions, 'lanes' | 'threads' | 'gpu'>
+type NamedPolicy = Omit<PolicyOptions, 'slots' | 'threads' | 'gpu'>
 
 const DEFAULT_CONTEXT = 2048
 
@@ -89,7 +93,7 @@ async function namedFiles(options: ModelOptions, signal: AbortSignal): Promise<N
   const { model: modelPath = demoModel, adapter: path, context: contextSize = DEFAULT_CONTEXT } = options
   const adapter: AdapterFile | null = path === undefined ? null : { path, sha256: await hashFile(path, signal) }
   const name = basename(path ?? modelPath).replace(/\.gguf$/, '')
-  return { name, modelPath, adapter, dialect: dialectNamed(options.dialect), contextSize }
+  return { name, modelPath, adapter, toolCallFormat: toolCallFormatNamed(options.toolCallFormat), contextSize }
 }
 
 /** The manifest of a pulled folder whose adapter is what was published. @throws NodeError `bad_folder` */
@@ -106,13 +110,13 @@ async function namedFolder(
   options: ModelOptions,
   signal: AbortSignal,
 ): Promise<NamedPolicy> {
-  const { base, adapter, dialect } = manifest.policy
+  const { base, adapter, toolCallFormat } = manifest.policy
   const { rank, alpha, targetModules, sha256 } = adapter!
   return {
     name: `${base.name}-v${manifest.version}`,
     modelPath: await basePath(base, options, signal),
     adapter: { path: join(folder, 'adapter.gguf'), sha256, shape: { rank, alpha, targetModules } },
-    dialect: dialectNamed(dialect),
+    toolCallFormat: toolCallFormatNamed(toolCallFormat),
     contextSize: options.context ?? manifest.limits.maxRolloutTokens,
   }
 }

@@ -11,7 +11,7 @@ interface ServeOptions extends ModelOptions {
   readonly host: string
   readonly token?: string
   readonly name?: string
-  readonly lanes: number
+  readonly slots: number
 }
 
 /** `prove-node serve`: a published policy for programs that speak OpenAI's protocol. */
@@ -21,12 +21,12 @@ export function addServeCommand(program: Command): void {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--token <key>', 'API key that clients must send; made up where other machines can connect')
     .option('--name <id>', 'what clients call the model; default: the run’s base model and the version')
-    .option('--lanes <number>', 'answers to one request (n) at most', wholeNumber(1, 8), 1)
+    .option('--slots <number>', 'answers to one request (n) at most', wholeNumber(1, 8), 1)
     .action(async (folder: string | undefined, options: ServeOptions) => {
       const stop = stopSignal()
-      const { port, host, lanes } = options
+      const { port, host, slots } = options
       const token = options.token ?? (isLoopback(host) ? null : randomBytes(24).toString('base64url'))
-      const opened = await openNamedPolicy(folder, options, lanes, stop)
+      const opened = await openNamedPolicy(folder, options, slots, stop)
       const policy = { ...opened, name: options.name ?? opened.name }
       try {
         const onError = (error: unknown): void => {

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import writeFileAtomic from 'write-file-atomic'
 import { packageRoot } from '../../common/cli/index.js'
-import { withWorldFolders } from '../../servers/environment-option.js'
+import { withEnvironmentFolders } from '../../servers/environment-option.js'
 import type { Service } from '../background/service-file.js'
 import { type ServiceManager, serviceManagerOf } from '../background/services-here.js'
 import { RUN_ARGUMENT, runArgument } from './arguments.js'
@@ -12,7 +12,7 @@ import { dataFolder } from './defaults.js'
 
 interface InstallOptions {
   readonly dataDir: string
-  readonly worlds: readonly string[]
+  readonly environments: readonly string[]
   readonly print: boolean
 }
 
@@ -20,7 +20,7 @@ interface InstallOptions {
 export function addServiceCommands(program: Command): void {
   const service = program.command('service').description('Let the system start this node with your session')
   const [name, description] = RUN_ARGUMENT
-  withWorldFolders(service.command('install'))
+  withEnvironmentFolders(service.command('install'))
     .description('Write the file by which systemd (Linux) or launchd (macOS) runs the node; nothing is started')
     .argument(name, description, (text: string) => ({ text, named: runArgument(text) }))
     .option('--data-dir <folder>', 'data directory of the node', dataFolder)
@@ -37,14 +37,17 @@ export function addServiceCommands(program: Command): void {
 }
 
 /** Whoever installs it takes part: there is nobody to ask later. @param options  folders, also relative to where we are */
-export function serviceFor(run: string, { dataDir, worlds }: Pick<InstallOptions, 'dataDir' | 'worlds'>): Service {
+export function serviceFor(
+  run: string,
+  { dataDir, environments }: Pick<InstallOptions, 'dataDir' | 'environments'>,
+): Service {
   const folder = resolve(dataDir)
   return {
     command: [
       process.execPath,
       join(packageRoot, 'bin', 'prove-node.cjs'),
       ...['join', run.replaceAll(/\s+/g, ''), '--data-dir', folder, '--yes', '--plain'],
-      ...worlds.flatMap((world) => ['--worlds', resolve(world)]),
+      ...environments.flatMap((environment) => ['--environments', resolve(environment)]),
     ],
     workingDirectory: homedir(),
     logFile: join(folder, 'service.log'),

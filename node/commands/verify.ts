@@ -4,17 +4,17 @@ import type { Command } from 'commander'
 import { type Engine, openEngine, openTokenizer } from '../../rollout/engine/index.js'
 import { type Calibration, parseCalibration } from '../../rollout/verification/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
-import { withWorldFolders } from '../../servers/environment-option.js'
+import { withEnvironmentFolders } from '../../servers/environment-option.js'
 import { createBlobStore, readKey } from '../../swarm/index.js'
 import { findBaseModel, readBaseModel } from '../base/find-base.js'
 import { openModelCache } from '../base/model-cache.js'
 import { NodeError } from '../errors.js'
 import type { KeptGroup } from '../kept-group.js'
-import { stageFor } from '../policy-runtime.js'
+import { runtimeFor } from '../policy-runtime.js'
 import { verdictLine } from '../progress.js'
 import { publishableGroup } from '../publish-group.js'
 import type { LastGroup } from '../records.js'
-import { type VerifiedStage, verifyGroup } from '../verify.js'
+import { type VerifiedCheck, verifyGroup } from '../verify.js'
 import { dataFolder, demoModel } from './defaults.js'
 import { lastGroupOf } from './kept-records.js'
 
@@ -29,7 +29,7 @@ interface VerifyOptions {
 
 /** `prove-node verify`: judges the last group with a verdict again, without the network. Exit status 1 when a stage fails. */
 export function addVerifyCommand(program: Command): void {
-  withWorldFolders(program.command('verify'))
+  withEnvironmentFolders(program.command('verify'))
     .description('Judge your last group again, as the coordinator does, with your own engine')
     .option('--data-dir <folder>', 'data directory of the node', dataFolder)
     .option('--model <gguf>', 'the base model of the run; default: the one that was fetched, or came with this program')
@@ -42,10 +42,10 @@ export function addVerifyCommand(program: Command): void {
       for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error('stopped')))
       const record = await lastGroupOf(options.dataDir)
       if (record === null) throw new NodeError('nothing_kept', `${options.dataDir} holds no group with a verdict yet`)
-      const stages = await verify(record, options, stop.signal)
-      process.stdout.write(options.json ? `${JSON.stringify(report(record, stages))}\n` : text(record, stages))
+      const checks = await verify(record, options, stop.signal)
+      process.stdout.write(options.json ? `${JSON.stringify(report(record, checks))}\n` : text(record, checks))
       if (options.save !== undefined) await save(record, options.dataDir, options.save)
-      if (stages.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1
+      if (checks.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1
     })
 }
 
@@ -61,7 +61,7 @@ async function verify(
   { group, closedRounds }: LastGroup,
   { dataDir, model, cpu, calibration: file }: VerifyOptions,
   signal: AbortSignal,
-): Promise<VerifiedStage[]> {
+): Promise<VerifiedCheck[]> {
   const { base, adapterSha256, limits, cacheType } = group.origin
   const path = await basePath(base, dataDir, model ?? null, signal)
   const calibration = file === undefined ? null : parseCalibration(await readFile(file, 'utf8'))
@@ -71,15 +71,15 @@ async function verify(
       modelPath: path,
       threads: 1,
       contextSize: limits.maxRolloutTokens,
-      lanes: 1,
+      slots: 1,
       gpu: cpu ? false : 'auto',
       cacheType,
     })
     try {
       if (calibration) checkCalibration(calibration, group, engine.build)
       await applyPolicy(engine, join(dataDir, 'blobs'), adapterSha256, signal)
-      const theatre = stageFor(group.origin, CATALOGUE.values(), tokenizer)
-      return await verifyGroup(group, { theatre, engine, calibration, closedRounds }, signal)
+      const replayContext = runtimeFor(group.origin, CATALOGUE.values(), tokenizer)
+      return await verifyGroup(group, { replayContext, engine, calibration, closedRounds }, signal)
     } finally {
       await engine.close()
     }
@@ -132,18 +132,18 @@ function checkCalibration(
   if (differ.length > 0) throw new NodeError('wrong_calibration', `it is of another ${differ.join(' and ')}`)
 }
 
-function report({ run, group, verdicts }: LastGroup, stages: readonly VerifiedStage[]): object {
+function report({ run, group, verdicts }: LastGroup, checks: readonly VerifiedCheck[]): object {
   const { lease, round } = group.origin
   const { leaseId, taskId, version } = lease
-  return { run, leaseId, taskId, version, round, bodySha256: group.bodySha256, verdicts, stages }
+  return { run, leaseId, taskId, version, round, bodySha256: group.bodySha256, verdicts, stages: checks }
 }
 
-function text({ group, verdicts }: LastGroup, stages: readonly VerifiedStage[]): string {
+function text({ group, verdicts }: LastGroup, checks: readonly VerifiedCheck[]): string {
   const { leaseId, taskId, version, groupSize } = group.origin.lease
   const lines = [`group ${leaseId} of ${groupSize} rollouts, task ${taskId}, policy version ${version}`]
   for (const [i, verdict] of verdicts.entries()) lines.push(`verdict: ${verdictLine(verdict, verdicts[i - 1] ?? null)}`)
-  const width = Math.max(...stages.map(({ name }) => name.length))
-  for (const { name, outcome, detail } of stages)
+  const width = Math.max(...checks.map(({ name }) => name.length))
+  for (const { name, outcome, detail } of checks)
     lines.push(`${name.padEnd(width)}  ${outcome.padEnd('not checked'.length)}  ${detail}`)
   return `${lines.join('\n')}\n`
 }

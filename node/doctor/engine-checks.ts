@@ -16,7 +16,7 @@ const CUDA_DEVICE = '/dev/nvidiactl'
 export async function checkEngine({ packagedModel, limits }: Examination, signal: AbortSignal): Promise<Finding> {
   try {
     return await withEngine(
-      { modelPath: packagedModel, contextSize: 256, lanes: 1 },
+      { modelPath: packagedModel, contextSize: 256, slots: 1 },
       limits,
       async ({ engine, tokenizer }) => {
         const logprobs = await engine.score(tokenizer.tokenize(PROBE, false), 1, signal)
@@ -64,7 +64,7 @@ export async function checkBase(examination: Examination, signal: AbortSignal): 
   try {
     return await withEngine(
       {
-        ...{ modelPath: model.path, contextSize: manifest.limits.maxRolloutTokens, lanes: 1 },
+        ...{ modelPath: model.path, contextSize: manifest.limits.maxRolloutTokens, slots: 1 },
         cacheType: cacheTypeFor(manifest.policy),
       },
       examination.limits,
@@ -93,10 +93,10 @@ export async function checkSpeed(examination: Examination, signal: AbortSignal):
   if (model === null) return unknown(NOT_HERE, 'it is fetched by prove-node join')
   const manifest = await examination.manifest(signal)
   if (manifest === null) return unknown(NO_VERSION)
-  const trial = { ...TRIAL, lanes: manifest.limits.groupSize }
+  const trial = { ...TRIAL, slots: manifest.limits.groupSize }
   const speed = await withEngine(
     {
-      ...{ modelPath: model.path, contextSize: contextFor(trial), lanes: trial.lanes },
+      ...{ modelPath: model.path, contextSize: contextFor(trial), slots: trial.slots },
       cacheType: cacheTypeFor(manifest.policy),
     },
     examination.limits,
@@ -114,7 +114,7 @@ export function speedFinding(
   const leaseMs = Number(taskSpec.leaseMs)
   if (!(leaseMs > 0)) return unknown(`${rate}; the run does not say how long its leases last`)
   const usual = Math.ceil(limits.maxRolloutTokens * USUAL_SHARE)
-  const trialOf = (tokens: number) => ({ lanes: limits.groupSize, promptTokens: tokens, sampledTokens: tokens })
+  const trialOf = (tokens: number) => ({ slots: limits.groupSize, promptTokens: tokens, sampledTokens: tokens })
   const seconds = groupSeconds(speed, trialOf(usual / 2))
   const most = (LONGEST_DURATIONS * leaseMs) / 1000
   const time = (s: number): string => prettyMilliseconds(Math.ceil(s) * 1000)

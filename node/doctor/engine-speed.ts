@@ -10,7 +10,7 @@ export interface EngineSpeed {
 
 export interface SpeedTrial {
   /** Rollouts generated in lockstep. */
-  readonly lanes: number
+  readonly slots: number
   readonly promptTokens: number
   /** Sampled per rollout. */
   readonly sampledTokens: number
@@ -27,19 +27,19 @@ const TEXT = 'The parcel leaves the harbour on Tuesday, and the clerk writes dow
  * @throws EngineError; the signal's reason
  */
 export async function measureSpeed(
-  { engine, tokenizer }: { readonly engine: Pick<Engine, 'openLanes'>; readonly tokenizer: Tokenizer },
-  { lanes, promptTokens, sampledTokens }: SpeedTrial,
+  { engine, tokenizer }: { readonly engine: Pick<Engine, 'openSlots'>; readonly tokenizer: Tokenizer },
+  { slots, promptTokens, sampledTokens }: SpeedTrial,
   signal: AbortSignal,
 ): Promise<EngineSpeed> {
   const prompt = promptOf(tokenizer, promptTokens)
   const begun = performance.now()
-  const requests = Array.from({ length: lanes }, (_, lane) => ({
+  const requests = Array.from({ length: slots }, (_, slot) => ({
     prompt,
-    seeds: Array.from({ length: sampledTokens }, (_, turn) => lane * sampledTokens + turn),
+    seeds: Array.from({ length: sampledTokens }, (_, turn) => slot * sampledTokens + turn),
   }))
-  const sources = await engine.openLanes(requests, signal)
+  const sources = await engine.openSlots(requests, signal)
   // Each lane's first token comes when the prompt is computed.
-  let begunLanes = 0
+  let begunSlots = 0
   let opened = begun
   const counts = await Promise.all(
     sources.map(async (source) => {
@@ -54,7 +54,7 @@ export async function measureSpeed(
             throw error
           })
           if (turn === null) break
-          if (sampled === 0 && ++begunLanes === lanes) opened = performance.now()
+          if (sampled === 0 && ++begunSlots === slots) opened = performance.now()
           sampled += turn.tokens.length
         }
         return sampled
@@ -64,10 +64,10 @@ export async function measureSpeed(
     }),
   )
   const [promptSeconds, seconds] = [(opened - begun) / 1000, (performance.now() - opened) / 1000]
-  const after = counts.reduce((sum, count) => sum + count, 0) - lanes
+  const after = counts.reduce((sum, count) => sum + count, 0) - slots
   return {
     promptPerSecond: promptTokens / promptSeconds,
-    sampledPerSecond: after > 0 ? after / seconds : lanes / promptSeconds,
+    sampledPerSecond: after > 0 ? after / seconds : slots / promptSeconds,
   }
 }
 
@@ -83,5 +83,5 @@ function promptOf(tokenizer: Tokenizer, length: number): Token[] {
 /** How long a group takes at a speed (s). */
 export const groupSeconds = (
   { promptPerSecond, sampledPerSecond }: EngineSpeed,
-  { lanes, promptTokens, sampledTokens }: SpeedTrial,
-): number => promptTokens / promptPerSecond + (lanes * sampledTokens) / sampledPerSecond
+  { slots, promptTokens, sampledTokens }: SpeedTrial,
+): number => promptTokens / promptPerSecond + (slots * sampledTokens) / sampledPerSecond

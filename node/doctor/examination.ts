@@ -155,7 +155,7 @@ export function examine(subject: Subject): Examination {
 
 /** An engine with its tokenizer, as long as the work takes. */
 export async function withEngine<T>(
-  options: Pick<EngineOptions, 'modelPath' | 'contextSize' | 'lanes' | 'cacheType'>,
+  options: Pick<EngineOptions, 'modelPath' | 'contextSize' | 'slots' | 'cacheType'>,
   limits: LimitSettings,
   work: (parts: { readonly engine: EngineProcess; readonly tokenizer: Tokenizer }) => Promise<T>,
 ): Promise<T> {

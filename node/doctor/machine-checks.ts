@@ -14,7 +14,7 @@ const run = promisify(execFile)
 const COMMAND_TIMEOUT_MS = 5_000
 
 /** Groups, verdicts and three adapters of a usual size. */
-const ROOM_TO_WORK = 1e9
+const CAPACITY_TO_WORK = 1e9
 /** Beside the weights: the cache of a group's rollouts, and the node itself. */
 const MEMORY_BESIDE_MODEL = 1.3
 
@@ -26,8 +26,8 @@ export async function checkDisk(examination: Examination, signal: AbortSignal): 
   const model = base && !isHere ? base.sizeBytes : 0
   const found = `${inBytes(free)} are free for ${dataDir}${model > 0 ? `, and ${inBytes(model)} are to be fetched` : ''}`
   if (free < model) return problem(found, 'make room (prove-node cache clean), or name another disk with --data-dir')
-  if (free < model + ROOM_TO_WORK)
-    return warning(found, `have ${inBytes(model + ROOM_TO_WORK)} free: adapters and groups need room, too`)
+  if (free < model + CAPACITY_TO_WORK)
+    return warning(found, `have ${inBytes(model + CAPACITY_TO_WORK)} free: adapters and groups need room, too`)
   return ok(found)
 }
 

@@ -2,10 +2,10 @@ import type { EngineResources } from '../../rollout/engine/index.js'
 import { DEFAULTS, type LimitSettings } from './settings.js'
 
 /** What of the machine the engine may use under these limits. */
-export function resourcesOf({ threads, lanes, gpu, gpuMemory, memory }: LimitSettings): EngineResources {
+export function resourcesOf({ threads, slots, gpu, gpuMemory, memory }: LimitSettings): EngineResources {
   return {
     threads: threads ?? DEFAULTS.threads,
-    lanes: lanes ?? DEFAULTS.lanes,
+    slots: slots ?? DEFAULTS.slots,
     gpu: gpu === 'none' ? false : 'auto',
     ...(typeof gpu === 'number' ? { gpuDevice: gpu } : {}),
     ...(gpuMemory === undefined ? {} : { gpuMemoryShare: gpuMemory / 100 }),

@@ -1,12 +1,12 @@
-import type { MachineTold, SensorName } from '../machine/machine-watch.js'
+import type { MachineReport, SensorName } from '../machine/machine-watch.js'
 import { hoursLimit } from './hours.js'
 import { diskLimit, gpuFreeLimit, idleLimit, mainsLimit, temperatureLimit, trafficLimit } from './limits-of-machine.js'
 import type { LimitName, LimitSettings } from './settings.js'
-import type { Permit, Told, WorkLimit } from './work-limit.js'
+import type { Delivered, Permit, WorkLimit } from './work-limit.js'
 
 export interface LimitParts {
   readonly now: () => number
-  readonly told: MachineTold
+  readonly stated: MachineReport
   /** Traffic of this month, and when the next one begins. */
   readonly month: () => { readonly bytes: number; readonly nextMs: number }
 }
@@ -25,23 +25,23 @@ export const sensorsFor = (settings: LimitSettings): SensorName[] =>
   Object.entries(SENSOR_OF).flatMap(([name, sensor]) => (settings[name as LimitName] ? [sensor] : []))
 
 /** Limits that cannot be kept to here, each with the reason. */
-export const notKept = (settings: LimitSettings, told: MachineTold): string[] =>
+export const notKept = (settings: LimitSettings, told: MachineReport): string[] =>
   Object.entries(SENSOR_OF).flatMap(([name, sensor]) => {
-    const answer: Told<unknown> = told[sensor]
+    const answer: Delivered<unknown> = told[sensor]
     return settings[name as LimitName] && !answer.known ? [`${name} is not kept to: ${answer.why}`] : []
   })
 
 /** All limits that may make the node rest, as one: the first that does is told. */
-export function limitsInForce(settings: LimitSettings, { now, told, month }: LimitParts): WorkLimit {
+export function limitsInForce(settings: LimitSettings, { now, stated, month }: LimitParts): WorkLimit {
   const { hours, mains, idle, gpuFree, temperature, disk, traffic } = settings
   const limits: WorkLimit[] = [
-    mains ? mainsLimit(() => told.mains) : [],
-    idle === undefined ? [] : idleLimit(idle, () => told.idleMs),
-    gpuFree ? gpuFreeLimit(() => told.othersOnGpu) : [],
-    temperature === undefined ? [] : temperatureLimit(temperature, () => told.celsius),
+    mains ? mainsLimit(() => stated.mains) : [],
+    idle === undefined ? [] : idleLimit(idle, () => stated.idleMs),
+    gpuFree ? gpuFreeLimit(() => stated.othersOnGpu) : [],
+    temperature === undefined ? [] : temperatureLimit(temperature, () => stated.celsius),
     hours === undefined ? [] : hoursLimit(hours, now),
     traffic === undefined ? [] : trafficLimit(traffic, month),
-    disk === undefined ? [] : diskLimit(disk, () => told.dataBytes),
+    disk === undefined ? [] : diskLimit(disk, () => stated.dataBytes),
   ].flat()
   return {
     mayWork(): Permit {

@@ -1,8 +1,8 @@
-import type { Told, WorkLimit } from './work-limit.js'
+import type { Delivered, WorkLimit } from './work-limit.js'
 
 /** Limits that go by what the machine tells. What it does not tell holds nobody up: that it is not kept to is said elsewhere. */
 
-type Reading<T> = () => Told<T>
+type Reading<T> = () => Delivered<T>
 
 /** Not on battery. */
 export const mainsLimit = (onMains: Reading<boolean>): WorkLimit => ({

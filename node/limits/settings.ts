@@ -19,7 +19,7 @@ const rate = z.number().min(MOST.leastKibibytesPerSecond).max(MOST.kibibytesPerS
 /** What a volunteer lets the node have of the machine, and when. What is left out is not limited, or as `DEFAULTS` says. */
 export const limitSettings = z.strictObject({
   threads: count.optional(),
-  lanes: count.optional(),
+  slots: count.optional(),
   priority: z.enum(['lowest', 'low', 'normal']).optional(),
   gpu: z.union([z.enum(['auto', 'none']), z.int().min(0).max(63)]).optional(),
   gpuMemory: z.number().min(1).max(100).optional(),
@@ -39,7 +39,7 @@ export const limitSettings = z.strictObject({
 export type LimitSettings = z.output<typeof limitSettings>
 export type LimitName = keyof LimitSettings
 
-export const DEFAULTS = { threads: 1, lanes: 16, priority: 'low', gpu: 'auto' } as const satisfies LimitSettings
+export const DEFAULTS = { threads: 1, slots: 16, priority: 'low', gpu: 'auto' } as const satisfies LimitSettings
 
 /** One limit as the command line and the guide have it. */
 export interface LimitField {
@@ -81,7 +81,7 @@ export const LIMIT_FIELDS: readonly LimitField[] = [
     numeral,
     (n) => `${n} of ${availableParallelism()} CPU threads`,
   ),
-  field('lanes', '<number>', 'rollouts generated in parallel', whole, numeral, (n) => `${n} rollouts at a time`),
+  field('slots', '<number>', 'rollouts generated in parallel', whole, numeral, (n) => `${n} rollouts at a time`),
   field(
     'priority',
     '<level>',

@@ -17,7 +17,7 @@ export interface WorkLimit {
 }
 
 /** What this machine tells of something, or why it does not. */
-export type Told<T> = { readonly known: true; readonly value: T } | { readonly known: false; readonly why: string }
+export type Delivered<T> = { readonly known: true; readonly value: T } | { readonly known: false; readonly why: string }
 
-export const known = <T>(value: T): Told<T> => ({ known: true, value })
-export const unknown = (why: string): Told<never> => ({ known: false, why })
+export const known = <T>(value: T): Delivered<T> => ({ known: true, value })
+export const unknown = (why: string): Delivered<never> => ({ known: false, why })

@@ -1,26 +1,26 @@
 import type { Clock } from '../../swarm/index.js'
-import { type Told, unknown } from '../limits/work-limit.js'
+import { type Delivered, unknown } from '../limits/work-limit.js'
 
 /** What can be asked of a machine. */
 export interface Sensors {
   /** Whether it is on mains power. */
-  mains(): Promise<Told<boolean>>
+  mains(): Promise<Delivered<boolean>>
   /** Of the hottest part that tells one, °C. */
-  celsius(): Promise<Told<number>>
+  celsius(): Promise<Delivered<number>>
   /** Since somebody last used it, ms. */
-  idleMs(): Promise<Told<number>>
+  idleMs(): Promise<Delivered<number>>
   /** Names of other programs that compute on a GPU. */
-  othersOnGpu(): Promise<Told<readonly string[]>>
+  othersOnGpu(): Promise<Delivered<readonly string[]>>
   /** Bytes in the data folder. */
-  dataBytes(): Promise<Told<number>>
+  dataBytes(): Promise<Delivered<number>>
 }
 
 export type SensorName = keyof Sensors
 /** What the machine told last. */
-export type MachineTold = { readonly [N in SensorName]: Awaited<ReturnType<Sensors[N]>> }
+export type MachineReport = { readonly [N in SensorName]: Awaited<ReturnType<Sensors[N]>> }
 
 export interface MachineWatch {
-  readonly told: MachineTold
+  readonly told: MachineReport
   /** Asks at once, as after a change of what is wanted. */
   ask(): Promise<void>
   close(): Promise<void>
@@ -35,7 +35,7 @@ export function watchMachine(
   sensors: Sensors,
   { clock, wants }: { readonly clock: Pick<Clock, 'sleep'>; wants(): Iterable<SensorName> },
 ): MachineWatch {
-  const told: { -readonly [N in SensorName]: MachineTold[N] } = {
+  const told: { -readonly [N in SensorName]: MachineReport[N] } = {
     mains: NOT_ASKED,
     celsius: NOT_ASKED,
     idleMs: NOT_ASKED,
@@ -43,7 +43,7 @@ export function watchMachine(
     dataBytes: NOT_ASKED,
   }
   const askFor = async <N extends SensorName>(name: N): Promise<void> => {
-    told[name] = (await sensors[name]().catch((error: Error) => unknown(error.message))) as MachineTold[N]
+    told[name] = (await sensors[name]().catch((error: Error) => unknown(error.message))) as MachineReport[N]
   }
   const ask = async (): Promise<void> => {
     await Promise.all([...new Set(wants())].map(askFor))

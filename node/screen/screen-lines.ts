@@ -21,7 +21,7 @@ export function screenLines(
     ['speed', speedOf(view)],
     ['groups', `${view.accepted} accepted, ${view.refused} refused, ${view.waiting} waiting`],
     ['credit', `${credit(view.credit)} now, ${credit(view.allCredit)} in all (${countOf(view.allAccepted, 'group')})`],
-    ...(view.place === null ? [] : [['board', placeText(view.place)] as const]),
+    ...(view.place === null ? [] : [['rank', placeText(view.place)] as const]),
     ['traffic', `${bytes(view.sent)} up, ${bytes(view.received)} down, ${bytes(view.monthBytes)} this month`],
     ['limits', view.limits.join(', ')],
     ...view.notKept.map((text) => ['', text] as const),

@@ -4,7 +4,7 @@ import type { Duty } from '../pause-control.js'
 import type { Pause } from './kept-pause.js'
 
 /** What the owner of a node has said last; a limit counts where he has said nothing. */
-export interface OwnersWish {
+export interface OwnerRequest {
   /** @param forMs  null: until `resume` */
   pause(forMs: number | null, atOnce: boolean): void
   resume(): void
@@ -16,7 +16,7 @@ export interface OwnersWish {
 }
 
 /** @param earlier  a pause that was wished for before the node started */
-export function createOwnersWish(clock: Pick<Clock, 'now'>, earlier: Pause | null = null): OwnersWish {
+export function createOwnerRequest(clock: Pick<Clock, 'now'>, earlier: Pause | null = null): OwnerRequest {
   let pause = earlier
   let finishing = false
   const pausing = (): Pause | null => {

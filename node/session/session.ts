@@ -12,14 +12,14 @@ import { limitsInForce, notKept, sensorsFor } from '../limits/limits-in-force.js
 import { DEFAULTS, describeLimits, type LimitName, type LimitSettings } from '../limits/settings.js'
 import { watchMachine } from '../machine/machine-watch.js'
 import { sensorsHere } from '../machine/sensors.js'
-import { createGate, turnedTo } from '../pause-control.js'
+import { createPauseControl, turnedTo } from '../pause-control.js'
 import type { NodeProgress } from '../progress.js'
 import { type NodeOptions, type RunningNode, startNode, type Whereabouts } from '../start-node.js'
 import { openNodeDatabase } from '../store.js'
 import type { WorkEnd } from '../work-loop.js'
 import { createWorkMeter } from '../work-meter.js'
 import { keepPause, readPause } from './kept-pause.js'
-import { createOwnersWish } from './owner-request.js'
+import { createOwnerRequest } from './owner-request.js'
 import { type LimitsChanged, type Steering, steeringRoutes } from './routes.js'
 import { openTrafficBook, trafficOf } from './traffic.js'
 import { beginStory, continueStory, type NodeView } from './view.js'
@@ -97,10 +97,10 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       bytes: book.month.sent + book.month.received,
       nextMs: book.nextMonthMs,
     })
-    const inForce = () => limitsInForce(limits(), { now: clock.now, told: watch.told, month })
+    const inForce = () => limitsInForce(limits(), { now: clock.now, stated: watch.told, month })
     let limit = inForce()
-    const gate = createGate()
-    const wish = createOwnersWish(clock, await readPause(dataDir))
+    const gate = createPauseControl()
+    const wish = createOwnerRequest(clock, await readPause(dataDir))
     const look = (): void => gate.turn(wish.dutyUnder(limit))
     const tellNotKept = (): void => {
       for (const text of notKept(limits(), watch.told)) onProgress({ type: 'notice', text })
@@ -203,7 +203,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     const rate = (name: 'upload' | 'download') => () => (limits()[name] ?? Number.POSITIVE_INFINITY) * 1024
     const started = await startNode({
       ...{ coordinator, invitation, dataDir, modelPath, packagedModel, agree, identity, store },
-      ...{ gate, logger, metrics, meter, onProgress, signal: starting },
+      ...{ pauseControl: gate, logger, metrics, meter, onProgress, signal: starting },
       ...options.whereabouts,
       mapPort: limits().mapPort ?? false,
       mostTokens: options.mostTokens,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { countOf } from '../../common/errors/index.js'
 import type { Verdict } from '../../proto/index.js'
-import { boardPlace } from '../leaderboard-place.js'
+import { leaderboardPlace } from '../leaderboard-place.js'
 import type { LedgerTotals } from '../ledger.js'
 import { fetchingLine, forTerminal, idleLine, type NodeProgress, restLine, verdictLine } from '../progress.js'
 
@@ -31,7 +31,7 @@ export const nodeView = z.strictObject({
   allAccepted: z.number(),
   allCredit: z.number(),
   /** On the newest board that has come; null: it has earned nothing there. */
-  place: boardPlace.nullable(),
+  place: leaderboardPlace.nullable(),
   /** What the run's operator tells all volunteers. */
   announcement: z.string().nullable(),
   /** What was said last of groups that were refused or not taken, the newest first. */
@@ -109,10 +109,10 @@ export function continueStory(story: Story, progress: NodeProgress): Story {
     case 'policy':
       return { ...now('waiting', 'asking for work'), version: progress.version, versions: progress.versions }
     case 'leased':
-      return now('working', workingOn(progress.inHand, progress.rollouts))
+      return now('working', workingOn(progress.inProgress, progress.rollouts))
     case 'group':
-      return progress.inHand > 0
-        ? now('working', workingOn(progress.inHand, progress.rewards.length))
+      return progress.inProgress > 0
+        ? now('working', workingOn(progress.inProgress, progress.rewards.length))
         : now('waiting', 'asking for work')
     case 'verdict':
       return judged(story, progress.verdict, progress.earlier)
@@ -133,7 +133,7 @@ export function continueStory(story: Story, progress: NodeProgress): Story {
       return goingOn(story)
     case 'announcement':
       return { ...story, announcement: progress.text === null ? null : forTerminal(progress.text) }
-    case 'board':
+    case 'leaderboard':
       return { ...story, place: progress.place }
     case 'finishing':
       return now('finishing', `ending: waiting for ${countOf(progress.waiting, 'verdict')}`)

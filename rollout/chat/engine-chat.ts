@@ -35,7 +35,7 @@ export async function openEngineChat(options: EngineChatOptions, signal: AbortSi
     signal.throwIfAborted()
     throw refuse(cause)
   }
-  const engine = await openEngine({ modelPath, threads, contextSize, lanes: 1, gpu }).catch(async (cause) => {
+  const engine = await openEngine({ modelPath, threads, contextSize, slots: 1, gpu }).catch(async (cause) => {
     await tokenizer.close()
     throw refuse(cause)
   })
@@ -44,18 +44,18 @@ export async function openEngineChat(options: EngineChatOptions, signal: AbortSi
     name,
     async complete(request, outer) {
       const prompt = promptOf(request, template, tokenizer)
-      const room = contextSize - prompt.length
-      if (room < 1)
+      const capacity = contextSize - prompt.length
+      if (capacity < 1)
         throw new ChatFailure('rejected', `the prompt has ${prompt.length} tokens, the context ${contextSize}`)
       const timeout = AbortSignal.timeout(timeoutMs)
       const joined = AbortSignal.any([outer, timeout])
       try {
-        const [lane] = await engine.openLanes([{ prompt, seeds: [request.seed] }], joined)
+        const [slot] = await engine.openSlots([{ prompt, seeds: [request.seed] }], joined)
         try {
-          const { tokens, stop } = await lane!.next([], Math.min(request.maxTokens, room), joined)
+          const { tokens, stop } = await slot!.next([], Math.min(request.maxTokens, capacity), joined)
           return replyOf(tokens, stop, prompt, tokenizer)
         } finally {
-          await lane!.close()
+          await slot!.close()
         }
       } catch (error) {
         outer.throwIfAborted()

@@ -20,7 +20,7 @@ export interface Placement {
   readonly flashAttention: boolean
   readonly cacheType: CacheType
   /** Rollouts that decode together; others of a group wait for one of them to end. */
-  readonly lanes: number
+  readonly slots: number
   /** Tokens per lane. */
   readonly contextSize: number
   /** Estimated before loading, model and context together (B). */

@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs'
 import type { Token } from './types.js'
 
 /** @returns  the tokens whose word under a draw is `line` at least, in ascending order, as a copy of their own */
-export type FindLoud = (row: number, line: number) => Uint32Array
+export type FindCandidates = (row: number, line: number) => Uint32Array
 
 /**
  * The search of a vocabulary for loud tokens, by WebAssembly's SIMD (`candidates.wat`, which the build compiles), in a third of the time
  * that it takes in JavaScript. It needs SSE4.1 or NEON.
  * @param blockOf  what a token contributes to the hash of draw.ts, whose words these are
  */
-export function createFindLoud(vocabularySize: number, blockOf: (token: Token) => number): FindLoud {
-  const padded = Math.ceil(vocabularySize / LANES) * LANES
+export function createFindCandidates(vocabularySize: number, blockOf: (token: Token) => number): FindCandidates {
+  const padded = Math.ceil(vocabularySize / SLOTS) * SLOTS
   const memory = new WebAssembly.Memory({ initial: Math.ceil((2 * padded * WORD) / PAGE) })
   const turned = new Int32Array(memory.buffer, 0, vocabularySize)
   for (let token = 0; token < vocabularySize; token++) {
@@ -19,7 +19,7 @@ export function createFindLoud(vocabularySize: number, blockOf: (token: Token) =
   }
   const found = new Uint32Array(memory.buffer, padded * WORD, padded)
   compiled ??= new WebAssembly.Module(readFileSync(new URL('./candidates.wasm', import.meta.url)))
-  const { find } = new WebAssembly.Instance(compiled, { loud: { memory } }).exports as unknown as Exports
+  const { find } = new WebAssembly.Instance(compiled, { candidates: { memory } }).exports as unknown as Exports
   return (row, line) => {
     let count = find(row, line, padded * WORD)
     // What pads the vocabulary is no token; it comes last.
@@ -35,7 +35,7 @@ interface Exports {
 let compiled: WebAssembly.Module | null = null
 
 /** Words that are computed at once. */
-const LANES = 4
+const SLOTS = 4
 /** Bytes. */
 const WORD = 4
 const PAGE = 65_536

@@ -4,7 +4,7 @@
 ;; Memory: from 0 on, one i32 for each token of the vocabulary, what it contributes to the hash, turned left by 13 bits; as
 ;; much as makes their number a multiple of four; and then room for as many tokens, as i32.
 (module
-  (memory (import "loud" "memory") 1)
+  (memory (import "candidates" "memory") 1)
 
   ;; $row   what the draw contributes to the hash
   ;; $line  the least word that is wanted, unsigned

@@ -15,7 +15,7 @@ import type { AdapterFile } from './types.js'
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
 /** A message that gets one answer; the child numbers it. */
 export type ChildRequest = WithoutId<Extract<ToWorker, { readonly kind: 'start' | 'swap' | 'open' | 'score' }>>
-export type LaneMessage = Extract<FromWorker, { readonly group: number }>
+export type SlotMessage = Extract<FromWorker, { readonly group: number }>
 
 /** The engine's process as its parent sees it. */
 export interface EngineChild {
@@ -38,7 +38,7 @@ export interface EngineChild {
 }
 
 export interface ChildEvents {
-  onLane(message: LaneMessage): void
+  onSlot(message: SlotMessage): void
   onDeath(error: EngineError): void
 }
 
@@ -101,7 +101,7 @@ export function startChild(events: ChildEvents, options: ChildOptions): EngineCh
 
   child.on('message', (message) => {
     const received = message as FromWorker
-    if ('group' in received) return events.onLane(received)
+    if ('group' in received) return events.onSlot(received)
     const waiting = pending.get(received.id)
     pending.delete(received.id)
     if (received.kind === 'failed') waiting?.reject(new EngineError(received.code, received.detail))

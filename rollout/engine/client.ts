@@ -1,21 +1,21 @@
 import { type PassedOver, type Placement, passedOverLine, USUAL_CACHE } from './backend.js'
 import { killUnlessSettled } from './child-watch.js'
 import type { Confinement } from './confinement.js'
-import { LANE_WAIT_MS, RECYCLE_AFTER_SWAPS, SETTLE_TIMEOUT_MS } from './constants.js'
+import { RECYCLE_AFTER_SWAPS, SETTLE_TIMEOUT_MS, SLOT_WAIT_MS } from './constants.js'
 import { EngineError } from './errors.js'
 import { abortable } from './fair-lock.js'
 import { readModelFile } from './gguf-file.js'
 import { createJobs, type Hold } from './jobs.js'
 import { createOpenRollouts } from './open-rollouts.js'
 import { swapPolicy } from './policy-swap.js'
-import { checkLanes, checkOptions, checkScore } from './request-checks.js'
-import { createLaneGroups } from './slot-groups.js'
+import { checkOptions, checkScore, checkSlots } from './request-checks.js'
+import { createSlotGroups } from './slot-groups.js'
 import { createSupervisor } from './supervisor.js'
-import type { Draw, Engine, EngineOptions, EngineResources, Token, TokenEvidence } from './types.js'
+import type { Draw, Engine, EngineOptions, EngineResources, Token, TokenScore } from './types.js'
 
 export interface EngineTuning {
   /** How long a pass waits for a lane between two turns. */
-  readonly laneWaitMs?: number
+  readonly slotWaitMs?: number
   /** Whether lanes with equal prompts share one prefill; only a measurement needs `false`. */
   readonly sharePrefill?: boolean
   /**
@@ -30,7 +30,7 @@ export interface EngineTuning {
 }
 
 /** What a run asks of lanes. */
-export type EngineLanes = Partial<Pick<EngineOptions, 'contextSize' | 'cacheType'>>
+export type EngineSlots = Partial<Pick<EngineOptions, 'contextSize' | 'cacheType'>>
 
 /** An engine in a child process of its own. */
 export interface EngineProcess extends Engine {
@@ -47,15 +47,15 @@ export interface EngineProcess extends Engine {
   /** Ways to a GPU that were there, and on which the process died. */
   readonly passedOver: readonly PassedOver[]
   /** Resolves when fewer rollouts are open than decode together, so that more of them would cost no time. */
-  room(signal: AbortSignal): Promise<void>
+  capacity(signal: AbortSignal): Promise<void>
   /** Ends the process once the job under way is over, and with it what it holds of memory; the next call starts it again. */
   unload(signal: AbortSignal): Promise<void>
   /**
    * Starts the process anew with other resources, under the same policy, once the job under way is over.
-   * @param lanes  tokens of each and the type of its cache from now on; default: as before
+   * @param slots  tokens of each and the type of its cache from now on; default: as before
    * @throws EngineError what starting throws; the resources before it are in force again then
    */
-  reconfigure(resources: EngineResources, signal: AbortSignal, lanes?: EngineLanes): Promise<void>
+  reconfigure(resources: EngineResources, signal: AbortSignal, slots?: EngineSlots): Promise<void>
 }
 
 /**
@@ -64,13 +64,13 @@ export interface EngineProcess extends Engine {
  * @throws EngineError `model_refused`, `engine_crashed`, `bad_request`
  */
 export async function openEngine(options: EngineOptions, tuning: EngineTuning = {}): Promise<EngineProcess> {
-  const { laneWaitMs = LANE_WAIT_MS, recycleAfterSwaps = RECYCLE_AFTER_SWAPS } = tuning
+  const { slotWaitMs = SLOT_WAIT_MS, recycleAfterSwaps = RECYCLE_AFTER_SWAPS } = tuning
   const { sharePrefill = true, keepCaches = false, onPassedOver = warnOf } = tuning
   checkOptions(options)
   const base = readModelFile(options.modelPath)
-  const groups = createLaneGroups()
-  const events = { onLane: groups.receive, onDeath: groups.fail, onPassedOver }
-  const supervisor = await createSupervisor(options, { laneWaitMs, sharePrefill, keepCaches }, events)
+  const groups = createSlotGroups()
+  const events = { onSlot: groups.receive, onDeath: groups.fail, onPassedOver }
+  const supervisor = await createSupervisor(options, { slotWaitMs, sharePrefill, keepCaches }, events)
   const jobs = createJobs(supervisor.explain)
   const rollouts = createOpenRollouts()
 
@@ -80,7 +80,7 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
     from: number,
     draws: readonly (Draw | null)[] | null,
     signal: AbortSignal,
-  ): Promise<TokenEvidence[]> => {
+  ): Promise<TokenScore[]> => {
     checkScore(tokens, from, supervisor.options.contextSize)
     if (from === tokens.length) return []
     return await jobs.run(signal, async (hold) => {
@@ -92,7 +92,7 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
         killUnlessSettled(child, answer, SETTLE_TIMEOUT_MS)
       })
       if (scored.kind !== 'scored') throw new EngineError('engine_failed', `a score was answered by ${scored.kind}`)
-      return [...scored.evidence]
+      return [...scored.audit]
     })
   }
 
@@ -121,8 +121,8 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
     },
     usePolicy: (adapter, signal) =>
       jobs.run(signal, (hold) => swapPolicy({ supervisor, base, recycleAfterSwaps }, adapter, signal, hold)),
-    async openLanes(requests, signal) {
-      checkLanes(requests, supervisor.options)
+    async openSlots(requests, signal) {
+      checkSlots(requests, supervisor.options)
       if (requests.length === 0) return []
       const opening = rollouts.add(requests.length)
       const open = async (hold: Hold) => {
@@ -136,15 +136,15 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
         throw error
       }
     },
-    room: (signal) => rollouts.below(supervisor.started!.placement.lanes, signal),
+    capacity: (signal) => rollouts.below(supervisor.started!.placement.slots, signal),
     score: async (tokens, from, signal) => (await score(tokens, from, null, signal)).map(({ logprob }) => logprob),
-    evidence: (tokens, from, signal, draws = []) => score(tokens, from, draws, signal),
+    expectedMismatch: (tokens, from, signal, draws = []) => score(tokens, from, draws, signal),
     unload: (signal) => jobs.run(signal, () => supervisor.stop()),
-    reconfigure: (resources, signal, lanes = {}) =>
+    reconfigure: (resources, signal, slots = {}) =>
       jobs.run(signal, async () => {
         const before = supervisor.options
         const { modelPath, contextSize, cacheType = USUAL_CACHE } = before
-        const next = { modelPath, contextSize, cacheType, ...lanes, ...resources }
+        const next = { modelPath, contextSize, cacheType, ...slots, ...resources }
         checkOptions(next)
         try {
           await supervisor.restart(next, signal)

@@ -75,7 +75,7 @@ export function confined(
   { reads, home, scratch, root }: Needs,
 ): Launch {
   if (level === 'none') return { file, args }
-  const unshare = ['--user', '--net']
+  const unshare = ['--user-simulator', '--net']
   if (level === 'network') {
     const program = ['setpriv', '--no-new-privs', '--', file, ...args]
     return { file: 'unshare', args: [...unshare, '--map-current-user', '--', ...program] }

@@ -5,7 +5,7 @@ export const BATCH_TOKENS = 512
 export const PLACED_TOKENS = 16
 
 /** Sequences one llama.cpp context can hold. */
-export const MAX_LANES = 256
+export const MAX_SLOTS = 256
 
 /** Largest temperature: far beyond it nothing is left of the policy. */
 export const MAX_TEMPERATURE = 10
@@ -17,7 +17,7 @@ export const MAX_SEED = 2 ** 32 - 1
  * How long a pass waits for the next feed of a lane whose turn has ended. Tools that run in process answer within
  * milliseconds, so the batch stays full and its composition deterministic; slower ones rejoin at a later pass.
  */
-export const LANE_WAIT_MS = 250
+export const SLOT_WAIT_MS = 250
 
 /**
  * Adapter swaps after which the engine's process is replaced: llama.cpp frees adapters only with their model, and 30

@@ -151,12 +151,12 @@ export function createDecoder(native: NativeContext, options: DecoderOptions): D
 /** What goes into the next decode: of each feed as much as there is room for, in the order of coming. */
 function piecesOf(jobs: readonly Job[], batchTokens: number): Piece[] {
   const pieces: Piece[] = []
-  let room = batchTokens
+  let capacity = batchTokens
   for (const job of jobs) {
-    const size = Math.min(room, job.tokens.length - job.fed)
+    const size = Math.min(capacity, job.tokens.length - job.fed)
     if (size === 0) break
     pieces.push({ job, from: job.fed, size, places: new Uint32Array() })
-    room -= size
+    capacity -= size
   }
   return pieces
 }

@@ -1,10 +1,10 @@
 /** Lets holders in, in the order of asking: those that share it together, any other one alone. */
-export interface Turnstile {
+export interface FairLock {
   /** Waits for its turn; the returned function lets the next ones in and may be called twice. Rejects with the signal's reason. */
   enter(signal: AbortSignal, mode?: 'alone' | 'shared'): Promise<() => void>
 }
 
-export function createTurnstile(): Turnstile {
+export function createFairLock(): FairLock {
   /** When the last one that wants to be alone, and those before it, are through. */
   let alone: Promise<unknown> = Promise.resolve()
   /** Those that have come since. */

@@ -10,12 +10,12 @@ export interface Bytes {
 export interface Fit {
   /** Layers on the devices. */
   readonly layers: number
-  readonly lanes: number
+  readonly slots: number
   readonly needs: Bytes
 }
 
 /** What a model with so many layers on the devices takes, with a context of so many lanes. */
-export type Estimate = (layers: number, lanes: number) => Promise<Bytes>
+export type Estimate = (layers: number, slots: number) => Promise<Bytes>
 
 /**
  * Chooses what fits, before anything is loaded: first as many layers on the devices as one lane leaves room for, since each
@@ -24,25 +24,25 @@ export type Estimate = (layers: number, lanes: number) => Promise<Bytes>
  * @throws EngineError `model_refused` when not even one lane fits, saying what is missing
  */
 export async function fitInto(
-  room: Bytes,
-  most: { readonly layers: number; readonly lanes: number },
+  capacity: Bytes,
+  most: { readonly layers: number; readonly slots: number },
   estimate: Estimate,
 ): Promise<Fit> {
-  const fitsGpu = async (layers: number): Promise<boolean> => (await estimate(layers, 1)).gpu <= room.gpu
+  const fitsGpu = async (layers: number): Promise<boolean> => (await estimate(layers, 1)).gpu <= capacity.gpu
   const layers = await largest(0, most.layers, fitsGpu)
-  const fits = async (lanes: number): Promise<boolean> => {
-    const { main, gpu } = await estimate(layers, lanes)
-    return main <= room.main && gpu <= room.gpu
+  const fits = async (slots: number): Promise<boolean> => {
+    const { main, gpu } = await estimate(layers, slots)
+    return main <= capacity.main && gpu <= capacity.gpu
   }
   if (!(await fits(1))) {
     const { main } = await estimate(layers, 1)
     throw new EngineError(
       'model_refused',
-      `it takes ${mebibytes(main)} of main memory with room for one rollout, ${mebibytes(room.main)} are left: allow it more (--memory), or look for a run with a smaller model`,
+      `it takes ${mebibytes(main)} of main memory with room for one rollout, ${mebibytes(capacity.main)} are left: allow it more (--memory), or look for a run with a smaller model`,
     )
   }
-  const lanes = await largest(1, most.lanes, fits)
-  return { layers, lanes, needs: await estimate(layers, lanes) }
+  const slots = await largest(1, most.slots, fits)
+  return { layers, slots, needs: await estimate(layers, slots) }
 }
 
 /** The largest number for which a question that smaller ones pass before larger ones is answered with yes; `least` is not asked. */

@@ -1,4 +1,4 @@
-import { createFindLoud } from './candidates.js'
+import { createFindCandidates } from './candidates.js'
 import type { Draw, Token } from './types.js'
 
 /**
@@ -25,9 +25,9 @@ export interface Noise {
   /** The largest of any token. */
   readonly largest: number
   /** The tokens with at least the table's `loudness`. */
-  readonly loud: Uint32Array
+  readonly candidates: Uint32Array
   of(token: Token): number
-  isLoud(token: Token): boolean
+  isCandidate(token: Token): boolean
 }
 
 /** The draws of one vocabulary. */
@@ -40,23 +40,23 @@ export interface DrawTable {
 export function createDrawTable(vocabularySize: number): DrawTable {
   const loudness = (Math.log(vocabularySize) - GUESS) / 2
   /** The first word whose noise is that large. */
-  const loudWord = Math.ceil(2 ** 32 * Math.exp(-Math.exp(-loudness)) - 0.5)
-  const findLoud = createFindLoud(vocabularySize, blockOf)
+  const candidateWord = Math.ceil(2 ** 32 * Math.exp(-Math.exp(-loudness)) - 0.5)
+  const findCandidates = createFindCandidates(vocabularySize, blockOf)
   return {
     loudness,
     noise(draw) {
       const row = rowOf(draw.seed, draw.position)
       const wordAt = (token: Token): number => wordOf(row, blockOf(token))
-      const loud = findLoud(row, loudWord)
+      const candidates = findCandidates(row, candidateWord)
       let largest = 0
-      for (const token of loud) largest = Math.max(largest, wordAt(token))
-      for (let token = 0; loud.length === 0 && token < vocabularySize; token++)
+      for (const token of candidates) largest = Math.max(largest, wordAt(token))
+      for (let token = 0; candidates.length === 0 && token < vocabularySize; token++)
         largest = Math.max(largest, wordAt(token))
       return {
         largest: gumbel(largest),
-        loud,
+        candidates,
         of: (token) => gumbel(wordAt(token)),
-        isLoud: (token) => wordAt(token) >= loudWord,
+        isCandidate: (token) => wordAt(token) >= candidateWord,
       }
     },
   }

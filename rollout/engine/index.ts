@@ -8,7 +8,7 @@ export {
   passedOverLine,
   USUAL_CACHE,
 } from './backend.js'
-export { type EngineLanes, type EngineProcess, type EngineTuning, openEngine } from './client.js'
+export { type EngineProcess, type EngineSlots, type EngineTuning, openEngine } from './client.js'
 export type { Confinement, ConfinementLevel } from './confinement.js'
 export { MAX_SEED, MAX_TEMPERATURE } from './constants.js'
 export { EngineError, type EngineErrorCode } from './errors.js'
@@ -25,10 +25,10 @@ export type {
   Engine,
   EngineOptions,
   EngineResources,
-  LaneRequest,
   SampledTurn,
+  SlotRequest,
   Token,
-  TokenEvidence,
   Tokenizer,
+  TokenScore,
   TokenSource,
 } from './types.js'

@@ -1,4 +1,4 @@
-import { createTurnstile } from './fair-lock.js'
+import { createFairLock } from './fair-lock.js'
 
 /** Work that the next job waits for, beyond the job's own end: an abort returns before llama.cpp does. */
 export type Hold = (work: Promise<unknown>) => void
@@ -11,10 +11,10 @@ export interface Jobs {
 
 /** @param explain  what is said of an error */
 export function createJobs(explain: (error: unknown) => Error): Jobs {
-  const turnstile = createTurnstile()
+  const fairLock = createFairLock()
   return {
     async run(signal, job, mode = 'alone') {
-      const leave = await turnstile.enter(signal, mode)
+      const leave = await fairLock.enter(signal, mode)
       let held: Promise<unknown> = Promise.resolve()
       try {
         return await job((work) => {

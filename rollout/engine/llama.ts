@@ -92,7 +92,7 @@ export async function openPolicy(
 ): Promise<LlamaPolicy> {
   const { contextSize, modelPath, cacheType = USUAL_CACHE } = options
   const { llama, fit, insights, deviceNames } = await openMachine(options, without)
-  const { lanes, layers } = fit
+  const { slots, layers } = fit
   const model = await loadModel(llama, modelPath, false, layers)
   const flashAttention = usesFlashAttention(insights, layers, cacheType)
   const cache = GGML_TYPES[cacheType]
@@ -100,7 +100,7 @@ export async function openPolicy(
     const context = await model
       .createContext({
         contextSize,
-        sequences: lanes,
+        sequences: slots,
         batchSize: BATCH_TOKENS,
         threads: options.threads,
         flashAttention,
@@ -109,7 +109,7 @@ export async function openPolicy(
       })
       .catch((cause: unknown) => {
         throw lora === null
-          ? new EngineError('model_refused', `no context of ${lanes} x ${contextSize} tokens: ${text(cause)}`, {
+          ? new EngineError('model_refused', `no context of ${slots} x ${contextSize} tokens: ${text(cause)}`, {
               cause,
             })
           : new EngineError('adapter_refused', `${lora.path}: ${text(cause)}`, { cause })
@@ -122,7 +122,7 @@ export async function openPolicy(
   let current = adapter
   const vocabularySize = model.fileInfo.metadata.tokenizer.ggml.tokens.length
   const table = createDrawTable(vocabularySize)
-  const samplers = Array.from({ length: lanes }, () => openSamplers(() => createNativeSampler(model)))
+  const samplers = Array.from({ length: slots }, () => openSamplers(() => createNativeSampler(model)))
   let decoder: Decoder
   const openSequences = (): readonly LlamaSequence[] => {
     const native = nativeContext(context)
@@ -139,7 +139,7 @@ export async function openPolicy(
       allLayers: insights.totalLayers,
       flashAttention,
       cacheType,
-      lanes,
+      slots,
       contextSize,
       mainBytes: fit.needs.main,
       gpuBytes: fit.needs.gpu,
@@ -214,12 +214,12 @@ async function openBuild(options: EngineOptions, gpu: NonNullable<LlamaOptions['
     checkCache(insights, options)
     const deviceNames = llama.gpu === false ? [] : await llama.getGpuDeviceNames()
     const { free } = await llama.getVramState()
-    const room = {
+    const capacity = {
       main: memoryLimitBytes - process.memoryUsage.rss(),
       gpu: Math.max(0, free - llama.vramPaddingSize),
     }
     const layers = deviceNames.length === 0 ? 0 : insights.totalLayers
-    const fit = await fitInto(room, { layers, lanes: options.lanes }, estimateFor(insights, options)).catch(
+    const fit = await fitInto(capacity, { layers, slots: options.slots }, estimateFor(insights, options)).catch(
       (cause: unknown) => {
         if (!(cause instanceof EngineError)) throw cause
         throw new EngineError(cause.code, `${modelPath}: ${cause.detail}`, { cause })
@@ -269,13 +269,13 @@ function checkCache(
 
 const estimateFor =
   (insights: GgufInsights, { contextSize, cacheType = USUAL_CACHE }: EngineOptions): Estimate =>
-  async (layers, lanes) => {
+  async (layers, slots) => {
     const model = await insights.estimateModelResourceRequirementsV2({ gpuLayers: layers })
     const context = await insights.estimateContextResourceRequirementsV2({
       contextSize,
       modelGpuLayers: layers,
       batchSize: BATCH_TOKENS,
-      sequences: lanes,
+      sequences: slots,
       flashAttention: usesFlashAttention(insights, layers, cacheType),
       ...{ kvCacheKeyType: GGML_TYPES[cacheType], kvCacheValueType: GGML_TYPES[cacheType] },
     })

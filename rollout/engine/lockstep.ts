@@ -3,7 +3,7 @@ import type { LlamaSequence, LlamaTurn } from './sequence.js'
 import type { SampledTurn, Token } from './types.js'
 
 /** A rollout to generate. */
-export interface LockstepLane {
+export interface LockstepSlot {
   /** At least one token. */
   readonly prompt: readonly Token[]
   /** Sampler seed of each turn. */
@@ -32,7 +32,7 @@ const systemTime: Timekeeper = {
 
 export interface LockstepOptions {
   /** How long a pass waits for a lane between two turns before it goes on without it. */
-  readonly laneWaitMs: number
+  readonly slotWaitMs: number
   /** Tokens that one pass feeds at most, which is what llama.cpp decodes at once; more than there are sequences. */
   readonly passTokens: number
   /** Whether lanes of a group with equal prompts share one computation of it. Default: they do. */
@@ -44,34 +44,34 @@ export interface LockstepOptions {
   isEndOfGeneration(token: Token): boolean
 }
 
-export interface LaneEvents {
-  onTurn(lane: number, turn: SampledTurn): void
+export interface SlotEvents {
+  onTurn(slot: number, turn: SampledTurn): void
   /** The lane is over: it asked for a turn without a seed, or llama.cpp failed. */
-  onFailed(lane: number, error: EngineError): void
+  onFailed(slot: number, error: EngineError): void
 }
 
 /** Rollouts that were opened together. */
-export interface OpenLanes {
+export interface OpenSlots {
   /** Begins a lane's turn with the environment's tokens since the last one. */
-  next(lane: number, feed: readonly Token[], maxTokens: number): void
+  next(slot: number, feed: readonly Token[], maxTokens: number): void
   /** Takes a lane out; a turn in progress stops after the current decode. Idempotent. */
-  leave(lane: number): void
+  leave(slot: number): void
   /** Resolves when every lane has left or failed. */
   readonly over: Promise<void>
 }
 
 export interface Lockstep {
   /** Takes in more rollouts, whatever others are under way. Those without a free sequence wait, in the order of coming. */
-  open(lanes: readonly LockstepLane[], events: LaneEvents): OpenLanes
+  open(slots: readonly LockstepSlot[], events: SlotEvents): OpenSlots
 }
 
 export interface LockstepSequence extends Pick<LlamaSequence, 'clear' | 'prefill' | 'keepPrefix' | 'begin'> {
   copyFrom(other: LockstepSequence, tokens?: number): Promise<void>
 }
 
-interface Lane {
+interface Slot {
   readonly index: number
-  readonly events: LaneEvents
+  readonly events: SlotEvents
   readonly onOver: () => void
   /** All but the last token, which is fed with the first turn, because sampling needs its logits. Equal prompts are one array. */
   readonly prompt: readonly Token[]
@@ -82,7 +82,7 @@ interface Lane {
   /** Of the prompt: not in the cache yet. */
   missing: readonly Token[]
   /** The lane that computes the same prompt, from which it is copied when it is complete. */
-  copies: Lane | null
+  copies: Slot | null
   last: Token
   turns: number
   state: 'idle' | 'sampling' | 'over'
@@ -161,7 +161,7 @@ function measure(place: number, others: readonly number[]): readonly [number, nu
 export function createLockstep(sequences: readonly LockstepSequence[], options: LockstepOptions): Lockstep {
   const { time = systemTime, sharePrompts = true, keepCaches = false, passTokens } = options
   /** Those that are not over, in the order of coming. */
-  let lanes: readonly Lane[] = []
+  let slots: readonly Slot[] = []
   let running = false
   /** Set by whatever may change what `gather` waits for, also while it is busy with lanes. */
   let changed = false
@@ -171,64 +171,64 @@ export function createLockstep(sequences: readonly LockstepSequence[], options: 
     resume()
   }
 
-  const end = (lane: Lane): void => {
-    if (lane.state === 'over') return
-    lane.state = 'over'
-    lane.current = null
-    lanes = lanes.filter((other) => other !== lane)
-    lane.onOver()
+  const end = (slot: Slot): void => {
+    if (slot.state === 'over') return
+    slot.state = 'over'
+    slot.current = null
+    slots = slots.filter((other) => other !== slot)
+    slot.onOver()
   }
 
-  const fail = (lane: Lane, cause: unknown): void => {
-    if (lane.state === 'over') return
-    end(lane)
-    lane.events.onFailed(lane.index, toEngineError(cause))
+  const fail = (slot: Slot, cause: unknown): void => {
+    if (slot.state === 'over') return
+    end(slot)
+    slot.events.onFailed(slot.index, toEngineError(cause))
   }
 
   /** Work on one lane whose failure ends that lane alone. */
-  const orFail = async (lane: Lane, work: () => Promise<void>): Promise<void> => {
+  const orFail = async (slot: Slot, work: () => Promise<void>): Promise<void> => {
     try {
       await work()
     } catch (cause) {
-      fail(lane, cause)
+      fail(slot, cause)
     }
   }
 
-  const sequenceOf = ({ place }: Lane): LockstepSequence => sequences[place!]!
+  const sequenceOf = ({ place }: Slot): LockstepSequence => sequences[place!]!
 
   /** Places of the living lanes but for one. */
-  const takenBeside = (lane: Lane): number[] =>
-    lanes.flatMap((other) => (other === lane || other.place === null ? [] : [other.place]))
+  const takenBeside = (slot: Slot): number[] =>
+    slots.flatMap((other) => (other === slot || other.place === null ? [] : [other.place]))
 
   /** Goes on in the place that leaves no gap. */
-  const closeGap = async (lane: Lane): Promise<void> => {
-    const from = sequenceOf(lane)
-    const better = placeWithoutGap(lane.place!, takenBeside(lane), sequences.length)
-    if (better === lane.place) return
+  const closeGap = async (slot: Slot): Promise<void> => {
+    const from = sequenceOf(slot)
+    const better = placeWithoutGap(slot.place!, takenBeside(slot), sequences.length)
+    if (better === slot.place) return
     await sequences[better]!.copyFrom(from)
-    lane.place = better
+    slot.place = better
   }
 
   /** Finds out what of its prompt a lane that has a place lacks, and where that comes from. */
-  const prepare = async (lane: Lane): Promise<void> => {
-    const { prompt } = lane
-    const kept = await sequenceOf(lane).keepPrefix(prompt)
-    const holds = (other: Lane): boolean =>
-      other !== lane && other.prompt === prompt && other.place !== null && other.copies === null
-    lane.copies = kept < prompt.length ? (lanes.find(holds) ?? null) : null
-    lane.missing = lane.copies === null ? prompt.slice(kept) : []
+  const prepare = async (slot: Slot): Promise<void> => {
+    const { prompt } = slot
+    const kept = await sequenceOf(slot).keepPrefix(prompt)
+    const holds = (other: Slot): boolean =>
+      other !== slot && other.prompt === prompt && other.place !== null && other.copies === null
+    slot.copies = kept < prompt.length ? (slots.find(holds) ?? null) : null
+    slot.missing = slot.copies === null ? prompt.slice(kept) : []
   }
 
   /** Gives free places to lanes that wait. @returns  whether one has come in */
   const admit = async (): Promise<boolean> => {
     let admitted = false
-    for (const lane of lanes.filter(({ place }) => place === null)) {
-      const taken = takenBeside(lane)
+    for (const slot of slots.filter(({ place }) => place === null)) {
+      const taken = takenBeside(slot)
       const free = sequences.findIndex((_, place) => !taken.includes(place))
       if (free === -1) break
-      lane.place = placeWithoutGap(free, taken, sequences.length)
+      slot.place = placeWithoutGap(free, taken, sequences.length)
       admitted = true
-      await orFail(lane, () => prepare(lane))
+      await orFail(slot, () => prepare(slot))
     }
     return admitted
   }
@@ -236,35 +236,35 @@ export function createLockstep(sequences: readonly LockstepSequence[], options: 
   /** Hands on the prompts that are complete. @returns  whether there was one to hand on */
   const copyPrompts = async (): Promise<boolean> => {
     let copied = false
-    for (const lane of lanes) {
-      const from = lane.copies
+    for (const slot of slots) {
+      const from = slot.copies
       if (from === null || (from.state !== 'over' && from.missing.length > 0)) continue
       copied = true
-      await orFail(lane, async () => {
-        if (from.state === 'over') return await prepare(lane)
-        await sequenceOf(lane).copyFrom(sequenceOf(from), lane.prompt.length)
-        lane.copies = null
+      await orFail(slot, async () => {
+        if (from.state === 'over') return await prepare(slot)
+        await sequenceOf(slot).copyFrom(sequenceOf(from), slot.prompt.length)
+        slot.copies = null
       })
     }
     return copied
   }
 
   const dismissLeavers = (): void => {
-    for (const lane of lanes) if (lane.leaving) end(lane)
+    for (const slot of slots) if (slot.leaving) end(slot)
   }
 
   /** Waits until a pass can start; returns the lanes that have something to do, none when all are over. */
-  const gather = async (): Promise<Lane[]> => {
+  const gather = async (): Promise<Slot[]> => {
     let deadline: number | null = null
     for (;;) {
       changed = false
       dismissLeavers()
-      if (lanes.length === 0) {
+      if (slots.length === 0) {
         running = false
         return []
       }
-      const placed = lanes.filter(({ place }) => place !== null)
-      const [ready, unready] = [placed.filter(isReady), placed.filter((lane) => !isReady(lane))]
+      const placed = slots.filter(({ place }) => place !== null)
+      const [ready, unready] = [placed.filter(isReady), placed.filter((slot) => !isReady(slot))]
       const busy = [...unready, ...ready.filter(({ state }) => state === 'sampling')]
       const awaited = ready.filter(({ state, late }) => state === 'idle' && !late)
       // Not before all of this pass are known: who comes in where must not depend on whose word came first.
@@ -272,8 +272,8 @@ export function createLockstep(sequences: readonly LockstepSequence[], options: 
       if (busy.length > 0 && awaited.length === 0) return busy
       // Nobody is held up while nothing is done, so the clock runs only while there is a lane that could go on. Past a deadline for
       // which nobody waits this loop would make lanes late and turn without letting their word through.
-      deadline = busy.length > 0 ? (deadline ?? time.nowMs + options.laneWaitMs) : null
-      if (deadline !== null && time.nowMs >= deadline) for (const lane of awaited) lane.late = true
+      deadline = busy.length > 0 ? (deadline ?? time.nowMs + options.slotWaitMs) : null
+      if (deadline !== null && time.nowMs >= deadline) for (const slot of awaited) slot.late = true
       else await change(deadline)
     }
   }
@@ -289,28 +289,28 @@ export function createLockstep(sequences: readonly LockstepSequence[], options: 
   }
 
   /** What each lane does in a pass, beginning with the lanes that came first. */
-  const share = (pass: readonly Lane[]): Map<Lane, () => Promise<void>> => {
-    const works = new Map<Lane, () => Promise<void>>()
-    for (const lane of pass) if (lane.current?.steps) works.set(lane, () => step(lane, lane.current!))
-    let room = passTokens - works.size
-    for (const lane of lanes) {
-      if (room === 0) break
-      if (!pass.includes(lane) || works.has(lane) || lane.copies !== null) continue
-      const { current } = lane
-      const waiting = lane.missing.length > 0 ? lane.missing : current!.feed
-      const piece = waiting.slice(0, room)
+  const share = (pass: readonly Slot[]): Map<Slot, () => Promise<void>> => {
+    const works = new Map<Slot, () => Promise<void>>()
+    for (const slot of pass) if (slot.current?.steps) works.set(slot, () => step(slot, slot.current!))
+    let capacity = passTokens - works.size
+    for (const slot of slots) {
+      if (capacity === 0) break
+      if (!pass.includes(slot) || works.has(slot) || slot.copies !== null) continue
+      const { current } = slot
+      const waiting = slot.missing.length > 0 ? slot.missing : current!.feed
+      const piece = waiting.slice(0, capacity)
       const rest = waiting.slice(piece.length)
-      room -= piece.length
-      if (lane.missing.length === 0 && rest.length === 0) {
-        works.set(lane, () => {
-          current!.steps = sequenceOf(lane).begin(piece, current!.seed, lane.temperature)
-          return step(lane, current!)
+      capacity -= piece.length
+      if (slot.missing.length === 0 && rest.length === 0) {
+        works.set(slot, () => {
+          current!.steps = sequenceOf(slot).begin(piece, current!.seed, slot.temperature)
+          return step(slot, current!)
         })
         continue
       }
-      works.set(lane, async () => {
-        await sequenceOf(lane).prefill(piece)
-        if (lane.missing.length > 0) lane.missing = rest
+      works.set(slot, async () => {
+        await sequenceOf(slot).prefill(piece)
+        if (slot.missing.length > 0) slot.missing = rest
         else current!.feed = rest
       })
     }
@@ -318,56 +318,56 @@ export function createLockstep(sequences: readonly LockstepSequence[], options: 
   }
 
   /** One decode of one lane; ends its turn when it is complete. */
-  const step = async (lane: Lane, turn: Turn): Promise<void> => {
+  const step = async (slot: Slot, turn: Turn): Promise<void> => {
     const token = await turn.steps!.next()
     turn.tokens.push(token)
     const ended = options.isEndOfGeneration(token)
     if (!ended && turn.tokens.length < turn.maxTokens) return
     const logprobs = await turn.steps!.logprobs()
-    lane.current = null
-    lane.last = token
-    lane.state = 'idle'
-    if (lane.leaving) return
-    lane.events.onTurn(lane.index, { tokens: turn.tokens, logprobs, stop: ended ? 'end' : 'length' })
+    slot.current = null
+    slot.last = token
+    slot.state = 'idle'
+    if (slot.leaving) return
+    slot.events.onTurn(slot.index, { tokens: turn.tokens, logprobs, stop: ended ? 'end' : 'length' })
   }
 
   const run = async (): Promise<void> => {
     try {
       if (!keepCaches) for (const sequence of sequences) await sequence.clear()
     } catch (cause) {
-      for (const lane of lanes) fail(lane, cause)
+      for (const slot of slots) fail(slot, cause)
     }
     for (let pass = await gather(); pass.length > 0; pass = await gather()) {
       // One after the other and in the order of the lanes, whatever order their feeds came in.
-      for (const lane of pass) {
-        const turn = lane.current
-        if (!isReady(lane) || turn === null || turn.settled) continue
+      for (const slot of pass) {
+        const turn = slot.current
+        if (!isReady(slot) || turn === null || turn.settled) continue
         turn.settled = true
-        await orFail(lane, () => closeGap(lane))
+        await orFail(slot, () => closeGap(slot))
       }
       // llama.cpp takes neighbours together only in their order.
       const works = [...share(pass.filter(({ state }) => state !== 'over'))].sort(([a], [b]) => a.place! - b.place!)
-      await Promise.all(works.map(([lane, work]) => orFail(lane, work)))
+      await Promise.all(works.map(([slot, work]) => orFail(slot, work)))
     }
   }
 
-  const begin = (lane: Lane | undefined, feed: readonly Token[], maxTokens: number): void => {
-    if (lane === undefined || lane.state === 'over' || lane.leaving) return
-    const { index, events, turns } = lane
-    const seed = lane.seeds[turns]
-    if (lane.state === 'sampling') {
-      lane.leaving = true
+  const begin = (slot: Slot | undefined, feed: readonly Token[], maxTokens: number): void => {
+    if (slot === undefined || slot.state === 'over' || slot.leaving) return
+    const { index, events, turns } = slot
+    const seed = slot.seeds[turns]
+    if (slot.state === 'sampling') {
+      slot.leaving = true
       events.onFailed(index, new EngineError('bad_request', `lane ${index} is still sampling`))
     } else if (seed === undefined) {
-      fail(lane, new EngineError('bad_request', `lane ${index}: no seed for turn ${turns}`))
+      fail(slot, new EngineError('bad_request', `lane ${index}: no seed for turn ${turns}`))
     } else {
-      lane.current = {
-        ...{ feed: [lane.last, ...feed], seed, maxTokens, settled: false },
+      slot.current = {
+        ...{ feed: [slot.last, ...feed], seed, maxTokens, settled: false },
         ...{ steps: null, tokens: [] },
       }
-      lane.turns++
-      lane.state = 'sampling'
-      lane.late = false
+      slot.turns++
+      slot.state = 'sampling'
+      slot.late = false
     }
     wake()
   }
@@ -384,7 +384,7 @@ export function createLockstep(sequences: readonly LockstepSequence[], options: 
         living -= 1
         if (living === 0) finish()
       }
-      const opened = setups.map(({ prompt, seeds, temperature = 1 }, index): Lane => {
+      const opened = setups.map(({ prompt, seeds, temperature = 1 }, index): Slot => {
         const key = sharePrompts ? prompt.join() : String(index)
         if (!prompts.has(key)) prompts.set(key, prompt.slice(0, -1))
         return {
@@ -394,7 +394,7 @@ export function createLockstep(sequences: readonly LockstepSequence[], options: 
         }
       })
       if (opened.length === 0) finish()
-      lanes = [...lanes, ...opened]
+      slots = [...slots, ...opened]
       if (running || opened.length === 0) wake()
       else {
         running = true
@@ -403,8 +403,8 @@ export function createLockstep(sequences: readonly LockstepSequence[], options: 
       return {
         next: (index, feed, maxTokens) => begin(opened[index], feed, maxTokens),
         leave: (index) => {
-          const lane = opened[index]
-          if (lane !== undefined) lane.leaving = true
+          const slot = opened[index]
+          if (slot !== undefined) slot.leaving = true
           wake()
         },
         over,
@@ -414,4 +414,4 @@ export function createLockstep(sequences: readonly LockstepSequence[], options: 
 }
 
 /** Whether its cache holds its prompt. */
-const isReady = ({ place, missing, copies }: Lane): boolean => place !== null && missing.length === 0 && copies === null
+const isReady = ({ place, missing, copies }: Slot): boolean => place !== null && missing.length === 0 && copies === null

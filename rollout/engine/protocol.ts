@@ -1,6 +1,6 @@
 import type { GpuInterface, Placement } from './backend.js'
 import type { EngineErrorCode } from './errors.js'
-import type { AdapterFile, Draw, EngineOptions, SampledTurn, TokenEvidence } from './types.js'
+import type { AdapterFile, Draw, EngineOptions, SampledTurn, TokenScore } from './types.js'
 
 /**
  * Messages between the client and the engine's process, over Node's IPC with structured cloning. They cross at turn
@@ -12,7 +12,7 @@ export type ToWorker =
       readonly id: number
       readonly options: EngineOptions
       readonly adapter: AdapterFile | null
-      readonly laneWaitMs: number
+      readonly slotWaitMs: number
       readonly sharePrefill: boolean
       readonly keepCaches: boolean
       /** Interfaces to GPUs that are left alone. */
@@ -23,7 +23,7 @@ export type ToWorker =
       readonly scratch: string
     }
   | { readonly kind: 'swap'; readonly id: number; readonly adapter: AdapterFile | null }
-  | { readonly kind: 'open'; readonly id: number; readonly group: number; readonly lanes: readonly LaneOpening[] }
+  | { readonly kind: 'open'; readonly id: number; readonly group: number; readonly slots: readonly SlotOpening[] }
   | {
       readonly kind: 'score'
       readonly id: number
@@ -36,13 +36,13 @@ export type ToWorker =
   | {
       readonly kind: 'next'
       readonly group: number
-      readonly lane: number
+      readonly slot: number
       readonly feed: Int32Array
       readonly maxTokens: number
     }
-  | { readonly kind: 'leave'; readonly group: number; readonly lane: number }
+  | { readonly kind: 'leave'; readonly group: number; readonly slot: number }
 
-export interface LaneOpening {
+export interface SlotOpening {
   readonly prompt: Int32Array
   readonly seeds: readonly number[]
   readonly temperature?: number
@@ -51,20 +51,20 @@ export interface LaneOpening {
 export type FromWorker =
   | { readonly kind: 'started'; readonly id: number; readonly version: string; readonly placement: Placement }
   | { readonly kind: 'done'; readonly id: number }
-  | { readonly kind: 'scored'; readonly id: number; readonly evidence: readonly TokenEvidence[] }
+  | { readonly kind: 'scored'; readonly id: number; readonly audit: readonly TokenScore[] }
   | { readonly kind: 'failed'; readonly id: number; readonly code: EngineErrorCode; readonly detail: string }
   | {
       readonly kind: 'turn'
       readonly group: number
-      readonly lane: number
+      readonly slot: number
       readonly tokens: Int32Array
       readonly logprobs: Float64Array
       readonly stop: SampledTurn['stop']
     }
   | {
-      readonly kind: 'lane-failed'
+      readonly kind: 'slot-failed'
       readonly group: number
-      readonly lane: number
+      readonly slot: number
       readonly code: EngineErrorCode
       readonly detail: string
     }

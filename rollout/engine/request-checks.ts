@@ -1,21 +1,21 @@
 import { checkAdapterFile } from './adapter-check.js'
-import { MAX_LANES, MAX_SEED, MAX_TEMPERATURE } from './constants.js'
+import { MAX_SEED, MAX_SLOTS, MAX_TEMPERATURE } from './constants.js'
 import { EngineError } from './errors.js'
 import type { GgufHeader } from './gguf.js'
 import { hashFile } from './hash-file.js'
-import type { AdapterFile, EngineOptions, LaneRequest, Token } from './types.js'
+import type { AdapterFile, EngineOptions, SlotRequest, Token } from './types.js'
 
 /** What is refused before the engine's process hears of it. All throw EngineError. */
 
-export function checkOptions({ threads, contextSize, lanes }: EngineOptions): void {
-  const wrong = Object.entries({ threads, contextSize, lanes }).find(([, n]) => !Number.isSafeInteger(n) || n < 1)
+export function checkOptions({ threads, contextSize, slots }: EngineOptions): void {
+  const wrong = Object.entries({ threads, contextSize, slots }).find(([, n]) => !Number.isSafeInteger(n) || n < 1)
   if (wrong !== undefined) throw new EngineError('bad_request', `${wrong[0]} is ${wrong[1]}`)
-  if (lanes > MAX_LANES) throw new EngineError('too_many_lanes', `${lanes} lanes, llama.cpp allows ${MAX_LANES}`)
+  if (slots > MAX_SLOTS) throw new EngineError('too_many_slots', `${slots} lanes, llama.cpp allows ${MAX_SLOTS}`)
 }
 
-export function checkLanes(requests: readonly LaneRequest[], { contextSize }: EngineOptions): void {
-  if (requests.length > MAX_LANES) {
-    throw new EngineError('too_many_lanes', `${requests.length} rollouts at once, at most ${MAX_LANES} may be`)
+export function checkSlots(requests: readonly SlotRequest[], { contextSize }: EngineOptions): void {
+  if (requests.length > MAX_SLOTS) {
+    throw new EngineError('too_many_slots', `${requests.length} rollouts at once, at most ${MAX_SLOTS} may be`)
   }
   for (const { prompt, seeds, temperature = 1 } of requests) {
     if (prompt.length === 0) throw new EngineError('bad_request', 'an empty prompt')

@@ -1,6 +1,6 @@
 import { BATCH_TOKENS, PLACED_TOKENS } from './constants.js'
 import type { LlamaSequence } from './sequence.js'
-import type { Draw, Token, TokenEvidence } from './types.js'
+import type { Draw, Token, TokenScore } from './types.js'
 
 /** Tells what a policy's distributions say of tokens that are there already. */
 export interface Scorer {
@@ -16,7 +16,7 @@ export interface Scorer {
     from: number,
     draws: readonly (Draw | null)[] | null,
     signal: AbortSignal,
-  ): Promise<TokenEvidence[]>
+  ): Promise<TokenScore[]>
   /** Something else has used the sequence. */
   forget(): void
 }
@@ -45,13 +45,13 @@ export function createScorer(sequence: Pick<LlamaSequence, 'clear' | 'keepPrefix
       const prefills = prefillsOf(tokens, from, draws === null ? BATCH_TOKENS : PLACED_TOKENS)
       // What is asked of a distribution is asked while it is there.
       const silent = prefills.filter(({ at, tokens: own }) => at + own.length < from)
-      const found: TokenEvidence[] = []
+      const found: TokenScore[] = []
       for (const prefill of prefills.slice(await keep(silent))) {
         signal.throwIfAborted()
         const { at, tokens: own } = prefill
         const targets = own.map((_, i) => (at + i + 1 < from ? null : tokens[at + i + 1]!))
         const behind = draws && own.map((_, i) => draws[at + i + 1 - from] ?? null)
-        for (const evidence of await sequence.predict(own, targets, behind)) if (evidence !== null) found.push(evidence)
+        for (const audit of await sequence.predict(own, targets, behind)) if (audit !== null) found.push(audit)
         held = [...held, prefill]
       }
       return found

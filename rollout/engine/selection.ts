@@ -51,7 +51,7 @@ export async function select(looks: Pick<Looks, 'near' | 'logitOf'>, search: Sea
   const { noise, temperature, line, raised } = search
   for (let { reach } = search; ; ) {
     const sums = await looks.near(reach, raised)
-    const scores = sums.map(([token, sum]) => sum + (noise.isLoud(token) ? line : temperature * noise.of(token)))
+    const scores = sums.map(([token, sum]) => sum + (noise.isCandidate(token) ? line : temperature * noise.of(token)))
     const best = scores.reduce((a, b) => Math.max(a, b))
     if (!Number.isFinite(best)) throw new EngineError('engine_failed', 'llama.cpp gave logits that are no numbers')
     const missing = sums[0]![1] + line - best - reach
@@ -63,7 +63,7 @@ export async function select(looks: Pick<Looks, 'near' | 'logitOf'>, search: Sea
     const close = sums.filter((_, i) => scores[i]! >= best - LOGIT_ROUNDING)
     if (close.length === 1) return withLogits(close[0]![0], sums, search)
     const logits: [Token, number][] = []
-    for (const [token, sum] of close) logits.push([token, noise.isLoud(token) ? await looks.logitOf(token) : sum])
+    for (const [token, sum] of close) logits.push([token, noise.isCandidate(token) ? await looks.logitOf(token) : sum])
     logits.sort(([, a], [, b]) => b - a)
     return withLogits(selectAmong(noise, logits, temperature), sums, search)
   }
@@ -75,10 +75,10 @@ export async function select(looks: Pick<Looks, 'near' | 'logitOf'>, search: Sea
  * as far as float32 tells.
  */
 function withLogits(token: Token, sums: readonly [Token, number][], { noise, temperature, line }: Search): Selection {
-  const top = sums.find(([other]) => !noise.isLoud(other))?.[1]
-  if (top === undefined || noise.isLoud(token)) return { token, logits: null }
+  const top = sums.find(([other]) => !noise.isCandidate(other))?.[1]
+  if (top === undefined || noise.isCandidate(token)) return { token, logits: null }
   for (const [other, sum] of sums) {
-    if (noise.isLoud(other) && sum - (temperature * noise.of(other) - line) > top - LOGIT_ROUNDING)
+    if (noise.isCandidate(other) && sum - (temperature * noise.of(other) - line) > top - LOGIT_ROUNDING)
       return { token, logits: null }
   }
   return { token, logits: { own: sums.find(([other]) => other === token)![1], top } }
@@ -88,10 +88,10 @@ function withLogits(token: Token, sums: readonly [Token, number][], { noise, tem
 export const scoreOf = ({ token, logit }: Selected, noise: Noise, temperature = 1): number =>
   logit + temperature * noise.of(token)
 
-function raise({ loud, of }: Noise, line: number, temperature: number): Raised {
-  const by = new Float32Array(loud.length)
-  for (let i = 0; i < loud.length; i++) by[i] = temperature * of(loud[i]!) - line
-  return { tokens: loud, by }
+function raise({ candidates, of }: Noise, line: number, temperature: number): Raised {
+  const by = new Float32Array(candidates.length)
+  for (let i = 0; i < candidates.length; i++) by[i] = temperature * of(candidates[i]!) - line
+  return { tokens: candidates, by }
 }
 
 /** Nats: the noise of one token in fifteen is less than minus this. */

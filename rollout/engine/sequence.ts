@@ -4,8 +4,8 @@ import { EngineError } from './errors.js'
 import type { DrawTable } from './gumbel-max.js'
 import type { NativeContext } from './native.js'
 import { type Search, searchOf, select } from './selection.js'
-import { evidenceOf, logprobOf } from './token-audit.js'
-import type { Draw, Token, TokenEvidence } from './types.js'
+import { logprobOf, tokenScoreOf } from './token-score.js'
+import type { Draw, Token, TokenScore } from './types.js'
 
 /** The tokens of one assistant turn as they are sampled. */
 export interface LlamaTurn {
@@ -34,7 +34,7 @@ export interface LlamaSequence {
     tokens: readonly Token[],
     targets: readonly (Token | null)[],
     draws: readonly (Draw | null)[] | null,
-  ): Promise<(TokenEvidence | null)[]>
+  ): Promise<(TokenScore | null)[]>
 }
 
 export interface SequenceParts {
@@ -151,7 +151,7 @@ export function openAll({ native, decoder, samplers, table, inOrder }: SequenceP
         }
       },
       async predict(tokens, targets, draws) {
-        const found: (TokenEvidence | null)[] = tokens.map(() => null)
+        const found: (TokenScore | null)[] = tokens.map(() => null)
         await feed(
           tokens,
           (index) => targets[index] !== null,
@@ -160,11 +160,15 @@ export function openAll({ native, decoder, samplers, table, inOrder }: SequenceP
             const looks = looksAt(native, looking, place)
             if (draws === null) {
               const weights = await looks.weigh(target)
-              found[index] = { logprob: logprobOf(weights.logit, weights), evidence: Number.NaN, repair: Number.NaN }
+              found[index] = {
+                logprob: logprobOf(weights.logit, weights),
+                expectedMismatch: Number.NaN,
+                logitError: Number.NaN,
+              }
               return
             }
             const draw = draws[index] ?? null
-            found[index] = await evidenceOf(target, await weighed(looks), draw && table.noise(draw), table)
+            found[index] = await tokenScoreOf(target, await weighed(looks), draw && table.noise(draw), table)
           },
         )
         return found

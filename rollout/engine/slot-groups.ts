@@ -1,14 +1,14 @@
-import type { EngineChild, LaneMessage } from './child.js'
+import type { EngineChild, SlotMessage } from './child.js'
 import { killUnlessSettled } from './child-watch.js'
 import { SETTLE_TIMEOUT_MS } from './constants.js'
 import type { EngineError } from './errors.js'
 import { abortable } from './fair-lock.js'
 import type { Hold } from './jobs.js'
-import { createLaneGroup, type LaneGroup } from './slot-group.js'
-import type { LaneRequest, TokenSource } from './types.js'
+import { createSlotGroup, type SlotGroup } from './slot-group.js'
+import type { SlotRequest, TokenSource } from './types.js'
 
 /** The groups of lanes that are open in an engine's process. */
-export interface LaneGroups {
+export interface SlotGroups {
   /**
    * @param contextSize  tokens a lane may hold in all
    * @param signal       of the whole group
@@ -17,27 +17,27 @@ export interface LaneGroups {
    */
   open(
     child: EngineChild,
-    requests: readonly LaneRequest[],
+    requests: readonly SlotRequest[],
     contextSize: number,
     signal: AbortSignal,
-    onEnd: (lane: number) => void,
+    onEnd: (slot: number) => void,
     hold: Hold,
   ): Promise<TokenSource[]>
-  receive(message: LaneMessage): void
+  receive(message: SlotMessage): void
   /** The process is gone: every lane ends with this error. */
   fail(error: EngineError): void
 }
 
-export function createLaneGroups(): LaneGroups {
-  const groups = new Map<number, LaneGroup>()
+export function createSlotGroups(): SlotGroups {
+  const groups = new Map<number, SlotGroup>()
   let opened = 0
   return {
     async open(child, requests, contextSize, signal, onEnd, hold) {
       const number = opened++
-      const lanes = requests.map(({ prompt, ...lane }) => ({ ...lane, prompt: Int32Array.from(prompt) }))
-      const { answer } = child.request({ kind: 'open', group: number, lanes })
+      const slots = requests.map(({ prompt, ...slot }) => ({ ...slot, prompt: Int32Array.from(prompt) }))
+      const { answer } = child.request({ kind: 'open', group: number, slots })
       const opening = answer.then(() => {
-        const group = createLaneGroup(child, number, requests, contextSize, signal, onEnd)
+        const group = createSlotGroup(child, number, requests, contextSize, signal, onEnd)
         groups.set(number, group)
         void group.over.then(() => groups.delete(number))
         return group

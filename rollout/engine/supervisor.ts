@@ -5,7 +5,7 @@ import { killUnlessSettled } from './child-watch.js'
 import type { Confinement } from './confinement.js'
 import { START_TIMEOUT_MS, TRIAL_TIMEOUT_MS, TRIAL_TOKENS } from './constants.js'
 import { EngineError, toEngineError } from './errors.js'
-import { abortable, createTurnstile } from './fair-lock.js'
+import { abortable, createFairLock } from './fair-lock.js'
 import { findConfinement } from './find-confinement.js'
 import { defaultMemoryLimit } from './memory-guard.js'
 import type { AdapterFile, Engine, EngineOptions } from './types.js'
@@ -49,7 +49,7 @@ export interface Started {
 
 /** What the process is told beyond its options, see `EngineTuning`. */
 export interface ProcessTuning {
-  readonly laneWaitMs: number
+  readonly slotWaitMs: number
   readonly sharePrefill: boolean
   readonly keepCaches: boolean
 }
@@ -74,7 +74,7 @@ export async function createSupervisor(
   let usesGpu: boolean | null = null
   let passedOver: readonly PassedOver[] = []
   let closing: Promise<void> | null = null
-  const starts = createTurnstile()
+  const starts = createFairLock()
 
   const explain = (error: unknown): EngineError =>
     closing !== null ? new EngineError('closed', 'the engine was closed') : toEngineError(error)
@@ -88,7 +88,7 @@ export async function createSupervisor(
     const place = { memoryLimitBytes, modelPath, gpuDevice, inOrder, confinement: confinement.level }
     const child = startChild(
       {
-        onLane: events.onLane,
+        onSlot: events.onSlot,
         onDeath: (error) => {
           if (running?.child !== child) return
           running = null
@@ -101,8 +101,15 @@ export async function createSupervisor(
     try {
       const adapter = policy && (await child.hand(policy))
       const without = passedOver.map(({ by }) => by)
-      const told = { options: { ...options, modelPath }, adapter, without, ...tuning, inOrder, scratch: child.scratch }
-      const { answer } = child.request({ kind: 'start', ...told })
+      const stated = {
+        options: { ...options, modelPath },
+        adapter,
+        without,
+        ...tuning,
+        inOrder,
+        scratch: child.scratch,
+      }
+      const { answer } = child.request({ kind: 'start', ...stated })
       killUnlessSettled(child, answer, START_TIMEOUT_MS)
       // Loading cannot be interrupted from within, so an abort ends the process.
       const { placement, version } = startedBy(await abortable(answer, signal, () => child.kill()))

@@ -50,7 +50,7 @@ export interface TokenSource {
 }
 
 /** One rollout to generate: lanes with equal prompts share one prefill. */
-export interface LaneRequest {
+export interface SlotRequest {
   readonly prompt: readonly Token[]
   /** Sampler seed of each assistant turn, integers in 0 .. 2^32 - 1; as many as there may be turns. */
   readonly seeds: readonly number[]
@@ -66,7 +66,7 @@ export interface EngineOptions {
   /** Tokens per lane: prompt and everything after it. */
   readonly contextSize: number
   /** Rollouts generated in parallel at most; fewer where memory does not hold them. */
-  readonly lanes: number
+  readonly slots: number
   readonly gpu: 'auto' | false
   /** Of the lanes' caches; `q8_0` takes half of the memory, and flash attention. Default: `f16`. */
   readonly cacheType?: CacheType
@@ -81,7 +81,7 @@ export interface EngineOptions {
 /** What of the machine an engine may use: it can be changed while the engine runs. */
 export type EngineResources = Pick<
   EngineOptions,
-  'threads' | 'lanes' | 'gpu' | 'gpuDevice' | 'gpuMemoryShare' | 'memoryLimitBytes'
+  'threads' | 'slots' | 'gpu' | 'gpuDevice' | 'gpuMemoryShare' | 'memoryLimitBytes'
 >
 
 /** A LoRA adapter file. The path must be named by its content hash: llama.cpp caches adapters by path for the model's life. */
@@ -108,13 +108,13 @@ export interface Draw {
 }
 
 /** What the policy's distribution says of a token, and of the draw that is said to have selected it. */
-export interface TokenEvidence {
+export interface TokenScore {
   /** Natural logarithm of the token's probability under the full softmax at temperature 1. */
   readonly logprob: number
   /** 1 - sum p^2: how probably an unrelated draw selects another token, and how densely near ties lie (docs/verification.md). */
-  readonly evidence: number
+  readonly expectedMismatch: number
   /** Nats: the least error of any logit with which the draw selects this token; 0: it does. NaN without a draw. */
-  readonly repair: number
+  readonly logitError: number
 }
 
 /** The policy's inference engine: node-llama-cpp in a child process. Groups are generated together; all else runs alone, and calls queue. */
@@ -131,20 +131,20 @@ export interface Engine {
    * closed; until then their first turn is waited for. What is sampled does not depend on what else is open. The group is over
    * when all its sources are closed; until then calls other than this one wait.
    * @param signal  of the whole group: when it aborts, all lanes end
-   * @throws EngineError `too_many_lanes`, `context_full`, `engine_crashed`
+   * @throws EngineError `too_many_slots`, `context_full`, `engine_crashed`
    */
-  openLanes(requests: readonly LaneRequest[], signal: AbortSignal): Promise<TokenSource[]>
+  openSlots(requests: readonly SlotRequest[], signal: AbortSignal): Promise<TokenSource[]>
   /** Log-probabilities (nats) of `tokens[from ..]` given what precedes each, under the policy in force. */
   score(tokens: readonly Token[], from: number, signal: AbortSignal): Promise<number[]>
   /**
    * Like `score`, with all that the distributions say of the tokens. Costs a look at the whole vocabulary per token.
    * @param draws  behind each of `tokens[from ..]`, null where nothing was sampled; left out: no `repair`
    */
-  evidence(
+  expectedMismatch(
     tokens: readonly Token[],
     from: number,
     signal: AbortSignal,
     draws?: readonly (Draw | null)[],
-  ): Promise<TokenEvidence[]>
+  ): Promise<TokenScore[]>
   close(): Promise<void>
 }

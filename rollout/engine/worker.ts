@@ -2,8 +2,8 @@ import { rmSync } from 'node:fs'
 import { BATCH_TOKENS, STOP_TIMEOUT_MS } from './constants.js'
 import { EngineError, toEngineError } from './errors.js'
 import { type LlamaPolicy, openPolicy } from './llama.js'
-import { createLockstep, type Lockstep, type OpenLanes } from './lockstep.js'
-import type { Answer, FromWorker, LaneOpening, ToWorker } from './protocol.js'
+import { createLockstep, type Lockstep, type OpenSlots } from './lockstep.js'
+import type { Answer, FromWorker, SlotOpening, ToWorker } from './protocol.js'
 import { createScorer, type Scorer } from './score.js'
 import type { Token } from './types.js'
 
@@ -15,9 +15,9 @@ let policy: LlamaPolicy | null = null
 /** Both over the sequences of the policy, the scorer over the first, in turns. */
 let lockstep: Lockstep | null = null
 let scorer: Scorer | null = null
-let tuning = { laneWaitMs: 0, sharePrompts: true, keepCaches: false }
+let tuning = { slotWaitMs: 0, sharePrompts: true, keepCaches: false }
 let scratch: string | null = null
-const groups = new Map<number, { readonly open: OpenLanes; readonly lanes: number }>()
+const groups = new Map<number, { readonly open: OpenSlots; readonly slots: number }>()
 const running = new Map<number, { readonly cancelled: AbortController; readonly ended: Promise<void> }>()
 
 process.on('message', (message) => receive(message as ToWorker))
@@ -36,7 +36,7 @@ function receive(message: ToWorker): void {
       takeTurn(message)
       return
     case 'leave':
-      groups.get(message.group)?.open.leave(message.lane)
+      groups.get(message.group)?.open.leave(message.slot)
       return
     default:
       begin(message)
@@ -64,8 +64,8 @@ async function serve(request: Request, signal: AbortSignal): Promise<Answer> {
   const { id } = request
   switch (request.kind) {
     case 'start': {
-      const { laneWaitMs, sharePrefill: sharePrompts, keepCaches } = request
-      tuning = { laneWaitMs, sharePrompts, keepCaches }
+      const { slotWaitMs, sharePrefill: sharePrompts, keepCaches } = request
+      tuning = { slotWaitMs, sharePrompts, keepCaches }
       scratch = request.scratch
       policy = await openPolicy(request.options, request.adapter, request.inOrder, request.without)
       useSequences()
@@ -76,12 +76,12 @@ async function serve(request: Request, signal: AbortSignal): Promise<Answer> {
       await opened().swap(request.adapter).finally(useSequences)
       return { kind: 'done', id }
     case 'open':
-      openGroup(request.group, request.lanes)
+      openGroup(request.group, request.slots)
       return { kind: 'done', id }
     case 'score': {
       opened()
-      const evidence = await scorer!.score(known(request.tokens), request.from, request.draws, signal)
-      return { kind: 'scored', id, evidence }
+      const audit = await scorer!.score(known(request.tokens), request.from, request.draws, signal)
+      return { kind: 'scored', id, audit }
     }
   }
 }
@@ -92,33 +92,33 @@ function useSequences(): void {
   scorer = createScorer(sequences[0]!)
 }
 
-function openGroup(number: number, openings: readonly LaneOpening[]): void {
+function openGroup(number: number, openings: readonly SlotOpening[]): void {
   opened()
   scorer!.forget()
-  const lanes = openings.map(({ prompt, ...opening }) => ({ ...opening, prompt: known(prompt) }))
-  const open = lockstep!.open(lanes, {
-    onTurn: (lane, { tokens, logprobs, stop }) => {
+  const slots = openings.map(({ prompt, ...opening }) => ({ ...opening, prompt: known(prompt) }))
+  const open = lockstep!.open(slots, {
+    onTurn: (slot, { tokens, logprobs, stop }) => {
       const arrays = { tokens: Int32Array.from(tokens), logprobs: Float64Array.from(logprobs) }
-      send({ kind: 'turn', group: number, lane, ...arrays, stop })
+      send({ kind: 'turn', group: number, slot, ...arrays, stop })
     },
-    onFailed: (lane, { code, detail }) => send({ kind: 'lane-failed', group: number, lane, code, detail }),
+    onFailed: (slot, { code, detail }) => send({ kind: 'slot-failed', group: number, slot, code, detail }),
   })
-  groups.set(number, { open, lanes: openings.length })
+  groups.set(number, { open, slots: openings.length })
   void open.over.then(() => {
     groups.delete(number)
     send({ kind: 'group-over', group: number })
   })
 }
 
-function takeTurn({ group: number, lane, feed, maxTokens }: Extract<ToWorker, { readonly kind: 'next' }>): void {
+function takeTurn({ group: number, slot, feed, maxTokens }: Extract<ToWorker, { readonly kind: 'next' }>): void {
   const group = groups.get(number)
   if (group === undefined) return
   try {
-    group.open.next(lane, known(feed), maxTokens)
+    group.open.next(slot, known(feed), maxTokens)
   } catch (cause) {
     const { code, detail } = toEngineError(cause)
-    group.open.leave(lane)
-    send({ kind: 'lane-failed', group: number, lane, code, detail })
+    group.open.leave(slot)
+    send({ kind: 'slot-failed', group: number, slot, code, detail })
   }
 }
 
@@ -143,8 +143,8 @@ async function leaveWithParent(): Promise<void> {
   const requests = [...running.values()]
   for (const { cancelled } of requests) cancelled.abort()
   await Promise.all(requests.map(({ ended }) => ended))
-  for (const { open, lanes } of groups.values()) {
-    for (let lane = 0; lane < lanes; lane++) open.leave(lane)
+  for (const { open, slots } of groups.values()) {
+    for (let slot = 0; slot < slots; slot++) open.leave(slot)
     await open.over
   }
   try {

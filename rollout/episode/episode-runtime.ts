@@ -2,34 +2,40 @@ import { LRUCache } from 'lru-cache'
 import {
   type ConnectionPool,
   createConnectionPool,
-  createWorldCache,
-  type ServerDefinition,
-  type WorldCache,
+  createSeedStateCache,
+  type Environment,
+  type SeedStateCache,
 } from '../../servers/kernel/index.js'
 import type { Token, Tokenizer } from '../engine/types.js'
 import { type RewardPreset, rewardPreset } from '../reward/index.js'
-import { statesAtEnd, type WorldStates } from './environment-states.js'
+import { type EnvironmentStates, statesAtEnd } from './environment-states.js'
 import { createPromptRenderer, type PromptRenderer } from './prompt.js'
 import type { Task } from './task.js'
-import type { Dialect } from './tool-call-format.js'
-import { dialectNamed } from './tool-call-formats/index.js'
-import { type Catalogue, offeredAt, type RoutedTool, toldTurns, toolsetOf } from './toolset.js'
+import type { ToolCallFormat } from './tool-call-format.js'
+import { toolCallFormatNamed } from './tool-call-formats/index.js'
+import { type Catalogue, offeredAt, type RoutedTool, statedTurns, toolsetOf } from './toolset.js'
 
 /** What a policy decides about the episodes it is played in. */
 export interface EpisodeRules {
-  readonly dialect: Dialect
+  readonly toolCallFormat: ToolCallFormat
   readonly reward: RewardPreset
 }
 
 /** The rules that nobody has to name: what a run has unless its operator says otherwise. */
-export const DEFAULT_RULES = { dialect: 'hermes', reward: 'paper' } as const
+export const DEFAULT_RULES = { toolCallFormat: 'hermes', reward: 'paper' } as const
 
 /**
  * The rules that a policy names.
- * @throws EpisodeError `unknown_dialect`; PresetError `unknown_reward`
+ * @throws EpisodeError `unknown_tool_call_format`; PresetError `unknown_reward`
  */
-export function rulesNamed({ dialect, reward }: { readonly dialect: string; readonly reward: string }): EpisodeRules {
-  return { dialect: dialectNamed(dialect), reward: rewardPreset(reward) }
+export function rulesNamed({
+  toolCallFormat,
+  reward,
+}: {
+  readonly toolCallFormat: string
+  readonly reward: string
+}): EpisodeRules {
+  return { toolCallFormat: toolCallFormatNamed(toolCallFormat), reward: rewardPreset(reward) }
 }
 
 /** What all rollouts of a task have in common. */
@@ -44,16 +50,16 @@ export interface PreparedTask {
    * The worlds as the ground truth leaves them, found out at the first asking: not every reward asks.
    * @throws EpisodeError `bad_task`
    */
-  expected(): WorldStates
+  expected(): EnvironmentStates
 }
 
 /**
  * What an episode needs beside its task and its source of tokens; shared by all episodes of a process under one
  * policy's rules. It holds memory and nothing else: what is not referred to any more needs no closing.
  */
-export interface Stage extends EpisodeRules {
+export interface EpisodeRuntime extends EpisodeRules {
   readonly catalogue: Catalogue
-  readonly worlds: WorldCache
+  readonly seedStates: SeedStateCache
   readonly tokenizer: Tokenizer
   readonly renderer: PromptRenderer
   readonly connections: ConnectionPool
@@ -68,35 +74,35 @@ const KEPT_TASKS = 32
  * A stage on which tasks of these servers can be played by the tokenizer's model.
  * @throws EpisodeError `bad_template`
  */
-export function createStage(
-  servers: Iterable<ServerDefinition>,
+export function createEpisodeRuntime(
+  environments: Iterable<Environment>,
   tokenizer: Tokenizer,
-  { dialect, reward }: EpisodeRules,
-  worlds: WorldCache = createWorldCache(),
-): Stage {
-  const catalogue: Catalogue = new Map([...servers].map((server) => [server.name, server]))
-  const renderer = createPromptRenderer(tokenizer, dialect)
+  { toolCallFormat, reward }: EpisodeRules,
+  seedStates: SeedStateCache = createSeedStateCache(),
+): EpisodeRuntime {
+  const catalogue: Catalogue = new Map([...environments].map((environment) => [environment.name, environment]))
+  const renderer = createPromptRenderer(tokenizer, toolCallFormat)
   const prepared = new LRUCache<Task, PreparedTask>({ max: KEPT_TASKS })
   const prepare = (task: Task): PreparedTask => {
     const offered = toolsetOf(task, catalogue)
-    const turns = toldTurns(task, offered)
+    const turns = statedTurns(task, offered)
     const prompt = renderer.firstPrompt(offeredAt(offered, 0), turns[0]!, task.system)
-    let states: WorldStates | undefined
+    let states: EnvironmentStates | undefined
     return {
       offered,
       turns,
       prompt,
       expected() {
-        states ??= statesAtEnd(task, catalogue, worlds)
+        states ??= statesAtEnd(task, catalogue, seedStates)
         return states
       },
     }
   }
   return {
     catalogue,
-    worlds,
+    seedStates,
     tokenizer,
-    dialect,
+    toolCallFormat,
     reward,
     renderer,
     connections: createConnectionPool(),

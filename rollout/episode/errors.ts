@@ -9,7 +9,7 @@ export type EpisodeErrorCode =
   /** The chat template cannot be read or rendered, or costs more than an honest one does. */
   | 'bad_template'
   /** A policy names a tool dialect that this version does not speak. */
-  | 'unknown_dialect'
+  | 'unknown_tool_call_format'
 
 export class EpisodeError extends CodedError<EpisodeErrorCode> {}
 

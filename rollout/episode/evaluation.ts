@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { AdapterFile, Engine } from '../engine/types.js'
 import { REWARD_PRESETS } from '../reward/index.js'
-import type { Stage } from './episode-runtime.js'
+import type { EpisodeRuntime } from './episode-runtime.js'
 import type { EpisodeLimits } from './limits.js'
 import { playEpisode, promptOf } from './run-episode.js'
 import { runAll, turnSeeds } from './run-group.js'
 import type { Task } from './task.js'
-import type { Heard, Listener } from './understood-message.js'
+import type { Listener, Understood } from './understood-message.js'
 
 /** What one policy made of one task, averaged over its samples. */
 export interface TaskResult {
@@ -19,12 +19,12 @@ export interface TaskResult {
   readonly solved: number
   readonly calls: number
   /** What a listener made of messages that had to ask for something, in all samples. Absent where the rules alone did. */
-  readonly heard?: readonly Heard[]
+  readonly understood?: readonly Understood[]
 }
 
 export interface EvaluationSettings {
   readonly samplesPerTask: number
-  readonly lanes: number
+  readonly slots: number
   /** Sampler seeds depend on this, the task and the sample alone: two policies meet the same draws. */
   readonly seed: number
   /** Of the sampler; 0: always the likeliest token, so that all samples of a task are alike. */
@@ -55,10 +55,10 @@ interface Attempt {
 }
 
 /** What of an engine plays tasks. */
-export type PlayingEngine = Pick<Engine, 'usePolicy' | 'openLanes'>
+export type PlayingEngine = Pick<Engine, 'usePolicy' | 'openSlots'>
 
 /** What is kept of a rollout. */
-export type Played = Pick<TaskResult, 'reward' | 'rewards' | 'solved' | 'calls' | 'heard'>
+export type Played = Pick<TaskResult, 'reward' | 'rewards' | 'solved' | 'calls' | 'understood'>
 
 /**
  * Plays every task `samplesPerTask` times under each policy. Engines share the work, `lanes` rollouts at a
@@ -72,19 +72,19 @@ export async function evaluatePolicies(
   tasks: readonly Task[],
   policies: readonly (AdapterFile | null)[],
   engines: readonly PlayingEngine[],
-  stage: Stage,
+  runtime: EpisodeRuntime,
   settings: EvaluationSettings,
   signal: AbortSignal,
   record?: EvaluationRecord,
 ): Promise<TaskResult[][]> {
-  const { samplesPerTask, lanes, limits, seed } = settings
+  const { samplesPerTask, slots, limits, seed } = settings
   const attempts = tasks.flatMap((task) =>
     Array.from({ length: samplesPerTask }, (_, sample): Attempt => {
       return { task, seeds: turnSeeds(attemptSeed(seed, task, sample), sample, limits) }
     }),
   )
   const played = policies.map(() => new Array<Played>(attempts.length))
-  const open = policies.map(() => Array.from({ length: Math.ceil(attempts.length / lanes) }, (_, i) => i * lanes))
+  const open = policies.map(() => Array.from({ length: Math.ceil(attempts.length / slots) }, (_, i) => i * slots))
   let done = 0
   const keep = ({ policy, from, played: found }: PlayedTogether): void => {
     for (const [i, one] of found.entries()) played[policy]![from + i] = one
@@ -101,7 +101,7 @@ export async function evaluatePolicies(
       const policy = (own + k) % policies.length
       if (open[policy]!.length > 0) await engine.usePolicy(policies[policy]!, inner)
       for (let from = open[policy]!.shift(); from !== undefined; from = open[policy]!.shift()) {
-        const found = await playTogether(attempts.slice(from, from + lanes), engine, stage, settings, inner)
+        const found = await playTogether(attempts.slice(from, from + slots), engine, runtime, settings, inner)
         const together = { policy, from, played: found }
         await record?.add([together])
         keep(together)
@@ -120,24 +120,24 @@ export async function evaluatePolicies(
 async function playTogether(
   attempts: readonly Attempt[],
   engine: PlayingEngine,
-  stage: Stage,
+  runtime: EpisodeRuntime,
   { limits, temperature, listener }: EvaluationSettings,
   signal: AbortSignal,
 ): Promise<Played[]> {
-  const requests = attempts.map(({ task, seeds }) => ({ prompt: promptOf(task, stage, limits), seeds, temperature }))
-  const sources = await engine.openLanes(requests, signal)
+  const requests = attempts.map(({ task, seeds }) => ({ prompt: promptOf(task, runtime, limits), seeds, temperature }))
+  const sources = await engine.openSlots(requests, signal)
   const rollouts = await runAll(
     attempts.map(
       ({ task }, i) =>
         (inner) =>
-          playEpisode(task, sources[i]!, stage, limits, inner, listener),
+          playEpisode(task, sources[i]!, runtime, limits, inner, listener),
     ),
     signal,
   )
-  return rollouts.map(({ rollout: { solved, calls }, heard, score }) => {
+  return rollouts.map(({ rollout: { solved, calls }, understood, score }) => {
     const rewards = Object.fromEntries([...REWARD_PRESETS].map(([name, preset]) => [name, score(preset).total]))
-    const played = { reward: rewards[stage.reward.name]!, rewards, solved: Number(solved), calls: calls.length }
-    return listener ? { ...played, heard } : played
+    const played = { reward: rewards[runtime.reward.name]!, rewards, solved: Number(solved), calls: calls.length }
+    return listener ? { ...played, understood } : played
   })
 }
 
@@ -150,7 +150,9 @@ function meanOf(taskId: string, samples: readonly Played[]): TaskResult {
     rewards: Object.fromEntries([...REWARD_PRESETS.keys()].map((name) => [name, mean((one) => one.rewards[name]!)])),
     solved: mean((one) => one.solved),
     calls: mean((one) => one.calls),
-    ...(samples.some(({ heard }) => heard) ? { heard: samples.flatMap(({ heard = [] }) => heard) } : {}),
+    ...(samples.some(({ understood }) => understood)
+      ? { understood: samples.flatMap(({ understood = [] }) => understood) }
+      : {}),
   }
 }
 

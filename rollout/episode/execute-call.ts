@@ -4,7 +4,7 @@ import type { ParsedCall } from './tool-call-format.js'
 import type { RoutedTool } from './toolset.js'
 
 /** Makes a call in the world that the tool is of. */
-export type CallWorld = (tool: RoutedTool, args: JsonObject) => ToolResponse | Promise<ToolResponse>
+export type CallEnvironment = (tool: RoutedTool, args: JsonObject) => ToolResponse | Promise<ToolResponse>
 
 /** What a call came to: its entry in the log that is scored, and the JSON that the policy reads. */
 export interface ExecutedCall {
@@ -20,7 +20,7 @@ export async function executeCall(
   call: ParsedCall,
   offered: readonly RoutedTool[],
   turn: number,
-  callWorld: CallWorld,
+  callEnvironment: CallEnvironment,
 ): Promise<ExecutedCall> {
   if (call.malformed) return { entry: call, payload: refusal('malformed_call', 'The call block could not be read.') }
   const entry = { name: call.name, arguments: call.arguments, ok: false }
@@ -32,7 +32,7 @@ export async function executeCall(
   }
   if (!takesArguments(tool, call.arguments))
     return { entry, payload: refusal('invalid_arguments', 'The arguments do not fit.') }
-  const { ok, text } = await callWorld(tool, call.arguments)
+  const { ok, text } = await callEnvironment(tool, call.arguments)
   return { entry: { ...entry, ok }, payload: text }
 }
 

@@ -3,7 +3,7 @@ import type { OfferedTool } from '../../servers/kernel/index.js'
 import type { Token, Tokenizer } from '../engine/types.js'
 import { createChatTemplate } from './chat-template.js'
 import { EpisodeError } from './errors.js'
-import type { Dialect, Piece } from './tool-call-format.js'
+import type { Piece, ToolCallFormat } from './tool-call-format.js'
 
 /** Turns what a dialect says into token ids, and keeps foreign text from saying anything in it. */
 export interface PromptRenderer {
@@ -31,10 +31,10 @@ export interface PromptRenderer {
 const KEPT_CHARS = 2 ** 18
 
 /** @throws EpisodeError `bad_template` when the model's chat template cannot be read */
-export function createPromptRenderer(tokenizer: Tokenizer, dialect: Dialect): PromptRenderer {
+export function createPromptRenderer(tokenizer: Tokenizer, toolCallFormat: ToolCallFormat): PromptRenderer {
   const template = createChatTemplate(tokenizer.chatTemplate)
-  const fitting = fittingPrompts(tokenizer.chatTemplate, dialect)
-  const reserved = new Set([...tokenizer.reservedTags, ...dialect.tags])
+  const fitting = fittingPrompts(tokenizer.chatTemplate, toolCallFormat)
+  const reserved = new Set([...tokenizer.reservedTags, ...toolCallFormat.tags])
   /** Tools that were found clean: checking them is the dearest part of a prompt, and a run has a few dozen. */
   const checked = new LRUCache<string, true>({ maxSize: KEPT_CHARS, sizeCalculation: (_, json) => json.length })
 
@@ -70,19 +70,22 @@ export function createPromptRenderer(tokenizer: Tokenizer, dialect: Dialect): Pr
         checked.set(json, true)
       }
       for (const foreign of [system ?? '', userTurn]) refuseControls(refuseTags(foreign))
-      return tokenizer.tokenize(fitting(template.render(dialect.templateInput({ tools, system, userTurn }))), true)
+      return tokenizer.tokenize(
+        fitting(template.render(toolCallFormat.templateInput({ tools, system, userTurn }))),
+        true,
+      )
     },
-    toolResults: (payloads) => tokensOf(dialect.toolResults(payloads)),
+    toolResults: (payloads) => tokensOf(toolCallFormat.toolResults(payloads)),
     assistantTurn(message) {
       refuseControls(message)
-      return tokensOf([{ text: message }, { markup: dialect.turnEnd }])
+      return tokensOf([{ text: message }, { markup: toolCallFormat.turnEnd }])
     },
-    userTurn: (foreign) => tokensOf(dialect.userTurn(refuseTags(foreign))),
+    userTurn: (foreign) => tokensOf(toolCallFormat.userTurn(refuseTags(foreign))),
   }
 }
 
 /** Prompts of a template and a dialect that are of the same model: a conversation would begin in one way and go on in another. */
-function fittingPrompts(source: string, { name, opening, thinking }: Dialect): (prompt: string) => string {
+function fittingPrompts(source: string, { name, opening, thinking }: ToolCallFormat): (prompt: string) => string {
   const hasSwitch = source.includes('enable_thinking')
   return (prompt) => {
     if (thinking !== null && !hasSwitch)

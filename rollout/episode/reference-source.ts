@@ -1,7 +1,7 @@
 import type { TokenSource } from '../engine/types.js'
-import type { Stage } from './episode-runtime.js'
+import type { EpisodeRuntime } from './episode-runtime.js'
 import type { Task } from './task.js'
-import type { Dialect } from './tool-call-format.js'
+import type { ToolCallFormat } from './tool-call-format.js'
 
 /** What a teacher says when it has made all the calls that a user turn asked for, and has nothing to tell. */
 export const CLOSING = 'Done.'
@@ -17,12 +17,12 @@ export function closingOf({ facts = [], questions }: Pick<Task, 'facts' | 'quest
 /** The assistant messages of a demonstration that follows the ground truth: one call per message, then the closing words. */
 export function groundTruthScript(
   task: Pick<Task, 'turns' | 'groundTruth' | 'facts' | 'questions'>,
-  dialect: Pick<Dialect, 'writeCall'>,
+  toolCallFormat: Pick<ToolCallFormat, 'writeCall'>,
 ): string[] {
   return task.turns.flatMap((_, turn) => [
     ...task.groundTruth
       .filter((call) => call.turn === turn)
-      .map((call) => dialect.writeCall(call.name, call.arguments)),
+      .map((call) => toolCallFormat.writeCall(call.name, call.arguments)),
     closingOf(task, turn),
   ])
 }
@@ -32,12 +32,12 @@ export function groundTruthScript(
  * episode driver writes supervised data in exactly the form that rollouts have. Log-probabilities are zero: nothing was
  * sampled.
  */
-export function createTeacherSource(
+export function createReferenceSource(
   script: readonly string[],
-  { tokenizer, dialect }: Pick<Stage, 'tokenizer' | 'dialect'>,
+  { tokenizer, toolCallFormat }: Pick<EpisodeRuntime, 'tokenizer' | 'toolCallFormat'>,
 ): TokenSource {
   const messages = [...script]
-  const endOfTurn = tokenizer.tokenize(dialect.turnEnd, true)
+  const endOfTurn = tokenizer.tokenize(toolCallFormat.turnEnd, true)
   return {
     async next() {
       const tokens = [...tokenizer.tokenize(messages.shift() ?? CLOSING, true), ...endOfTurn]

@@ -9,7 +9,7 @@ import {
   solvedExactly,
 } from '../reward/index.js'
 import { digestsOf, hashesOf, openSessions, statesHash } from './environment-states.js'
-import type { PreparedTask, Stage } from './episode-runtime.js'
+import type { EpisodeRuntime, PreparedTask } from './episode-runtime.js'
 import { EpisodeError } from './errors.js'
 import { executeCall } from './execute-call.js'
 import type { EpisodeLimits } from './limits.js'
@@ -17,15 +17,21 @@ import type { EpisodeEnd, Rollout } from './rollout.js'
 import { FIRST_WORDS, replyOf, type UserReply } from './scripted-user.js'
 import type { Task } from './task.js'
 import { exampleOf, type RoutedTool } from './toolset.js'
-import { type AskingMessage, askingMessage, type Heard, heardByRules, type Listener } from './understood-message.js'
+import {
+  type AskingMessage,
+  askingMessage,
+  type Listener,
+  type Understood,
+  understoodByRules,
+} from './understood-message.js'
 
 /** The first prompt of a task, in token ids. @throws EpisodeError */
-export function promptOf(task: Task, stage: Stage, limits: EpisodeLimits): readonly Token[] {
-  return prepare(task, stage, limits).prompt
+export function promptOf(task: Task, runtime: EpisodeRuntime, limits: EpisodeLimits): readonly Token[] {
+  return prepare(task, runtime, limits).prompt
 }
 
-function prepare(task: Task, stage: Stage, limits: EpisodeLimits): PreparedTask {
-  const prepared = stage.prepare(task)
+function prepare(task: Task, runtime: EpisodeRuntime, limits: EpisodeLimits): PreparedTask {
+  const prepared = runtime.prepare(task)
   const { length } = prepared.prompt
   if (length >= limits.maxRolloutTokens) {
     throw new EpisodeError('prompt_too_long', `${length} of ${limits.maxRolloutTokens} tokens`)
@@ -34,9 +40,9 @@ function prepare(task: Task, stage: Stage, limits: EpisodeLimits): PreparedTask 
 }
 
 /** Whether a task's first prompt leaves room for an answer. @throws EpisodeError for a task that is wrong in another way */
-export function hasRoom(task: Task, stage: Stage, limits: EpisodeLimits): boolean {
+export function hasCapacity(task: Task, runtime: EpisodeRuntime, limits: EpisodeLimits): boolean {
   try {
-    promptOf(task, stage, limits)
+    promptOf(task, runtime, limits)
     return true
   } catch (error) {
     if (error instanceof EpisodeError && error.code === 'prompt_too_long') return false
@@ -48,7 +54,7 @@ export function hasRoom(task: Task, stage: Stage, limits: EpisodeLimits): boolea
 export interface PlayedEpisode {
   readonly rollout: Omit<Rollout, 'reward'>
   /** What was made of the messages that had to ask for something, in order. */
-  readonly heard: readonly Heard[]
+  readonly understood: readonly Understood[]
   /** @throws EpisodeError `bad_task` when the ground truth cannot be carried out and the reward asks where it leads */
   score(reward: RewardPreset): RewardBreakdown
 }
@@ -57,12 +63,12 @@ export interface PlayedEpisode {
 export async function runEpisode(
   task: Task,
   source: TokenSource,
-  stage: Stage,
+  runtime: EpisodeRuntime,
   limits: EpisodeLimits,
   signal: AbortSignal,
 ): Promise<Rollout> {
-  const { rollout, score } = await playEpisode(task, source, stage, limits, signal)
-  return { ...rollout, reward: score(stage.reward) }
+  const { rollout, score } = await playEpisode(task, source, runtime, limits, signal)
+  return { ...rollout, reward: score(runtime.reward) }
 }
 
 /**
@@ -75,31 +81,33 @@ export async function runEpisode(
 export async function playEpisode(
   task: Task,
   source: TokenSource,
-  stage: Stage,
+  runtime: EpisodeRuntime,
   limits: EpisodeLimits,
   signal: AbortSignal,
   listener?: Listener,
 ): Promise<PlayedEpisode> {
   const connections = new Map<string, McpConnection>()
   try {
-    const { offered, turns: told, prompt, expected } = prepare(task, stage, limits)
-    const sessions = openSessions(task, stage.catalogue, stage.worlds)
-    for (const [server, session] of sessions) connections.set(server, await stage.connections.connect(session))
+    const { offered, turns: stated, prompt, expected } = prepare(task, runtime, limits)
+    const sessions = openSessions(task, runtime.catalogue, runtime.seedStates)
+    for (const [environment, session] of sessions)
+      connections.set(environment, await runtime.connections.connect(session))
     const transcript = createTranscript(prompt)
     const calls: LoggedCall[] = []
     const turns: number[] = []
     const responses: string[] = []
     const said: SaidTokens[] = []
-    const heard: Heard[] = []
-    const progress = { offered, connections, transcript, calls, turns, responses, said, heard }
-    const hear: Hear = async (message) => (listener ? listener.hear(message, signal) : heardByRules(message))
-    const end = await converse({ ...task, turns: told }, source, stage, limits, progress, hear, signal)
+    const understood: Understood[] = []
+    const progress = { offered, connections, transcript, calls, turns, responses, said, understood }
+    const understand: Understand = async (message) =>
+      listener ? listener.understand(message, signal) : understoodByRules(message)
+    const end = await converse({ ...task, turns: stated }, source, runtime, limits, progress, understand, signal)
     const states = hashesOf(sessions)
     const facts = (): RolloutFacts => ({
       states: digestsOf(expected(), states),
       turns,
       results: responses,
-      said: said.map(({ tokens, malformed, ...when }) => ({ ...when, text: proseOf(tokens, malformed, stage) })),
+      said: said.map(({ tokens, malformed, ...when }) => ({ ...when, text: proseOf(tokens, malformed, runtime) })),
     })
     const rollout = {
       ...transcript.finish(),
@@ -111,7 +119,7 @@ export async function playEpisode(
     }
     return {
       rollout,
-      heard,
+      understood,
       score: (reward) => reward.score(exampleOf(task, offered), calls, ...(reward.needsFacts ? [facts()] : [])),
     }
   } finally {
@@ -128,10 +136,10 @@ interface Progress {
   readonly turns: number[]
   readonly responses: string[]
   readonly said: SaidTokens[]
-  readonly heard: Heard[]
+  readonly understood: Understood[]
 }
 
-type Hear = (message: AskingMessage) => Promise<Heard>
+type Understand = (message: AskingMessage) => Promise<Understood>
 
 /** A message of the assistant, before anybody reads what it says to the user. */
 interface SaidTokens extends Omit<Saying, 'text'> {
@@ -144,35 +152,35 @@ interface SaidTokens extends Omit<Saying, 'text'> {
 function proseOf(
   tokens: readonly Token[],
   malformed: readonly string[],
-  { tokenizer, dialect }: Pick<Stage, 'tokenizer' | 'dialect'>,
+  { tokenizer, toolCallFormat }: Pick<EpisodeRuntime, 'tokenizer' | 'toolCallFormat'>,
 ): string {
   const ends = tokens.length > 0 && tokenizer.isEndOfGeneration(tokens.at(-1)!)
-  const prose = dialect.prose(tokenizer.detokenize(ends ? tokens.slice(0, -1) : tokens))
+  const prose = toolCallFormat.prose(tokenizer.detokenize(ends ? tokens.slice(0, -1) : tokens))
   return malformed.reduce((rest, block) => rest.replace(block, () => ' '), prose)
 }
 
 async function converse(
   task: Pick<Task, 'id' | 'turns' | 'questions'>,
   source: TokenSource,
-  { tokenizer, dialect, renderer }: Stage,
+  { tokenizer, toolCallFormat, renderer }: EpisodeRuntime,
   limits: EpisodeLimits,
-  { offered, connections, transcript, calls, turns, responses, said, heard }: Progress,
-  hear: Hear,
+  { offered, connections, transcript, calls, turns, responses, said, understood }: Progress,
+  understand: Understand,
   signal: AbortSignal,
 ): Promise<EpisodeEnd> {
   let feed: Token[] = []
   let user = FIRST_WORDS
   for (let turn = 0; turn < limits.maxAssistantTurns; turn++) {
-    const room = limits.maxRolloutTokens - transcript.length - feed.length
-    if (room < 1) return 'rollout_length'
-    const sampled = await source.next(feed, Math.min(limits.maxTurnTokens, room), signal)
+    const capacity = limits.maxRolloutTokens - transcript.length - feed.length
+    if (capacity < 1) return 'rollout_length'
+    const sampled = await source.next(feed, Math.min(limits.maxTurnTokens, capacity), signal)
     transcript.append(feed, sampled)
-    const parsed = dialect.parseCalls(tokenizer.detokenize(sampled.tokens))
+    const parsed = toolCallFormat.parseCalls(tokenizer.detokenize(sampled.tokens))
     let reply: UserReply | undefined
     if (parsed.length === 0) {
-      const message = askingMessage(task, user.turn, () => proseOf(sampled.tokens, [], { tokenizer, dialect }))
-      const made = message && (await hear(message))
-      if (made) heard.push(made)
+      const message = askingMessage(task, user.turn, () => proseOf(sampled.tokens, [], { tokenizer, toolCallFormat }))
+      const made = message && (await understand(message))
+      if (made) understood.push(made)
       reply = replyOf(task, user, made)
     }
     said.push({
@@ -185,15 +193,15 @@ async function converse(
     const payloads: string[] = []
     for (const call of parsed) {
       if (calls.length === limits.maxCalls) return 'call_limit'
-      const { entry, payload } = await executeCall(call, offered, user.turn, ({ server, name }, args) =>
-        connections.get(server)!.callTool(name, { ...args }, signal),
+      const { entry, payload } = await executeCall(call, offered, user.turn, ({ environment, name }, args) =>
+        connections.get(environment)!.callTool(name, { ...args }, signal),
       )
       calls.push(entry)
       turns.push(user.turn)
       responses.push(payload)
       payloads.push(payload)
     }
-    if (sampled.stop === 'length') return room > limits.maxTurnTokens ? 'turn_length' : 'rollout_length'
+    if (sampled.stop === 'length') return capacity > limits.maxTurnTokens ? 'turn_length' : 'rollout_length'
     if (!reply) {
       feed = renderer.toolResults(payloads)
     } else {

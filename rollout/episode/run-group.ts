@@ -1,5 +1,5 @@
 import type { Engine } from '../engine/types.js'
-import type { Stage } from './episode-runtime.js'
+import type { EpisodeRuntime } from './episode-runtime.js'
 import type { EpisodeLimits } from './limits.js'
 import type { Rollout } from './rollout.js'
 import { promptOf, runEpisode } from './run-episode.js'
@@ -19,16 +19,16 @@ export async function runGroup(
   task: Task,
   rollouts: number,
   leaseSeed: Uint8Array,
-  engine: Pick<Engine, 'openLanes'>,
-  stage: Stage,
+  engine: Pick<Engine, 'openSlots'>,
+  runtime: EpisodeRuntime,
   limits: EpisodeLimits,
   signal: AbortSignal,
 ): Promise<Rollout[]> {
-  const prompt = promptOf(task, stage, limits)
+  const prompt = promptOf(task, runtime, limits)
   const requests = Array.from({ length: rollouts }, (_, i) => ({ prompt, seeds: turnSeeds(leaseSeed, i, limits) }))
-  const sources = await engine.openLanes(requests, signal)
+  const sources = await engine.openSlots(requests, signal)
   return runAll(
-    sources.map((source) => (inner) => runEpisode(task, source, stage, limits, inner)),
+    sources.map((source) => (inner) => runEpisode(task, source, runtime, limits, inner)),
     signal,
   )
 }

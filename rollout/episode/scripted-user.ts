@@ -1,6 +1,6 @@
 import { QUESTION_LIMITS } from './questions.js'
 import type { Task } from './task.js'
-import type { Heard } from './understood-message.js'
+import type { Understood } from './understood-message.js'
 
 /** Where a scripted user is in a task. */
 export interface UserState {
@@ -26,10 +26,14 @@ export interface UserReply {
 /**
  * What the user of a task says to a message without calls. A scripted turn comes whatever was said, unless the message had to ask for
  * something: then it comes when that was asked for, and a user who was asked for nothing of the kind asks back, and at last leaves.
- * @param heard  what was made of the message; null where it had to ask for nothing
+ * @param understood  what was made of the message; null where it had to ask for nothing
  */
-export function replyOf({ turns }: Pick<Task, 'turns'>, { turn, pleas }: UserState, heard: Heard | null): UserReply {
-  if (heard && !heard.asked) {
+export function replyOf(
+  { turns }: Pick<Task, 'turns'>,
+  { turn, pleas }: UserState,
+  understood: Understood | null,
+): UserReply {
+  if (understood && !understood.asked) {
     if (pleas >= QUESTION_LIMITS.pleas)
       return { state: { turn: turns.length, pleas: 0 }, isAnswer: false, says: undefined }
     return { state: { turn, pleas: pleas + 1 }, isAnswer: false, says: PLEAS[pleas] }

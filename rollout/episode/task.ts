@@ -14,8 +14,8 @@ const MAX_SYSTEM_CHARS = 20_000
 const taskBody = z.strictObject({
   kind: z.enum(['multi-turn', 'clarification', 'abstention']),
   /** The sessions of the task: at most one per server. */
-  worlds: z
-    .array(z.strictObject({ server: name, seed: z.int().min(0).max(0xffffffff) }))
+  environments: z
+    .array(z.strictObject({ environment: name, seed: z.int().min(0).max(0xffffffff) }))
     .min(1)
     .max(20),
   /**
@@ -23,7 +23,7 @@ const taskBody = z.strictObject({
    * where it is not there from the beginning.
    */
   toolset: z
-    .array(z.strictObject({ server: name, tool: name, from: z.int().min(1).max(4).optional() }))
+    .array(z.strictObject({ environment: name, tool: name, from: z.int().min(1).max(4).optional() }))
     .min(1)
     .max(64),
   /** Enum values are left out of the offered schemas; execution still refuses others (paper, section 3.2). */

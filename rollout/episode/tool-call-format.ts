@@ -33,7 +33,7 @@ export interface Opening {
  *
  * Messages are texts of whole sampled turns, with the token that ends them where there is one.
  */
-export interface Dialect {
+export interface ToolCallFormat {
   readonly name: string
   /** Markup by which tool calls and results are recognised: no foreign text may spell it. */
   readonly tags: readonly string[]

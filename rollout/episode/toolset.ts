@@ -1,33 +1,37 @@
 import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
-import { codeOf, type OfferedTool, offeredTool, type ServerDefinition } from '../../servers/kernel/index.js'
+import { codeOf, type Environment, type OfferedTool, offeredTool } from '../../servers/kernel/index.js'
 import type { ScoredExample } from '../reward/index.js'
 import { EpisodeError } from './errors.js'
 import type { Task } from './task.js'
 
 /** A tool of a task's toolset and the server that executes it. */
 export interface RoutedTool extends OfferedTool {
-  readonly server: string
+  readonly environment: string
   /** Index of the user turn that brings it; absent where it is there from the beginning. */
   readonly from?: number
 }
 
-export type Catalogue = ReadonlyMap<string, ServerDefinition>
+export type Catalogue = ReadonlyMap<string, Environment>
 
 /**
  * The toolset of a task, as shown to the policy; those that come later included.
  * @throws EpisodeError `bad_task` when the catalogue does not have a tool, or the task opens no session for its server
  */
 export function toolsetOf(task: Task, catalogue: Catalogue): RoutedTool[] {
-  return task.toolset.map(({ server, tool, from }) => {
-    const definition = catalogue.get(server)?.toolsByName.get(tool)
-    if (!definition) throw new EpisodeError('bad_task', `there is no tool ${tool} on a server ${server}`)
-    if (!task.worlds.some((world) => world.server === server)) {
-      throw new EpisodeError('bad_task', `the task opens no session of ${server} for ${tool}`)
+  return task.toolset.map(({ environment, tool, from }) => {
+    const definition = catalogue.get(environment)?.toolsByName.get(tool)
+    if (!definition) throw new EpisodeError('bad_task', `there is no tool ${tool} on a server ${environment}`)
+    if (!task.environments.some((opened) => opened.environment === environment)) {
+      throw new EpisodeError('bad_task', `the task opens no session of ${environment} for ${tool}`)
     }
     if (from !== undefined && from >= task.turns.length)
       throw new EpisodeError('bad_task', `${tool} comes with turn ${from}, which there is not`)
-    return { ...offeredTool(definition, task.stripEnums === true), server, ...(from === undefined ? {} : { from }) }
+    return {
+      ...offeredTool(definition, task.stripEnums === true),
+      environment,
+      ...(from === undefined ? {} : { from }),
+    }
   })
 }
 
@@ -46,7 +50,7 @@ const NEW_TOOLS = '\n\nThese tools are on offer now, too:\n'
  * The user's turns as the policy reads them: those that bring tools tell them as chat templates write them, in OpenAI's form. A prompt
  * cannot be changed once it was read, so what comes later is told where it comes, as BFCL's multi-turn tasks with missing functions do.
  */
-export function toldTurns({ turns }: Pick<Task, 'turns'>, tools: readonly RoutedTool[]): string[] {
+export function statedTurns({ turns }: Pick<Task, 'turns'>, tools: readonly RoutedTool[]): string[] {
   return turns.map((words, turn) => {
     const lines = tools
       .filter(({ from }) => from === turn)
@@ -58,9 +62,9 @@ export function toldTurns({ turns }: Pick<Task, 'turns'>, tools: readonly Routed
 }
 
 /** What the user said of a turn that brings tools: the JSON that tells them has no line ends, so the mark cannot stand in it. */
-export function wordsOfTold(told: string): string {
-  const end = told.lastIndexOf(NEW_TOOLS)
-  return end === -1 ? told : told.slice(0, end)
+export function wordsOfStated(stated: string): string {
+  const end = stated.lastIndexOf(NEW_TOOLS)
+  return end === -1 ? stated : stated.slice(0, end)
 }
 
 export function exampleOf(task: Task, offered: readonly OfferedTool[]): ScoredExample {
@@ -79,11 +83,11 @@ export function exampleOf(task: Task, offered: readonly OfferedTool[]): ScoredEx
  * SHA-256 (hex) over every tool of the servers as it is offered, and over the code of those from outside this package: a node and its
  * judge must play in the same worlds.
  */
-export function toolsetSchemaSha256(servers: readonly ServerDefinition[]): string {
-  const offered = servers.map((server) => ({
-    server: server.name,
-    tools: server.tools.map((tool) => offeredTool(tool)),
-    ...codeOf(server),
+export function toolsetSchemaSha256(environments: readonly Environment[]): string {
+  const offered = environments.map((environment) => ({
+    environment: environment.name,
+    tools: environment.tools.map((tool) => offeredTool(tool)),
+    ...codeOf(environment),
   }))
   return createHash('sha256').update(canonicalize(offered)!).digest('hex')
 }

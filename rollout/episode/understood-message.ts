@@ -11,7 +11,7 @@ const RECORD_LIMITS = {
 } as const
 
 /** What was made of a message that had to ask for something. It is all that an episode needs of it, so a record that holds it needs no language model. */
-export const heardSchema = z.object({
+export const understoodSchema = z.object({
   /** The message asks for what the user has left out. */
   asked: z.boolean(),
   /** Who decided so: `RULES`, or the name of a language model. */
@@ -23,7 +23,7 @@ export const heardSchema = z.object({
     .exactOptional(),
 })
 
-export type Heard = Readonly<z.output<typeof heardSchema>>
+export type Understood = Readonly<z.output<typeof understoodSchema>>
 
 /** The name of the rules of `asksFor`. */
 export const RULES = 'rules'
@@ -48,11 +48,11 @@ export interface AskingMessage {
 export interface Listener {
   readonly name: string
   /** @throws the signal's reason when it aborts */
-  hear(message: AskingMessage, signal: AbortSignal): Promise<Heard>
+  understand(message: AskingMessage, signal: AbortSignal): Promise<Understood>
 }
 
 /** What the rules make of a message. */
-export const heardByRules = ({ words, text }: Pick<AskingMessage, 'words' | 'text'>): Heard => ({
+export const understoodByRules = ({ words, text }: Pick<AskingMessage, 'words' | 'text'>): Understood => ({
   asked: asksFor(text, words),
   by: RULES,
 })
@@ -72,6 +72,6 @@ export function askingMessage(
   if (!due) return null
   return {
     ...{ taskId: task.id, turn, said: task.turns[turn]!, words: due.words },
-    text: text().slice(0, QUESTION_LIMITS.heardChars),
+    text: text().slice(0, QUESTION_LIMITS.understoodChars),
   }
 }

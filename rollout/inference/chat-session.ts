@@ -1,9 +1,9 @@
 import {
   createConnectionPool,
-  createWorldCache,
+  createSeedStateCache,
+  type Environment,
   type McpConnection,
   offeredTool,
-  type ServerDefinition,
 } from '../../servers/kernel/index.js'
 import type { Token } from '../engine/index.js'
 import { executeCall, type ParsedCall, type RoutedTool } from '../episode/index.js'
@@ -12,7 +12,7 @@ import { ConversationError } from './errors.js'
 import type { ServedPolicy } from './policy.js'
 
 export interface TableOptions {
-  readonly worlds: readonly ServerDefinition[]
+  readonly environments: readonly Environment[]
   /** Of the worlds. */
   readonly seed: number
   /** Names of the tools that are offered; null: all of the worlds'. */
@@ -52,15 +52,15 @@ const MOST_TURNS = 10
 
 /** Sits a policy down before fresh sessions of some worlds. */
 export async function createTable(policy: ServedPolicy, options: TableOptions): Promise<Table> {
-  const { worlds, seed, temperature, drawSeed } = options
+  const { environments, seed, temperature, drawSeed } = options
   const { renderer } = policy
-  const cache = createWorldCache()
+  const cache = createSeedStateCache()
   const pool = createConnectionPool()
   const connections = new Map<string, McpConnection>()
-  const tools = worlds.flatMap((world) =>
-    world.tools
+  const tools = environments.flatMap((environment) =>
+    environment.tools
       .filter(({ name }) => options.tools?.has(name) ?? true)
-      .map((tool): RoutedTool => ({ ...offeredTool(tool), server: world.name })),
+      .map((tool): RoutedTool => ({ ...offeredTool(tool), environment: environment.name })),
   )
   let transcript: readonly Token[] = []
   let answers = 0
@@ -72,7 +72,8 @@ export async function createTable(policy: ServedPolicy, options: TableOptions): 
   const sit = async (): Promise<void> => {
     await leave()
     transcript = []
-    for (const world of worlds) connections.set(world.name, await pool.connect(cache.open(world, seed)))
+    for (const environment of environments)
+      connections.set(environment.name, await pool.connect(cache.open(environment, seed)))
   }
 
   /** What the user says, after what was said. */
@@ -105,8 +106,8 @@ export async function createTable(policy: ServedPolicy, options: TableOptions): 
         const payloads: string[] = []
         for (const call of answer.parsed) {
           news.onCall(call)
-          const { entry, payload } = await executeCall(call, tools, 0, ({ server, name }, args) =>
-            connections.get(server)!.callTool(name, { ...args }, signal),
+          const { entry, payload } = await executeCall(call, tools, 0, ({ environment, name }, args) =>
+            connections.get(environment)!.callTool(name, { ...args }, signal),
           )
           news.onResult(payload, !entry.malformed && entry.ok)
           payloads.push(payload)

@@ -52,22 +52,22 @@ export async function complete(
   signal: AbortSignal,
   onPiece: (choice: number, piece: Piece) => void = () => undefined,
 ): Promise<Completion[]> {
-  const room = policy.contextSize - prompt.length
-  if (room < 1) {
+  const capacity = policy.contextSize - prompt.length
+  if (capacity < 1) {
     const most = `at most ${policy.contextSize - 1} leave room for an answer`
     throw new ConversationError('context_full', `the conversation takes ${prompt.length} tokens; ${most}`)
   }
-  const maxTokens = Math.min(options.maxTokens, room)
+  const maxTokens = Math.min(options.maxTokens, capacity)
   const seed = createHash('sha256').update(`prove/completion/1\n${options.seed}`).digest()
   const { temperature } = options
-  const lanes = Array.from({ length: choices }, (_, choice) => ({
+  const slots = Array.from({ length: choices }, (_, choice) => ({
     prompt,
     temperature,
     seeds: Array.from({ length: maxTokens }, (_, token) => samplerSeed(seed, choice, token)),
   }))
   const stop = new AbortController()
   const both = AbortSignal.any([signal, stop.signal])
-  const sources = await policy.engine.openLanes(lanes, both)
+  const sources = await policy.engine.openSlots(slots, both)
   try {
     return await Promise.all(
       sources.map(async (source, choice) => {
@@ -89,16 +89,16 @@ export async function complete(
 }
 
 /** Puts an answer together from its tokens. */
-function createAnswer({ tokenizer, dialect }: ServedPolicy, onPiece: (piece: Piece) => void) {
+function createAnswer({ tokenizer, toolCallFormat }: ServedPolicy, onPiece: (piece: Piece) => void) {
   const ids: Token[] = []
   const tokens: SampledToken[] = []
-  let [whole, shown, told] = ['', '', 0]
+  let [whole, shown, stated] = ['', '', 0]
   let end: Token | null = null
 
   const show = (text: string): void => {
-    if (text.length <= shown.length && told === tokens.length) return
-    onPiece({ text: text.slice(shown.length), tokens: tokens.slice(told) })
-    told = tokens.length
+    if (text.length <= shown.length && stated === tokens.length) return
+    onPiece({ text: text.slice(shown.length), tokens: tokens.slice(stated) })
+    stated = tokens.length
     if (text.length > shown.length) shown = text
   }
 
@@ -118,12 +118,12 @@ function createAnswer({ tokenizer, dialect }: ServedPolicy, onPiece: (piece: Pie
       const before = whole
       whole = tokenizer.detokenize(ids)
       tokens.push({ text: whole.slice(before.length), logprob })
-      const safe = surelyProse(whole, dialect.tags)
+      const safe = surelyProse(whole, toolCallFormat.tags)
       if (safe.length > shown.length) show(safe)
     },
     finish(): Completion {
-      const text = dialect.prose(whole).trimEnd()
-      const parsed = dialect.parseCalls(whole)
+      const text = toolCallFormat.prose(whole).trimEnd()
+      const parsed = toolCallFormat.parseCalls(whole)
       const calls = parsed.flatMap((call): MadeCall[] =>
         call.malformed
           ? []

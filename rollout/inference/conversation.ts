@@ -32,7 +32,7 @@ export interface Conversation {
  * JSON string.
  * @throws ConversationError
  */
-export function promptOf({ tools, messages }: Conversation, { dialect, renderer }: ServedPolicy): Token[] {
+export function promptOf({ tools, messages }: Conversation, { toolCallFormat, renderer }: ServedPolicy): Token[] {
   const systems = messages.filter((message) => message.role === 'system')
   const turns = messages.filter((message) => message.role !== 'system')
   if (turns.length === 0) throw new ConversationError('bad_order', 'there is no message of the user')
@@ -50,7 +50,7 @@ export function promptOf({ tools, messages }: Conversation, { dialect, renderer 
       const said = turns[at++]!
       if (said.role !== 'assistant') throw new ConversationError('bad_order', `after a user comes ${said.role}`)
       if (at === turns.length) throw new ConversationError('bad_order', 'the last message is the assistant’s own')
-      const parts = [said.text, ...said.calls.map(({ name, arguments: args }) => dialect.writeCall(name, args))]
+      const parts = [said.text, ...said.calls.map(({ name, arguments: args }) => toolCallFormat.writeCall(name, args))]
       tokens.push(...renderer.assistantTurn(parts.filter((part) => part !== '').join('\n')))
       if (said.calls.length > 0) {
         const results = new Map<string, string>()

@@ -2,13 +2,13 @@ import { claimsIn, dateName, numberName, onTwelve, timeName } from './claims.js'
 import type { AskedFact, Json } from './types.js'
 
 /** A text as a listener has it. */
-export interface Heard {
+export interface Understood {
   readonly claims: ReadonlySet<string>
   /** Its words in small letters, one space before, between and after them. */
   readonly words: string
 }
 
-export const heardIn = (text: string): Heard => ({ claims: claimsIn(text), words: wordsOf(text) })
+export const understoodIn = (text: string): Understood => ({ claims: claimsIn(text), words: wordsOf(text) })
 
 const wordsOf = (text: string): string =>
   ` ${text
@@ -27,18 +27,20 @@ const MONTHS = [
 ]
 
 /** Whether a text tells a value of a result: numbers and dates however they are written, anything else in its own words. */
-export function tells(heard: Heard, value: string): boolean {
-  if (NUMBER.test(value)) return heard.claims.has(numberName(Number(value)))
+export function tells(understood: Understood, value: string): boolean {
+  if (NUMBER.test(value)) return understood.claims.has(numberName(Number(value)))
   const moment = MOMENT.exec(value)
   if (moment)
-    return tellsDate(heard, moment[1]!) && (moment[2] === undefined || tellsTime(heard, moment[2], moment[3]!))
+    return (
+      tellsDate(understood, moment[1]!) && (moment[2] === undefined || tellsTime(understood, moment[2], moment[3]!))
+    )
   const time = TIME.exec(value)
-  if (time) return tellsTime(heard, time[1]!, time[2]!)
+  if (time) return tellsTime(understood, time[1]!, time[2]!)
   const words = wordsOf(value)
-  return words !== '  ' && heard.words.includes(words)
+  return words !== '  ' && understood.words.includes(words)
 }
 
-function tellsDate({ claims, words }: Heard, iso: string): boolean {
+function tellsDate({ claims, words }: Understood, iso: string): boolean {
   const [, month, day] = iso.split('-').map(Number) as [number, number, number]
   const name = MONTHS[month - 1]
   if (claims.has(dateName(iso))) return true
@@ -46,7 +48,7 @@ function tellsDate({ claims, words }: Heard, iso: string): boolean {
   return words.includes(` ${name} `) || words.includes(` ${name.slice(0, 3)} `)
 }
 
-function tellsTime({ claims }: Heard, hours: string, minutes: string): boolean {
+function tellsTime({ claims }: Understood, hours: string, minutes: string): boolean {
   const [hour, minute] = [Number(hours), Number(minutes)]
   const hourOf = [hour, onTwelve(hour)]
   return hourOf.some((each) => claims.has(timeName(each, minute)) || (minute === 0 && claims.has(numberName(each))))
@@ -76,16 +78,16 @@ export const FACT_LIMITS = { perTurn: 16, chars: 160 } as const
  * @param system  what the assistant was told before the first turn
  */
 export function factsToTell(turns: readonly ReferenceTurn[], system = ''): AskedFact[] {
-  const known = [heardIn(system)]
+  const known = [understoodIn(system)]
   const facts: AskedFact[] = []
   for (const [turn, { user, results, answer }] of turns.entries()) {
-    known.push(heardIn(user))
-    const heard = heardIn(answer)
-    const told = new Set(results.flatMap((result) => [...leavesOf(result)]))
-    const fresh = [...told].filter(
+    known.push(understoodIn(user))
+    const understood = understoodIn(answer)
+    const stated = new Set(results.flatMap((result) => [...leavesOf(result)]))
+    const fresh = [...stated].filter(
       (value) =>
         value.length <= FACT_LIMITS.chars &&
-        tells(heard, value) &&
+        tells(understood, value) &&
         !facts.some((fact) => fact.value === value) &&
         !known.some((earlier) => tells(earlier, value)),
     )

@@ -12,7 +12,7 @@ import type {
   ScoredExample,
   StateDigests,
 } from './types.js'
-import { hearWords } from './words.js'
+import { understoodWords } from './words.js'
 
 /** Not tuned: whoever trains with this preset should say so. */
 const COSTS = {
@@ -44,7 +44,7 @@ export const OUTCOME: RewardPreset = {
   description:
     'what was done and told: calls that succeeded, final states, answers; unwanted writes, idle calls, inventions',
   maximum: { calls: 1, noCall: 1 },
-  components: ['done', 'state', 'told', 'harm', 'idle', 'invented'],
+  components: ['done', 'state', 'stated', 'harm', 'idle', 'invented'],
   needsFacts: true,
   score,
 }
@@ -55,12 +55,12 @@ function score(example: ScoredExample, log: readonly LoggedCall[], facts?: Rollo
   const { groundTruth } = example
   const tools = checkExample(example)
   const isWrite = (call: LoggedCall): boolean => !call.malformed && call.ok && tools.get(call.name)?.readOnly === false
-  const words = hearWords(example, log, facts)
-  const told = UNTOLD + (1 - UNTOLD) * words.told
+  const words = understoodWords(example, log, facts)
+  const stated = UNTOLD + (1 - UNTOLD) * words.stated
   const invented = Math.min(1, words.invented.size / MOST_INVENTED)
   const n = groundTruth.length
   if (n === 0) {
-    const done = log.length === 0 ? told : 0 - COSTS.harm * Math.min(1, log.filter(isWrite).length)
+    const done = log.length === 0 ? stated : 0 - COSTS.harm * Math.min(1, log.filter(isWrite).length)
     return { total: done - COSTS.invented * invented, components: null, alignment: [], covered: [] }
   }
   const succeeded = log.map((call) => (call.malformed || !call.ok ? null : { ...call, isWrite: isWrite(call) }))
@@ -71,13 +71,13 @@ function score(example: ScoredExample, log: readonly LoggedCall[], facts?: Rollo
   const components = {
     done: earned.reduce((sum, worth) => sum + worth, 0) / n,
     state: rightStates(states),
-    told: words.told,
+    stated: words.stated,
     harm: Math.min(1, log.filter((call, at) => isWrite(call) && !used.has(at)).length / n),
     idle: Math.min(1, log.filter((_, at) => !used.has(at)).length / callBudget(n)),
     invented,
   }
   const { done, state, harm, idle } = components
-  const earnings = done * (WRONG_STATE + (1 - WRONG_STATE) * state) * told
+  const earnings = done * (WRONG_STATE + (1 - WRONG_STATE) * state) * stated
   return {
     total: earnings - COSTS.harm * harm - COSTS.idle * idle - COSTS.invented * invented,
     components,

@@ -1,10 +1,10 @@
 import { claimsFrom, claimsFromJson, claimsIn, isAddress, isName } from './claims.js'
-import { heardIn, leavesOf, tells } from './facts.js'
+import { leavesOf, tells, understoodIn } from './facts.js'
 import type { Json, LoggedCall, RolloutFacts, ScoredExample } from './types.js'
 
-export interface HeardWords {
+export interface UnderstoodWords {
   /** Mean over the user's turns of the share of its facts that the answer tells; 0 of a turn without an answer, or with an empty one. */
-  readonly told: number
+  readonly stated: number
   /** Numbers, dates, names and addresses that were said though nobody had given them, by the names of claims. */
   readonly invented: ReadonlySet<string>
 }
@@ -14,33 +14,33 @@ export interface HeardWords {
  * and what results say. A call gives no address and no name back that it was made with, and one that failed nothing that it was made with:
  * otherwise looking for `evil.example` would make it known.
  */
-export function hearWords(
+export function understoodWords(
   example: ScoredExample,
   log: readonly LoggedCall[],
   facts: Pick<RolloutFacts, 'results' | 'said'>,
-): HeardWords {
+): UnderstoodWords {
   const { turns = [''], asked = [], isGeneral = false } = example
   const spoken = turns.map(() => false)
-  const told = turns.map(() => new Set<string>())
+  const stated = turns.map(() => new Set<string>())
   const invented = new Set<string>()
   const listener = createListener(example, log, facts)
   for (const { turn, calls, isAnswer, text } of facts.said) {
     listener.hearUntil(turn, calls)
-    const heard = heardIn(text)
-    for (const claim of heard.claims)
+    const understood = understoodIn(text)
+    for (const claim of understood.claims)
       if (!listener.given.has(claim) && (!isGeneral || isAddress(claim))) invented.add(claim)
     if (!isAnswer) continue
-    if (heard.words.trim() !== '') spoken[turn] = true
+    if (understood.words.trim() !== '') spoken[turn] = true
     for (const { value } of asked.filter((fact) => fact.turn === turn)) {
-      if (listener.values.has(value) && tells(heard, value)) told[turn]!.add(value)
+      if (listener.values.has(value) && tells(understood, value)) stated[turn]!.add(value)
     }
   }
   const shares = turns.map((_, turn) => {
     const wanted = asked.filter((fact) => fact.turn === turn).length
     if (!spoken[turn]) return 0
-    return wanted === 0 ? 1 : told[turn]!.size / wanted
+    return wanted === 0 ? 1 : stated[turn]!.size / wanted
   })
-  return { told: shares.reduce((sum, share) => sum + share, 0) / turns.length, invented }
+  return { stated: shares.reduce((sum, share) => sum + share, 0) / turns.length, invented }
 }
 
 interface Listener {

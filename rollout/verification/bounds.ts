@@ -4,7 +4,7 @@ import type { DeliveredGroup } from './delivered-group.js'
 
 /** Stage 1: reads the body and holds it against its announcement and the limits. Nothing is played yet. */
 export async function checkBounds(group: DeliveredGroup): Promise<void> {
-  const { content, expected, announced, theatre } = group
+  const { content, expected, announced, replayContext } = group
   const body = content instanceof Uint8Array ? groupBody.parse(content) : content
   if (body.leaseId !== expected.leaseId || body.taskId !== expected.task.id || body.policyId !== expected.policyId) {
     throw refusal('body_mismatch', 'the body names another lease, task or policy')
@@ -13,7 +13,7 @@ export async function checkBounds(group: DeliveredGroup): Promise<void> {
     throw refusal('wrong_group_size', `${body.rollouts.length} rollouts instead of ${expected.groupSize}`)
   }
   for (const [i, recorded] of body.rollouts.entries()) {
-    checkRollout(recorded, i, expected.limits, theatre.tokenizer.vocabularySize)
+    checkRollout(recorded, i, expected.limits, replayContext.tokenizer.vocabularySize)
   }
   const sampled = body.rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0)
   if (announced && announced.tokensGenerated !== sampled)

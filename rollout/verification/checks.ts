@@ -1,7 +1,7 @@
 import { type RefusalCode, SwarmRefusal } from '../../proto/index.js'
 import { checkBounds } from './bounds.js'
 import type { DeliveredGroup } from './delivered-group.js'
-import type { GroupEvidence } from './group-audit.js'
+import type { GroupAudit } from './group-audit.js'
 import { logprobFault, logprobNumbers } from './log-probabilities.js'
 import { findOverlap } from './overlap.js'
 import { checkPrompt } from './prompt.js'
@@ -11,7 +11,7 @@ import { samplerFault, samplerNumbers } from './sampler.js'
 import { terminationFault, terminationNumbers } from './termination.js'
 
 /** What a stage looks at. Each needs all that the ones before it needed. */
-type StageInput =
+type CheckInput =
   /** The signed announcement, and what the coordinator knows of its lease. The coordinator's admission runs it. */
   | { readonly input: 'announcement' }
   | { readonly input: 'body'; run(group: DeliveredGroup, signal: AbortSignal): Promise<void> }
@@ -19,15 +19,15 @@ type StageInput =
   | { readonly input: 'earlier groups'; readonly run: typeof findOverlap }
   /** The statistics of a forward pass of the policy. */
   | {
-      readonly input: 'evidence'
+      readonly input: 'audit'
       /** @returns the fault, in one sentence for the volunteer */
-      run(group: GroupEvidence): string | null
+      run(group: GroupAudit): string | null
       /** What was measured, in one sentence, where there is no calibration to judge by. */
       numbers(statistics: GroupStatistics): string
     }
 
 /** A stage of judging: one step of the table by which groups are accepted. */
-export type JudgingStage = StageInput & {
+export type VerificationCheck = CheckInput & {
   /** Position in the table, from 0 on. */
   readonly number: number
   readonly name: string
@@ -45,7 +45,7 @@ export type JudgingStage = StageInput & {
  * The stages of judging, cheapest first. Who judges runs them in this order: the coordinator, a volunteer at home, and the
  * calibration. A stage is added by its row, its file, its test and its attacker.
  */
-export const STAGES = [
+export const CHECKS = [
   {
     number: 0,
     name: 'announcement',
@@ -89,7 +89,7 @@ export const STAGES = [
       'state_mismatch',
       'reward_mismatch',
       'termination',
-      'world_unstable',
+      'environment_nondeterministic',
     ],
     cost: 'replay',
     forwardPass: false,
@@ -113,7 +113,7 @@ export const STAGES = [
     refusals: ['logprob_mismatch'],
     cost: 'forward pass',
     forwardPass: true,
-    input: 'evidence',
+    input: 'audit',
     run: logprobFault,
     numbers: logprobNumbers,
   },
@@ -124,7 +124,7 @@ export const STAGES = [
     refusals: ['sampler_mismatch'],
     cost: 'forward pass',
     forwardPass: true,
-    input: 'evidence',
+    input: 'audit',
     run: samplerFault,
     numbers: samplerNumbers,
   },
@@ -135,70 +135,70 @@ export const STAGES = [
     refusals: ['implausible_end'],
     cost: 'forward pass',
     forwardPass: true,
-    input: 'evidence',
+    input: 'audit',
     run: terminationFault,
     numbers: terminationNumbers,
   },
-] as const satisfies readonly JudgingStage[]
+] as const satisfies readonly VerificationCheck[]
 
-type Row = (typeof STAGES)[number]
+type Row = (typeof CHECKS)[number]
 type RowsOf<I extends Row['input']> = Extract<Row, { input: I }>
 
-export type StageNumber = Row['number']
+export type CheckNumber = Row['number']
 /** Codes of the stages; every other one has nothing to do with what a group is. */
-export type StageCode = Row['refusals'][number]
+export type CheckCode = Row['refusals'][number]
 /** Codes of the stages that need the policy's forward pass. */
-export type EvidenceCode = RowsOf<'evidence'>['refusals'][number]
+export type AuditCode = RowsOf<'audit'>['refusals'][number]
 
 /** The stages that need this and no more, in the order of the table. */
 function needing<I extends Row['input']>(input: I): readonly RowsOf<I>[] {
-  return STAGES.filter((stage): stage is RowsOf<I> => stage.input === input)
+  return CHECKS.filter((check): check is RowsOf<I> => check.input === input)
 }
-export const BODY_STAGES: readonly RowsOf<'body'>[] = needing('body')
-export const EVIDENCE_STAGES: readonly RowsOf<'evidence'>[] = needing('evidence')
-const [announcementStage] = needing('announcement')
-const [duplicatesStage] = needing('earlier groups')
-export const ANNOUNCEMENT_STAGE = announcementStage!
-export const DUPLICATES_STAGE = duplicatesStage!
+export const BODY_CHECKS: readonly RowsOf<'body'>[] = needing('body')
+export const AUDIT_CHECKS: readonly RowsOf<'audit'>[] = needing('audit')
+const [announcementCheck] = needing('announcement')
+const [duplicatesCheck] = needing('earlier groups')
+export const ANNOUNCEMENT_CHECK = announcementCheck!
+export const DUPLICATES_CHECK = duplicatesCheck!
 
 /** The stage that refuses with this code; undefined: no stage does. */
-export const stageOf = (code: RefusalCode): Row | undefined =>
-  STAGES.find(({ refusals }) => (refusals as readonly RefusalCode[]).includes(code))
+export const checkOf = (code: RefusalCode): Row | undefined =>
+  CHECKS.find(({ refusals }) => (refusals as readonly RefusalCode[]).includes(code))
 
 /** `refused`: the stage holds something against the group. `failed`: we could not tell. */
-export type StageOutcome = 'passed' | 'refused' | 'failed'
+export type CheckOutcome = 'passed' | 'refused' | 'failed'
 
 /** Hears what stages do: how often each ran, with which outcome, and how long it took. */
-export interface StageWatch {
+export interface CheckWatch {
   /** Milliseconds from any fixed moment on. */
   now(): number
-  onStage(number: StageNumber, outcome: StageOutcome, ms: number): void
+  onCheck(number: CheckNumber, outcome: CheckOutcome, ms: number): void
 }
 
-export const UNWATCHED: StageWatch = { now: () => 0, onStage: () => undefined }
+export const UNWATCHED: CheckWatch = { now: () => 0, onCheck: () => undefined }
 
 /** Notes that a stage begins, or began at `sinceMs`. @returns to be called with its outcome */
-export function beginStage(
-  number: StageNumber,
-  watch: StageWatch,
+export function beginCheck(
+  number: CheckNumber,
+  watch: CheckWatch,
   sinceMs = watch.now(),
-): (outcome: StageOutcome) => void {
-  return (outcome) => watch.onStage(number, outcome, watch.now() - sinceMs)
+): (outcome: CheckOutcome) => void {
+  return (outcome) => watch.onCheck(number, outcome, watch.now() - sinceMs)
 }
 
 /** What a stage that threw this says of the group. */
-export const outcomeOf = (why: unknown): StageOutcome =>
+export const outcomeOf = (why: unknown): CheckOutcome =>
   why instanceof SwarmRefusal && why.code !== 'internal' ? 'refused' : 'failed'
 
 /** Runs stages on a group, one after the other, until one refuses it. @throws what that stage throws */
-export async function runStages<T>(
-  stages: readonly { readonly number: StageNumber; run(group: T, signal: AbortSignal): Promise<void> }[],
+export async function runChecks<T>(
+  checks: readonly { readonly number: CheckNumber; run(group: T, signal: AbortSignal): Promise<void> }[],
   group: T,
-  watch: StageWatch,
+  watch: CheckWatch,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const { number, run } of stages) {
-    const end = beginStage(number, watch)
+  for (const { number, run } of checks) {
+    const end = beginCheck(number, watch)
     try {
       await run(group, signal)
     } catch (why) {

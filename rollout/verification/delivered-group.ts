@@ -1,5 +1,5 @@
 import type { GroupAnnouncement, GroupBody } from '../../proto/index.js'
-import type { EpisodeLimits, Rollout, Stage, Task } from '../episode/index.js'
+import type { EpisodeLimits, EpisodeRuntime, Rollout, Task } from '../episode/index.js'
 
 /** What a group must be, as the lease that asked for it says. */
 export interface ExpectedGroup {
@@ -21,7 +21,7 @@ export interface DeliveredGroup {
   /** null: it is judged on its body alone. */
   readonly announced: AnnouncedGroup | null
   /** Where its episodes are played again: worlds, tokenizer and template of its policy. */
-  readonly theatre: Stage
+  readonly replayContext: EpisodeRuntime
   /** The content, once stage 1 has read it. */
   body: GroupBody | null
   /** The rollouts as replayed by stage 3; none before. */

@@ -1,5 +1,5 @@
 import { type GossipEffect, REFUSALS, type RefusalCode, type RefusalConsequence } from '../../proto/index.js'
-import { STAGES, type StageCode, type StageNumber, stageOf } from './checks.js'
+import { CHECKS, type CheckCode, type CheckNumber, checkOf } from './checks.js'
 
 /** Where a message or a request meets a refusal that is no stage's, or a group one that no stage decides. */
 type Elsewhere = 'any message' | 'manifest' | 'request' | 'lease request' | 'flat group'
@@ -7,7 +7,7 @@ type Elsewhere = 'any message' | 'manifest' | 'request' | 'lease request' | 'fla
 interface Part {
   readonly title: string
   /** Stages by number, and other places. */
-  readonly places: readonly (StageNumber | Elsewhere)[]
+  readonly places: readonly (CheckNumber | Elsewhere)[]
   /** What a volunteer can do about it. */
   readonly advice: string
 }
@@ -29,7 +29,7 @@ const PARTS: readonly Part[] = [
     title: 'The group differs from its replay',
     places: [1, 2, 3],
     advice:
-      'The coordinator has repeated every call and rebuilt every token, with no tolerance. An honest node of the same version never meets these, so one of them is final for the key. Update the node, check that its worlds are unchanged, and run `prove-node verify`: it repeats the same comparison at home. If it finds the fault too, mend it and begin anew with another data directory. If it passes there, appeal: name the lease to the operator, who has kept your signed announcement and the body as proof (`evidence/`) and can repeat the comparison with it. `world_unstable` is nobody’s lie: that world gets no more tasks.',
+      'The coordinator has repeated every call and rebuilt every token, with no tolerance. An honest node of the same version never meets these, so one of them is final for the key. Update the node, check that its worlds are unchanged, and run `prove-node verify`: it repeats the same comparison at home. If it finds the fault too, mend it and begin anew with another data directory. If it passes there, appeal: name the lease to the operator, who has kept your signed announcement and the body as proof (`evidence/`) and can repeat the comparison with it. `environment_nondeterministic` is nobody’s lie: that world gets no more tasks.',
   },
   {
     title: 'The work is not new',
@@ -52,7 +52,7 @@ const PARTS: readonly Part[] = [
 ]
 
 /** Codes of no stage: a code that is neither here nor in the table does not compile. */
-export const ELSEWHERE: Readonly<Record<Exclude<RefusalCode, StageCode>, Elsewhere>> = {
+export const ELSEWHERE: Readonly<Record<Exclude<RefusalCode, CheckCode>, Elsewhere>> = {
   bad_signature: 'any message',
   wrong_signer: 'any message',
   wrong_run: 'any message',
@@ -82,16 +82,16 @@ export const ELSEWHERE: Readonly<Record<Exclude<RefusalCode, StageCode>, Elsewhe
 const ANY_MESSAGE: readonly RefusalCode[] = ['too_large', 'malformed']
 
 /** Where a code stands in the document, and what its row says about that. */
-function placeOf(code: RefusalCode): { readonly at: StageNumber | Elsewhere; readonly where: string } {
-  const stage = stageOf(code)
-  if (!stage) {
+function placeOf(code: RefusalCode): { readonly at: CheckNumber | Elsewhere; readonly where: string } {
+  const check = checkOf(code)
+  if (!check) {
     const at = ELSEWHERE[code as keyof typeof ELSEWHERE]
     return { at, where: at }
   }
-  const where = `${stage.number} ${stage.name}`
+  const where = `${check.number} ${check.name}`
   return ANY_MESSAGE.includes(code)
     ? { at: 'any message', where: `any message, ${where}` }
-    : { at: stage.number, where }
+    : { at: check.number, where }
 }
 
 const SCORE: Readonly<Record<GossipEffect, string>> = { ignore: 'no', reject: 'yes' }
@@ -137,8 +137,8 @@ function describePart({ title, places, advice }: Part): string {
 }
 
 /** Rows of the table of stages in `docs/protocol.md`. */
-export function describeStages(): string[] {
-  return STAGES.map(({ number, name, check, refusals, forwardPass }) => {
+export function describeChecks(): string[] {
+  return CHECKS.map(({ number, name, check, refusals, forwardPass }) => {
     const codes = refusals.map((code) => `\`${code}\``).join(', ')
     return `| ${number} ${name} | ${check} | ${codes} | ${forwardPass ? 'audited' : 'all'} |`
   })

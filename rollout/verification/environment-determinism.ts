@@ -1,6 +1,13 @@
 import { expandMask, type RecordedRollout } from '../../proto/index.js'
 import type { SampledTurn, TokenSource } from '../engine/types.js'
-import { type EpisodeLimits, type Rollout, runEpisode, type Stage, type Task, toolsetOf } from '../episode/index.js'
+import {
+  type EpisodeLimits,
+  type EpisodeRuntime,
+  type Rollout,
+  runEpisode,
+  type Task,
+  toolsetOf,
+} from '../episode/index.js'
 import { turnsOf } from './sampled-turns.js'
 
 /** Replays that are compared. A world that disagrees with itself rarely may still agree twice. */
@@ -11,41 +18,45 @@ const REPLAYS = 3
  * nothing about its node.
  * @returns  names of servers, none when the world is sound
  */
-export async function unstableWorlds(
+export async function nondeterministicEnvironments(
   recorded: RecordedRollout,
   task: Task,
   limits: EpisodeLimits,
-  theatre: Stage,
+  replayContext: EpisodeRuntime,
   signal: AbortSignal,
 ): Promise<string[]> {
   const replays: Rollout[] = []
   for (let i = 0; i < REPLAYS; i++) {
-    const replay = await runEpisode(task, recitation(recorded, theatre), theatre, limits, signal).catch((error) => {
-      signal.throwIfAborted()
-      // The recording does not fit the episode: that is what the judge refuses it for.
-      if (error instanceof RangeError) return null
-      throw error
-    })
+    const replay = await runEpisode(task, recitation(recorded, replayContext), replayContext, limits, signal).catch(
+      (error) => {
+        signal.throwIfAborted()
+        // The recording does not fit the episode: that is what the judge refuses it for.
+        if (error instanceof RangeError) return null
+        throw error
+      },
+    )
     if (replay) replays.push(replay)
   }
   const [first, ...others] = replays
   if (!first) return []
-  const servers = new Map(toolsetOf(task, theatre.catalogue).map(({ name, server }) => [name, server]))
+  const environments = new Map(
+    toolsetOf(task, replayContext.catalogue).map(({ name, environment }) => [name, environment]),
+  )
   const unstable = new Set<string>()
   for (const other of others) {
     const call = first.calls.find((_, k) => first.responses[k] !== other.responses[k])
     if (call) {
-      const server = call.malformed ? undefined : servers.get(call.name)
-      if (server !== undefined) unstable.add(server)
+      const environment = call.malformed ? undefined : environments.get(call.name)
+      if (environment !== undefined) unstable.add(environment)
     } else if (first.stateHash !== other.stateHash) {
-      for (const { server } of task.worlds) unstable.add(server)
+      for (const { environment } of task.environments) unstable.add(environment)
     }
   }
   return [...unstable]
 }
 
 /** Says a recording's turns one after the other, whatever the world answers in between. */
-function recitation({ tokens, maskRuns, logprobs }: RecordedRollout, { tokenizer }: Stage): TokenSource {
+function recitation({ tokens, maskRuns, logprobs }: RecordedRollout, { tokenizer }: EpisodeRuntime): TokenSource {
   const turns = turnsOf(Uint8Array.from(expandMask(maskRuns)))
   let next = 0
   let said = 0

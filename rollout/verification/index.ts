@@ -1,29 +1,34 @@
 export { binomialCdf, poissonTail, poissonUpper, quantile, type Share, shareOf } from './chances.js'
 export {
-  ANNOUNCEMENT_STAGE,
-  BODY_STAGES,
-  beginStage,
-  DUPLICATES_STAGE,
-  EVIDENCE_STAGES,
-  type EvidenceCode,
-  type JudgingStage,
+  ANNOUNCEMENT_CHECK,
+  AUDIT_CHECKS,
+  type AuditCode,
+  BODY_CHECKS,
+  beginCheck,
+  CHECKS,
+  type CheckCode,
+  type CheckNumber,
+  type CheckOutcome,
+  type CheckWatch,
+  checkOf,
+  DUPLICATES_CHECK,
   outcomeOf,
-  STAGES,
-  type StageCode,
-  type StageNumber,
-  type StageOutcome,
-  type StageWatch,
-  stageOf,
   UNWATCHED,
+  type VerificationCheck,
 } from './checks.js'
 export type { AnnouncedGroup, ExpectedGroup } from './delivered-group.js'
-export { unstableWorlds } from './environment-determinism.js'
+export { nondeterministicEnvironments as unstableWorlds } from './environment-determinism.js'
 export { leaseSeed, newRoundSecret, roundSecretHash } from './lease-seed.js'
-export { expectedRepair, type RepairExpectation, type RepairSums, sumRepairs } from './logit-error-sums.js'
+export {
+  expectedLogitError,
+  type LogitErrorExpectation,
+  type LogitErrorSums,
+  sumLogitErrors,
+} from './logit-error-sums.js'
 export { completionOf, type EarlierGroup, findOverlap, type Overlap, type Sayings, sayingsOf } from './overlap.js'
 export { describePublishedGroup, GROUP_FORMAT, type GroupToPublish, publishedGroup } from './published-group.js'
 export { largestBody, recordCall } from './recorded-call.js'
-export { UnstableWorlds } from './replay.js'
+export { NondeterministicEnvironments as UnstableWorlds } from './replay.js'
 export { type GroupStatistics, measureGroup, type SampledToken, type TokenStatistics } from './sampled-token.js'
 export { type AuditedGroup, type AuditedRollout, drawsOf, rolesOf, type TokenReader, turnsOf } from './sampled-turns.js'
 export {

@@ -3,7 +3,7 @@ import { poissonUpper } from './chances.js'
 import { KEPT, type TokenStatistics } from './sampled-token.js'
 
 /** Nats: where repairs are told apart, by a factor of √2. Below the first they are too common, and buy too little, to be counted. */
-export const REPAIR_EDGES = [
+export const LOGIT_ERROR_EDGES = [
   ...[0.001, 0.0014, 0.002, 0.0028, 0.004, 0.00565, 0.008, 0.0113, 0.016, 0.0226],
   ...[0.032, 0.0453, 0.064, 0.0906, 0.128],
 ] as const
@@ -11,8 +11,8 @@ export const REPAIR_EDGES = [
 const CONFIDENCE = 0.95
 
 /** For each of `REPAIR_EDGES` how many honest repairs of at least that size there are per unit of evidence: upper bounds, none above the one before. */
-export const repairTailSchema = z.array(z.number().positive()).length(REPAIR_EDGES.length).readonly()
-export type RepairTail = z.output<typeof repairTailSchema>
+export const logitErrorTailSchema = z.array(z.number().positive()).length(LOGIT_ERROR_EDGES.length).readonly()
+export type LogitErrorTail = z.output<typeof logitErrorTailSchema>
 
 /**
  * Bounds the honest repairs from two sides and takes the lower bound. They are counted; and they follow from the claims, for a repair is
@@ -21,22 +21,22 @@ export type RepairTail = z.output<typeof repairTailSchema>
  * seldom to be counted.
  * @param groups  statistics over all sampled tokens of honest groups
  */
-export function fitRepairTail(groups: readonly TokenStatistics[]): RepairTail {
+export function fitLogitErrorTail(groups: readonly TokenStatistics[]): LogitErrorTail {
   const sum = (of: (group: TokenStatistics) => number): number => groups.reduce((total, group) => total + of(group), 0)
-  const [room, evidence] = [sum((group) => group.room), sum((group) => group.evidence)]
+  const [sensitivity, expectedMismatch] = [sum((group) => group.sensitivity), sum((group) => group.expectedMismatch)]
   const worst = groups.reduce((most, { claims }) => Math.max(most, claims[0] ?? 0), 0)
   let bound = Number.POSITIVE_INFINITY
-  return REPAIR_EDGES.map((edge) => {
-    const found = sum(({ repairs }) => repairs.filter((repair) => repair >= edge).length)
-    const counted = poissonUpper(found, CONFIDENCE) / evidence
+  return LOGIT_ERROR_EDGES.map((edge) => {
+    const found = sum(({ logitErrors }) => logitErrors.filter((logitError) => logitError >= edge).length)
+    const counted = poissonUpper(found, CONFIDENCE) / expectedMismatch
     // Each counts as if it had all the room there can be. No group's list may end above the edge: what it leaves out would be missing.
     const isCut = groups.some(({ claims }) => claims.length === KEPT && claims.at(-1)! > 2 * edge)
     const beyond = sum(({ claims }) => claims.reduce((total, claim) => total + Math.max(0, claim - 2 * edge), 0))
     // Larger ones than the worst may have been missed. Their share is taken to fall at least with the square of their size.
     const unseen = poissonUpper(0, CONFIDENCE) * worst * Math.min(1, worst / (2 * edge))
-    const derived = isCut ? Number.POSITIVE_INFINITY : (beyond + unseen) / room / 2
+    const derived = isCut ? Number.POSITIVE_INFINITY : (beyond + unseen) / sensitivity / 2
     // What has been seen is not to be argued away.
-    bound = Math.min(bound, counted, Math.max(derived, found / evidence))
+    bound = Math.min(bound, counted, Math.max(derived, found / expectedMismatch))
     return bound
   })
 }
@@ -63,16 +63,16 @@ interface Odds {
 }
 
 /** For each way of steering. @param drift  honest repairs of policies that come may be so many times as large, and as many */
-export function steeringOdds(tail: RepairTail, drift: number): readonly Odds[] {
-  const rates = REPAIR_EDGES.map((edge) => {
-    const at = REPAIR_EDGES.findLastIndex((one) => one <= edge / drift)
+export function steeringOdds(tail: LogitErrorTail, drift: number): readonly Odds[] {
+  const rates = LOGIT_ERROR_EDGES.map((edge) => {
+    const at = LOGIT_ERROR_EDGES.findLastIndex((one) => one <= edge / drift)
     // Of repairs below the first edge there can be no more than there are tokens that could show one.
     return drift * (at < 0 ? 1 : Math.min(1, tail[at]!))
   })
   return STEERING.map(({ share, reach }) => {
     let ratio = 1
-    const ratios = REPAIR_EDGES.map((edge, i) => {
-      const chosen = 2 * share * Math.max(0, Math.min(REPAIR_EDGES[i + 1] ?? reach, reach) - edge)
+    const ratios = LOGIT_ERROR_EDGES.map((edge, i) => {
+      const chosen = 2 * share * Math.max(0, Math.min(LOGIT_ERROR_EDGES[i + 1] ?? reach, reach) - edge)
       // Two bounds may be equal, and then say nothing of what is between them.
       const honest = Math.max(rates[i]! - (rates[i + 1] ?? 0), rates[i]! / 4)
       // A larger repair never speaks less against a group, so that the bounds of the rates bound the cost.
@@ -88,13 +88,17 @@ export function steeringOdds(tail: RepairTail, drift: number): readonly Odds[] {
 /**
  * Natural logarithms of the odds that a group was steered, one for each way, whose exponential is at most 1 on average for honest work:
  * its repairs come one by one and independently, as its draws do (Poisson).
- * @param repairs  nats
+ * @param logitErrors  nats
  */
-export function oddsOfSteering(repairs: readonly number[], evidence: number, odds: readonly Odds[]): number[] {
+export function oddsOfSteering(
+  logitErrors: readonly number[],
+  expectedMismatch: number,
+  odds: readonly Odds[],
+): number[] {
   return odds.map(({ gains, cost }) =>
-    repairs.reduce((sum, repair) => {
-      const at = REPAIR_EDGES.findLastIndex((edge) => edge <= repair)
+    logitErrors.reduce((sum, logitError) => {
+      const at = LOGIT_ERROR_EDGES.findLastIndex((edge) => edge <= logitError)
       return at < 0 ? sum : sum + gains[at]!
-    }, -cost * evidence),
+    }, -cost * expectedMismatch),
   )
 }

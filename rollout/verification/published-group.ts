@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** A group as a file that anybody can judge again: what its node signed, the body that is announced in it, and its task. */
-export const GROUP_FORMAT = 'prove-group/1'
+export const GROUP_FORMAT = 'prove-group/2'
 
 const base64 = z.base64().transform((text) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0)))
 

@@ -1,7 +1,7 @@
 import { type RecordedCall, type RecordedRollout, type RefusalCode, refusal, SwarmRefusal } from '../../proto/index.js'
 import { type Rollout, runEpisode } from '../episode/index.js'
 import { bodyOf, type DeliveredGroup } from './delivered-group.js'
-import { unstableWorlds } from './environment-determinism.js'
+import { nondeterministicEnvironments } from './environment-determinism.js'
 import { recordCall } from './recorded-call.js'
 import { playbackRefusal, sourceOf } from './rollout-source.js'
 
@@ -29,23 +29,23 @@ export async function checkReplay(group: DeliveredGroup, signal: AbortSignal): P
     for (const [i, recorded] of rollouts.entries()) replayed.push(await replay(recorded, i, group, signal))
     group.replayed = replayed
   } catch (why) {
-    if (why instanceof SwarmRefusal && REPLAY_DIFFERS.has(why.code)) await blameWorld(group, signal)
+    if (why instanceof SwarmRefusal && REPLAY_DIFFERS.has(why.code)) await blameEnvironment(group, signal)
     throw why
   }
 }
 
-async function blameWorld(group: DeliveredGroup, signal: AbortSignal): Promise<void> {
-  const { expected, theatre } = group
+async function blameEnvironment(group: DeliveredGroup, signal: AbortSignal): Promise<void> {
+  const { expected, replayContext } = group
   for (const recorded of bodyOf(group).rollouts) {
-    const unstable = await unstableWorlds(recorded, expected.task, expected.limits, theatre, signal)
-    if (unstable.length > 0) throw new UnstableWorlds(unstable)
+    const unstable = await nondeterministicEnvironments(recorded, expected.task, expected.limits, replayContext, signal)
+    if (unstable.length > 0) throw new NondeterministicEnvironments(unstable)
   }
 }
 
 /** The worlds of a group that disagreed with themselves on replay. */
-export class UnstableWorlds extends SwarmRefusal {
-  constructor(readonly servers: readonly string[]) {
-    const { effect, code, detail } = refusal('world_unstable', servers.join(', '))
+export class NondeterministicEnvironments extends SwarmRefusal {
+  constructor(readonly environments: readonly string[]) {
+    const { effect, code, detail } = refusal('environment_nondeterministic', environments.join(', '))
     super(effect, code, detail)
   }
 }
@@ -77,10 +77,10 @@ async function play(
   group: DeliveredGroup,
   signal: AbortSignal,
 ): Promise<Rollout> {
-  const { expected, theatre } = group
+  const { expected, replayContext } = group
   try {
     const source = sourceOf(recorded, group)
-    const rollout = await runEpisode(expected.task, source, theatre, expected.limits, signal)
+    const rollout = await runEpisode(expected.task, source, replayContext, expected.limits, signal)
     source.assertConsumed()
     return rollout
   } catch (cause) {

@@ -14,10 +14,10 @@ import type { DeliveredGroup } from './delivered-group.js'
  */
 export function sourceOf(
   { tokens, maskRuns, logprobs }: RecordedRollout,
-  { expected: { task, limits }, theatre }: DeliveredGroup,
+  { expected: { task, limits }, replayContext }: DeliveredGroup,
 ): RecordedSource {
   const recording = { tokens, mask: expandMask(maskRuns), logprobs }
-  return createRecordedSource(recording, promptOf(task, theatre, limits), theatre.tokenizer)
+  return createRecordedSource(recording, promptOf(task, replayContext, limits), replayContext.tokenizer)
 }
 
 const REFUSAL_OF = {

@@ -5,9 +5,9 @@ export interface SampledToken {
   /** Log-probability under the announced policy. */
   readonly logp: number
   /** 1 - sum p^2: how probably an unrelated draw selects another token, and how densely near ties lie (docs/verification.md). */
-  readonly evidence: number
+  readonly expectedMismatch: number
   /** By how much the logits would have to be off for the seed's draw to select this token; 0: it does. */
-  readonly repair: number
+  readonly logitError: number
   /** The token is part of a tool call's arguments. */
   readonly argument: boolean
   /** The token ends its turn. */
@@ -25,7 +25,7 @@ export const KEPT = 48
 export interface TokenStatistics {
   readonly tokens: number
   /** Sum of 1 - p over the tokens, plus a little: how much a disturbance of the logits can move their log-probabilities. */
-  readonly room: number
+  readonly sensitivity: number
   /** Sum of |claimed - recomputed|. Divided by `room`: the typical disturbance of the logits, in nats. */
   readonly deviation: number
   /** Sum of claimed - recomputed. Divided by `room` it is the part that does not cancel. */
@@ -33,13 +33,13 @@ export interface TokenStatistics {
   /** The disturbances (nats) that single claims need, largest first. */
   readonly claims: readonly number[]
   /** Sum of the tokens' evidence: the misses that unrelated draws would make. */
-  readonly evidence: number
+  readonly expectedMismatch: number
   /** Tokens which their draw does not select. */
   readonly misses: number
   /** Sum of their repairs (nats). */
-  readonly repair: number
+  readonly logitError: number
   /** Their repairs (nats), largest first. */
-  readonly repairs: readonly number[]
+  readonly logitErrors: readonly number[]
 }
 
 export interface GroupStatistics {
@@ -63,35 +63,35 @@ export function measureGroup(tokens: readonly SampledToken[]): GroupStatistics {
 }
 
 function measureTokens(tokens: readonly SampledToken[]): TokenStatistics {
-  let [room, deviation, bias, evidence, repair] = [0, 0, 0, 0, 0]
+  let [sensitivity, deviation, bias, expectedMismatch, logitError] = [0, 0, 0, 0, 0]
   const claims: number[] = []
-  const repairs: number[] = []
+  const logitErrors: number[] = []
   for (const token of tokens) {
-    const own = roomOf(token)
+    const own = sensitivityOf(token)
     const difference = token.claimed - token.logp
-    room += own
+    sensitivity += own
     deviation += Math.abs(difference)
     bias += difference
     claims.push(Math.abs(difference) / own)
-    evidence += token.evidence
-    if (token.repair > 0) repairs.push(token.repair)
-    repair += token.repair
+    expectedMismatch += token.expectedMismatch
+    if (token.logitError > 0) logitErrors.push(token.logitError)
+    logitError += token.logitError
   }
   return {
     tokens: tokens.length,
-    room,
+    sensitivity,
     deviation,
     bias,
     claims: largest(claims),
-    evidence,
-    misses: repairs.length,
-    repair,
-    repairs: largest(repairs),
+    expectedMismatch,
+    misses: logitErrors.length,
+    logitError,
+    logitErrors: largest(logitErrors),
   }
 }
 
 /** An error of e in the logits moves the log-probability of a token of probability p by about e (1 - p) at most. */
-function roomOf({ logp }: SampledToken): number {
+function sensitivityOf({ logp }: SampledToken): number {
   return -Math.expm1(Math.min(0, logp)) + FLOOR
 }
 

@@ -2,7 +2,7 @@ import type { Draw, Token, Tokenizer } from '../engine/types.js'
 import type { EpisodeLimits } from '../episode/limits.js'
 import type { Rollout } from '../episode/rollout.js'
 import { turnSeeds } from '../episode/run-group.js'
-import type { Dialect } from '../episode/tool-call-format.js'
+import type { ToolCallFormat } from '../episode/tool-call-format.js'
 
 /** What an audit needs of a rollout, as the judge has replayed it. */
 export type AuditedRollout = Pick<Rollout, 'tokens' | 'mask' | 'logprobs'>
@@ -50,7 +50,7 @@ export interface TokenRole {
 /** What it takes to read the tokens that a policy has sampled. */
 export interface TokenReader {
   readonly tokenizer: Pick<Tokenizer, 'detokenize' | 'isEndOfGeneration'>
-  readonly dialect: Pick<Dialect, 'argumentSpans'>
+  readonly toolCallFormat: Pick<ToolCallFormat, 'argumentSpans'>
 }
 
 /** The roles of a rollout's sampled tokens, in order. */
@@ -58,8 +58,8 @@ export function rolesOf({ tokens, mask }: AuditedRollout, reader: TokenReader): 
   return turnsOf(mask).flatMap(([start, end]) => turnRoles(tokens.slice(start, end), reader))
 }
 
-function turnRoles(turn: readonly Token[], { tokenizer, dialect }: TokenReader): TokenRole[] {
-  const spans = dialect.argumentSpans(tokenizer.detokenize(turn))
+function turnRoles(turn: readonly Token[], { tokenizer, toolCallFormat }: TokenReader): TokenRole[] {
+  const spans = toolCallFormat.argumentSpans(tokenizer.detokenize(turn))
   let from = 0
   return turn.map((token, i) => {
     // Text up to here as a whole: a character may be spread over tokens that say nothing on their own.

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { CodedError } from '../../common/errors/index.js'
 import { poissonUpper, quantile } from './chances.js'
-import { repairTailSchema } from './logit-error-tail.js'
+import { logitErrorTailSchema } from './logit-error-tail.js'
 import type { GroupStatistics, TokenStatistics } from './sampled-token.js'
 
 /** A group with little evidence is judged as if it had brought so much that is as it should be. */
@@ -10,7 +10,7 @@ export const PRIOR = 5
  * A group's mean repair may exceed the worst honest one of the calibration by this factor. Generous: a group of another policy is
  * a hundred times off, and a margin costs less than an honest group that happens to be worse than all before.
  */
-const REPAIR_MARGIN = 3
+const LOGIT_ERROR_MARGIN = 3
 /**
  * Policies that come, and machines other than the one that calibrated, may be so many times as far off on average. Another policy is
  * at least thirty times (docs/attackers.md).
@@ -50,12 +50,12 @@ const tokenLimits = z.strictObject({
   grossClaim: positive,
   farClaimRate: positive,
   /** Nats: sum of the repairs per unit of evidence. */
-  repair: positive,
+  logitError: positive,
   /** Misses per unit of evidence; nats for far and gross repairs; far repairs per unit of evidence. */
   missRate: positive,
-  farRepair: positive,
-  grossRepair: positive,
-  farRepairRate: positive,
+  farLogitError: positive,
+  grossLogitError: positive,
+  farLogitErrorRate: positive,
 })
 export type TokenLimits = z.output<typeof tokenLimits>
 
@@ -87,12 +87,12 @@ export type CalibrationSubject = z.output<typeof subject>
 const shareSchema = z.strictObject({ count, of: count, share, low: share, high: share })
 
 export const calibrationSchema = z.strictObject({
-  schema: z.literal(3),
+  schema: z.literal(4),
   subject,
   groups: count,
   sampledTokens: count,
   thresholds,
-  repairTail: repairTailSchema,
+  logitErrorTail: logitErrorTailSchema,
   /** Of the honest groups' statistics, for readers; `max` is the worst. */
   honest: z.record(z.string(), quantiles),
   falseRefusals: z.strictObject({
@@ -141,31 +141,35 @@ function fitLimits(groups: readonly TokenStatistics[]): TokenLimits {
   const sum = (pick: (statistics: TokenStatistics) => number): number =>
     groups.reduce((total, statistics) => total + pick(statistics), 0)
   const worst = (pick: (statistics: TokenStatistics) => number): number => Math.max(...groups.map(pick))
-  const room = sum(({ room }) => room)
-  const evidence = sum(({ evidence }) => evidence)
-  if (room === 0 || evidence === 0) throw new CalibrationError('too_few_groups', 'no tokens that could show anything')
+  const sensitivity = sum(({ sensitivity }) => sensitivity)
+  const expectedMismatch = sum(({ expectedMismatch }) => expectedMismatch)
+  if (sensitivity === 0 || expectedMismatch === 0)
+    throw new CalibrationError('too_few_groups', 'no tokens that could show anything')
   const worstClaim = worst(({ claims }) => claims[0] ?? 0)
   const misses = sum(({ misses }) => misses)
-  const measuredRepair = worst(({ repairs }) => repairs[0] ?? 0)
+  const measuredLogitError = worst(({ logitErrors }) => logitErrors[0] ?? 0)
   // Few honest misses say little about how large a repair can be. It is half of the difference of two logits' errors, and such
   // a difference is what a claim's disturbance shows.
-  const worstRepair = misses < ENOUGH_MISSES ? Math.max(measuredRepair, worstClaim / 2) : measuredRepair
-  const farRepair = FAR * worstRepair
+  const worstLogitError = misses < ENOUGH_MISSES ? Math.max(measuredLogitError, worstClaim / 2) : measuredLogitError
+  const farLogitError = FAR * worstLogitError
   // Should misses of a group come in clusters, a rate over all groups would not allow for it.
-  const worstMissRate = worst(({ misses, evidence }) => misses / (evidence + PRIOR))
+  const worstMissRate = worst(({ misses, expectedMismatch }) => misses / (expectedMismatch + PRIOR))
   const farRate = poissonUpper(0, RATE_CONFIDENCE)
   return {
-    deviation: fitSpread(groups, ({ deviation }) => deviation, sum(({ deviation }) => deviation) / room),
+    deviation: fitSpread(groups, ({ deviation }) => deviation, sum(({ deviation }) => deviation) / sensitivity),
     // Which way claims are off differs from policy to policy, so their bias is spread about nothing.
     bias: fitSpread(groups, ({ bias }) => bias, 0),
     farClaim: FAR * worstClaim,
     grossClaim: GROSS * worstClaim,
-    farClaimRate: farRate / room,
-    repair: Math.max(REPAIR_MARGIN * worst(meanRepair), farRepair / (evidence / groups.length + PRIOR)),
-    missRate: Math.max(worstMissRate, poissonUpper(misses, RATE_CONFIDENCE) / evidence),
-    farRepair,
-    grossRepair: GROSS * worstRepair,
-    farRepairRate: farRate / evidence,
+    farClaimRate: farRate / sensitivity,
+    logitError: Math.max(
+      LOGIT_ERROR_MARGIN * worst(meanLogitError),
+      farLogitError / (expectedMismatch / groups.length + PRIOR),
+    ),
+    missRate: Math.max(worstMissRate, poissonUpper(misses, RATE_CONFIDENCE) / expectedMismatch),
+    farLogitError,
+    grossLogitError: GROSS * worstLogitError,
+    farLogitErrorRate: farRate / expectedMismatch,
   }
 }
 
@@ -179,8 +183,8 @@ function fitSpread(
   usual: number,
 ): Spread {
   const points = groups
-    .filter(({ room }) => room > 0)
-    .map((group) => ({ x: 1 / group.room, y: (pick(group) / group.room - usual) ** 2 }))
+    .filter(({ sensitivity }) => sensitivity > 0)
+    .map((group) => ({ x: 1 / group.sensitivity, y: (pick(group) / group.sensitivity - usual) ** 2 }))
   // A group of little room says little of what its tokens have in common, and its squares are the largest.
   const weight = ({ x }: { readonly x: number }): number => 1 / x ** 2
   const mean = (of: (point: { readonly x: number; readonly y: number }) => number): number =>
@@ -188,8 +192,8 @@ function fitSpread(
     points.reduce((sum, point) => sum + weight(point), 0)
   const [x, y] = [mean((point) => point.x), mean((point) => point.y)]
   const slope = mean((point) => (point.x - x) * (point.y - y)) / mean((point) => (point.x - x) ** 2)
-  const isFlat = !(slope > 0)
-  if (isFlat) return { usual, within: 0, between: y }
+  const isZeroVariance = !(slope > 0)
+  if (isZeroVariance) return { usual, within: 0, between: y }
   if (slope * x > y) return { usual, within: y / x, between: 0 }
   return { usual, within: slope, between: y - slope * x }
 }
@@ -198,19 +202,24 @@ function fitSpread(
  * The largest that a sum over the tokens of an honest group is but for a chance of `level` (Bernstein's inequality, for any number of
  * tokens): its mean, more the longer the group is; its spread, of which the part of single tokens averages out in a long group; and
  * some single tokens which are far off, which weigh on a short group alone. Tokens that are farther off than `largest` are tested one by one.
- * @param room  of the group
+ * @param sensitivity  of the group
  * @param largest  nats: what one token may add
  * @returns nats
  */
-export function sumLimit({ usual, within, between }: Spread, room: number, largest: number, level: number): number {
+export function sumLimit(
+  { usual, within, between }: Spread,
+  sensitivity: number,
+  largest: number,
+  level: number,
+): number {
   const chance = -Math.log(level)
-  const variance = within * room + between * room ** 2
-  return DRIFT * (usual * room + Math.sqrt(2 * chance * variance)) + (largest * chance) / 3
+  const variance = within * sensitivity + between * sensitivity ** 2
+  return DRIFT * (usual * sensitivity + Math.sqrt(2 * chance * variance)) + (largest * chance) / 3
 }
 
 /** Nats per unit of evidence: by how much the logits would have to be off on average for the draws to select the tokens. */
-export function meanRepair({ repair, evidence }: TokenStatistics): number {
-  return repair / (evidence + PRIOR)
+export function meanLogitError({ logitError, expectedMismatch }: TokenStatistics): number {
+  return logitError / (expectedMismatch + PRIOR)
 }
 
 /** Quantiles of the honest groups' statistics, under the names of the file. */
@@ -218,14 +227,14 @@ export function describeHonest(groups: readonly GroupStatistics[]): Calibration[
   const rows: Record<string, (group: GroupStatistics) => number> = {
     'sampled tokens': ({ all }) => all.tokens,
     'argument tokens': (group) => group.arguments.tokens,
-    room: ({ all }) => all.room,
-    evidence: ({ all }) => all.evidence,
-    'mean deviation, nats': ({ all }) => all.deviation / all.room,
-    'mean bias, nats': ({ all }) => all.bias / all.room,
+    sensitivity: ({ all }) => all.sensitivity,
+    audit: ({ all }) => all.expectedMismatch,
+    'mean deviation, nats': ({ all }) => all.deviation / all.sensitivity,
+    'mean bias, nats': ({ all }) => all.bias / all.sensitivity,
     'largest claim disturbance, nats': ({ all }) => all.claims[0] ?? 0,
     misses: ({ all }) => all.misses,
-    'mean repair, nats': ({ all }) => meanRepair(all),
-    'largest repair, nats': ({ all }) => all.repairs[0] ?? 0,
+    'mean logit error, nats': ({ all }) => meanLogitError(all),
+    'largest logit error, nats': ({ all }) => all.logitErrors[0] ?? 0,
     'least probable end, 1 - p': ({ leastEnd }) => 1 - leastEnd,
   }
   return Object.fromEntries(

@@ -1,12 +1,12 @@
 import type { GroupBody } from '../../proto/index.js'
-import type { Rollout, Stage } from '../episode/index.js'
-import { BODY_STAGES, runStages, type StageWatch, UNWATCHED } from './checks.js'
+import type { EpisodeRuntime, Rollout } from '../episode/index.js'
+import { BODY_CHECKS, type CheckWatch, runChecks, UNWATCHED } from './checks.js'
 import type { AnnouncedGroup, DeliveredGroup, ExpectedGroup } from './delivered-group.js'
 
 export interface JudgeOptions {
   /** What was announced, where the body is held against that too. */
   readonly announced?: AnnouncedGroup | null
-  readonly watch?: StageWatch
+  readonly watch?: CheckWatch
 }
 
 /**
@@ -18,11 +18,11 @@ export interface JudgeOptions {
 export async function judgeGroup(
   content: GroupBody | Uint8Array,
   expected: ExpectedGroup,
-  theatre: Stage,
+  replayContext: EpisodeRuntime,
   signal: AbortSignal,
   { announced = null, watch = UNWATCHED }: JudgeOptions = {},
 ): Promise<readonly Rollout[]> {
-  const group: DeliveredGroup = { content, expected, announced, theatre, body: null, replayed: [] }
-  await runStages(BODY_STAGES, group, watch, signal)
+  const group: DeliveredGroup = { content, expected, announced, replayContext, body: null, replayed: [] }
+  await runChecks(BODY_CHECKS, group, watch, signal)
   return group.replayed
 }

@@ -1,5 +1,5 @@
 import { type Share, shareOf } from './chances.js'
-import { beginStage, EVIDENCE_STAGES, type EvidenceCode, type StageWatch, UNWATCHED } from './checks.js'
+import { AUDIT_CHECKS, type AuditCode, beginCheck, type CheckWatch, UNWATCHED } from './checks.js'
 import type { GroupStatistics } from './sampled-token.js'
 import { fitThresholds, type Thresholds } from './thresholds.js'
 
@@ -8,13 +8,13 @@ export type AuditFinding =
   | { readonly accepted: true }
   | {
       readonly accepted: false
-      readonly code: EvidenceCode
+      readonly code: AuditCode
       /** One sentence for the volunteer, with the numbers. */
       readonly detail: string
     }
 
 export interface AuditOptions {
-  readonly watch?: StageWatch
+  readonly watch?: CheckWatch
   /** When the forward pass was asked for, by the watch: it is booked on the first stage that needs it. Default: now. */
   readonly sinceMs?: number
 }
@@ -27,8 +27,8 @@ export function judgeStatistics(
 ): AuditFinding {
   const group = { statistics, thresholds }
   let since = sinceMs
-  for (const { number, refusals, run } of EVIDENCE_STAGES) {
-    const end = beginStage(number, watch, since)
+  for (const { number, refusals, run } of AUDIT_CHECKS) {
+    const end = beginCheck(number, watch, since)
     since = undefined
     const detail = run(group)
     end(detail === null ? 'passed' : 'refused')

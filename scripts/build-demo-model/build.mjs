@@ -51,7 +51,7 @@ const demonstrations = (...flags) => [
   process.execPath,
   join(root, 'dist/lab/main.js'),
   'demonstrations',
-  '--worlds',
+  '--environments',
   WORLDS,
   ...flags,
 ]

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { countOf } from '../../common/errors/index.js'
-import { admitWorlds } from '../catalogue.js'
+import { admitEnvironments } from '../catalogue.js'
 import { ContractBreach } from './contract/breach.js'
-import { worldContract } from './contract/environment-contract.js'
+import { environmentContract } from './contract/environment-contract.js'
 import type { Provocations } from './contract/failure-checks.js'
 import { problemOf } from './load-environment.js'
 
@@ -17,11 +17,11 @@ const PROVOKE = 'provoke.js'
  * @returns how many checks it did not pass
  * @throws WorldFolderError when it cannot be loaded at all
  */
-export async function checkWorld(folder: string, say: (line: string) => void): Promise<number> {
-  const [server] = await admitWorlds([folder])
-  const checks = worldContract(server!, { provoke: await provocationsOf(folder) })
+export async function checkEnvironment(folder: string, say: (line: string) => void): Promise<number> {
+  const [environment] = await admitEnvironments([folder])
+  const checks = environmentContract(environment!, { provoke: await provocationsOf(folder) })
   say(
-    `${server!.name}: ${countOf(server!.tools.length, 'tool')}, ${countOf(Object.keys(server!.failures).length, 'failure')}, code ${server!.codeSha256}`,
+    `${environment!.name}: ${countOf(environment!.tools.length, 'tool')}, ${countOf(Object.keys(environment!.failures).length, 'failure')}, code ${environment!.codeSha256}`,
   )
   let broken = 0
   for (const { name, run } of checks) {

@@ -1,6 +1,6 @@
-/** `prove-swarm/worlds`: worlds of one's own, for programs of one's own. */
-export { admitWorlds, CATALOGUE } from '../catalogue.js'
-export { checkWorld } from './check-environment.js'
+/** `prove-swarm/environments`: worlds of one's own, for programs of one's own. */
+export { admitEnvironments, CATALOGUE } from '../catalogue.js'
+export { checkEnvironment } from './check-environment.js'
 export { ContractBreach } from './contract/breach.js'
-export { WorldFolderError } from './errors.js'
-export { WORLD_KIT, type WorldKit } from './kit.js'
+export { EnvironmentFolderError } from './errors.js'
+export { ENVIRONMENT_KIT, type EnvironmentKit } from './kit.js'

@@ -8,7 +8,7 @@ import {
   choose,
   chooseByDraws,
   common,
-  defineServer,
+  defineEnvironment,
   descending,
   PAGE,
   pickFrom,
@@ -24,9 +24,9 @@ import * as text from '../kernel/text.js'
  * What a world from outside this package is made with. It is handed to the world, which imports nothing of ours: so a world runs on
  * the kernel of the program that loads it, whatever is installed beside its folder, and its own files are all there is of it.
  */
-export const WORLD_KIT = {
+export const ENVIRONMENT_KIT = {
   z,
-  defineServer,
+  defineServer: defineEnvironment,
   toolMaker,
   undecided,
   ref,
@@ -46,4 +46,4 @@ export const WORLD_KIT = {
   ...text,
 } as const
 
-export type WorldKit = typeof WORLD_KIT
+export type EnvironmentKit = typeof ENVIRONMENT_KIT

@@ -1,35 +1,35 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { ServerDefinition } from '../kernel/index.js'
-import { WorldFolderError } from './errors.js'
-import { WORLD_KIT } from './kit.js'
-import { INDEX, readWorldSource } from './source.js'
+import type { Environment } from '../kernel/index.js'
+import { EnvironmentFolderError } from './errors.js'
+import { ENVIRONMENT_KIT } from './kit.js'
+import { INDEX, readEnvironmentSource } from './source.js'
 
 /**
  * Loads a world that lies outside this package: `index.js`, whose default export makes it of the kit. This runs its code, which may do
  * whatever the program may; so only folders are loaded that the user of the program has named.
  * @param folder  an absolute path
- * @throws WorldFolderError `no_world`, `bad_world`, `foreign_import`
+ * @throws WorldFolderError `no_environment`, `bad_environment`, `foreign_import`
  */
-export async function loadWorldFolder(folder: string): Promise<ServerDefinition> {
-  const { sha256 } = await readWorldSource(folder)
+export async function loadEnvironmentFolder(folder: string): Promise<Environment> {
+  const { sha256 } = await readEnvironmentSource(folder)
   const index = join(folder, INDEX)
   const defect = (problem: string, cause?: unknown) =>
-    new WorldFolderError('bad_world', `${index}: ${problem}`, { cause })
+    new EnvironmentFolderError('bad_environment', `${index}: ${problem}`, { cause })
   const made = await import(pathToFileURL(index).href)
     .then(({ default: make }: { default?: unknown }) => {
       if (typeof make !== 'function')
         throw defect('its default export is no function: export default (kit) => kit.defineServer({ … })')
-      return make(WORLD_KIT) as unknown
+      return make(ENVIRONMENT_KIT) as unknown
     })
     .catch((cause: unknown) => {
-      throw cause instanceof WorldFolderError ? cause : defect(problemOf(cause, folder), cause)
+      throw cause instanceof EnvironmentFolderError ? cause : defect(problemOf(cause, folder), cause)
     })
-  if (!isServer(made)) throw defect('its function returns no world: end it with return kit.defineServer({ … })')
+  if (!isEnvironment(made)) throw defect('its function returns no world: end it with return kit.defineServer({ … })')
   return { ...made, codeSha256: sha256 }
 }
 
-const isServer = (value: unknown): value is ServerDefinition =>
+const isEnvironment = (value: unknown): value is Environment =>
   typeof value === 'object' && value !== null && 'toolsByName' in value
 
 /** What was thrown, and where in the folder, as far as the stack knows. */

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SNAKE_CASE } from '../kernel/define-environment.js'
-import { WorldFolderError } from './errors.js'
+import { EnvironmentFolderError } from './errors.js'
 
 /** The files lie beside the sources, and are no part of what is compiled. */
 const TEMPLATE = fileURLToPath(
@@ -18,7 +18,7 @@ const [NAME, TITLE] = ['library', 'Library']
  * Writes a world to begin with. Nothing that is there is written over.
  * @param name  of the world and of its folder
  * @returns the files
- * @throws WorldFolderError `bad_world` for a name that no world can have, `name_taken` for a folder that is there
+ * @throws WorldFolderError `bad_environment` for a name that no world can have, `name_taken` for a folder that is there
  */
 export async function writeTemplate(name: string, parent: string): Promise<string[]> {
   checkName(name)
@@ -28,7 +28,7 @@ export async function writeTemplate(name: string, parent: string): Promise<strin
     const text = await readFile(join(TEMPLATE, file), 'utf8')
     files.set(file, text.replaceAll(NAME, name).replaceAll(TITLE, title))
   }
-  return writeWorldFolder(name, parent, files)
+  return writeEnvironmentFolder(name, parent, files)
 }
 
 /**
@@ -37,7 +37,7 @@ export async function writeTemplate(name: string, parent: string): Promise<strin
  * @returns the files
  * @throws WorldFolderError as `writeTemplate`
  */
-export async function writeWorldFolder(
+export async function writeEnvironmentFolder(
   name: string,
   parent: string,
   files: ReadonlyMap<string, string>,
@@ -49,7 +49,7 @@ export async function writeWorldFolder(
     await mkdir(folder)
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause
-    throw new WorldFolderError(
+    throw new EnvironmentFolderError(
       'name_taken',
       `${folder} is there already, and stays as it is. Choose another name, or remove it.`,
       { cause },
@@ -65,8 +65,8 @@ export async function writeWorldFolder(
 
 function checkName(name: string): void {
   if (!SNAKE_CASE.test(name))
-    throw new WorldFolderError(
-      'bad_world',
+    throw new EnvironmentFolderError(
+      'bad_environment',
       `"${name}" cannot be the name of a world: lower case letters and digits, words joined by _, such as tool_shed`,
     )
 }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 import canonicalize from 'canonicalize'
 import { init, parse } from 'es-module-lexer'
-import { WorldFolderError } from './errors.js'
+import { EnvironmentFolderError } from './errors.js'
 
 /** The file of a world's folder that makes it. */
 export const INDEX = 'index.js'
@@ -12,7 +12,7 @@ const MOST_FILES = 256
 const MOST_BYTES = 4 << 20
 
 /** What a world consists of: the files that its index reaches by imports, and nothing else that lies in the folder. */
-export interface WorldSource {
+export interface EnvironmentSource {
   /** Relative to the folder, with `/` between the parts, in alphabetical order. */
   readonly files: readonly string[]
   /** SHA-256 (hex) over the names and bytes of these files: two programs with the same play in the same world. */
@@ -21,10 +21,10 @@ export interface WorldSource {
 
 /**
  * Reads the files of a world, and makes sure that they are all of it.
- * @throws WorldFolderError `no_world`; `bad_world` for what is no module, or too much; `foreign_import` for an import of anything but
+ * @throws WorldFolderError `no_environment`; `bad_environment` for what is no module, or too much; `foreign_import` for an import of anything but
  *   a file of the folder
  */
-export async function readWorldSource(folder: string): Promise<WorldSource> {
+export async function readEnvironmentSource(folder: string): Promise<EnvironmentSource> {
   await init
   const hashes = new Map<string, string>()
   const open = [INDEX]
@@ -34,8 +34,8 @@ export async function readWorldSource(folder: string): Promise<WorldSource> {
     const content = await contentOf(folder, file)
     bytes += content.length
     if (hashes.size === MOST_FILES || bytes > MOST_BYTES)
-      throw new WorldFolderError(
-        'bad_world',
+      throw new EnvironmentFolderError(
+        'bad_environment',
         `${folder}: a world has at most ${MOST_FILES} files and ${MOST_BYTES} bytes`,
       )
     hashes.set(file, createHash('sha256').update(content).digest('hex'))
@@ -51,12 +51,14 @@ async function contentOf(folder: string, file: string): Promise<Buffer> {
     return await readFile(join(folder, file))
   } catch (cause) {
     if (file === INDEX)
-      throw new WorldFolderError(
-        'no_world',
+      throw new EnvironmentFolderError(
+        'no_environment',
         `${folder} has no ${INDEX} that could be read, and so is no world. "prove-server new <name>" writes one to begin with.`,
         { cause },
       )
-    throw new WorldFolderError('bad_world', `${join(folder, file)} is imported and cannot be read`, { cause })
+    throw new EnvironmentFolderError('bad_environment', `${join(folder, file)} is imported and cannot be read`, {
+      cause,
+    })
   }
 }
 
@@ -64,7 +66,7 @@ async function contentOf(folder: string, file: string): Promise<Buffer> {
 function importsOf(folder: string, file: string, code: string): string[] {
   const where = join(folder, file)
   const foreign = (what: string): never => {
-    throw new WorldFolderError(
+    throw new EnvironmentFolderError(
       'foreign_import',
       `${where} imports ${what}. A world imports only files of its own folder; what it needs else is in the kit that its function is given.`,
     )
@@ -82,7 +84,7 @@ function importsOf(folder: string, file: string, code: string): string[] {
 
 function modulesOf(where: string, code: string) {
   const noModule = (why: string, cause?: unknown) =>
-    new WorldFolderError('bad_world', `${where} is no JavaScript module: ${why}`, { cause })
+    new EnvironmentFolderError('bad_environment', `${where} is no JavaScript module: ${why}`, { cause })
   let parsed: ReturnType<typeof parse>
   try {
     parsed = parse(code)

@@ -1,6 +1,6 @@
-import { defineServer } from '../kernel/define-environment.js'
+import { defineEnvironment } from '../kernel/define-environment.js'
 import { callWords } from './call-words.js'
-import { policy } from './domain-rules.js'
+import { domainRules } from './domain-rules.js'
 import { bankingInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedBanking } from './seed.js'
@@ -12,7 +12,7 @@ import { transactionTools } from './tools/transactions.js'
 import { waysToAsk } from './ways-to-ask.js'
 
 /** One customer's bank: accounts with floors and daily limits, payees, payments that stay pending, cards, standing orders, disputes. */
-export const banking = defineServer({
+export const banking = defineEnvironment({
   name: 'banking',
   title: 'Banking',
   description: 'Accounts, transfers, payments, cards, standing orders and transactions of one bank customer.',
@@ -30,6 +30,6 @@ export const banking = defineServer({
   invariants: bankingInvariants,
   callWords,
   waysToAsk,
-  policy,
+  domainRules,
   seed: seedBanking,
 })

@@ -1,6 +1,6 @@
-import { defineServer } from '../kernel/define-environment.js'
+import { defineEnvironment } from '../kernel/define-environment.js'
 import { callWords } from './call-words.js'
-import { policy } from './domain-rules.js'
+import { domainRules } from './domain-rules.js'
 import { budgetInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedBudget } from './seed.js'
@@ -11,7 +11,7 @@ import { savingsTools } from './tools/savings.js'
 import { waysToAsk } from './ways-to-ask.js'
 
 /** A household's budget: envelopes with hard and soft limits, months that close for good, allowances, savings goals with locks. */
-export const budget = defineServer({
+export const budget = defineEnvironment({
   name: 'budget',
   title: 'Household budget',
   description:
@@ -29,6 +29,6 @@ export const budget = defineServer({
   invariants: budgetInvariants,
   callWords,
   waysToAsk,
-  policy,
+  domainRules,
   seed: seedBudget,
 })

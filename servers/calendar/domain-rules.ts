@@ -1,11 +1,11 @@
 import { addDays } from '../kernel/dates.js'
 import type { DbView } from '../kernel/define-environment.js'
-import type { Policy } from '../kernel/domain-rules.js'
+import type { DomainRules } from '../kernel/domain-rules.js'
 import type { tables } from './schema.js'
 
 const isFriday = (date: string): boolean => new Date(`${date}T00:00:00Z`).getUTCDay() === 5
 
-export const policy: Policy<DbView<typeof tables>> = {
+export const domainRules: DomainRules<DbView<typeof tables>> = {
   intro: 'These are the rules of the office for whoever keeps its calendars.',
   rules: [
     {

@@ -1,6 +1,6 @@
-import { defineServer } from '../kernel/define-environment.js'
+import { defineEnvironment } from '../kernel/define-environment.js'
 import { callWords } from './call-words.js'
-import { policy } from './domain-rules.js'
+import { domainRules } from './domain-rules.js'
 import { invariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedCalendar } from './seed.js'
@@ -12,7 +12,7 @@ import { setReminder } from './tools/reminders.js'
 import { waysToAsk } from './ways-to-ask.js'
 
 /** One user's calendars in a company: events with invitees and rooms, series, reminders, and calendars shared by colleagues. */
-export const calendar = defineServer({
+export const calendar = defineEnvironment({
   name: 'calendar',
   title: 'Calendar',
   description: 'Events with invitees, rooms, series and reminders on your own and on shared calendars.',
@@ -47,6 +47,6 @@ export const calendar = defineServer({
   invariants,
   callWords,
   waysToAsk,
-  policy,
+  domainRules,
   seed: seedCalendar,
 })

@@ -1,9 +1,9 @@
 import { addDays } from '../kernel/dates.js'
 import type { DbView } from '../kernel/define-environment.js'
-import type { Policy } from '../kernel/domain-rules.js'
+import type { DomainRules } from '../kernel/domain-rules.js'
 import type { tables } from './schema.js'
 
-export const policy: Policy<DbView<typeof tables>> = {
+export const domainRules: DomainRules<DbView<typeof tables>> = {
   intro: 'These are the rules of the sales department for its assistant.',
   rules: [
     {

@@ -1,6 +1,6 @@
-import { defineServer } from '../kernel/define-environment.js'
+import { defineEnvironment } from '../kernel/define-environment.js'
 import { callWords } from './call-words.js'
-import { policy } from './domain-rules.js'
+import { domainRules } from './domain-rules.js'
 import { crmInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedCrm } from './seed.js'
@@ -12,7 +12,7 @@ import { leadTools } from './tools/leads.js'
 import { waysToAsk } from './ways-to-ask.js'
 
 /** A sales team's customers: leads become deals, deals move through a pipeline, and reps have territories, quotas and limits. */
-export const crm = defineServer({
+export const crm = defineEnvironment({
   name: 'crm',
   title: 'CRM',
   description: 'Companies, contacts, leads, deals and activities of a sales team, seen by one of its reps.',
@@ -31,6 +31,6 @@ export const crm = defineServer({
   invariants: crmInvariants,
   callWords,
   waysToAsk,
-  policy,
+  domainRules,
   seed: seedCrm,
 })

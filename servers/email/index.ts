@@ -1,6 +1,6 @@
-import { defineServer } from '../kernel/define-environment.js'
+import { defineEnvironment } from '../kernel/define-environment.js'
 import { callWords } from './call-words.js'
-import { policy } from './domain-rules.js'
+import { domainRules } from './domain-rules.js'
 import { invariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seed } from './seed.js'
@@ -11,7 +11,7 @@ import { sendingTools } from './tools/sending.js'
 import { settingsTools } from './tools/settings.js'
 import { waysToAsk } from './ways-to-ask.js'
 
-export const email = defineServer({
+export const email = defineEnvironment({
   name: 'email',
   title: 'Email',
   description: 'A personal mailbox with folders, threads, drafts, labels, attachments and an address book.',
@@ -29,6 +29,6 @@ export const email = defineServer({
   invariants,
   callWords,
   waysToAsk,
-  policy,
+  domainRules,
   seed,
 })

@@ -97,7 +97,7 @@ export const tables = {
       quota_mb: z.int().positive(),
       used_mb: z.int().nonnegative(),
       auto_reply: z
-        .object({ contact: z.string(), until: z.iso.date(), note: z.string(), told: z.array(z.string()) })
+        .object({ contact: z.string(), until: z.iso.date(), note: z.string(), stated: z.array(z.string()) })
         .nullable(),
     }),
   },

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { heardSchema } from '../../rollout/episode/index.js'
+import { understoodSchema } from '../../rollout/episode/index.js'
 import type { JsonObject } from '../../rollout/reward/index.js'
-import { EnvironmentError } from './errors.js'
-import { ENVIRONMENT_LIMITS } from './limits.js'
+import { EpisodeServerError } from './errors.js'
+import { EPISODE_SERVER_LIMITS } from './limits.js'
 import type { Action } from './play.js'
 
 /** Arguments as a program sends them: an object, or its JSON as a text, as OpenAI's chat format has it. */
@@ -20,8 +20,8 @@ export const callArguments = z.union([
 
 const call = z.object({ name: z.string(), arguments: callArguments.default({}) })
 
-const unreadable = z.object({ unreadable: z.string().max(ENVIRONMENT_LIMITS.sayingChars) })
-const say = z.object({ say: z.string().max(ENVIRONMENT_LIMITS.sayingChars) })
+const unreadable = z.object({ unreadable: z.string().max(EPISODE_SERVER_LIMITS.sayingChars) })
+const say = z.object({ say: z.string().max(EPISODE_SERVER_LIMITS.sayingChars) })
 
 const anyOf = (saying: z.ZodType<Extract<Action, { type: 'say' }>>): z.ZodType<Action> =>
   z.union(
@@ -39,7 +39,7 @@ export const actionSchema = anyOf(say.transform(({ say: text }) => ({ type: 'say
 /** Actions that were taken before: `{"say", "heard": {"asked", "by", "problems"}}` among them, where a listener heard what was said. */
 export const recordedActionSchema = anyOf(
   say
-    .extend({ heard: heardSchema.exactOptional() })
+    .extend({ understood: understoodSchema.exactOptional() })
     .transform(({ say: text, ...rest }) => ({ type: 'say', text, ...rest })),
 )
 
@@ -47,12 +47,12 @@ export const recordedActionSchema = anyOf(
 export function recordedAction(action: Action): object {
   if (action.type === 'call') return { name: action.name, arguments: action.arguments }
   if (action.type === 'unreadable') return { unreadable: action.raw }
-  return { say: action.text, ...(action.heard ? { heard: action.heard } : {}) }
+  return { say: action.text, ...(action.understood ? { understood: action.understood } : {}) }
 }
 
 /** @throws EnvironmentError `bad_request` that says what does not fit, and where */
 export function parseAs<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value)
-  if (!parsed.success) throw new EnvironmentError('bad_request', z.prettifyError(parsed.error).slice(0, 400))
+  if (!parsed.success) throw new EpisodeServerError('bad_request', z.prettifyError(parsed.error).slice(0, 400))
   return parsed.data
 }

@@ -1,28 +1,28 @@
 import { LRUCache } from 'lru-cache'
-import { type Catalogue, statesAtEnd, type Task, type WorldStates } from '../../rollout/episode/index.js'
-import { createWorldCache, type ServerDefinition, type WorldCache } from '../kernel/index.js'
+import { type Catalogue, type EnvironmentStates, statesAtEnd, type Task } from '../../rollout/episode/index.js'
+import { createSeedStateCache, type Environment, type SeedStateCache } from '../kernel/index.js'
 
 /** What all episodes of a process share. It holds memory and nothing else. */
-export interface TaskStage {
+export interface TaskRuntime {
   readonly catalogue: Catalogue
-  readonly worlds: WorldCache
+  readonly seedStates: SeedStateCache
   /** @throws EpisodeError `bad_task` when its ground truth cannot be carried out */
-  statesAtEnd(task: Task): WorldStates
+  statesAtEnd(task: Task): EnvironmentStates
 }
 
 /** End states that are kept: finding one takes as long as a rollout, and a group asks for it many times. */
 const KEPT_STATES = 1024
 
-export function createTaskStage(catalogue: ReadonlyMap<string, ServerDefinition>): TaskStage {
-  const worlds = createWorldCache()
-  const states = new LRUCache<string, WorldStates>({ max: KEPT_STATES })
+export function createTaskRuntime(catalogue: ReadonlyMap<string, Environment>): TaskRuntime {
+  const seedStates = createSeedStateCache()
+  const states = new LRUCache<string, EnvironmentStates>({ max: KEPT_STATES })
   return {
     catalogue,
-    worlds,
+    seedStates,
     statesAtEnd(task) {
       let known = states.get(task.id)
       if (!known) {
-        known = statesAtEnd(task, catalogue, worlds)
+        known = statesAtEnd(task, catalogue, seedStates)
         states.set(task.id, known)
       }
       return known

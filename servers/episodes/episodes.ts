@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { createSessionTable } from '../../common/http/index.js'
 import type { Listener } from '../../rollout/episode/index.js'
 import type { RewardPreset } from '../../rollout/reward/index.js'
-import type { TaskStage } from './episode-runtime.js'
-import { EnvironmentError } from './errors.js'
-import { ENVIRONMENT_LIMITS } from './limits.js'
+import type { TaskRuntime } from './episode-runtime.js'
+import { EpisodeServerError } from './errors.js'
+import { EPISODE_SERVER_LIMITS } from './limits.js'
 import { type Action, type Episode, openEpisode } from './play.js'
-import { createTelling, type RewardSignal, type Told } from './reward-signal.js'
+import { createTelling, type Delivered, type RewardSignal } from './reward-signal.js'
 
 /** An episode that is open under a name. */
 export interface OpenEpisode {
@@ -15,7 +15,7 @@ export interface OpenEpisode {
   readonly reward: RewardPreset
   readonly signal: RewardSignal
   /** What the signal tells after the last action. */
-  tell(): Told
+  tell(): Delivered
 }
 
 export interface OpenRequest {
@@ -56,20 +56,20 @@ interface Entry {
   last: Promise<unknown>
 }
 
-export function createEpisodes(stage: TaskStage, options: EpisodesOptions = {}): Episodes {
+export function createEpisodes(runtime: TaskRuntime, options: EpisodesOptions = {}): Episodes {
   const table = createSessionTable<Entry>(
     {
-      maxSessions: options.maxEpisodes ?? ENVIRONMENT_LIMITS.episodes,
-      maxPerClient: options.maxPerClient ?? ENVIRONMENT_LIMITS.episodesPerClient,
-      idleMs: options.idleMs ?? ENVIRONMENT_LIMITS.idleMs,
-      restMs: ENVIRONMENT_LIMITS.restMs,
+      maxSessions: options.maxEpisodes ?? EPISODE_SERVER_LIMITS.episodes,
+      maxPerClient: options.maxPerClient ?? EPISODE_SERVER_LIMITS.episodesPerClient,
+      idleMs: options.idleMs ?? EPISODE_SERVER_LIMITS.idleMs,
+      restMs: EPISODE_SERVER_LIMITS.restMs,
       now: options.now ?? (() => performance.now()),
     },
     async () => undefined,
   )
   const { listener } = options
-  const unknown = (id: string): EnvironmentError =>
-    new EnvironmentError(
+  const unknown = (id: string): EpisodeServerError =>
+    new EpisodeServerError(
       'unknown_episode',
       table.wasEvicted(id)
         ? `${id} rested while others needed its room; open its task again with its actions`
@@ -82,7 +82,7 @@ export function createEpisodes(stage: TaskStage, options: EpisodesOptions = {}):
     make: () => Episode | Promise<Episode>,
   ): Promise<OpenEpisode> => {
     const release = table.reserve(client)
-    if (!release) throw new EnvironmentError('too_many_episodes', 'close one, or try again later')
+    if (!release) throw new EpisodeServerError('too_many_episodes', 'close one, or try again later')
     try {
       const episode = await make()
       const open = { id: randomUUID(), episode, reward, signal, tell: createTelling(episode, signal) }
@@ -108,7 +108,7 @@ export function createEpisodes(stage: TaskStage, options: EpisodesOptions = {}):
       return table.size
     },
     open: (client, request) =>
-      add(client, request, () => openEpisode(request.task, { stage, ...request, ...(listener ? { listener } : {}) })),
+      add(client, request, () => openEpisode(request.task, { runtime, ...request, ...(listener ? { listener } : {}) })),
     fork: (client, id) => use(id, (open) => add(client, open, () => open.episode.fork())),
     use,
     has: (id) => table.has(id),

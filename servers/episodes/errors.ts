@@ -1,6 +1,6 @@
 import { CodedError } from '../../common/errors/index.js'
 
-export type EnvironmentErrorCode =
+export type EpisodeServerErrorCode =
   /** There is no task of that name, or at that place of a split. */
   | 'unknown_task'
   /** No such episode is open here: it never was, it was closed, or it gave way after resting for long. */
@@ -15,4 +15,4 @@ export type EnvironmentErrorCode =
   | 'closed'
 
 /** What a trainer asked for and cannot have. */
-export class EnvironmentError extends CodedError<EnvironmentErrorCode> {}
+export class EpisodeServerError extends CodedError<EpisodeServerErrorCode> {}

@@ -1,5 +1,5 @@
 /** Bounds of what a server of episodes does for its clients. */
-export const ENVIRONMENT_LIMITS = {
+export const EPISODE_SERVER_LIMITS = {
   /** Open episodes: one is a call log and the rows it has changed, some 20 kB, so this bounds them at some 160 MB. */
   episodes: 8192,
   /** Of those, of one address: a trainer is often alone, so it may have nearly all. */

@@ -6,18 +6,18 @@ import {
   exampleOf,
   executeCall,
   FIRST_WORDS,
-  type Heard,
   hashesOf,
-  heardByRules,
   type Listener,
   offeredAt,
   openSessions,
   type RoutedTool,
   replyOf,
+  statedTurns,
   type Task,
-  toldTurns,
   toolsetOf,
+  type Understood,
   type UserState,
+  understoodByRules,
 } from '../../rollout/episode/index.js'
 import {
   type JsonObject,
@@ -29,8 +29,8 @@ import {
   solvedExactly,
 } from '../../rollout/reward/index.js'
 import { responseText, type Session, type ToolResponse } from '../kernel/index.js'
-import type { TaskStage } from './episode-runtime.js'
-import { EnvironmentError } from './errors.js'
+import type { TaskRuntime } from './episode-runtime.js'
+import { EpisodeServerError } from './errors.js'
 
 /** What an assistant does in an episode. Its actions, in order, are all that an episode is beside its task. */
 export type Action =
@@ -41,7 +41,7 @@ export type Action =
    * A message to the user that makes no call: what the user says next follows, or the end.
    * `heard`: what a listener made of it where it had to ask for something, so that it need not be asked again.
    */
-  | { readonly type: 'say'; readonly text: string; readonly heard?: Heard }
+  | { readonly type: 'say'; readonly text: string; readonly understood?: Understood }
 
 /** What a call or a message came to. */
 export type Outcome =
@@ -104,7 +104,7 @@ interface Played {
 }
 
 export interface EpisodeParts {
-  readonly stage: TaskStage
+  readonly runtime: TaskRuntime
   readonly reward: RewardPreset
   /** Taken again first, so that an episode can go on in another process; what was heard in them stays as it is. */
   readonly actions?: readonly Action[]
@@ -118,13 +118,13 @@ export interface EpisodeParts {
  */
 export async function openEpisode(
   task: Task,
-  { stage, reward, actions = [], listener }: EpisodeParts,
+  { runtime, reward, actions = [], listener }: EpisodeParts,
 ): Promise<Episode> {
-  const offered = toolsetOf(task, stage.catalogue)
-  if (reward.needsFacts) stage.statesAtEnd(task)
-  const sessions = openSessions(task, stage.catalogue, stage.worlds)
+  const offered = toolsetOf(task, runtime.catalogue)
+  if (reward.needsFacts) runtime.statesAtEnd(task)
+  const sessions = openSessions(task, runtime.catalogue, runtime.seedStates)
   const episode = episodeOf(
-    { task, offered, reward, stage, listener },
+    { task, offered, reward, runtime, listener },
     { sessions, actions: [], calls: [], madeIn: [], results: [], said: [], user: FIRST_WORDS },
   )
   for (const action of actions) await episode.act(action)
@@ -135,16 +135,16 @@ interface Frame {
   readonly task: Task
   readonly offered: readonly RoutedTool[]
   readonly reward: RewardPreset
-  readonly stage: TaskStage
+  readonly runtime: TaskRuntime
   readonly listener: Listener | undefined
 }
 
 function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
-  const { task, offered, stage, listener } = frame
+  const { task, offered, runtime, listener } = frame
   const [actions, calls, madeIn] = [[...played.actions], [...played.calls], [...played.madeIn]]
   const [results, said] = [[...played.results], [...played.said]]
   let { user } = played
-  const told = { ...task, turns: toldTurns(task, offered) }
+  const stated = { ...task, turns: statedTurns(task, offered) }
   const isOver = (): boolean => user.turn >= task.turns.length || calls.length >= MAX_CALLS
 
   const call = async (action: Exclude<Action, { type: 'say' }>): Promise<Outcome> => {
@@ -152,8 +152,8 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
       malformed: true,
       raw: action.type === 'call' ? action.name : action.raw,
     }
-    const { entry, payload } = await executeCall(parsed, offered, user.turn, ({ server, name }, args) => {
-      const result = sessions.get(server)!.call(name, args)
+    const { entry, payload } = await executeCall(parsed, offered, user.turn, ({ environment, name }, args) => {
+      const result = sessions.get(environment)!.call(name, args)
       return { ok: result.ok, text: responseText(result) }
     })
     calls.push(entry)
@@ -162,13 +162,16 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
     return { type: 'result', ok: entry.malformed !== true && entry.ok, text: payload }
   }
 
-  const hear = async (said: Extract<Action, { type: 'say' }>, signal: AbortSignal): Promise<Heard | null> => {
-    const message = askingMessage(told, user.turn, () => said.text)
+  const understand = async (
+    said: Extract<Action, { type: 'say' }>,
+    signal: AbortSignal,
+  ): Promise<Understood | null> => {
+    const message = askingMessage(stated, user.turn, () => said.text)
     if (!message) {
-      if (!said.heard) return null
-      throw new EnvironmentError('bad_request', 'nothing had to be asked for there, so nothing was heard')
+      if (!said.understood) return null
+      throw new EpisodeServerError('bad_request', 'nothing had to be asked for there, so nothing was heard')
     }
-    return said.heard ?? (listener ? listener.hear(message, signal) : heardByRules(message))
+    return said.understood ?? (listener ? listener.understand(message, signal) : understoodByRules(message))
   }
 
   return {
@@ -184,15 +187,19 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
       return isOver()
     },
     async act(action, signal = new AbortController().signal) {
-      if (isOver()) throw new EnvironmentError('episode_over', whyOver(task, user.turn))
+      if (isOver()) throw new EpisodeServerError('episode_over', whyOver(task, user.turn))
       if (action.type !== 'say') {
         actions.push(action)
         return call(action)
       }
-      const heard = await hear(action, signal)
+      const understood = await understand(action, signal)
       // By whom is said where it cannot be found out again.
-      actions.push({ type: 'say', text: action.text, ...(heard && (listener || action.heard) ? { heard } : {}) })
-      const { state, isAnswer, says } = replyOf(told, user, heard)
+      actions.push({
+        type: 'say',
+        text: action.text,
+        ...(understood && (listener || action.understood) ? { understood } : {}),
+      })
+      const { state, isAnswer, says } = replyOf(stated, user, understood)
       said.push({ turn: user.turn, calls: calls.length, isAnswer, text: action.text })
       const before = user.turn
       user = state
@@ -203,7 +210,7 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
     score(reward = frame.reward) {
       const states = hashesOf(sessions)
       const facts = (): RolloutFacts => ({
-        states: digestsOf(stage.statesAtEnd(task), states),
+        states: digestsOf(runtime.statesAtEnd(task), states),
         turns: madeIn,
         results,
         said,
@@ -217,7 +224,7 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
     },
     fork: () =>
       episodeOf(frame, {
-        sessions: new Map([...sessions].map(([server, session]) => [server, session.fork()])),
+        sessions: new Map([...sessions].map(([environment, session]) => [environment, session.fork()])),
         actions,
         calls,
         madeIn,

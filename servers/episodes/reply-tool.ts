@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { OfferedTool } from '../kernel/index.js'
-import { ENVIRONMENT_LIMITS } from './limits.js'
+import { EPISODE_SERVER_LIMITS } from './limits.js'
 import type { Action, Outcome } from './play.js'
 
 /**
@@ -20,7 +20,7 @@ export const REPLY_TOOL: OfferedTool = {
   readOnly: false,
 }
 
-const reply = z.object({ text: z.string().max(ENVIRONMENT_LIMITS.sayingChars) })
+const reply = z.object({ text: z.string().max(EPISODE_SERVER_LIMITS.sayingChars) })
 
 /** A call of a tool as an action: of the reply tool, of one of the task's, or one that nobody could have meant. */
 export function actionOf(name: string, args: Readonly<Record<string, unknown>>): Action {

@@ -8,14 +8,14 @@ import type { Episode, Scored } from './play.js'
 export const REWARD_SIGNALS = ['final', 'total', 'delta'] as const
 export type RewardSignal = (typeof REWARD_SIGNALS)[number]
 
-export interface Told {
+export interface Delivered {
   /** Null where the signal says nothing now. */
   readonly reward: number | null
   readonly scored: Scored | null
 }
 
 /** What is told after each action of an episode. @returns  asked once per action */
-export function createTelling(episode: Episode, signal: RewardSignal): () => Told {
+export function createTelling(episode: Episode, signal: RewardSignal): () => Delivered {
   let before = episode.actions.length > 0 ? episode.score().total : 0
   return () => {
     if (signal === 'final' && !episode.isOver) return { reward: null, scored: null }

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { exampleOf, parseTask, type Task, toolsetOf } from '../../rollout/episode/index.js'
 import { type JsonObject, type LoggedCall, type RewardPreset, solvedExactly } from '../../rollout/reward/index.js'
 import { callArguments, parseAs, recordedActionSchema } from './action.js'
-import type { TaskStage } from './episode-runtime.js'
-import { EnvironmentError } from './errors.js'
+import type { TaskRuntime } from './episode-runtime.js'
+import { EpisodeServerError } from './errors.js'
 import { openEpisode, type Scored } from './play.js'
 
 /**
@@ -29,7 +29,7 @@ const line = z.union(
 )
 
 export interface ScoreParts {
-  readonly stage: TaskStage
+  readonly runtime: TaskRuntime
   readonly reward: RewardPreset
   /** Tasks that a line may name by id. */
   readonly named: (id: string) => Task
@@ -48,11 +48,11 @@ export interface ScoredRollout extends Omit<Scored, 'stateHashes'> {
  * @param value  `{task, actions}` or `{task, calls}`
  * @throws EnvironmentError `bad_request`, `unknown_task`, `episode_over`; EpisodeError `bad_task`
  */
-export async function scoreRollout(value: unknown, { stage, reward, named }: ScoreParts): Promise<ScoredRollout> {
+export async function scoreRollout(value: unknown, { runtime, reward, named }: ScoreParts): Promise<ScoredRollout> {
   const asked = parseAs(line, value)
   const task = typeof asked.task === 'string' ? named(asked.task) : parseTask(asked.task)
   if ('actions' in asked) {
-    const episode = await openEpisode(task, { stage, reward })
+    const episode = await openEpisode(task, { runtime, reward })
     const results: { ok: boolean; text: string }[] = []
     for (const action of asked.actions) {
       const outcome = await episode.act(action)
@@ -61,7 +61,7 @@ export async function scoreRollout(value: unknown, { stage, reward, named }: Sco
     return { task: task.id, ...episode.score(), results }
   }
   if (reward.needsFacts)
-    throw new EnvironmentError(
+    throw new EpisodeServerError(
       'bad_request',
       `the reward ${reward.name} looks at final states and at what is said: give actions, not calls`,
     )
@@ -74,7 +74,7 @@ export async function scoreRollout(value: unknown, { stage, reward, named }: Sco
   return {
     task: task.id,
     preset: reward.name,
-    ...reward.score(exampleOf(task, toolsetOf(task, stage.catalogue)), calls),
+    ...reward.score(exampleOf(task, toolsetOf(task, runtime.catalogue)), calls),
     solved: solvedExactly(task.groundTruth, calls),
   }
 }

@@ -1,14 +1,14 @@
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { accessRefusal, hostsOf, type Listening, listen } from '../../common/http/index.js'
-import { ENVIRONMENT_LIMITS } from './limits.js'
+import { EPISODE_SERVER_LIMITS } from './limits.js'
 import { episodeApi } from './wire/episode-api.js'
 import { episodeMcp } from './wire/mcp.js'
 import { nemoGymApi } from './wire/nemo-gym.js'
 import { openEnvApi } from './wire/open-env.js'
 import { openEnvSockets } from './wire/open-env-socket.js'
 import { orsApi } from './wire/ors.js'
-import type { EnvironmentService } from './wire/service.js'
+import type { EpisodeService } from './wire/service.js'
 import { taskMcp } from './wire/task-mcp.js'
 
 export interface ServeOptions {
@@ -26,7 +26,7 @@ const SWEEP_MS = 60_000
  * Serves episodes in every dialect at once; what is opened in one can be asked for in another.
  * @throws the system's error if the address cannot be listened on
  */
-export async function serveEpisodes(service: EnvironmentService, options: ServeOptions): Promise<Listening> {
+export async function serveEpisodes(service: EpisodeService, options: ServeOptions): Promise<Listening> {
   const { host, port, allowedHosts, allowedOrigins = [] } = options
   const access = { hosts: hostsOf(host, allowedHosts), origins: new Set(allowedOrigins) }
   const app = new Hono()
@@ -36,10 +36,10 @@ export async function serveEpisodes(service: EnvironmentService, options: ServeO
   })
   app.use(
     bodyLimit({
-      maxSize: ENVIRONMENT_LIMITS.requestBytes,
+      maxSize: EPISODE_SERVER_LIMITS.requestBytes,
       onError: () =>
         Response.json(
-          { error: 'too_large', message: `at most ${ENVIRONMENT_LIMITS.requestBytes} bytes` },
+          { error: 'too_large', message: `at most ${EPISODE_SERVER_LIMITS.requestBytes} bytes` },
           // What is left of the body is not read.
           { status: 413, headers: { connection: 'close' } },
         ),
@@ -59,7 +59,7 @@ export async function serveEpisodes(service: EnvironmentService, options: ServeO
   const listening = await listen(app, {
     host,
     port,
-    requestTimeoutMs: ENVIRONMENT_LIMITS.requestTimeoutMs,
+    requestTimeoutMs: EPISODE_SERVER_LIMITS.requestTimeoutMs,
     webSockets: sockets.server,
   })
   const sweep = setInterval(() => {

@@ -2,7 +2,7 @@ import { countOf } from '../../common/errors/index.js'
 import { type Catalogue, offeredAt, type RoutedTool, type Task, toolsetOf } from '../../rollout/episode/index.js'
 import { openDataset, SPLITS, type Split } from '../../tasks/dataset/index.js'
 import { type OfferedTool, offeredTool } from '../kernel/index.js'
-import { EnvironmentError } from './errors.js'
+import { EpisodeServerError } from './errors.js'
 
 /** The tasks that can be opened, in the order of their data set. */
 export interface Tasks {
@@ -18,7 +18,7 @@ export interface Tasks {
   /** As they are offered when the task begins. */
   toolsOf(task: Task): readonly RoutedTool[]
   /** A tool of one of the tasks' worlds, whole: with the values of its enums. */
-  toolNamed(server: string, tool: string): OfferedTool
+  toolNamed(environment: string, tool: string): OfferedTool
 }
 
 /**
@@ -47,7 +47,7 @@ export function tasksOf(title: string, bySplit: ReadonlyMap<Split, readonly Task
     at(split, index) {
       const task = of(split)[index]
       if (!task)
-        throw new EnvironmentError(
+        throw new EpisodeServerError(
           'unknown_task',
           `${split} has ${countOf(of(split).length, 'task')}, and none at ${index}`,
         )
@@ -55,10 +55,10 @@ export function tasksOf(title: string, bySplit: ReadonlyMap<Split, readonly Task
     },
     named(id) {
       const task = byId.get(id)
-      if (!task) throw new EnvironmentError('unknown_task', `the data set has no task ${id}`)
+      if (!task) throw new EpisodeServerError('unknown_task', `the data set has no task ${id}`)
       return task
     },
     toolsOf: (task) => offeredAt(toolsetOf(task, catalogue), 0),
-    toolNamed: (server, tool) => offeredTool(catalogue.get(server)!.toolsByName.get(tool)!),
+    toolNamed: (environment, tool) => offeredTool(catalogue.get(environment)!.toolsByName.get(tool)!),
   }
 }

@@ -1,8 +1,8 @@
 import type { DbView } from '../kernel/define-environment.js'
-import type { Policy } from '../kernel/domain-rules.js'
+import type { DomainRules } from '../kernel/domain-rules.js'
 import type { tables } from './schema.js'
 
-export const policy: Policy<DbView<typeof tables>> = {
+export const domainRules: DomainRules<DbView<typeof tables>> = {
   intro: 'These are the rules of the company for whoever works with its files.',
   rules: [
     {

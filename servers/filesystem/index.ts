@@ -1,6 +1,6 @@
-import { defineServer } from '../kernel/define-environment.js'
+import { defineEnvironment } from '../kernel/define-environment.js'
 import { callWords } from './call-words.js'
-import { policy } from './domain-rules.js'
+import { domainRules } from './domain-rules.js'
 import { filesystemInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedFilesystem } from './seed.js'
@@ -19,7 +19,7 @@ import { trashTools } from './tools/trash.js'
 import { waysToAsk } from './ways-to-ask.js'
 
 /** One user's view of a shared computer: a working directory, files with owners and permissions, links, a trash and a quota. */
-export const filesystem = defineServer({
+export const filesystem = defineEnvironment({
   name: 'filesystem',
   title: 'File system',
   description: 'Files and directories with owners, permissions, links, archives, a trash and a quota.',
@@ -48,6 +48,6 @@ export const filesystem = defineServer({
   invariants: filesystemInvariants,
   callWords,
   waysToAsk,
-  policy,
+  domainRules,
   seed: seedFilesystem,
 })

@@ -34,7 +34,7 @@ export function seedShared(builder: Builder, random: SeededRandom, { me, colleag
   builder.directory('/shared', ROOT)
   builder.directory('/shared/policies', ROOT)
   for (const subject of POLICIES)
-    builder.text(`/shared/policies/${subject}.txt`, ROOT, texts.policy(random, subject.replace('-', ' ')))
+    builder.text(`/shared/policies/${subject}.txt`, ROOT, texts.domainRules(random, subject.replace('-', ' ')))
   builder.link('/shared/rules', ROOT, 'policies')
   builder.link('/shared/menu.txt', ROOT, 'canteen/menu.txt')
 

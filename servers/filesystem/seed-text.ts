@@ -107,7 +107,7 @@ export function script(random: SeededRandom): string {
   return text([...random.pick(words.PROGRAMS), `# written by ${someone(random)}`])
 }
 
-export function policy(random: SeededRandom, subject: string): string {
+export function domainRules(random: SeededRandom, subject: string): string {
   return text([
     `Policy: ${subject}`,
     ...random.sample(words.RULES, 3).map((rule, i) => `${i + 1}. ${rule}.`),

@@ -1,6 +1,6 @@
-import { defineServer } from '../kernel/define-environment.js'
+import { defineEnvironment } from '../kernel/define-environment.js'
 import { callWords } from './call-words.js'
-import { policy } from './domain-rules.js'
+import { domainRules } from './domain-rules.js'
 import { foodInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedFoodDelivery } from './seed.js'
@@ -12,7 +12,7 @@ import { orderTools } from './tools/orders.js'
 import { waysToAsk } from './ways-to-ask.js'
 
 /** Meals from restaurants with hours, zones and minimums: one basket, promos, credit, and orders that live by the clock. */
-export const foodDelivery = defineServer({
+export const foodDelivery = defineEnvironment({
   name: 'food_delivery',
   title: 'Food delivery',
   description: 'Restaurants, their menus, a basket, promos, and food orders from placing to delivery and after.',
@@ -29,6 +29,6 @@ export const foodDelivery = defineServer({
   invariants: foodInvariants,
   callWords,
   waysToAsk,
-  policy,
+  domainRules,
   seed: seedFoodDelivery,
 })

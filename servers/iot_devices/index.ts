@@ -1,6 +1,6 @@
-import { defineServer } from '../kernel/define-environment.js'
+import { defineEnvironment } from '../kernel/define-environment.js'
 import { callWords } from './call-words.js'
-import { policy } from './domain-rules.js'
+import { domainRules } from './domain-rules.js'
 import { iotInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedIot } from './seed.js'
@@ -16,7 +16,7 @@ import { watchingTools } from './tools/watching.js'
 import { waysToAsk } from './ways-to-ask.js'
 
 /** A smart home: modes that gate actions, circuits with a limit, devices that fail, scenes, and automations that must not contradict each other. */
-export const iotDevices = defineServer({
+export const iotDevices = defineEnvironment({
   name: 'iot_devices',
   title: 'Smart home',
   description: 'Rooms, lights, locks, heating, covers, sensors, cameras, speakers, appliances and scenes of one house.',
@@ -51,6 +51,6 @@ export const iotDevices = defineServer({
   invariants: iotInvariants,
   callWords,
   waysToAsk,
-  policy,
+  domainRules,
   seed: seedIot,
 })

@@ -1,6 +1,6 @@
-import { defineServer } from '../kernel/define-environment.js'
+import { defineEnvironment } from '../kernel/define-environment.js'
 import { callWords } from './call-words.js'
-import { policy } from './domain-rules.js'
+import { domainRules } from './domain-rules.js'
 import { invariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seed } from './seed.js'
@@ -10,7 +10,7 @@ import { queries } from './tools/queries.js'
 import { workflow } from './tools/workflow.js'
 import { waysToAsk } from './ways-to-ask.js'
 
-export const issueTracker = defineServer({
+export const issueTracker = defineEnvironment({
   name: 'issue_tracker',
   title: 'Issue tracker',
   description: 'Projects with issues that move through a workflow, sprints with a capacity, and releases.',
@@ -27,6 +27,6 @@ export const issueTracker = defineServer({
   invariants,
   callWords,
   waysToAsk,
-  policy,
+  domainRules,
   seed,
 })

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { type AnswerPart, parseAnswer, unknownFields } from './answer-template.js'
-import { type Policy, policyDefect } from './domain-rules.js'
-import { WorldDefect } from './errors.js'
+import { type DomainRules, domainRulesDefect } from './domain-rules.js'
+import { EnvironmentDefect } from './errors.js'
 import type { City } from './gazetteer.js'
 import { type ListSizes, paged } from './pages.js'
 import type { SeededRandom } from './random.js'
@@ -190,7 +190,7 @@ export interface Invariant<T extends Tables> {
   check(now: DbView<T>, seed: DbView<T>): string | undefined
 }
 
-export interface ServerSpec<T extends Tables> {
+export interface EnvironmentSpec<T extends Tables> {
   /** snake_case; also the name of the MCP server. */
   readonly name: string
   readonly title: string
@@ -208,7 +208,7 @@ export interface ServerSpec<T extends Tables> {
   /** By tool. A tool without is asked for in the clauses of its `ask` alone. */
   readonly waysToAsk?: Readonly<Record<string, WaysToAsk>>
   /** What an assistant must keep to in tasks that have policies. */
-  readonly policy?: Policy<DbView<T>>
+  readonly domainRules?: DomainRules<DbView<T>>
   /** Its calls send a car somewhere, which nobody wants who has just looked for a way without one. */
   readonly drives?: true
   /** The rows a world of this seed starts with: large and varied enough to ask about, the same for the same seed on every machine. */
@@ -216,7 +216,7 @@ export interface ServerSpec<T extends Tables> {
 }
 
 /** A world with the types of its tables erased: what the kernel, the catalogue and the synthesiser work with. */
-export interface ServerDefinition {
+export interface Environment {
   readonly name: string
   readonly title: string
   readonly description: string
@@ -229,7 +229,7 @@ export interface ServerDefinition {
   readonly invariants: readonly Invariant<Tables>[]
   readonly callWords?: Readonly<Record<string, CallWords>>
   readonly waysToAsk?: Readonly<Record<string, WaysToAsk>>
-  readonly policy?: Policy
+  readonly domainRules?: DomainRules
   readonly drives?: true
   /** SHA-256 of the code of a world from outside this package. Those within are as old as the program. */
   readonly codeSha256?: string
@@ -256,19 +256,19 @@ export const SNAKE_CASE = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
  *   one, or have an optional one outside brackets; ways to ask for no tool; answers that do not parse, or name an unknown field or tool; rules of a policy about an unknown
  *   tool or argument
  */
-export function defineServer<T extends Tables>(spec: ServerSpec<T>): ServerDefinition {
-  checkDeclaration(spec as unknown as ServerSpec<Tables>)
+export function defineEnvironment<T extends Tables>(spec: EnvironmentSpec<T>): Environment {
+  checkDeclaration(spec as unknown as EnvironmentSpec<Tables>)
   const tools = withSources(spec)
   const toolsByName = new Map(tools.map((tool) => [tool.name, tool]))
-  return { ...spec, tools, toolsByName } as unknown as ServerDefinition
+  return { ...spec, tools, toolsByName } as unknown as Environment
 }
 
-function checkDeclaration(spec: ServerSpec<Tables>): void {
-  const { name, tables, entities, failures, lockout, tools, callWords = {}, waysToAsk = {}, policy } = spec
+function checkDeclaration(spec: EnvironmentSpec<Tables>): void {
+  const { name, tables, entities, failures, lockout, tools, callWords = {}, waysToAsk = {}, domainRules } = spec
   const defect = (message: string): never => {
-    throw new WorldDefect(name, message)
+    throw new EnvironmentDefect(name, message)
   }
-  const rules = policy?.rules.map((rule) => rule.name) ?? []
+  const rules = domainRules?.rules.map((rule) => rule.name) ?? []
   for (const word of [name, ...tools.map((tool) => tool.name), ...Object.keys(failures), ...rules]) {
     if (!SNAKE_CASE.test(word)) defect(`"${word}" is not snake_case`)
   }
@@ -292,7 +292,7 @@ function checkDeclaration(spec: ServerSpec<Tables>): void {
   const unasked = Object.keys(waysToAsk).find((name) => tools.every((tool) => tool.name !== name))
   if (unasked !== undefined) defect(`ways to ask for "${unasked}", which is no tool`)
   checkAnswers(tools, callWords, defect)
-  const broken = policy && policyDefect(policy, tools)
+  const broken = domainRules && domainRulesDefect(domainRules, tools)
   if (broken) defect(broken)
 }
 

@@ -1,4 +1,4 @@
-import type { ServerDefinition, ToolDefinition } from './define-environment.js'
+import type { Environment, ToolDefinition } from './define-environment.js'
 import { entityKinds, requiredReferences } from './fields.js'
 
 /**
@@ -23,27 +23,30 @@ export interface DependencyGraph {
   prerequisites(tool: string): ReadonlySet<string>
 }
 
-const graphs = new WeakMap<ServerDefinition, DependencyGraph>()
+const graphs = new WeakMap<Environment, DependencyGraph>()
 
 /** Derives the graph from the declarations: nothing about it is written by hand. */
-export function dependencyGraph(server: ServerDefinition): DependencyGraph {
+export function dependencyGraph(environment: Environment): DependencyGraph {
   // Synthesis asks anew for every attempt at a task, and deriving took a quarter of its time.
-  let graph = graphs.get(server)
+  let graph = graphs.get(environment)
   if (!graph) {
-    graph = derive(server)
-    graphs.set(server, graph)
+    graph = derive(environment)
+    graphs.set(environment, graph)
   }
   return graph
 }
 
-function derive(server: ServerDefinition): DependencyGraph {
-  const produces = new Map(server.tools.map((tool) => [tool.name, entityKinds(tool.output)]))
-  const edges = server.tools.flatMap((to) =>
-    server.tools.flatMap((from) => edgesBetween(from, to, produces.get(from.name)!)),
+function derive(environment: Environment): DependencyGraph {
+  const produces = new Map(environment.tools.map((tool) => [tool.name, entityKinds(tool.output)]))
+  const edges = environment.tools.flatMap((to) =>
+    environment.tools.flatMap((from) => edgesBetween(from, to, produces.get(from.name)!)),
   )
-  const outgoing = new Map(server.tools.map(({ name }) => [name, edges.filter((edge) => edge.from === name)]))
+  const outgoing = new Map(environment.tools.map(({ name }) => [name, edges.filter((edge) => edge.from === name)]))
   const prerequisites = new Map(
-    server.tools.map(({ name }) => [name, new Set(edges.filter((edge) => edge.to === name).map((edge) => edge.from))]),
+    environment.tools.map(({ name }) => [
+      name,
+      new Set(edges.filter((edge) => edge.to === name).map((edge) => edge.from)),
+    ]),
   )
   return {
     edges,

@@ -40,44 +40,48 @@ export interface ConfirmRule<D = AnyView> extends Rule<D> {
   readonly question: string
 }
 
-export type PolicyRule<D = AnyView> = DeclineRule<D> | ConfirmRule<D>
+export type DomainRule<D = AnyView> = DeclineRule<D> | ConfirmRule<D>
 
 /**
  * What an assistant must keep to in a world, though the world itself would accept other calls: rules of a company or household for whoever
  * works for it. A world does not enforce them, and a task may leave them out.
  */
-export interface Policy<D = AnyView> {
+export interface DomainRules<D = AnyView> {
   /** Whose rules they are, in a sentence. */
   readonly intro: string
-  readonly rules: readonly PolicyRule<D>[]
+  readonly rules: readonly DomainRule<D>[]
 }
 
 /** A world, as far as its policy goes. */
 interface Governed {
   readonly title: string
-  readonly policy?: Policy
+  readonly domainRules?: DomainRules
 }
 
 /** The policy of a world as the assistant reads it, in Markdown; `undefined` for a world without one. */
-export function policyDocument({ title, policy }: Governed): string | undefined {
-  if (!policy) return undefined
-  return [`## ${title}`, policy.intro, policy.rules.map(({ text }, i) => `${i + 1}. ${text}`).join('\n')].join('\n\n')
+export function domainRulesDocument({ title, domainRules }: Governed): string | undefined {
+  if (!domainRules) return undefined
+  return [
+    `## ${title}`,
+    domainRules.intro,
+    domainRules.rules.map(({ text }, i) => `${i + 1}. ${text}`).join('\n'),
+  ].join('\n\n')
 }
 
 /** The rule that a call of a tool comes under: one that forbids it before one that wants it confirmed. */
 export function ruleFor(
-  { policy }: Governed,
+  { domainRules }: Governed,
   tool: string,
   args: Readonly<Record<string, unknown>>,
   context: RuleContext,
-): PolicyRule | undefined {
-  const applying = (policy?.rules ?? []).filter((rule) => rule.tool === tool && rule.applies(args, context))
+): DomainRule | undefined {
+  const applying = (domainRules?.rules ?? []).filter((rule) => rule.tool === tool && rule.applies(args, context))
   return applying.find(({ demand }) => demand === 'decline') ?? applying[0]
 }
 
 /** Whether a world has rules about a tool. */
-export const hasRules = ({ policy }: Governed, tool: string): boolean =>
-  (policy?.rules ?? []).some((rule) => rule.tool === tool)
+export const hasRules = ({ domainRules }: Governed, tool: string): boolean =>
+  (domainRules?.rules ?? []).some((rule) => rule.tool === tool)
 
 const FIELD = /\{(\w+)\}/g
 
@@ -89,8 +93,8 @@ export const questionOf = ({ question }: ConfirmRule, args: Readonly<Record<stri
  * What is wrong with the declaration of a policy: names that occur twice, rules about unknown tools or arguments.
  * @returns `undefined` where nothing is
  */
-export function policyDefect(
-  { rules }: Pick<Policy, 'rules'>,
+export function domainRulesDefect(
+  { rules }: Pick<DomainRules, 'rules'>,
   tools: readonly { readonly name: string; readonly input: { readonly shape: Readonly<Record<string, unknown>> } }[],
 ): string | undefined {
   if (new Set(rules.map(({ name }) => name)).size !== rules.length) return 'two rules have the same name'

@@ -13,13 +13,13 @@ export class DomainFailure {
 export type CallRefusalCode = 'unknown_tool' | 'invalid_arguments'
 
 /** A world that breaks its own declaration (bad seed row, output that does not fit its schema). Always the author's bug. */
-export class WorldDefect extends Error {
+export class EnvironmentDefect extends Error {
   override readonly name = 'WorldDefect'
   constructor(
-    readonly server: string,
+    readonly environment: string,
     message: string,
     options?: ErrorOptions,
   ) {
-    super(`${server}: ${message}`, options)
+    super(`${environment}: ${message}`, options)
   }
 }

@@ -2,7 +2,7 @@ import type { Session } from './session.js'
 
 /** A row that is not in two states of a world alike. */
 export interface RowChange {
-  readonly world: string
+  readonly environment: string
   readonly table: string
   readonly key: string
   /** Null: there is none. */
@@ -12,7 +12,7 @@ export interface RowChange {
 
 /** Every row in which two sessions of one world and seed differ, by table and key. */
 export function rowChanges(before: Session, after: Session): RowChange[] {
-  const world = after.world.server.name
+  const environment = after.seedState.environment.name
   const tables = new Map<string, Set<string>>()
   for (const changed of [before.changedKeys(), after.changedKeys()])
     for (const [table, keys] of changed) tables.set(table, new Set([...(tables.get(table) ?? []), ...keys]))
@@ -21,7 +21,7 @@ export function rowChanges(before: Session, after: Session): RowChange[] {
     .flatMap(([table, keys]) =>
       [...keys].sort().flatMap((key) => {
         const [old, now] = [before.db[table]!.get(key) ?? null, after.db[table]!.get(key) ?? null]
-        return JSON.stringify(old) === JSON.stringify(now) ? [] : [{ world, table, key, before: old, after: now }]
+        return JSON.stringify(old) === JSON.stringify(now) ? [] : [{ environment, table, key, before: old, after: now }]
       }),
     )
 }

@@ -1,23 +1,23 @@
 import { LRUCache } from 'lru-cache'
-import type { ServerDefinition } from './define-environment.js'
-import { generateWorld, type SeedWorld, Session } from './session.js'
+import type { Environment } from './define-environment.js'
+import { generateSeedState, type SeedState, Session } from './session.js'
 
 /** Opens sessions and keeps the most recently used seed worlds: generating one costs far more than opening a session on it. */
-export interface WorldCache {
-  open(server: ServerDefinition, seed: number): Session
+export interface SeedStateCache {
+  open(environment: Environment, seed: number): Session
 }
 
-export function createWorldCache(maxWorlds = 256): WorldCache {
-  const worlds = new LRUCache<string, SeedWorld>({ max: maxWorlds })
+export function createSeedStateCache(maxSeedStates = 256): SeedStateCache {
+  const seedStates = new LRUCache<string, SeedState>({ max: maxSeedStates })
   return {
-    open(server, seed) {
-      const name = `${server.name}:${seed}`
-      let world = worlds.get(name)
-      if (!world) {
-        world = generateWorld(server, seed)
-        worlds.set(name, world)
+    open(environment, seed) {
+      const name = `${environment.name}:${seed}`
+      let seedState = seedStates.get(name)
+      if (!seedState) {
+        seedState = generateSeedState(environment, seed)
+        seedStates.set(name, seedState)
       }
-      return Session.open(world)
+      return Session.open(seedState)
     },
   }
 }

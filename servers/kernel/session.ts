@@ -3,13 +3,13 @@ import { z } from 'zod'
 import type {
   Db,
   DbView,
+  Environment,
   SampleContext,
-  ServerDefinition,
   Tables,
   ToolContext,
   ToolDefinition,
 } from './define-environment.js'
-import { type CallRefusalCode, DomainFailure, WorldDefect } from './errors.js'
+import { type CallRefusalCode, DomainFailure, EnvironmentDefect } from './errors.js'
 import { meaningOf } from './fields.js'
 import { homeOf } from './gazetteer.js'
 import { KeyCounters } from './key-counters.js'
@@ -28,8 +28,8 @@ export type CallResult =
   | { readonly ok: false; readonly code: string; readonly message: string }
 
 /** The frozen start state of one server under one seed; shared by all its sessions. */
-export interface SeedWorld {
-  readonly server: ServerDefinition
+export interface SeedState {
+  readonly environment: Environment
   readonly seed: number
   readonly tables: ReadonlyMap<string, SeedTable>
   /** In alphabetical order. */
@@ -42,15 +42,16 @@ export interface SeedWorld {
  * Generates the start state of a world: the expensive part of opening a session, so cache it.
  * @throws WorldDefect when a row does not fit its schema or a key occurs twice
  */
-export function generateWorld(server: ServerDefinition, seed: number): SeedWorld {
-  const rows = server.seed({
-    random: seededRandom(deriveSeed(server.name, 'world', seed)),
+export function generateSeedState(environment: Environment, seed: number): SeedState {
+  const rows = environment.seed({
+    random: seededRandom(deriveSeed(environment.name, 'world', seed)),
     start: SESSION_START,
     home: homeOf(seed),
   })
   const tables = new Map<string, SeedTable>()
-  for (const [name, spec] of Object.entries(server.tables)) {
-    const defect = (problem: string) => new WorldDefect(server.name, `seed ${seed}, table ${name}: ${problem}`)
+  for (const [name, spec] of Object.entries(environment.tables)) {
+    const defect = (problem: string) =>
+      new EnvironmentDefect(environment.name, `seed ${seed}, table ${name}: ${problem}`)
     const frozen = (rows[name] ?? []).map((row) => {
       const parsed = spec.row.safeParse(row)
       if (!parsed.success) throw defect(z.prettifyError(parsed.error))
@@ -64,14 +65,14 @@ export function generateWorld(server: ServerDefinition, seed: number): SeedWorld
   }
   const firstKeys = new Map<string, number>()
   return {
-    server,
+    environment,
     seed,
     tables,
     tableNames: [...tables.keys()].sort(),
     firstKey(prefix) {
       const known = firstKeys.get(prefix)
       if (known !== undefined) return known
-      const first = 100 + (deriveSeed(server.name, seed, 'first key', prefix) % 800)
+      const first = 100 + (deriveSeed(environment.name, seed, 'first key', prefix) % 800)
       firstKeys.set(prefix, first)
       return first
     },
@@ -80,7 +81,7 @@ export function generateWorld(server: ServerDefinition, seed: number): SeedWorld
 
 /** One isolated state of a world, with its own clock, key counters and random stream. */
 export class Session {
-  readonly world: SeedWorld
+  readonly seedState: SeedState
   readonly #log = new UndoLog()
   readonly #tables = new Map<string, OverlayTable>()
   readonly #counters: KeyCounters
@@ -94,9 +95,9 @@ export class Session {
   #random: SeededRandom | undefined
   #running: ToolDefinition | undefined
 
-  private constructor(world: SeedWorld, from?: Session) {
-    this.world = world
-    for (const [name, seed] of world.tables) {
+  private constructor(seedState: SeedState, from?: Session) {
+    this.seedState = seedState
+    for (const [name, seed] of seedState.tables) {
       const table = from ? from.#tables.get(name)!.fork(this.#log) : new OverlayTable(seed, this.#log)
       this.#tables.set(name, table)
       this.#db[name] = table
@@ -108,13 +109,13 @@ export class Session {
     this.#calls = from ? from.#calls : 0
   }
 
-  static open(world: SeedWorld): Session {
-    return new Session(world)
+  static open(seedState: SeedState): Session {
+    return new Session(seedState)
   }
 
   /** An independent copy in the same state. */
   fork(): Session {
-    return new Session(this.world, this)
+    return new Session(this.seedState, this)
   }
 
   /** The tables, read-only: for samplers and invariants. */
@@ -132,14 +133,14 @@ export class Session {
    *   output does not fit its schema); the state is then as before the call
    */
   call(name: string, args: unknown): CallResult {
-    const tool = this.world.server.toolsByName.get(name)
+    const tool = this.seedState.environment.toolsByName.get(name)
     if (!tool) return callRefused('unknown_tool', `There is no tool called ${name}.`)
     const parsed = tool.input.safeParse(args)
     if (!parsed.success) return callRefused('invalid_arguments', describeIssues(parsed.error))
-    const { lockout } = this.world.server
+    const { lockout } = this.seedState.environment
     const secret = lockout && secretSubject(tool, parsed.data)
     if (secret !== undefined && (this.#wrongSecrets?.get(secret) ?? 0) >= lockout!.attempts)
-      return { ok: false, code: lockout!.locked, message: this.world.server.failures[lockout!.locked]! }
+      return { ok: false, code: lockout!.locked, message: this.seedState.environment.failures[lockout!.locked]! }
     this.#random = undefined
     this.#running = tool
     try {
@@ -160,8 +161,8 @@ export class Session {
         }
         return { ok: false, code: cause.code, message: cause.message }
       }
-      throw new WorldDefect(
-        this.world.server.name,
+      throw new EnvironmentDefect(
+        this.seedState.environment.name,
         `${name} with ${JSON.stringify(args)}: ${(cause as Error).message}`,
         { cause },
       )
@@ -190,12 +191,12 @@ export class Session {
    */
   stateHash(): string {
     const changed: string[] = []
-    for (const name of this.world.tableNames) {
+    for (const name of this.seedState.tableNames) {
       const rows = this.#tables.get(name)!.changesText()
       if (rows !== '') changed.push(`${quoted(name)}:${rows}`)
     }
-    const { server, seed } = this.world
-    const state = `{"changed":{${changed.join(',')}},"seed":${seed},"server":${quoted(server.name)}}`
+    const { environment, seed } = this.seedState
+    const state = `{"changed":{${changed.join(',')}},"environment":${quoted(environment.name)},"seed":${seed}}`
     return hash('sha256', state)
   }
 
@@ -207,14 +208,14 @@ export class Session {
 
   /** What the world's invariants find wrong with this state; empty when all hold and every row fits its schema. */
   violations(): string[] {
-    const { server } = this.world
-    const seed = Session.open(this.world).db
-    const broken = server.invariants.flatMap((invariant) => {
+    const { environment } = this.seedState
+    const seed = Session.open(this.seedState).db
+    const broken = environment.invariants.flatMap((invariant) => {
       const { name } = invariant
       const problem = invariant.check(this.db, seed)
       return problem === undefined ? [] : [`${name}: ${problem}`]
     })
-    for (const [name, { row }] of Object.entries(server.tables)) {
+    for (const [name, { row }] of Object.entries(environment.tables)) {
       for (const value of this.#tables.get(name)!.list()) {
         const parsed = row.safeParse(value)
         if (!parsed.success) broken.push(`row of ${name} does not fit: ${z.prettifyError(parsed.error)}`)
@@ -226,13 +227,13 @@ export class Session {
   /** One object for all calls of the session: making it anew took a third of a cheap call's time. */
   #toolContext(): ToolContext {
     if (this.#context) return this.#context
-    const { server, seed } = this.world
+    const { environment, seed } = this.seedState
     const random = (): SeededRandom => {
-      this.#random ??= seededRandom(deriveSeed(server.name, seed, 'call', this.#calls, this.#running!.name))
+      this.#random ??= seededRandom(deriveSeed(environment.name, seed, 'call', this.#calls, this.#running!.name))
       return this.#random
     }
     const fail = (code: string, detail?: string): never => {
-      const standard = server.failures[code]
+      const standard = environment.failures[code]
       if (standard === undefined) throw new Error(`undeclared failure code ${code}`)
       throw new DomainFailure(code, detail ?? standard)
     }
@@ -240,7 +241,7 @@ export class Session {
       db: this.#db as unknown as Db<Tables>,
       now: () => this.now(),
       today: () => this.now().slice(0, 10),
-      nextId: (prefix) => `${prefix}-${this.world.firstKey(prefix) + this.#counters.next(prefix)}`,
+      nextId: (prefix) => `${prefix}-${this.seedState.firstKey(prefix) + this.#counters.next(prefix)}`,
       get random() {
         return random()
       },
@@ -250,7 +251,7 @@ export class Session {
       },
       rowOf: (table: string, key: string) =>
         this.#db[table]!.get(key) ??
-        fail(server.tables[table]!.missing!, `There is no ${nounOf(server, table)} ${key}.`),
+        fail(environment.tables[table]!.missing!, `There is no ${nounOf(environment, table)} ${key}.`),
     }
     return this.#context
   }
@@ -265,7 +266,7 @@ function secretSubject({ name, input }: ToolDefinition, args: Readonly<Record<st
 }
 
 /** What people call a row of the table: by the entity that is named as its key is, or by the key's name. */
-function nounOf({ entities, tables }: ServerDefinition, table: string): string {
+function nounOf({ entities, tables }: Environment, table: string): string {
   const { key } = tables[table]!
   const entity = entities[key]
   return entity?.table === table ? entity.noun : key.replaceAll('_', ' ')

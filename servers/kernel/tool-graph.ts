@@ -2,17 +2,17 @@ import { z } from 'zod'
 import {
   type CommonValue,
   dependencyGraph,
+  type Environment,
   entityKinds,
   isOptional,
   meaningOf,
   requiredReferences,
-  type ServerDefinition,
   type ToolDefinition,
 } from './index.js'
 
 /** A tool of the catalogue. */
 export interface Node {
-  readonly server: ServerDefinition
+  readonly environment: Environment
   readonly tool: ToolDefinition
 }
 
@@ -20,7 +20,7 @@ export interface Node {
 export interface Link {
   readonly from: Node
   readonly to: Node
-  readonly kind: 'explicit' | 'implicit' | 'cross-world'
+  readonly kind: 'explicit' | 'implicit' | 'cross-environment'
   /** The entity, fact or common value that makes the edge. */
   readonly through: string
 }
@@ -36,22 +36,24 @@ export interface ToolGraph {
 }
 
 /** The dependency graphs of all worlds, joined where a city, address or date of one is an input of another. */
-export function toolGraph(servers: readonly ServerDefinition[]): ToolGraph {
-  const nodes = servers.flatMap((server) => server.tools.map((tool) => ({ server, tool })))
+export function toolGraph(environments: readonly Environment[]): ToolGraph {
+  const nodes = environments.flatMap((environment) => environment.tools.map((tool) => ({ environment, tool })))
   const byName = new Map(nodes.map((node) => [nodeName(node), node]))
-  const within = servers.flatMap((server) =>
-    dependencyGraph(server).edges.map((edge): Link => {
-      const from = byName.get(`${server.name}:${edge.from}`)!
-      const to = byName.get(`${server.name}:${edge.to}`)!
+  const within = environments.flatMap((environment) =>
+    dependencyGraph(environment).edges.map((edge): Link => {
+      const from = byName.get(`${environment.name}:${edge.from}`)!
+      const to = byName.get(`${environment.name}:${edge.to}`)!
       return { from, to, kind: edge.kind, through: edge.kind === 'explicit' ? edge.entity : edge.fact }
     }),
   )
   const required = nodes.map((to) => ({ to, values: [...commonRequired(to.tool)] }))
   const across = nodes.flatMap((from) => {
-    const told = commonTold(from.tool.output)
+    const stated = commonStated(from.tool.output)
     return required.flatMap(({ to, values }) =>
       values.flatMap((through): Link[] =>
-        from.server !== to.server && told.has(through) ? [{ from, to, kind: 'cross-world', through }] : [],
+        from.environment !== to.environment && stated.has(through)
+          ? [{ from, to, kind: 'cross-environment', through }]
+          : [],
       ),
     )
   })
@@ -76,14 +78,14 @@ function byEnd(links: readonly Link[], end: 'from' | 'to'): (node: Node) => read
   return (node) => groups.get(node) ?? []
 }
 
-export const nodeName = ({ server, tool }: Node): string => `${server.name}:${tool.name}`
+export const nodeName = ({ environment, tool }: Node): string => `${environment.name}:${tool.name}`
 
 function commonRequired({ input }: ToolDefinition): Set<CommonValue> {
   return commonOf(Object.fromEntries(Object.entries(input.shape).filter(([, field]) => !isOptional(field))))
 }
 
 /** Common values that a result tells, at its top or of the entries of a list. */
-function commonTold({ shape }: z.ZodObject): Set<CommonValue> {
+function commonStated({ shape }: z.ZodObject): Set<CommonValue> {
   const entries = Object.values(shape).flatMap((field) => elementOf(field as z.ZodType) ?? [])
   return new Set([shape, ...entries.map((entry) => entry.shape)].flatMap((fields) => [...commonOf(fields)]))
 }
@@ -99,11 +101,11 @@ function commonOf(shape: Readonly<Record<string, z.ZodType>>): Set<CommonValue> 
 }
 
 /** Kinds of entity whose keys a call of the tool must be given, except those that people call by their keys. */
-export function lookedUp({ server, tool }: Node, spokenKeys: boolean): ReadonlyMap<string, string> {
+export function lookedUp({ environment, tool }: Node, spokenKeys: boolean): ReadonlyMap<string, string> {
   if (spokenKeys) return NONE
   let needed = knownLookedUp.get(tool)
   if (!needed) {
-    needed = new Map([...requiredReferences(tool.input)].filter(([, entity]) => !server.entities[entity]?.sayable))
+    needed = new Map([...requiredReferences(tool.input)].filter(([, entity]) => !environment.entities[entity]?.sayable))
     knownLookedUp.set(tool, needed)
   }
   return needed

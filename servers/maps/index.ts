@@ -1,6 +1,6 @@
-import { defineServer } from '../kernel/define-environment.js'
+import { defineEnvironment } from '../kernel/define-environment.js'
 import { callWords } from './call-words.js'
-import { policy } from './domain-rules.js'
+import { domainRules } from './domain-rules.js'
 import { mapsInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedMaps } from './seed.js'
@@ -12,7 +12,7 @@ import { travelTools } from './tools/travel.js'
 import { waysToAsk } from './ways-to-ask.js'
 
 /** One geography for all worlds: every address of the gazetteer has its place on it, and distances, times and routes agree. */
-export const maps = defineServer({
+export const maps = defineEnvironment({
   name: 'maps',
   title: 'Maps',
   description: 'Addresses, places, distances, travel times, routes, saved places and closed roads.',
@@ -28,6 +28,6 @@ export const maps = defineServer({
   invariants: mapsInvariants,
   callWords,
   waysToAsk,
-  policy,
+  domainRules,
   seed: seedMaps,
 })

@@ -65,13 +65,13 @@ export const mapsInvariants = [
       // The hour concerns transit only.
       if (journeyObstacle(db, SESSION_START, from, to, 'driving')) continue
       const { metres, legs } = journey(db, from, to, 'driving')
-      const told = `${from.address} to ${to.address}`
-      if (legs.reduce((sum, leg) => sum + leg.metres, 0) !== metres) return `${told}: the steps are not the route`
-      if (journey(db, to, from, 'driving').metres !== metres) return `${told}: longer in one direction`
-      if (metres < roadMetres(from, to)) return `${told}: shorter than the road`
+      const stated = `${from.address} to ${to.address}`
+      if (legs.reduce((sum, leg) => sum + leg.metres, 0) !== metres) return `${stated}: the steps are not the route`
+      if (journey(db, to, from, 'driving').metres !== metres) return `${stated}: longer in one direction`
+      if (metres < roadMetres(from, to)) return `${stated}: shorter than the road`
       if (from.city !== to.city) continue
       const closed = closedStreets(db, from.city.city)
-      if (legs.some(({ road }) => closed.has(road))) return `${told}: leads along a closed road`
+      if (legs.some(({ road }) => closed.has(road))) return `${stated}: leads along a closed road`
     }
     return undefined
   }),

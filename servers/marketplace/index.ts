@@ -1,6 +1,6 @@
-import { defineServer } from '../kernel/define-environment.js'
+import { defineEnvironment } from '../kernel/define-environment.js'
 import { callWords } from './call-words.js'
-import { policy } from './domain-rules.js'
+import { domainRules } from './domain-rules.js'
 import { marketInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedMarketplace } from './seed.js'
@@ -11,7 +11,7 @@ import { settlingTools } from './tools/settling.js'
 import { waysToAsk } from './ways-to-ask.js'
 
 /** A second-hand market seen by one member, who buys and sells: auctions, fixed prices, offers, escrow, disputes, ratings. */
-export const marketplace = defineServer({
+export const marketplace = defineEnvironment({
   name: 'marketplace',
   title: 'Marketplace',
   description: 'Second-hand listings, auctions, offers and sales of one member of a marketplace.',
@@ -27,6 +27,6 @@ export const marketplace = defineServer({
   invariants: marketInvariants,
   callWords,
   waysToAsk,
-  policy,
+  domainRules,
   seed: seedMarketplace,
 })

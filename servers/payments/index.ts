@@ -1,6 +1,6 @@
-import { defineServer } from '../kernel/define-environment.js'
+import { defineEnvironment } from '../kernel/define-environment.js'
 import { callWords } from './call-words.js'
-import { policy } from './domain-rules.js'
+import { domainRules } from './domain-rules.js'
 import { paymentsInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedPayments } from './seed.js'
@@ -11,7 +11,7 @@ import { webhookTools } from './tools/webhooks.js'
 import { waysToAsk } from './ways-to-ask.js'
 
 /** A merchant's view: invoices and their life cycle, saved cards, charges and refunds that are safe to repeat, webhooks, payouts. */
-export const payments = defineServer({
+export const payments = defineEnvironment({
   name: 'payments',
   title: 'Payments',
   description:
@@ -28,6 +28,6 @@ export const payments = defineServer({
   invariants: paymentsInvariants,
   callWords,
   waysToAsk,
-  policy,
+  domainRules,
   seed: seedPayments,
 })

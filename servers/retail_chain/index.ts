@@ -1,6 +1,6 @@
-import { defineServer } from '../kernel/define-environment.js'
+import { defineEnvironment } from '../kernel/define-environment.js'
 import { callWords } from './call-words.js'
-import { policy } from './domain-rules.js'
+import { domainRules } from './domain-rules.js'
 import { retailInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedRetailChain } from './seed.js'
@@ -11,7 +11,7 @@ import { shelfTools } from './tools/shelf.js'
 import { waysToAsk } from './ways-to-ask.js'
 
 /** The stores of one chain, run by its staff: what each has, what travels between them, what is kept for customers and at which price. */
-export const retailChain = defineServer({
+export const retailChain = defineEnvironment({
   name: 'retail_chain',
   title: 'Retail chain',
   description: 'Stores of a chain in several cities: stock, shipments, reorders, reservations, markdowns and counts.',
@@ -27,6 +27,6 @@ export const retailChain = defineServer({
   invariants: retailInvariants,
   callWords,
   waysToAsk,
-  policy,
+  domainRules,
   seed: seedRetailChain,
 })

@@ -1,6 +1,6 @@
-import { defineServer } from '../kernel/define-environment.js'
+import { defineEnvironment } from '../kernel/define-environment.js'
 import { callWords } from './call-words.js'
-import { policy } from './domain-rules.js'
+import { domainRules } from './domain-rules.js'
 import { shoppingInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedShopping } from './seed.js'
@@ -15,7 +15,7 @@ import { wishlistTools } from './tools/wishlist.js'
 import { waysToAsk } from './ways-to-ask.js'
 
 /** One customer's online shop: a catalogue with variants and stock, a cart that lasts, coupons, orders that can be cancelled for half an hour and sent back for a month. */
-export const shopping = defineServer({
+export const shopping = defineEnvironment({
   name: 'shopping',
   title: 'Shopping',
   description:
@@ -48,6 +48,6 @@ export const shopping = defineServer({
   invariants: shoppingInvariants,
   callWords,
   waysToAsk,
-  policy,
+  domainRules,
   seed: seedShopping,
 })

@@ -1,6 +1,6 @@
-import { defineServer } from '../kernel/define-environment.js'
+import { defineEnvironment } from '../kernel/define-environment.js'
 import { callWords } from './call-words.js'
-import { policy } from './domain-rules.js'
+import { domainRules } from './domain-rules.js'
 import { socialInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedSocialMedia } from './seed.js'
@@ -12,7 +12,7 @@ import { reactionTools } from './tools/reactions.js'
 import { waysToAsk } from './ways-to-ask.js'
 
 /** One person's account: a private profile among others, posts and what people do with them, follows, blocks, stories, messages. */
-export const socialMedia = defineServer({
+export const socialMedia = defineEnvironment({
   name: 'social_media',
   title: 'Social media',
   description: 'Profiles, posts, replies, likes, follows, blocks, stories and direct messages as one member sees them.',
@@ -27,6 +27,6 @@ export const socialMedia = defineServer({
   invariants: socialInvariants,
   callWords,
   waysToAsk,
-  policy,
+  domainRules,
   seed: seedSocialMedia,
 })

@@ -137,8 +137,8 @@ function seedPosts(random: SeededRandom, start: string, { own, others, names }: 
     .map(({ post, at }, i) => {
       const age = random.int(1, Math.max(1, (Date.parse(start) - Date.parse(at)) / 60_000 - 1))
       const profile = i < 3 ? own : random.pick(others)
-      const told = age < 1440 && profile === own ? 1440 : age
-      return { profile, reply_to: post, text: random.pick(words.REPLIES), at: later(at, addMinutes(start, -told)) }
+      const stated = age < 1440 && profile === own ? 1440 : age
+      return { profile, reply_to: post, text: random.pick(words.REPLIES), at: later(at, addMinutes(start, -stated)) }
     })
     .sort(byTime)
     .map((reply, i) => ({ ...reply, hashtag: null, post: keys.reply[i]! }))

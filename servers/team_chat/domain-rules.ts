@@ -1,11 +1,11 @@
 import type { DbView } from '../kernel/define-environment.js'
-import type { Policy } from '../kernel/domain-rules.js'
+import type { DomainRules } from '../kernel/domain-rules.js'
 import type { tables } from './schema.js'
 
 const isNews = (name = ''): boolean => name.endsWith('News')
 const isAboutMoney = (text: string): boolean => /\b(?:price|invoice|quarterly number)/i.test(text)
 
-export const policy: Policy<DbView<typeof tables>> = {
+export const domainRules: DomainRules<DbView<typeof tables>> = {
   intro: 'These are the rules of the company for whoever writes in its chat.',
   rules: [
     {

@@ -1,6 +1,6 @@
-import { defineServer } from '../kernel/define-environment.js'
+import { defineEnvironment } from '../kernel/define-environment.js'
 import { callWords } from './call-words.js'
-import { policy } from './domain-rules.js'
+import { domainRules } from './domain-rules.js'
 import { chatInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedTeamChat } from './seed.js'
@@ -11,7 +11,7 @@ import { readingTools } from './tools/reading.js'
 import { waysToAsk } from './ways-to-ask.js'
 
 /** A chat over three workspaces, in which one person is admin of one, member of another and guest of the third. */
-export const teamChat = defineServer({
+export const teamChat = defineEnvironment({
   name: 'team_chat',
   title: 'Team chat',
   description: 'Channels of three workspaces, their members, messages with threads, reactions, pins and mentions.',
@@ -26,6 +26,6 @@ export const teamChat = defineServer({
   invariants: chatInvariants,
   callWords,
   waysToAsk,
-  policy,
+  domainRules,
   seed: seedTeamChat,
 })

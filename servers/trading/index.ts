@@ -1,6 +1,6 @@
-import { defineServer } from '../kernel/define-environment.js'
+import { defineEnvironment } from '../kernel/define-environment.js'
 import { callWords } from './call-words.js'
-import { policy } from './domain-rules.js'
+import { domainRules } from './domain-rules.js'
 import { tradingInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedTrading } from './seed.js'
@@ -12,7 +12,7 @@ import { watchlistTools } from './tools/watchlist.js'
 import { waysToAsk } from './ways-to-ask.js'
 
 /** One customer's portfolio at a broker: order books that match by price and time, stops, halts, sector limits, alerts. */
-export const trading = defineServer({
+export const trading = defineEnvironment({
   name: 'trading',
   title: 'Trading',
   description:
@@ -27,6 +27,6 @@ export const trading = defineServer({
   invariants: tradingInvariants,
   callWords,
   waysToAsk,
-  policy,
+  domainRules,
   seed: seedTrading,
 })

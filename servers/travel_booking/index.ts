@@ -1,6 +1,6 @@
-import { defineServer } from '../kernel/define-environment.js'
+import { defineEnvironment } from '../kernel/define-environment.js'
 import { callWords } from './call-words.js'
-import { policy } from './domain-rules.js'
+import { domainRules } from './domain-rules.js'
 import { travelInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedTravel } from './seed.js'
@@ -14,7 +14,7 @@ import { travellerTools } from './tools/travellers.js'
 import { waysToAsk } from './ways-to-ask.js'
 
 /** A travel agency's desk: flights that follow from a timetable by rule, hotels, travellers, holds that lapse, budgets that pay. */
-export const travelBooking = defineServer({
+export const travelBooking = defineEnvironment({
   name: 'travel_booking',
   title: 'Travel booking',
   description: 'Flights, hotels, travellers, itineraries, bookings with holds, and the budgets that pay for them.',
@@ -41,6 +41,6 @@ export const travelBooking = defineServer({
   invariants: travelInvariants,
   callWords,
   waysToAsk,
-  policy,
+  domainRules,
   seed: seedTravel,
 })

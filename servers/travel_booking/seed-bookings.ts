@@ -7,7 +7,7 @@ import type { Booking, Budget, Hotel, Itinerary, Traveller } from './schema.js'
 import { DATES, instantOf, minuteOf } from './time.js'
 import { cityNumber, type Fare, type Flight, flightsOn, isFlown, seatsOffered } from './timetable.js'
 
-interface World {
+interface SeedContext {
   readonly salt: number
   readonly travellers: readonly Traveller[]
   readonly hotels: readonly Hotel[]
@@ -28,9 +28,9 @@ const EMPTY = 4
 const STRUCK = 3
 
 /** Trips there and back, most of them paid for, with what they have cost the budgets. */
-export function seedBookings(random: SeededRandom, start: string, world: World) {
-  const desk = new Desk(random, start, world)
-  for (const itinerary of world.itineraries.slice(EMPTY)) desk.bookTrip(itinerary)
+export function seedBookings(random: SeededRandom, start: string, seedContext: SeedContext) {
+  const desk = new Desk(random, start, seedContext)
+  for (const itinerary of seedContext.itineraries.slice(EMPTY)) desk.bookTrip(itinerary)
   return { bookings: desk.bookings, budgets: desk.budgets(), flights: desk.flights() }
 }
 
@@ -39,7 +39,7 @@ class Desk {
   readonly bookings: Booking[] = []
   readonly #random: SeededRandom
   readonly #now: number
-  readonly #world: World
+  readonly seedContext: SeedContext
   readonly #keys: string[]
   readonly #left: Map<string, number>
   /** Live flights by traveller. */
@@ -48,19 +48,19 @@ class Desk {
   readonly #used = new Map<string, number>()
   readonly #booked = new Map<string, Flight>()
 
-  constructor(random: SeededRandom, start: string, world: World) {
+  constructor(random: SeededRandom, start: string, seedContext: SeedContext) {
     this.#random = random
     this.#now = minuteOf(start)
-    this.#world = world
+    this.seedContext = seedContext
     this.#keys = twoDigitNumbers(random, 90).map((number) => `booking-${number}`)
-    this.#left = new Map(world.budgets.map(({ budget, total }) => [budget, total]))
+    this.#left = new Map(seedContext.budgets.map(({ budget, total }) => [budget, total]))
   }
 
   /** The flight out, mostly a flight back, often a hotel between. */
   bookTrip(itinerary: Itinerary): void {
     const random = this.#random
     const goal = CITIES.findIndex(({ city }) => itinerary.title.startsWith(city))
-    const homes = CITIES.flatMap((_, i) => (isFlown(this.#world.salt, i, goal) ? [i] : []))
+    const homes = CITIES.flatMap((_, i) => (isFlown(this.seedContext.salt, i, goal) ? [i] : []))
     if (homes.length === 0) return
     const home = random.pick(homes)
     const day = random.int(1, 32)
@@ -83,10 +83,10 @@ class Desk {
       'flex',
       'business',
     ] as const)
-    const traveller = this.#world.travellers.find((row) => row.traveller === itinerary.traveller)!
+    const traveller = this.seedContext.travellers.find((row) => row.traveller === itinerary.traveller)!
     const mine = this.#flown.get(traveller.traveller) ?? []
     const flight = [day, day + 1, day + 2]
-      .flatMap((on) => flightsOn(this.#world.salt, from, to, on))
+      .flatMap((on) => flightsOn(this.seedContext.salt, from, to, on))
       .find(
         (option) =>
           this.#seats(option, fare) > 0 &&
@@ -129,7 +129,7 @@ class Desk {
   }
 
   #bookHotel(itinerary: Itinerary, goal: number, day: number, nights: number): void {
-    const { salt, hotels } = this.#world
+    const { salt, hotels } = this.seedContext
     if (day + nights >= DATES.length) return
     const days = Array.from({ length: nights }, (_, i) => day + i)
     const mine = this.bookings.filter((row) => row.traveller === itinerary.traveller && row.hotel !== null)
@@ -175,7 +175,7 @@ class Desk {
       return { status, held_until: instantOf(this.#now + random.int(4, LIMITS.holdMinutes - 1)), paid: 0, budget: null }
     if (status === 'lapsed')
       return { status, held_until: instantOf(this.#now - random.int(20, 4000)), paid: 0, budget: null }
-    const payers = this.#world.budgets.filter(
+    const payers = this.seedContext.budgets.filter(
       (row) => this.#left.get(row.budget)! >= price && (row.business || !business),
     )
     if (payers.length === 0) return undefined
@@ -207,7 +207,7 @@ class Desk {
   }
 
   budgets(): Budget[] {
-    return this.#world.budgets.map((row) => ({ ...row, left: this.#left.get(row.budget)! }))
+    return this.seedContext.budgets.map((row) => ({ ...row, left: this.#left.get(row.budget)! }))
   }
 
   /** The flights that are booked, a few of them cancelled, and as many cancelled ones that nobody has booked. */
@@ -220,7 +220,7 @@ class Desk {
     )
     while (rows.length < this.#booked.size + STRUCK) {
       const [from, to] = random.sample([...CITIES.keys()], 2) as [number, number]
-      const flight = flightsOn(this.#world.salt, from, to, random.int(2, 40))[0]
+      const flight = flightsOn(this.seedContext.salt, from, to, random.int(2, 40))[0]
       if (flight && !rows.some((row) => row.flight === flight.flight))
         rows.push({ flight: flight.flight, name: flight.name, status: 'cancelled' })
     }

@@ -1,6 +1,6 @@
-import { defineServer } from '../kernel/define-environment.js'
+import { defineEnvironment } from '../kernel/define-environment.js'
 import { callWords } from './call-words.js'
-import { policy } from './domain-rules.js'
+import { domainRules } from './domain-rules.js'
 import { vehicleInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedVehicle } from './seed.js'
@@ -12,7 +12,7 @@ import { upkeepTools } from './tools/upkeep.js'
 import { waysToAsk } from './ways-to-ask.js'
 
 /** One connected electric car: what can be done depends on engine, gear, brakes, doors, charge, faults and guard mode. */
-export const vehicle = defineServer({
+export const vehicle = defineEnvironment({
   name: 'vehicle',
   title: 'Vehicle',
   description: 'One connected electric car with its drivers, destinations, trips, faults and playlists.',
@@ -29,7 +29,7 @@ export const vehicle = defineServer({
   invariants: vehicleInvariants,
   callWords,
   waysToAsk,
-  policy,
+  domainRules,
   drives: true,
   seed: seedVehicle,
 })

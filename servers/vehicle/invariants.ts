@@ -121,7 +121,7 @@ const servicesFit: VehicleInvariant = {
       return (
         place?.free_from == null ||
         !row ||
-        !place.repairs.includes(row.system) ||
+        !place.logitErrors.includes(row.system) ||
         !isOpenOn(place, date) ||
         date < place.free_from ||
         now.appointments.by('date', date).some((other) => other.garage !== garage)

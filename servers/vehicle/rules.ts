@@ -199,8 +199,8 @@ export function bookingObstacle(
 ): Obstacle | undefined {
   if (fault.status === 'booked') return { code: 'already_booked' }
   if (garage.free_from === null) return { code: 'not_a_garage', detail: `${garage.name} is not a garage.` }
-  if (!garage.repairs.includes(fault.system))
-    return { code: 'wrong_garage', detail: `${garage.name} repairs only ${garage.repairs.join(', ')}.` }
+  if (!garage.logitErrors.includes(fault.system))
+    return { code: 'wrong_garage', detail: `${garage.name} repairs only ${garage.logitErrors.join(', ')}.` }
   if (date <= today || date > addDays(today, LIMITS.bookingDays)) return { code: 'bad_date' }
   if (!isOpenOn(garage, date)) return { code: 'garage_closed', detail: `${garage.name} is closed on ${date}.` }
   if (date < garage.free_from)

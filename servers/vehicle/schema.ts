@@ -106,7 +106,7 @@ const destination = z.object({
   /** Cents per kWh. */
   tariff: z.int().min(0),
   /** Systems that a garage repairs. */
-  repairs: z.array(z.enum(SYSTEMS)),
+  logitErrors: z.array(z.enum(SYSTEMS)),
   /** First day on which a garage has time; null for other kinds. */
   free_from: date.nullable(),
   open_saturdays: z.boolean(),

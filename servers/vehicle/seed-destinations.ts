@@ -36,7 +36,7 @@ export function seedDestinations(
       kilowatts: null,
       connector: null,
       tariff: 0,
-      repairs: [],
+      logitErrors: [],
       free_from: null,
       open_saturdays: false,
       ...site,
@@ -60,7 +60,7 @@ export function seedDestinations(
     ...random.sample(words.LAST_NAMES, GARAGES).map((name, i) =>
       place(`${name} ${random.pick(words.GARAGE_SECOND)}`, random.chance(0.7), {
         kind: 'garage',
-        repairs: repairsOf(random, i),
+        logitErrors: logitErrorsOf(random, i),
         free_from: addDays(today, random.int(1, 14)),
         open_saturdays: random.chance(0.3),
       }),
@@ -69,7 +69,7 @@ export function seedDestinations(
 }
 
 /** One or two systems; between them, the garages repair each. */
-function repairsOf(random: SeededRandom, place: number): Destination['repairs'] {
+function logitErrorsOf(random: SeededRandom, place: number): Destination['logitErrors'] {
   const main = SYSTEMS[place % SYSTEMS.length]!
   const others = random.sample(SYSTEMS, random.int(0, 1))
   return SYSTEMS.filter((system) => system === main || others.includes(system))

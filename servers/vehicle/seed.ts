@@ -117,7 +117,7 @@ function seedFaults(random: SeededRandom, today: string, destinations: readonly 
   const appointments = faults
     .filter(({ status }) => status === 'booked')
     .map(({ fault, system }, i) => {
-      const garage = random.pick(destinations.filter(({ repairs }) => repairs.includes(system)))
+      const garage = random.pick(destinations.filter(({ logitErrors }) => logitErrors.includes(system)))
       // Mondays to Fridays of the third and fourth week, one a week.
       return {
         appointment: `service-${11 + i}`,

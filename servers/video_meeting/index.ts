@@ -1,6 +1,6 @@
-import { defineServer } from '../kernel/define-environment.js'
+import { defineEnvironment } from '../kernel/define-environment.js'
 import { callWords } from './call-words.js'
-import { policy } from './domain-rules.js'
+import { domainRules } from './domain-rules.js'
 import { videoInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedVideo } from './seed.js'
@@ -10,7 +10,7 @@ import { recordingTools } from './tools/recordings.js'
 import { waysToAsk } from './ways-to-ask.js'
 
 /** Video meetings of one user: from scheduled to live to ended, with waiting rooms, roles, and recordings that need consent and storage. */
-export const videoMeeting = defineServer({
+export const videoMeeting = defineEnvironment({
   name: 'video_meeting',
   title: 'Video meetings',
   description: 'Video meetings of one user, their participants and waiting rooms, and their recordings.',
@@ -25,6 +25,6 @@ export const videoMeeting = defineServer({
   invariants: videoInvariants,
   callWords,
   waysToAsk,
-  policy,
+  domainRules,
   seed: seedVideo,
 })

@@ -19,7 +19,7 @@ Judge before you look at another example, and change no verdict afterwards. Two 
  * that rare ones are read too. The same examples, count and seed give the same text.
  * @param count  examples that are drawn; all, where there are fewer
  */
-export async function readingSheet(examples: AsyncIterable<Example>, count: number, seed: number): Promise<string> {
+export async function annotationForm(examples: AsyncIterable<Example>, count: number, seed: number): Promise<string> {
   const strata = new Map<string, Example[]>()
   for await (const example of examples) {
     const { kind, groundTruth } = example.task
@@ -35,9 +35,9 @@ export async function readingSheet(examples: AsyncIterable<Example>, count: numb
     const example = left[turn % left.length]!.pop()
     if (example) drawn.push(example)
   }
-  const sheets = drawn.map(
+  const forms = drawn.map(
     (example, i) =>
       `--- ${i + 1} of ${drawn.length} ---\n\n${renderExample(example)}\n${VERDICT_ASKED}\n${REASON_ASKED}\n`,
   )
-  return `${[INSTRUCTIONS, ...sheets].join('\n\n')}\n`
+  return `${[INSTRUCTIONS, ...forms].join('\n\n')}\n`
 }

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
 import { shareInterval } from '../../rollout/episode/index.js'
-import { CARD_FILE, withReadings } from './card.js'
+import { CARD_FILE, withAnnotations } from './card.js'
 import { DatasetError } from './errors.js'
 import { type Judgement, judgementsIn, VERDICTS } from './filled-annotation-form.js'
 import { describeFile, MANIFEST_FILE, writtenManifest } from './manifest.js'
@@ -12,22 +12,22 @@ import type { Dataset } from './read.js'
 import { KINDS } from './statistics.js'
 
 /** A sheet of some thousand long examples is shorter. */
-const MAX_SHEET_BYTES = 64 << 20
+const MAX_FORM_BYTES = 64 << 20
 /** Judgements that the card quotes. */
 const QUOTED = 15
 
 /**
  * Puts what people found who read a sample of the data set into its card, in place of earlier readings, and the card's new hash into the
  * manifest. One sheet is what one reader has filled in; an example that several have read counts once for each.
- * @param sheets   paths of filled-in sheets of `readingSheet`
+ * @param forms   paths of filled-in sheets of `readingSheet`
  * @param readers  who they are, for the card: `three people who had not seen the program`
  * @returns  the section of the card
- * @throws DatasetError `bad_sheet`, `missing_file`, and as reading the data set does
+ * @throws DatasetError `bad_form`, `missing_file`, and as reading the data set does
  */
-export async function addReadings(dataset: Dataset, sheets: readonly string[], readers: string): Promise<string> {
-  const judgements = (await Promise.all(sheets.map(readSheet))).flat()
+export async function addAnnotations(dataset: Dataset, forms: readonly string[], readers: string): Promise<string> {
+  const judgements = (await Promise.all(forms.map(readForm))).flat()
   await checkTasks(dataset, judgements)
-  const section = readingsSection(judgements, readers)
+  const section = annotationsSection(judgements, readers)
   const { folder, manifest } = dataset
   const path = join(folder, CARD_FILE)
   const card = await readFile(path, 'utf8').catch((cause: Error) => {
@@ -35,18 +35,18 @@ export async function addReadings(dataset: Dataset, sheets: readonly string[], r
       cause,
     })
   })
-  await writeFileAtomic(path, withReadings(card, section))
+  await writeFileAtomic(path, withAnnotations(card, section))
   const described = await describeFile(folder, CARD_FILE)
   const files = manifest.files.map((entry) => (entry.path === CARD_FILE ? described : entry))
   await writeFileAtomic(join(folder, MANIFEST_FILE), writtenManifest({ ...manifest, files }))
   return section
 }
 
-async function readSheet(path: string): Promise<readonly Judgement[]> {
+async function readForm(path: string): Promise<readonly Judgement[]> {
   let text: string
   try {
     const { size } = await stat(path)
-    if (size > MAX_SHEET_BYTES) throw new Error(`${size} bytes are more than any sheet has`)
+    if (size > MAX_FORM_BYTES) throw new Error(`${size} bytes are more than any sheet has`)
     text = await readFile(path, 'utf8')
   } catch (cause) {
     throw new DatasetError('missing_file', `${path} cannot be read (${(cause as Error).message}).`, { cause })
@@ -59,10 +59,10 @@ async function checkTasks(dataset: Dataset, judgements: readonly Judgement[]): P
   for (const split of SPLITS) for await (const { task } of dataset.examples(split)) left.delete(task.id)
   const [unknown] = left
   if (unknown !== undefined)
-    throw new DatasetError('bad_sheet', `${dataset.folder} has no task ${unknown}: the sheet is of another data set.`)
+    throw new DatasetError('bad_form', `${dataset.folder} has no task ${unknown}: the sheet is of another data set.`)
 }
 
-function readingsSection(judgements: readonly Judgement[], readers: string): string {
+function annotationsSection(judgements: readonly Judgement[], readers: string): string {
   const row = (name: string, own: readonly Judgement[]): string[] => [
     name,
     number(own.length),

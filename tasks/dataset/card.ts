@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
 import { PAPER } from '../../rollout/reward/index.js'
-import { baselineTable, lengthsTold } from './baselines.js'
-import { type Chart, worldsOf } from './charts.js'
+import { baselineTable, lengthsStated } from './baselines.js'
+import { type Chart, environmentsOf } from './charts.js'
 import { type Coverage, type Occurrences, occurrences } from './coverage.js'
 import type { DatasetInfo, Outcome } from './dataset-info.js'
 import { DatasetError } from './errors.js'
@@ -14,7 +14,7 @@ import { KINDS, type Statistics, sumOf } from './statistics.js'
 
 export const CARD_FILE = 'README.md'
 /** What readers found stands before this. */
-const AFTER_READINGS = '## Fields'
+const AFTER_ANNOTATIONS = '## Fields'
 
 /** The least covered tools and edges that the card lists. */
 const LEAST = 10
@@ -45,8 +45,8 @@ export function writtenCard(content: CardContent): string {
       `The profile \`${info.profile.name}\` sets what conversations are like; what came out differs where the filters take some conversations more often than others.`,
       profileTable(info.profile, statistics),
     ],
-    ...policySection(statistics),
-    ['## Coverage', ...coverageSection(coverage), chart('tools-per-world')],
+    ...domainRulesSection(statistics),
+    ['## Coverage', ...coverageSection(coverage), chart('tools-per-environment')],
     ['## Filters', ...filterSection(statistics.examples, outcome.drops), chart('filter-yields')],
     [
       '## Diversity of the words',
@@ -62,7 +62,7 @@ export function writtenCard(content: CardContent): string {
     ...sanitySection(outcome),
     ...probeSection(outcome),
     ...baselineSection(outcome),
-    [AFTER_READINGS, FIELDS],
+    [AFTER_ANNOTATIONS, FIELDS],
     ['## Loading', ...LOADING],
     ['## Provenance', ...provenance(info)],
   ]
@@ -70,11 +70,14 @@ export function writtenCard(content: CardContent): string {
 }
 
 /** A card with this section in place of what earlier readers found. @throws DatasetError `bad_manifest`: it is no card of this program */
-export function withReadings(card: string, section: string): string {
+export function withAnnotations(card: string, section: string): string {
   const [heading] = section.split('\n', 1)
-  const end = card.indexOf(`\n${AFTER_READINGS}\n`)
+  const end = card.indexOf(`\n${AFTER_ANNOTATIONS}\n`)
   if (end === -1)
-    throw new DatasetError('bad_manifest', `${CARD_FILE} has no heading "${AFTER_READINGS}". Make the data set anew.`)
+    throw new DatasetError(
+      'bad_manifest',
+      `${CARD_FILE} has no heading "${AFTER_ANNOTATIONS}". Make the data set anew.`,
+    )
   const earlier = card.indexOf(`\n${heading}\n`)
   return `${card.slice(0, earlier === -1 ? end : Math.min(earlier, end))}\n${section}\n${card.slice(end)}`
 }
@@ -108,7 +111,7 @@ function sizeCategory(examples: number): string {
 
 function summary({ info, statistics, coverage }: CardContent): string {
   return [
-    `${number(statistics.examples)} conversations in which an assistant uses tools of ${worldsOf(coverage.tools).length}`,
+    `${number(statistics.examples)} conversations in which an assistant uses tools of ${environmentsOf(coverage.tools).length}`,
     `stateful worlds (${number(coverage.tools.length)} tools), with the calls that answer each of them as verifiable ground`,
     'truth. Every call was executed: the responses, failures included, are what the world answered, and playing the calls',
     'again from the recorded seeds gives the same bytes. Made for reinforcement learning with programmatic rewards as in',
@@ -134,7 +137,7 @@ interface Row {
 function coverageSection({ tools, edges }: Coverage): string[] {
   const groups: [string, Row[]][] = [
     ['tools', tools.map(({ tool, examples }) => ({ name: tool, examples }))],
-    ...(['explicit', 'implicit', 'cross-world'] as const).map((kind): [string, Row[]] => [
+    ...(['explicit', 'implicit', 'cross-environment'] as const).map((kind): [string, Row[]] => [
       `${kind} edges`,
       edges.filter((edge) => edge.kind === kind).map(({ from, to, examples }) => ({ name: `${from}>${to}`, examples })),
     ]),
@@ -183,16 +186,16 @@ function filterSection(kept: number, drops: Drops): string[] {
   ]
 }
 
-function policySection({ policies }: Statistics): [string, ...string[]][] {
-  const all = sumOf(policies)
+function domainRulesSection({ domainRules }: Statistics): [string, ...string[]][] {
+  const all = sumOf(domainRules)
   if (all === 0) return []
   return [
     [
       '## Policies',
       `The system message of ${number(all)} examples holds a policy of each world on offer, rules that its tools do not enforce. How they bear on the conversation, and what the user does then:`,
       markdownTable(
-        ['policy', 'examples', 'share'],
-        [...policies].sort(([a], [b]) => (a < b ? -1 : 1)).map(([how, n]) => [how, number(n), percent(n / all)]),
+        ['domain rules', 'examples', 'share'],
+        [...domainRules].sort(([a], [b]) => (a < b ? -1 : 1)).map(([how, n]) => [how, number(n), percent(n / all)]),
       ),
     ],
   ]
@@ -210,7 +213,7 @@ function sanitySection({ sanity }: Outcome): [string, ...string[]][] {
     [
       '## Reward',
       `What policies of known worth earn on these tasks (reward \`${PAPER.name}\`: at most ${PAPER.maximum.calls}, and ${PAPER.maximum.noCall} where no call is right):`,
-      markdownTable(['policy', 'examples', 'mean reward', 'solved exactly'], rows),
+      markdownTable(['domain rules', 'examples', 'mean reward', 'solved exactly'], rows),
     ],
   ]
 }
@@ -234,7 +237,7 @@ function baselineSection({ baselines }: Outcome): [string, ...string[]][] {
           baselineTable(baselines),
         ]
       : []
-  const counted = baselines?.lengths ? [lengthsTold(baselines.lengths)] : []
+  const counted = baselines?.lengths ? [lengthsStated(baselines.lengths)] : []
   return matched.length + counted.length === 0 ? [] : [['## Baselines', ...matched, ...counted]]
 }
 
@@ -268,13 +271,13 @@ const FIELDS = markdownTable(
       '`questions`',
       'where something is left out: the answer to that turn has to ask for it in one of these words, and the next turn is said only then',
     ],
-    ['`worlds`', 'server and seed of every world that the tools on offer belong to'],
+    ['`environments`', 'name and seed of every environment that the offered tools belong to'],
     [
       '`toolset`',
-      'the server of each tool on offer, and `from` where a later user turn brings it: that message tells it; servers that `chain` does not name are distractors',
+      'the environment of each offered tool, and `from` if a later user turn adds the tool: that message describes it. Environments that `chain` does not name are distractors',
     ],
     ['`chain`', 'the chain of tools that the example was made from'],
-    ['`calls`', 'per call of the messages: its server, whether it succeeded, and its place in the ground truth'],
+    ['`calls`', 'per call of the messages: its environment, whether it succeeded, and its place in the ground truth'],
     [
       '`metadata`',
       'how much the user says at first, recovery, persona, where the task has policies how they bear on it (`policy`), and where each argument can be read (`origins`)',
@@ -285,7 +288,7 @@ const FIELDS = markdownTable(
 
 const LOADING = [
   `The Parquet files hold the same records as the JSON lines (\`${recordsPath('train')}\`): scalars as columns, and
-\`messages\`, \`tools\`, \`ground_truth\`, \`facts\`, \`questions\`, \`worlds\`, \`toolset\`, \`calls\` and \`metadata\` as JSON text, since columnar structures would
+\`messages\`, \`tools\`, \`ground_truth\`, \`facts\`, \`questions\`, \`environments\`, \`toolset\`, \`calls\` and \`metadata\` as JSON text, since columnar structures would
 be padded with every argument of every tool.`,
   `\`\`\`python
 import json
@@ -306,8 +309,8 @@ def for_trl(row):
 
 examples = [for_trl(row) for row in data]  # trl: Dataset.from_list(examples, on_mixed_types="use_json")
 \`\`\``,
-  `For reinforcement learning, \`ground_truth\` is what the reward compares with, and \`worlds\` (server and seed) opens the
-worlds in the state that the calls were made in.`,
+  `For reinforcement learning, \`ground_truth\` is what the reward compares with, and \`environments\` (name and seed) opens the
+environments in the state that the calls were made in.`,
 ] as const
 
 function provenance(info: DatasetInfo): string[] {
@@ -315,7 +318,7 @@ function provenance(info: DatasetInfo): string[] {
     info.provenance.map((sentence) => `- ${sentence}`).join('\n'),
     `Nothing of BFCL or tau2-bench was used, neither tasks nor tools nor words: worlds, values and sentences are this project's
 own. Domains do coincide: seven of the eight classes of BFCL's multi-turn tasks (all but mathematics) and the airline and retail
-domains of tau2-bench have a twin among the project's twenty worlds. Part of a gain on these benchmarks may be closeness of domain; \`--held-out-worlds\` makes
+domains of tau2-bench have a twin among the project's twenty worlds. Part of a gain on these benchmarks may be closeness of domain; \`--held-out-environments\` makes
 data without some of them. The data of the paper was never published; this is
 made by its method from scratch, not derived from it. Names of people, addresses and accounts are invented.`,
     `The examples, their words and the results of the worlds are under Apache-2.0, as the program that made them.${

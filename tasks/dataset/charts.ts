@@ -25,25 +25,29 @@ export async function chartsOf(statistics: Statistics, coverage: Coverage, drops
   return Promise.all([
     distribution('turns', 'User turns per multi-turn example', 'user turns', statistics.userTurns),
     distribution('calls', 'Ground-truth calls per example', 'calls', statistics.calls),
-    chart('tools-per-world', toolsPerWorld(coverage)),
+    chart('tools-per-environment', toolsPerEnvironment(coverage)),
     chart('filter-yields', filterYields(statistics.examples, drops)),
   ])
 }
 
-const worldOf = (tool: string): string => tool.slice(0, tool.indexOf(':'))
+const environmentOf = (tool: string): string => tool.slice(0, tool.indexOf(':'))
 
 /** The worlds of some tools, each once, in their order. */
-export const worldsOf = (tools: Coverage['tools']): string[] => [...new Set(tools.map(({ tool }) => worldOf(tool)))]
+export const environmentsOf = (tools: Coverage['tools']): string[] => [
+  ...new Set(tools.map(({ tool }) => environmentOf(tool))),
+]
 
-function toolsPerWorld({ tools }: Coverage): BarChart {
-  const worlds = worldsOf(tools)
+function toolsPerEnvironment({ tools }: Coverage): BarChart {
+  const environments = environmentsOf(tools)
   const counted = (fits: (row: Coverage['tools'][number]) => boolean): number[] =>
-    worlds.map((world) => tools.filter((row) => worldOf(row.tool) === world && fits(row)).length)
+    environments.map(
+      (environment) => tools.filter((row) => environmentOf(row.tool) === environment && fits(row)).length,
+    )
   return {
     title: 'Tools per world',
     axis: '',
     unit: 'tools',
-    categories: worlds,
+    categories: environments,
     horizontal: true,
     series: [
       { name: 'in the ground truth of training', values: counted(({ examples }) => examples.train > 0) },

@@ -16,7 +16,7 @@ export interface ToolCoverage {
 export interface EdgeCoverage {
   readonly from: string
   readonly to: string
-  readonly kind: 'explicit' | 'implicit' | 'cross-world'
+  readonly kind: 'explicit' | 'implicit' | 'cross-environment'
   readonly examples: Occurrences
 }
 
@@ -45,7 +45,7 @@ export function countCoverage(catalogue: Catalogue): CoverageCounter {
   return {
     add({ split, task, exchanges }) {
       const calls = exchanges.flatMap((exchange) => exchange.calls.filter(({ truth }) => truth !== null))
-      const names = calls.map(({ server, name }) => `${server}:${name}`)
+      const names = calls.map(({ environment, name }) => `${environment}:${name}`)
       for (const name of new Set(names)) {
         const examples = tools.get(name)
         if (examples) examples[split]++
@@ -54,7 +54,8 @@ export function countCoverage(catalogue: Catalogue): CoverageCounter {
       const steps = chain.slice(1).map((to, i) => `${chain[i]}>${to}`)
       const scored = task.groundTruth.flatMap(({ after }, i) => after.map((j) => `${names[j]}>${names[i]}`))
       // A step between worlds has no prerequisite in the ground truth; the chain alone knows of it.
-      const crossed = task.groundTruth.length > 0 ? steps.filter((step) => edges.get(step)?.kind === 'cross-world') : []
+      const crossed =
+        task.groundTruth.length > 0 ? steps.filter((step) => edges.get(step)?.kind === 'cross-environment') : []
       for (const name of new Set([...scored, ...crossed])) {
         const edge = edges.get(name)
         if (edge) edge.examples[split]++

@@ -1,6 +1,12 @@
 import { type Catalogue, openSessions, type Task } from '../../rollout/episode/index.js'
-import { policyDocument, type RuleContext, ruleFor, type Session, type WorldCache } from '../../servers/kernel/index.js'
-import type { Example, TeacherCall } from './example.js'
+import {
+  domainRulesDocument,
+  type RuleContext,
+  ruleFor,
+  type SeedStateCache,
+  type Session,
+} from '../../servers/kernel/index.js'
+import type { Example, ReferenceCall } from './example.js'
 
 const HEADING = '# Policy'
 const INTRODUCTION =
@@ -10,10 +16,10 @@ const INTRODUCTION =
  * The policies of the worlds on offer, as a task's system message ends with them.
  * @returns `undefined` where none of them has a policy
  */
-export function policiesOf({ worlds }: Pick<Task, 'worlds'>, catalogue: Catalogue): string | undefined {
-  const documents = worlds.flatMap(({ server }) => {
-    const definition = catalogue.get(server)
-    return (definition && policyDocument(definition)) ?? []
+export function policiesOf({ environments }: Pick<Task, 'environments'>, catalogue: Catalogue): string | undefined {
+  const documents = environments.flatMap(({ environment }) => {
+    const definition = catalogue.get(environment)
+    return (definition && domainRulesDocument(definition)) ?? []
   })
   return documents.length === 0 ? undefined : [HEADING, INTRODUCTION, ...documents].join('\n\n')
 }
@@ -24,63 +30,72 @@ export function policiesOf({ worlds }: Pick<Task, 'worlds'>, catalogue: Catalogu
  * @returns `undefined` where nothing is
  * @throws EpisodeError `bad_task`
  */
-export function policyProblem(example: Example, catalogue: Catalogue, worlds: WorldCache): string | undefined {
-  const { task, exchanges, policy } = example
+export function domainRulesProblem(
+  example: Example,
+  catalogue: Catalogue,
+  seedStates: SeedStateCache,
+): string | undefined {
+  const { task, exchanges, domainRules } = example
   const text = policiesOf(task, catalogue)
   if (text === undefined || !task.system?.endsWith(text))
     return 'its system message does not hold the policies of its worlds'
-  const sessions = openSessions(task, catalogue, worlds)
+  const sessions = openSessions(task, catalogue, seedStates)
   const seen: unknown[] = []
   for (const [turn, { calls }] of exchanges.entries()) {
     for (const call of calls) {
-      const problem = problemOf(call, turn, example, sessions.get(call.server)!, seen)
+      const problem = problemOf(call, turn, example, sessions.get(call.environment)!, seen)
       if (problem !== undefined) return `turn ${turn}, ${call.name}: ${problem}`
-      const result = sessions.get(call.server)!.call(call.name, call.arguments)
+      const result = sessions.get(call.environment)!.call(call.name, call.arguments)
       if (result.ok) seen.push(result.output)
     }
-    if (policy === undefined || policy.role === 'abiding' || policy.turn !== turn) continue
-    const session = sessions.get(policy.call.server)
-    const { name, arguments: args } = policy.call
-    const rule = session && ruleIn(session, policy.call)
-    if (!session || rule === undefined || `${policy.call.server}:${rule.name}` !== policy.rule)
-      return `turn ${turn}: ${policy.rule} does not apply to the call`
-    if ((rule.demand === 'decline') !== (policy.role === 'declined'))
-      return `turn ${turn}: ${policy.rule} wants another answer`
+    if (domainRules === undefined || domainRules.role === 'abiding' || domainRules.turn !== turn) continue
+    const session = sessions.get(domainRules.call.environment)
+    const { name, arguments: args } = domainRules.call
+    const rule = session && ruleIn(session, domainRules.call)
+    if (!session || rule === undefined || `${domainRules.call.environment}:${rule.name}` !== domainRules.rule)
+      return `turn ${turn}: ${domainRules.rule} does not apply to the call`
+    if ((rule.demand === 'decline') !== (domainRules.role === 'declined'))
+      return `turn ${turn}: ${domainRules.rule} wants another answer`
     if (!session.fork().call(name, args).ok) return `turn ${turn}: the world itself refuses the call`
-    if (!isTold(session, policy.call, seen)) return `turn ${turn}: nothing shows that ${policy.rule} applies`
+    if (!isStated(session, domainRules.call, seen))
+      return `turn ${turn}: nothing shows that ${domainRules.rule} applies`
   }
   return undefined
 }
 
-type Called = Pick<TeacherCall, 'server' | 'name' | 'arguments'>
+type Called = Pick<ReferenceCall, 'environment' | 'name' | 'arguments'>
 
 const contextOf = (session: Session): RuleContext => ({ db: session.db, today: session.now().slice(0, 10) })
 const ruleIn = (session: Session, { name, arguments: args }: Called) =>
-  ruleFor(session.world.server, name, args, contextOf(session))
+  ruleFor(session.seedState.environment, name, args, contextOf(session))
 
 function problemOf(
-  call: TeacherCall,
+  call: ReferenceCall,
   turn: number,
-  { policy }: Example,
+  { domainRules }: Example,
   session: Session,
   seen: readonly unknown[],
 ): string | undefined {
-  if (!isTold(session, call, seen)) return 'nothing shows whether a rule applies'
+  if (!isStated(session, call, seen)) return 'nothing shows whether a rule applies'
   const rule = ruleIn(session, call)
   if (!rule) return undefined
   const isAgreed =
     rule.demand === 'confirm' &&
-    policy?.role === 'confirmed' &&
-    policy.outcome === 'agreed' &&
-    turn === policy.turn + 1 &&
-    call.name === policy.call.name &&
-    JSON.stringify(call.arguments) === JSON.stringify(policy.call.arguments)
+    domainRules?.role === 'confirmed' &&
+    domainRules.outcome === 'agreed' &&
+    turn === domainRules.turn + 1 &&
+    call.name === domainRules.call.name &&
+    JSON.stringify(call.arguments) === JSON.stringify(domainRules.call.arguments)
   return isAgreed ? undefined : `${rule.name} forbids it, or wants it confirmed first`
 }
 
 /** Whether results so far show what the rules about a tool ask of the things that a call names. */
-function isTold({ world: { server } }: Session, { name, arguments: args }: Called, seen: readonly unknown[]): boolean {
-  return (server.policy?.rules ?? [])
+function isStated(
+  { seedState: { environment } }: Session,
+  { name, arguments: args }: Called,
+  seen: readonly unknown[],
+): boolean {
+  return (environment.domainRules?.rules ?? [])
     .filter(({ tool }) => tool === name)
     .every(
       ({ sees }) =>

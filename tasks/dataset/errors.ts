@@ -19,7 +19,7 @@ export type DatasetErrorCode =
   /** An example that is to be written contradicts itself. */
   | 'bad_example'
   /** A sheet of verdicts is not filled in, or is of examples that the data set does not have. */
-  | 'bad_sheet'
+  | 'bad_form'
   /** Something stands where the data set is to be written. */
   | 'already_there'
 

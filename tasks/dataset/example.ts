@@ -25,27 +25,27 @@ export const DECLINED_OUTCOMES = ['amended', 'insisted', 'dropped'] as const
 export const CONFIRMED_OUTCOMES = ['agreed', 'amended', 'withdrawn'] as const
 
 /** How the policies of a task bear on its conversation. `abiding`: no rule applies to anything that is asked for. */
-export type PolicyRole =
+export type DomainRuleRole =
   | { readonly role: 'abiding' }
-  | (PolicyCase &
+  | (DomainRuleCase &
       (
         | { readonly role: 'declined'; readonly outcome: (typeof DECLINED_OUTCOMES)[number] }
         | { readonly role: 'confirmed'; readonly outcome: (typeof CONFIRMED_OUTCOMES)[number] }
       ))
 
 /** A rule that applies. */
-interface PolicyCase {
+interface DomainRuleCase {
   /** `banking:payment_above_400`. */
   readonly rule: string
   /** Index of the user turn in which the assistant declines or asks. */
   readonly turn: number
   /** What the user asked for in it. */
-  readonly call: Pick<TeacherCall, 'server' | 'name' | 'arguments'>
+  readonly call: Pick<ReferenceCall, 'environment' | 'name' | 'arguments'>
 }
 
 /** A call of the conversation as the teacher made it. */
-export interface TeacherCall {
-  readonly server: string
+export interface ReferenceCall {
+  readonly environment: string
   readonly name: string
   readonly arguments: Task['groundTruth'][number]['arguments']
   /** The JSON that the policy would read. */
@@ -58,7 +58,7 @@ export interface TeacherCall {
 /** One user turn and what the teacher did about it. */
 export interface Exchange {
   readonly user: string
-  readonly calls: readonly TeacherCall[]
+  readonly calls: readonly ReferenceCall[]
   /** The teacher's closing words. */
   readonly assistant: string
 }
@@ -73,12 +73,12 @@ export interface Example {
   readonly recovery: Recovery | null
   readonly persona: string
   /** Absent where the task has no policies. */
-  readonly policy?: PolicyRole
+  readonly domainRules?: DomainRuleRole
   readonly exchanges: readonly Exchange[]
   /** Per ground-truth call, where each of its arguments comes from. */
   readonly origins: readonly Readonly<Record<string, Origin>>[]
   /** Who put the user's and the assistant's words. */
-  readonly speech: 'plain' | 'natural' | 'teacher'
+  readonly speech: 'plain' | 'natural' | 'paraphrased'
 }
 
 /** Why a candidate was not kept; the data set's card reports how many each took. */
@@ -96,7 +96,7 @@ export const DROP_REASONS = [
   'provenance',
   'necessity',
   'reference',
-  'policy',
+  'domainRules',
   'solvable',
   'duplicate',
 ] as const
@@ -105,4 +105,4 @@ export type Drops = Partial<Record<DropReason, number>>
 
 /** The filters in their order, without that of policies where it took nothing, as where no task has any. */
 export const filtersOf = (drops: Drops): DropReason[] =>
-  DROP_REASONS.filter((reason) => reason !== 'policy' || drops.policy !== undefined)
+  DROP_REASONS.filter((reason) => reason !== 'domainRules' || drops.domainRules !== undefined)

@@ -25,18 +25,18 @@ const HEADING = /^(\S+) example \d+ \(\S+\), task ([0-9a-f]{64})$/m
 /**
  * The verdicts in a sheet of `readingSheet` that somebody has filled in.
  * @param where  how messages call the sheet
- * @throws DatasetError `bad_sheet`: there is no example in it, or one without a verdict or without a reason for it
+ * @throws DatasetError `bad_form`: there is no example in it, or one without a verdict or without a reason for it
  */
-export function judgementsIn(sheet: string, where: string): readonly Judgement[] {
-  const parts = sheet.replaceAll('\r\n', '\n').split(EXAMPLE).slice(1)
+export function judgementsIn(form: string, where: string): readonly Judgement[] {
+  const parts = form.replaceAll('\r\n', '\n').split(EXAMPLE).slice(1)
   if (parts.length === 0)
-    throw new DatasetError('bad_sheet', `${where}: it is no sheet of \`prove-lab dataset sample --for-reading\`.`)
+    throw new DatasetError('bad_form', `${where}: it is no sheet of \`prove-lab dataset sample --for-annotation\`.`)
   return parts.map((part, i) => judgementIn(part, `${where}, example ${i + 1}`))
 }
 
 function judgementIn(part: string, where: string): Judgement {
   const refuse = (problem: string): never => {
-    throw new DatasetError('bad_sheet', `${where}: ${problem}.`)
+    throw new DatasetError('bad_form', `${where}: ${problem}.`)
   }
   const [, kindName, task] = part.match(HEADING) ?? refuse('the line that names its task is missing')
   const kind = KINDS.find((name) => name === kindName) ?? refuse(`there are no examples of the kind ${kindName}`)

@@ -1,8 +1,8 @@
-export { readingSheet } from './annotation-form.js'
-export { addReadings } from './annotations.js'
-export { type BaselineCheck, type Baselines, baselineTable, createBaselineCheck, lengthsTold } from './baselines.js'
+export { annotationForm } from './annotation-form.js'
+export { addAnnotations } from './annotations.js'
+export { type BaselineCheck, type Baselines, baselineTable, createBaselineCheck, lengthsStated } from './baselines.js'
 export type { DatasetInfo, Outcome, SanityResult } from './dataset-info.js'
-export { policiesOf, policyProblem } from './domain-rules-kept.js'
+export { domainRulesProblem, policiesOf } from './domain-rules-kept.js'
 export { DatasetError, type DatasetErrorCode, ExampleMismatch, type MismatchCode } from './errors.js'
 export * from './example.js'
 export { renderExample, renderOverview } from './inspect.js'
@@ -20,6 +20,6 @@ export {
   RECORD_SCHEMA,
   recordOf,
 } from './record.js'
-export { wordsHeard } from './understood-words.js'
+export { wordsUnderstood } from './understood-words.js'
 export { type Verified, verifyDataset, verifyExample, verifyFile } from './verify.js'
 export { writeDataset } from './write.js'

@@ -1,8 +1,8 @@
 import Table from 'cli-table3'
 import { countOf } from '../../common/errors/index.js'
-import type { Example, Origin, TeacherCall } from './example.js'
+import type { Example, Origin, ReferenceCall } from './example.js'
 import { SPLITS } from './profile.js'
-import { countExample, KINDS, noStatistics, ofKind, ownServers, sumOf, type Tally } from './statistics.js'
+import { countExample, KINDS, noStatistics, ofKind, ownEnvironments, sumOf, type Tally } from './statistics.js'
 
 /** Columns of a terminal that texts are wrapped to. */
 const WIDTH = 100
@@ -15,19 +15,19 @@ export function renderExample(example: Example): string {
   const heading = [
     `${task.kind} example ${example.index} (${example.split}), task ${task.id}`,
     `chain: ${task.chain}`,
-    `worlds: ${task.worlds.map(({ server, seed }) => `${server} with seed ${seed}`).join(', ')}`,
+    `worlds: ${task.environments.map(({ environment, seed }) => `${environment} with seed ${seed}`).join(', ')}`,
     `information: ${example.information}, recovery: ${example.recovery ?? 'none'}, words: ${example.speech}`,
     `persona: ${example.persona}`,
-    ...policyLines(example.policy),
+    ...domainRuleLines(example.domainRules),
   ].join('\n')
   const system = task.system === undefined ? [] : [wrapped(task.system, 'system: ')]
   return printable(`${[heading, ...system, ...conversationOf(example), toolsetOf(example)].join('\n\n')}\n`)
 }
 
-function policyLines(policy: Example['policy']): string[] {
-  if (!policy) return []
-  if (policy.role === 'abiding') return ['policy: no rule applies']
-  const { role, outcome, rule, turn, call } = policy
+function domainRuleLines(domainRules: Example['domainRules']): string[] {
+  if (!domainRules) return []
+  if (domainRules.role === 'abiding') return ['policy: no rule applies']
+  const { role, outcome, rule, turn, call } = domainRules
   return [
     `policy: ${rule}, ${role} in user turn ${turn}, then ${outcome}: ${call.name} ${JSON.stringify(call.arguments)}`,
   ]
@@ -42,13 +42,13 @@ function conversationOf(example: Example): string[] {
   ])
 }
 
-function renderCall(call: TeacherCall, number: number, { origins }: Example): string {
+function renderCall(call: ReferenceCall, number: number, { origins }: Example): string {
   const place = call.truth === null ? 'failed' : `ground truth ${call.truth}`
   const { response } = call
   const shown = response.length > RESPONSE_LENGTH ? `${response.slice(0, RESPONSE_LENGTH)}…` : response
   const sources = call.truth === null ? {} : (origins[call.truth] ?? {})
   return [
-    `  call ${number} (${place}): ${call.server}:${call.name} ${JSON.stringify(call.arguments)}`,
+    `  call ${number} (${place}): ${call.environment}:${call.name} ${JSON.stringify(call.arguments)}`,
     ...Object.entries(sources).map(([argument, origin]) => `    ${argument} is from ${sourceOf(origin)}`),
     wrapped(shown, call.ok ? '    -> ' : '    failed: '),
   ].join('\n')
@@ -63,11 +63,13 @@ function sourceOf(origin: Origin): string {
 }
 
 function toolsetOf({ task, exchanges }: Example): string {
-  const own = ownServers(task)
-  const called = new Set(exchanges.flatMap(({ calls }) => calls.map(({ server, name }) => `${server}:${name}`)))
-  const lines = task.toolset.map(({ server, tool, from }) => {
-    const mark = called.has(`${server}:${tool}`) ? '*' : own.has(server) ? ' ' : '-'
-    return `  ${mark} ${server}:${tool}${from === undefined ? '' : `, from user turn ${from} on`}`
+  const own = ownEnvironments(task)
+  const called = new Set(
+    exchanges.flatMap(({ calls }) => calls.map(({ environment, name }) => `${environment}:${name}`)),
+  )
+  const lines = task.toolset.map(({ environment, tool, from }) => {
+    const mark = called.has(`${environment}:${tool}`) ? '*' : own.has(environment) ? ' ' : '-'
+    return `  ${mark} ${environment}:${tool}${from === undefined ? '' : `, from user turn ${from} on`}`
   })
   const enums = task.stripEnums ? '; the values of enums are left out' : ''
   return [`${countOf(task.toolset.length, 'tool')} on offer (* called, - distractor${enums})`, ...lines].join('\n')
@@ -120,7 +122,7 @@ export async function renderOverview(examples: AsyncIterable<Example>): Promise<
       shares('information (multi-turn)', statistics.information, multiTurn),
       shares('recovery (multi-turn)', statistics.recovery, multiTurn),
       shares('distractors (no abstentions)', statistics.distractors, sumOf(statistics.distractors)),
-      shares('world (no abstentions)', statistics.worlds, sumOf(statistics.distractors)),
+      shares('world (no abstentions)', statistics.environments, sumOf(statistics.distractors)),
     ].join('\n')}\n`,
   )
 }

@@ -9,7 +9,7 @@ import type { Split } from './profile.js'
 export const MANIFEST_FILE = 'manifest.json'
 const MAX_MANIFEST_BYTES = 1 << 20
 /** Version of the manifest's shape and of the folder's layout. */
-export const MANIFEST_SCHEMA = 1
+export const MANIFEST_SCHEMA = 2
 
 /** Split names as file names and as loaders want them, which take no hyphen. */
 export const splitFileName = (split: Split): string => split.replaceAll('-', '_')
@@ -33,7 +33,7 @@ const manifestShape = z.strictObject({
   profile: z.record(z.string(), z.unknown()),
   settings: z.record(z.string(), z.unknown()),
   /** Names of the worlds whose tools may occur, in the order of the hash below. */
-  servers: z.array(z.string().min(1).max(64)).max(256),
+  environments: z.array(z.string().min(1).max(64)).max(256),
   /** Over every tool of these worlds as it is offered (`toolsetSchemaSha256`). */
   toolset_schema_sha256: sha256,
   counts: z.strictObject({ train: ofSplit, validation: ofSplit, 'held-out': ofSplit } satisfies Record<Split, unknown>),

@@ -1,4 +1,4 @@
-import { type Catalogue, offeredAt, toldTurns, toolsetOf } from '../../rollout/episode/index.js'
+import { type Catalogue, offeredAt, statedTurns, toolsetOf } from '../../rollout/episode/index.js'
 import type { JsonSchema } from '../../servers/kernel/index.js'
 import type { Example } from './example.js'
 
@@ -27,10 +27,10 @@ export const callId = (n: number): string => `call_${n}`
  */
 export function messagesOf({ task, exchanges }: Example, catalogue: Catalogue): ChatMessage[] {
   const messages: ChatMessage[] = task.system === undefined ? [] : [{ role: 'system', content: task.system }]
-  const told = toldTurns({ turns: exchanges.map(({ user }) => user) }, toolsetOf(task, catalogue))
+  const stated = statedTurns({ turns: exchanges.map(({ user }) => user) }, toolsetOf(task, catalogue))
   let calls = 0
   for (const [turn, { calls: made, assistant }] of exchanges.entries()) {
-    messages.push({ role: 'user', content: told[turn]! })
+    messages.push({ role: 'user', content: stated[turn]! })
     for (const call of made) {
       const id = callId(calls++)
       const named = { name: call.name, arguments: JSON.stringify(call.arguments) }

@@ -7,7 +7,7 @@ const LENGTHS = [2, 3, 4, 5] as const
 /** What the profile asks for beside what came out. Shares differ where filters take some kinds more often than others. */
 export function profileTable(profile: Profile, statistics: Statistics): string {
   const multiTurn = ofKind(statistics, 'multi-turn')
-  const { userTurns, chainLengths, chainWorlds, information, recovery, distractors, ownTools } = statistics
+  const { userTurns, chainLengths, chainEnvironments, information, recovery, distractors, ownTools } = statistics
   const atLeast = (tally: Tally<number>, least: number): number =>
     [...tally].reduce((sum, [value, n]) => sum + (value >= least ? n : 0), 0)
   const weights = sumOf(new Map(profile.lengths.map((weight, i) => [i, weight])))
@@ -23,7 +23,7 @@ export function profileTable(profile: Profile, statistics: Statistics): string {
       ...LENGTHS.map((length, i) =>
         row(`chain of ${length} tools`, profile.lengths[i]! / weights, chainLengths.get(length) ?? 0, multiTurn),
       ),
-      row('chain through another world', profile.crossWorld, atLeast(chainWorlds, 2), multiTurn),
+      row('chain through another world', profile.crossEnvironment, atLeast(chainEnvironments, 2), multiTurn),
       row('a second user turn', profile.nextTurn[0], severalTurns, multiTurn),
       row('after a second, a third', profile.nextTurn[1], atLeast(userTurns, 3), severalTurns),
       row(

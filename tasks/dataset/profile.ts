@@ -13,7 +13,7 @@ export interface Profile {
   /** Weights of chain lengths 2, 3, 4 and 5. */
   readonly lengths: readonly [two: number, three: number, four: number, five: number]
   /** Share of chains that go on in another world where a value of the first feeds it. */
-  readonly crossWorld: number
+  readonly crossEnvironment: number
   /** Probability of a second and, after it, of a third user turn. */
   readonly nextTurn: readonly [second: number, third: number]
   /** How much the user says at first. The rest is `complete`. */
@@ -40,7 +40,7 @@ export interface Profile {
   /** Whether a user may name anything by its key, or only what people really call by its key. */
   readonly keys: 'spoken' | 'looked-up'
   /** Neighbouring examples that are made in the same worlds: generating those costs more than all else, and a small split has few neighbours. */
-  readonly perWorld: Readonly<Record<Split, number>>
+  readonly perEnvironment: Readonly<Record<Split, number>>
   /**
    * Rounds in which an example keeps the tool that it is about; where it gets another, tools that fewer than `least` examples call come before all
    * others.
@@ -52,7 +52,7 @@ export interface Profile {
 export const PAPER_PROFILE: Profile = {
   name: 'paper',
   lengths: [0.3, 0.35, 0.22, 0.13],
-  crossWorld: 0.08,
+  crossEnvironment: 0.08,
   nextTurn: [1, 0.5],
   information: { missing: 0.2, minimal: 0.2 },
   recovery: 0.1,
@@ -63,7 +63,7 @@ export const PAPER_PROFILE: Profile = {
   context: true,
   speech: 'natural',
   keys: 'looked-up',
-  perWorld: { train: 50, validation: 500, 'held-out': 500 },
+  perEnvironment: { train: 50, validation: 500, 'held-out': 500 },
   target: { rounds: 1, least: 2 },
 }
 
@@ -71,7 +71,7 @@ export const PAPER_PROFILE: Profile = {
 export const DEMO_PROFILE: Profile = {
   name: 'demo',
   lengths: [0.45, 0.4, 0.15, 0],
-  crossWorld: 0,
+  crossEnvironment: 0,
   nextTurn: [0.3, 0],
   information: { missing: 0, minimal: 0 },
   recovery: 0,
@@ -82,7 +82,7 @@ export const DEMO_PROFILE: Profile = {
   context: false,
   speech: 'plain',
   keys: 'spoken',
-  perWorld: { train: 50, validation: 50, 'held-out': 50 },
+  perEnvironment: { train: 50, validation: 50, 'held-out': 50 },
   target: { rounds: 3, least: 0 },
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type Catalogue, toolsetSchemaSha256 } from '../../rollout/episode/index.js'
-import type { ServerDefinition } from '../../servers/kernel/index.js'
+import type { Environment } from '../../servers/kernel/index.js'
 import { DatasetError } from './errors.js'
 import type { Example } from './example.js'
 import { type Line, linesOf } from './jsonl-lines.js'
@@ -81,23 +81,23 @@ function checkTools(folder: string, manifest: Manifest, catalogue: Catalogue): v
   const refuse = (problem: string, what = advice): never => {
     throw new DatasetError('other_tools', `${folder}: ${problem}. ${what}`)
   }
-  const servers = manifest.servers.map(
+  const environments = manifest.environments.map(
     (name) =>
       catalogue.get(name) ??
       refuse(
         `there is no world ${name} here`,
-        `If it is not of this project, name its folder with --worlds. ${advice}`,
+        `If it is not of this project, name its folder with --environments. ${advice}`,
       ),
   )
-  const sha256 = toolsetSchemaSha256(servers)
+  const sha256 = toolsetSchemaSha256(environments)
   if (sha256 !== manifest.toolset_schema_sha256)
     refuse(
-      `its worlds offer tools of the schema ${manifest.toolset_schema_sha256}, and here it is ${sha256}${ownCode(servers)}`,
+      `its worlds offer tools of the schema ${manifest.toolset_schema_sha256}, and here it is ${sha256}${ownCode(environments)}`,
     )
 }
 
 /** What else may be different. */
-function ownCode(servers: readonly ServerDefinition[]): string {
-  const own = servers.filter(({ codeSha256 }) => codeSha256 !== undefined).map(({ name }) => name)
+function ownCode(environments: readonly Environment[]): string {
+  const own = environments.filter(({ codeSha256 }) => codeSha256 !== undefined).map(({ name }) => name)
   return own.length === 0 ? '' : `, which the code of ${own.join(', ')} is part of`
 }

@@ -5,24 +5,24 @@ import {
   EpisodeError,
   parseTask,
   type Task,
-  wordsOfTold,
+  wordsOfStated,
 } from '../../rollout/episode/index.js'
 import type { JsonObject } from '../../rollout/reward/index.js'
 import { DatasetError } from './errors.js'
 import {
   CONFIRMED_OUTCOMES,
   DECLINED_OUTCOMES,
+  type DomainRuleRole,
   type Example,
   type Exchange,
   type Origin,
-  type PolicyRole,
-  type TeacherCall,
+  type ReferenceCall,
 } from './example.js'
 import { type ChatMessage, callId, messagesOf, toolSchemasOf } from './messages.js'
 import { SPLITS } from './profile.js'
 
 /** Version of the record's shape. A reader refuses every other. */
-export const RECORD_SCHEMA = 1
+export const RECORD_SCHEMA = 2
 
 /** Bounds of a record; the largest that the paper's profile makes stay below a tenth of them. */
 export const RECORD_LIMITS = {
@@ -61,15 +61,15 @@ const originShape = z.strictObject({
   said: z.strictObject({ turn: count, at: count, words: text }).optional(),
 })
 
-const policyCase = {
+const domainRuleCase = {
   rule: z.string().min(1).max(129),
   turn: count,
-  call: z.strictObject({ server: name, name, arguments: text }),
+  call: z.strictObject({ environment: name, name, arguments: text }),
 }
-const policyShape = z.discriminatedUnion('role', [
+const domainRulesShape = z.discriminatedUnion('role', [
   z.strictObject({ role: z.literal('abiding') }),
-  z.strictObject({ role: z.literal('declined'), outcome: z.enum(DECLINED_OUTCOMES), ...policyCase }),
-  z.strictObject({ role: z.literal('confirmed'), outcome: z.enum(CONFIRMED_OUTCOMES), ...policyCase }),
+  z.strictObject({ role: z.literal('declined'), outcome: z.enum(DECLINED_OUTCOMES), ...domainRuleCase }),
+  z.strictObject({ role: z.literal('confirmed'), outcome: z.enum(CONFIRMED_OUTCOMES), ...domainRuleCase }),
 ])
 
 /**
@@ -94,7 +94,7 @@ const recordShape = z.strictObject({
     )
     .max(64),
   ground_truth: z.array(z.strictObject({ name, arguments: text, after: z.array(count).max(16), turn: count })).max(16),
-  worlds: z.array(z.strictObject({ server: name, seed: z.int() })).max(20),
+  environments: z.array(z.strictObject({ environment: name, seed: z.int() })).max(20),
   /** What the answers to the user's turns must tell. */
   facts: z
     .array(z.strictObject({ turn: count, value: text }))
@@ -106,20 +106,20 @@ const recordShape = z.strictObject({
     .max(256)
     .default([]),
   /** The server of each of `tools`, and of those that come later the user turn that brings and tells them. */
-  toolset: z.array(z.strictObject({ server: name, tool: name, from: count.optional() })).max(64),
+  toolset: z.array(z.strictObject({ environment: name, tool: name, from: count.optional() })).max(64),
   strip_enums: z.boolean(),
   chain: z.string().max(400),
   /** Per call of the messages, in order. `truth` is an index into `ground_truth`, `null` for a call that failed. */
   calls: z
-    .array(z.strictObject({ server: name, ok: z.boolean(), truth: count.nullable() }))
+    .array(z.strictObject({ environment: name, ok: z.boolean(), truth: count.nullable() }))
     .max(RECORD_LIMITS.messages),
   metadata: z.strictObject({
     information: z.enum(['complete', 'missing', 'minimal']),
     recovery: z.enum(['corrected', 'other-tool', 'gave-up']).nullable(),
     persona: text,
     /** Of a task with policies: how they bear on it. */
-    policy: policyShape.optional(),
-    speech: z.enum(['plain', 'natural', 'teacher']),
+    domain_rules: domainRulesShape.optional(),
+    speech: z.enum(['plain', 'natural', 'paraphrased']),
     origins: z.array(originShape).max(1024),
   }),
 })
@@ -162,18 +162,22 @@ export function recordOf(example: Example, catalogue: Catalogue): DatasetRecord 
       after,
       turn,
     })),
-    worlds: task.worlds.map(({ server, seed }) => ({ server, seed })),
+    environments: task.environments.map(({ environment, seed }) => ({ environment, seed })),
     facts: (task.facts ?? []).map(({ turn, value }) => ({ turn, value })),
     questions: (task.questions ?? []).map(({ turn, words }) => ({ turn, words: [...words] })),
-    toolset: task.toolset.map(({ server, tool, from }) => ({ server, tool, ...(from === undefined ? {} : { from }) })),
+    toolset: task.toolset.map(({ environment, tool, from }) => ({
+      environment,
+      tool,
+      ...(from === undefined ? {} : { from }),
+    })),
     strip_enums: task.stripEnums === true,
     chain: task.chain,
-    calls: exchanges.flatMap(({ calls }) => calls.map(({ server, ok, truth }) => ({ server, ok, truth }))),
+    calls: exchanges.flatMap(({ calls }) => calls.map(({ environment, ok, truth }) => ({ environment, ok, truth }))),
     metadata: {
       information: example.information,
       recovery: example.recovery,
       persona: example.persona,
-      ...(example.policy ? { policy: flatPolicy(example.policy) } : {}),
+      ...(example.domainRules ? { domain_rules: flatDomainRules(example.domainRules) } : {}),
       speech: example.speech,
       origins: origins.flatMap((fields, call) =>
         Object.entries(fields).map(([argument, origin]) => ({ call, argument, ...flatOrigin(origin) })),
@@ -182,15 +186,15 @@ export function recordOf(example: Example, catalogue: Catalogue): DatasetRecord 
   }
 }
 
-function flatPolicy(policy: PolicyRole): z.output<typeof policyShape> {
-  if (policy.role === 'abiding') return policy
-  const { server, name, arguments: args } = policy.call
-  return { ...policy, call: { server, name, arguments: JSON.stringify(args) } }
+function flatDomainRules(domainRules: DomainRuleRole): z.output<typeof domainRulesShape> {
+  if (domainRules.role === 'abiding') return domainRules
+  const { environment, name, arguments: args } = domainRules.call
+  return { ...domainRules, call: { environment, name, arguments: JSON.stringify(args) } }
 }
 
-function readPolicy(policy: z.output<typeof policyShape>, refuse: Refuse): PolicyRole {
-  if (policy.role === 'abiding') return policy
-  return { ...policy, call: { ...policy.call, arguments: readArguments(policy.call.arguments, refuse) } }
+function readDomainRules(domainRules: z.output<typeof domainRulesShape>, refuse: Refuse): DomainRuleRole {
+  if (domainRules.role === 'abiding') return domainRules
+  return { ...domainRules, call: { ...domainRules.call, arguments: readArguments(domainRules.call.arguments, refuse) } }
 }
 
 function flatOrigin(origin: Origin): Pick<z.output<typeof originShape>, 'from' | 'at' | 'phrase' | 'said'> {
@@ -230,7 +234,7 @@ export function exampleOfRecord(record: DatasetRecord, where: string): Example {
     throw damaged(where, problem)
   }
   const { system, exchanges } = readMessages(record, refuse)
-  const { information, recovery, persona, policy, speech, origins } = record.metadata
+  const { information, recovery, persona, domain_rules: domainRules, speech, origins } = record.metadata
   return {
     index: record.index,
     split: record.split,
@@ -238,7 +242,7 @@ export function exampleOfRecord(record: DatasetRecord, where: string): Example {
     information,
     recovery,
     persona,
-    ...(policy ? { policy: readPolicy(policy, refuse) } : {}),
+    ...(domainRules ? { domainRules: readDomainRules(domainRules, refuse) } : {}),
     exchanges,
     origins: readOrigins(origins, record.ground_truth.length, refuse),
     speech,
@@ -262,7 +266,7 @@ function readMessages(record: DatasetRecord, refuse: Refuse): { system: string |
   while (at < messages.length) {
     const user = messages[at++]!
     if (user.role !== 'user') return unexpected()
-    const calls: TeacherCall[] = []
+    const calls: ReferenceCall[] = []
     for (let next = messages[at]; next?.role === 'assistant' && next.content === null; next = messages[at]) {
       const response = messages[at + 1]
       const [call] = next.tool_calls
@@ -278,7 +282,7 @@ function readMessages(record: DatasetRecord, refuse: Refuse): { system: string |
     }
     const closing = messages[at++]
     if (closing?.role !== 'assistant' || closing.content === null) return unexpected()
-    const words = bringsTools(record) ? wordsOfTold(user.content) : user.content
+    const words = bringsTools(record) ? wordsOfStated(user.content) : user.content
     exchanges.push({ user: words, calls, assistant: closing.content })
   }
   if (made !== record.calls.length) refuse(`the messages make ${made} calls and there are ${record.calls.length}`)
@@ -294,7 +298,7 @@ function readTask(
   const task = {
     id: record.id,
     kind: record.kind,
-    worlds: record.worlds,
+    environments: record.environments,
     toolset: record.toolset,
     ...(record.strip_enums ? { stripEnums: true } : {}),
     ...(system === undefined ? {} : { system }),

@@ -1,5 +1,5 @@
 import { offeredAt, type Task } from '../../rollout/episode/index.js'
-import type { Example, Information, PolicyRole, Recovery } from './example.js'
+import type { DomainRuleRole, Example, Information, Recovery } from './example.js'
 import { type Kind, SPLITS, type Split } from './profile.js'
 
 export const KINDS: readonly Kind[] = ['multi-turn', 'clarification', 'abstention']
@@ -18,18 +18,18 @@ export interface Statistics {
   readonly chainLengths: Tally<number>
   /** Ground-truth calls per example. */
   readonly calls: Tally<number>
-  readonly chainWorlds: Tally<number>
+  readonly chainEnvironments: Tally<number>
   readonly information: Tally<Information>
   readonly recovery: Tally<Recovery>
   /** Of all examples with policies, how these bear on them: `declined, amended`. */
-  readonly policies: Tally<string>
+  readonly domainRules: Tally<string>
   /** Of the clarification examples, those whose chain needs a tool that is not on offer. */
   missingFunction: number
   readonly ownTools: Tally<number>
   readonly distractors: Tally<number>
   strippedEnums: number
   /** Examples whose chain runs through the world, abstentions apart. */
-  readonly worlds: Tally<string>
+  readonly environments: Tally<string>
   readonly personas: Set<string>
 }
 
@@ -40,47 +40,47 @@ export function noStatistics(): Statistics {
     userTurns: new Map(),
     chainLengths: new Map(),
     calls: new Map(),
-    chainWorlds: new Map(),
+    chainEnvironments: new Map(),
     information: new Map(),
     recovery: new Map(),
-    policies: new Map(),
+    domainRules: new Map(),
     missingFunction: 0,
     ownTools: new Map(),
     distractors: new Map(),
     strippedEnums: 0,
-    worlds: new Map(),
+    environments: new Map(),
     personas: new Set(),
   }
 }
 
 export function countExample(statistics: Statistics, { split, task, exchanges, ...example }: Example): void {
-  const own = ownServers(task)
+  const own = ownEnvironments(task)
   const chain = toolsOfChain(task.chain)
-  const isOwn = (tool: Task['toolset'][number]): boolean => own.has(tool.server)
+  const isOwn = (tool: Task['toolset'][number]): boolean => own.has(tool.environment)
   statistics.examples++
   count(statistics.kinds.get(split)!, task.kind)
   count(statistics.calls, task.groundTruth.length)
   if (task.stripEnums) statistics.strippedEnums++
   statistics.personas.add(example.persona)
-  if (example.policy) count(statistics.policies, policyName(example.policy))
+  if (example.domainRules) count(statistics.domainRules, domainRulesName(example.domainRules))
   if (task.kind !== 'abstention') {
     count(statistics.ownTools, task.toolset.filter(isOwn).length)
     count(statistics.distractors, task.toolset.filter((tool) => !isOwn(tool)).length)
-    for (const world of own) count(statistics.worlds, world)
+    for (const environment of own) count(statistics.environments, environment)
   }
   if (task.kind === 'multi-turn') {
     count(statistics.userTurns, exchanges.length)
     count(statistics.chainLengths, chain.length)
-    count(statistics.chainWorlds, own.size)
+    count(statistics.chainEnvironments, own.size)
     count(statistics.information, example.information)
     if (example.recovery !== null) count(statistics.recovery, example.recovery)
   }
-  const offered = new Set(offeredAt(task.toolset, 0).map(({ server, tool }) => `${server}:${tool}`))
+  const offered = new Set(offeredAt(task.toolset, 0).map(({ environment, tool }) => `${environment}:${tool}`))
   if (task.kind === 'clarification' && chain.some((name) => !offered.has(name))) statistics.missingFunction++
 }
 
-const policyName = (policy: PolicyRole): string =>
-  policy.role === 'abiding' ? policy.role : `${policy.role}, ${policy.outcome}`
+const domainRulesName = (domainRules: DomainRuleRole): string =>
+  domainRules.role === 'abiding' ? domainRules.role : `${domainRules.role}, ${domainRules.outcome}`
 
 export function count<T>(tally: Tally<T>, value: T): void {
   tally.set(value, (tally.get(value) ?? 0) + 1)
@@ -94,15 +94,15 @@ export const ofKind = ({ kinds }: Statistics, kind: Kind): number =>
 
 /** `server:tool` for each tool of a chain's name, in which a server is written only where it changes. */
 export function toolsOfChain(chain: string): string[] {
-  let server = ''
+  let environment = ''
   return chain.split('>').map((step) => {
     const colon = step.indexOf(':')
-    if (colon >= 0) server = step.slice(0, colon)
-    return `${server}:${step.slice(colon + 1)}`
+    if (colon >= 0) environment = step.slice(0, colon)
+    return `${environment}:${step.slice(colon + 1)}`
   })
 }
 
 /** The worlds that a task is about: those of its chain. The others on offer are distractors. */
-export function ownServers({ chain }: Pick<Task, 'chain'>): ReadonlySet<string> {
+export function ownEnvironments({ chain }: Pick<Task, 'chain'>): ReadonlySet<string> {
   return new Set(toolsOfChain(chain).map((name) => name.slice(0, name.indexOf(':'))))
 }

@@ -1,9 +1,9 @@
 import { exampleOf, type RoutedTool } from '../../rollout/episode/index.js'
-import { type HeardWords, hearWords, type LoggedCall, type Saying } from '../../rollout/reward/index.js'
+import { type LoggedCall, type Saying, type UnderstoodWords, understoodWords } from '../../rollout/reward/index.js'
 import type { Example } from './example.js'
 
 /** What a user hears of an example's own conversation, as the reward `outcome` would. @param offered  the task's tools */
-export function wordsHeard({ task, exchanges }: Example, offered: readonly RoutedTool[]): HeardWords {
+export function wordsUnderstood({ task, exchanges }: Example, offered: readonly RoutedTool[]): UnderstoodWords {
   const log: LoggedCall[] = []
   const results: string[] = []
   const said: Saying[] = []
@@ -14,5 +14,5 @@ export function wordsHeard({ task, exchanges }: Example, offered: readonly Route
     }
     said.push({ turn, calls: log.length, isAnswer: true, text: assistant })
   }
-  return hearWords(exampleOf(task, offered), log, { results, said })
+  return understoodWords(exampleOf(task, offered), log, { results, said })
 }

@@ -24,18 +24,18 @@ import {
 import {
   connectInProcess,
   type McpConnection,
+  type SeedStateCache,
   type Session,
   takesArguments,
-  type WorldCache,
 } from '../../servers/kernel/index.js'
-import { policyProblem } from './domain-rules-kept.js'
+import { domainRulesProblem } from './domain-rules-kept.js'
 import { ExampleMismatch, type MismatchCode } from './errors.js'
-import type { Example, TeacherCall } from './example.js'
+import type { Example, ReferenceCall } from './example.js'
 import { checkFile, parquetPath, recordsPath } from './manifest.js'
 import { SPLITS } from './profile.js'
 import { type Dataset, readExamples } from './read.js'
 import { lineOf, recordOf } from './record.js'
-import { wordsHeard } from './understood-words.js'
+import { wordsUnderstood } from './understood-words.js'
 
 /** Characters of a difference that a message shows. */
 const EXCERPT = 160
@@ -49,7 +49,7 @@ const EXCERPT = 160
 export async function verifyExample(
   example: Example,
   catalogue: Catalogue,
-  worlds: WorldCache,
+  seedStates: SeedStateCache,
   signal: AbortSignal,
 ): Promise<void> {
   const { task } = example
@@ -59,7 +59,7 @@ export async function verifyExample(
   checkTurns(example, refuse)
   checkGroundTruth(example, refuse)
   const offered = ofTask(() => toolsetOf(task, catalogue), refuse)
-  const sessions = ofTask(() => openSessions(task, catalogue, worlds), refuse)
+  const sessions = ofTask(() => openSessions(task, catalogue, seedStates), refuse)
   const connections = new Map<string, McpConnection>()
   try {
     const log: LoggedCall[] = []
@@ -77,11 +77,11 @@ export async function verifyExample(
       }
       said.push({ turn, calls: log.length, isAnswer: true, text: closingOf(task, turn) })
     }
-    const expected = ofTask(() => statesAtEnd(task, catalogue, worlds), refuse)
+    const expected = ofTask(() => statesAtEnd(task, catalogue, seedStates), refuse)
     const states = digestsOf(expected, hashesOf(sessions))
     checkReward(task, offered, log, { states, turns, results, said }, refuse)
     checkWords(example, offered, refuse)
-    checkPolicy(example, catalogue, worlds, refuse)
+    checkDomainRules(example, catalogue, seedStates, refuse)
   } finally {
     await Promise.all([...connections.values()].map((connection) => connection.close()))
   }
@@ -145,19 +145,19 @@ interface Replay {
 }
 
 async function replay(
-  call: TeacherCall,
+  call: ReferenceCall,
   number: number,
   { offered, sessions, connections }: Replay,
   refuse: Refuse,
   signal: AbortSignal,
 ): Promise<void> {
-  const tool = offered.find(({ name, server }) => name === call.name && server === call.server)
+  const tool = offered.find(({ name, environment }) => name === call.name && environment === call.environment)
   if (!tool || !takesArguments(tool, call.arguments))
-    return refuse('bad_task', `call ${number}: ${call.server} does not offer ${call.name} with these arguments`)
-  let connection = connections.get(call.server)
+    return refuse('bad_task', `call ${number}: ${call.environment} does not offer ${call.name} with these arguments`)
+  let connection = connections.get(call.environment)
   if (!connection) {
-    connection = await connectInProcess(sessions.get(call.server)!)
-    connections.set(call.server, connection)
+    connection = await connectInProcess(sessions.get(call.environment)!)
+    connections.set(call.environment, connection)
   }
   const { ok, text } = await connection.callTool(call.name, { ...call.arguments }, signal)
   if (text !== call.response)
@@ -166,15 +166,15 @@ async function replay(
 }
 
 /** In a task with policies the teacher keeps to them. */
-function checkPolicy(example: Example, catalogue: Catalogue, worlds: WorldCache, refuse: Refuse): void {
-  const problem = example.policy && policyProblem(example, catalogue, worlds)
+function checkDomainRules(example: Example, catalogue: Catalogue, seedStates: SeedStateCache, refuse: Refuse): void {
+  const problem = example.domainRules && domainRulesProblem(example, catalogue, seedStates)
   if (problem !== undefined) refuse('other_policy', problem)
 }
 
 /** The teacher's own words tell what is to be told, and nothing that neither user nor world gave. */
 function checkWords(example: Example, offered: readonly RoutedTool[], refuse: Refuse): void {
-  const { told, invented } = wordsHeard(example, offered)
-  if (told < 1) refuse('other_words', `the answers tell ${Math.round(100 * told)} % of what they should`)
+  const { stated, invented } = wordsUnderstood(example, offered)
+  if (stated < 1) refuse('other_words', `the answers tell ${Math.round(100 * stated)} % of what they should`)
   if (invented.size > 0)
     refuse('other_words', `the answers hold what nobody gave: ${[...invented].join(', ').slice(0, 200)}`)
 }
@@ -221,13 +221,13 @@ export interface Verified {
 export async function verifyFile(
   path: string,
   catalogue: Catalogue,
-  worlds: WorldCache,
+  seedStates: SeedStateCache,
   signal: AbortSignal,
 ): Promise<Verified> {
   let [examples, calls] = [0, 0]
   for await (const { example, line } of readExamples(path, signal)) {
     try {
-      await verifyExample(example, catalogue, worlds, signal)
+      await verifyExample(example, catalogue, seedStates, signal)
       const written = lineOf(recordOf(example, catalogue))
       if (written !== line.text)
         throw new ExampleMismatch('other_record', example.task.id, difference(written, line.text))
@@ -248,13 +248,13 @@ export async function verifyFile(
 export async function verifyDataset(
   { folder, manifest }: Dataset,
   catalogue: Catalogue,
-  worlds: WorldCache,
+  seedStates: SeedStateCache,
   signal: AbortSignal,
 ): Promise<Verified> {
   let [examples, calls] = [0, 0]
   for (const split of SPLITS) await checkFile(folder, manifest, parquetPath(split), signal)
   for (const split of SPLITS) {
-    const verified = await verifyFile(join(folder, recordsPath(split)), catalogue, worlds, signal)
+    const verified = await verifyFile(join(folder, recordsPath(split)), catalogue, seedStates, signal)
     examples += verified.examples
     calls += verified.calls
   }

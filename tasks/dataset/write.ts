@@ -102,7 +102,7 @@ async function fill(
     seed: info.seed,
     profile: { ...info.profile },
     settings: { ...info.settings },
-    servers: [...catalogue.keys()],
+    environments: [...catalogue.keys()],
     toolset_schema_sha256: toolsetSchemaSha256([...catalogue.values()]),
     counts: countsOf(statistics),
     drops: { ...outcome.drops },

@@ -1,10 +1,10 @@
 export * from './making/recipe.js'
 export {
-  createTeacher,
+  createParaphraser,
+  type Paraphraser,
+  ParaphraserError,
+  type ParaphraserReport,
   rephraseAll,
-  type Teacher,
-  TeacherError,
-  type TeacherReport,
 } from './paraphraser/index.js'
 export { type Composition, compositionOf, PAPER_COMPOSITION, SPLIT_SHARES } from './production/assignments.js'
 export * from './production/finished-batches.js'

@@ -7,11 +7,11 @@ import { readTaskSet } from '../../coordinator/settings/task-set.js'
 import { canaryPrompts } from '../../coordinator/versions/canary.js'
 import { openTokenizer } from '../../rollout/engine/index.js'
 import {
-  createStage,
+  createEpisodeRuntime,
   DEFAULT_LIMITS,
   DEFAULT_RULES,
+  type EpisodeRuntime,
   rulesNamed,
-  type Stage,
   type Task,
 } from '../../rollout/episode/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
@@ -52,7 +52,7 @@ export interface ArenaRun {
   /** The base with noise on its weights. */
   readonly noisyModel: string
   readonly tasks: readonly Task[]
-  readonly stage: Stage
+  readonly runtime: EpisodeRuntime
   close(): Promise<void>
 }
 
@@ -70,19 +70,19 @@ export async function startArenaRun(calibration: string): Promise<ArenaRun> {
     const dataset = join(folder, 'tasks')
     await writeDemoTasks(dataset, TASKS, 1)
     const { tasks } = await readTaskSet(dataset, 'train')
-    const stage = createStage(CATALOGUE.values(), tokenizer, rulesNamed(DEFAULT_RULES))
+    const runtime = createEpisodeRuntime(CATALOGUE.values(), tokenizer, rulesNamed(DEFAULT_RULES))
     const dataDir = join(folder, 'coordinator')
     const baseSha256 = createHash('sha256')
       .update(await readFile(model))
       .digest('hex')
-    await mkdir(join(dataDir, 'spool'), { recursive: true })
-    const canaries = canaryPrompts(tasks, stage, LIMITS_OF_RUN)
+    await mkdir(join(dataDir, 'jobs'), { recursive: true })
+    const canaries = canaryPrompts(tasks, runtime, LIMITS_OF_RUN)
     const settings = join(folder, 'trainer.json')
     await writeFile(
       settings,
       JSON.stringify({ schema: 1, baseSha256, baseModel: { name: NAME }, canaries, lora: LORA }),
     )
-    await makeModels(model, folder, join(dataDir, 'spool'), settings)
+    await makeModels(model, folder, join(dataDir, 'jobs'), settings)
     const config = join(folder, 'run.yaml')
     await writeFile(config, stringify(runYaml(model, calibration)))
     const coordinator = machine.start('coordinator', ['start', '--config', config, '--json', '--no-dry-run'])
@@ -98,7 +98,7 @@ export async function startArenaRun(calibration: string): Promise<ArenaRun> {
       baseSha256,
       noisyModel: join(folder, 'noisy.gguf'),
       tasks,
-      stage,
+      runtime,
       close,
     }
   } catch (error) {
@@ -126,12 +126,12 @@ const runYaml = (model: string, calibration: string): object => ({
   trainer: { settings: { lora: LORA, optimizer: { lr: LEARNING_RATE, warmupSteps: 0 } } },
 })
 
-async function makeModels(model: string, folder: string, spool: string, settings: string): Promise<void> {
+async function makeModels(model: string, folder: string, jobs: string, settings: string): Promise<void> {
   const sizes = ['--noise', String(NOISE), '--adapter-size', String(ADAPTER_SIZE)]
   const script = join(checkout, 'test', 'attackers', 'models.py')
   await execa(
     join(checkout, '.venv', 'bin', 'python'),
-    [script, model, folder, ...sizes, '--spool', spool, '--config', settings],
+    [script, model, folder, ...sizes, '--jobs', jobs, '--config', settings],
     { env: { PYTHONPATH: join(checkout, 'coordinator', 'trainer') }, timeout: PATIENCE_MS },
   )
 }

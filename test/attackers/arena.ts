@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { generateKeyPairFromSeed } from '@libp2p/crypto/keys'
 import type { PrivateKey } from '@libp2p/interface'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
-import { RunFold } from '../../coordinator/ledger/run-reducer.js'
+import { RunReducer } from '../../coordinator/ledger/run-reducer.js'
 import type { Lease } from '../../proto/index.js'
 import { type Engine, type EngineProcess, openEngine } from '../../rollout/engine/index.js'
-import { parseTask, type Rollout, runGroup, type Stage, type Task } from '../../rollout/episode/index.js'
+import { type EpisodeRuntime, parseTask, type Rollout, runGroup, type Task } from '../../rollout/episode/index.js'
 import { TransportError } from '../../swarm/index.js'
 import { patience } from '../support/patience.js'
 import { type ArenaRun, GROUP_SIZE, LIMITS_OF_RUN, startArenaRun } from './arena-run.js'
@@ -28,11 +28,11 @@ export interface Outcome {
 /** Where attacks are carried out: a run with its coordinator, one engine for everybody, and honest volunteers. */
 export interface Arena {
   readonly run: ArenaRun
-  readonly stage: Stage
+  readonly runtime: EpisodeRuntime
   readonly policies: Policies
   readonly honest: HonestCrowd
   /** All that the coordinator has recorded so far. */
-  state(): RunFold
+  state(): RunReducer
   /** A fresh private key, the same for the same seed of the arena. */
   newKey(): Promise<PrivateKey>
   /** A participant that the coordinator knows; the caller closes it. */
@@ -66,7 +66,7 @@ export interface ArenaOptions {
 
 export async function openArena({ seed, calibration }: ArenaOptions): Promise<Arena> {
   const run = await startArenaRun(calibration)
-  const { coordinator, stage } = run
+  const { coordinator, runtime } = run
   const cleanUps: (() => Promise<unknown>)[] = [() => run.close()]
   const close = async (): Promise<void> => {
     for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
@@ -82,7 +82,7 @@ export async function openArena({ seed, calibration }: ArenaOptions): Promise<Ar
       modelPath: run.model,
       threads: 1,
       contextSize: LIMITS_OF_RUN.maxRolloutTokens,
-      lanes: GROUP_SIZE,
+      slots: GROUP_SIZE,
       gpu: false,
     })
     cleanUps.push(() => engine.close())
@@ -91,9 +91,9 @@ export async function openArena({ seed, calibration }: ArenaOptions): Promise<Ar
     const policies = await openPolicies(observer.host, join(run.machine.folder, 'blobs'))
     cleanUps.push(() => policies.close())
 
-    const folded = new RunFold()
+    const folded = new RunReducer()
     let read = 0
-    const state = (): RunFold => {
+    const state = (): RunReducer => {
       for (; read < coordinator.lines.length; read++) {
         const line = coordinator.lines[read]!
         if (line.type === 'event') folded.apply(line.event as RunEvent)
@@ -137,7 +137,7 @@ export async function openArena({ seed, calibration }: ArenaOptions): Promise<Ar
 
     const arena: Arena = {
       run,
-      stage,
+      runtime,
       policies,
       honest: createHonestCrowd(() => arena),
       state,
@@ -165,7 +165,7 @@ export async function openArena({ seed, calibration }: ArenaOptions): Promise<Ar
       },
       async rollouts({ task, seed: leaseSeed, policy }, signal) {
         const sampler = await arena.engine(policy, signal)
-        return runGroup(task, GROUP_SIZE, leaseSeed, sampler, stage, LIMITS_OF_RUN, signal)
+        return runGroup(task, GROUP_SIZE, leaseSeed, sampler, runtime, LIMITS_OF_RUN, signal)
       },
       async handOver({ node }, { leaseId, sealed }) {
         try {

@@ -4,7 +4,7 @@ import { generateKeyPairFromSeed } from '@libp2p/crypto/keys'
 import type { GroupBody, Lease } from '../../proto/index.js'
 import type { Tokenizer } from '../../rollout/engine/index.js'
 import {
-  createStage,
+  createEpisodeRuntime,
   DEFAULT_RULES,
   parseTask,
   type Rollout,
@@ -110,17 +110,19 @@ function flipped(bytes: Uint8Array, part: Uint8Array): Uint8Array {
 }
 
 /** @param tasks  a file with a task in each line; the first is played */
-export async function makeExhibits(tasks: string, tokenizer: Tokenizer, signal: AbortSignal): Promise<object[]> {
+export async function makeAttackGroups(tasks: string, tokenizer: Tokenizer, signal: AbortSignal): Promise<object[]> {
   const task = parseTask(JSON.parse((await readFile(tasks, 'utf8')).split('\n')[0]!))
-  const stage = createStage(CATALOGUE.values(), tokenizer, rulesNamed(DEFAULT_RULES))
+  const runtime = createEpisodeRuntime(CATALOGUE.values(), tokenizer, rulesNamed(DEFAULT_RULES))
   const key = await generateKeyPairFromSeed('Ed25519', createHash('sha256').update('exhibits').digest())
   const lease = { leaseId: HEX('lease').slice(0, 32), taskId: task.id, policyId: HEX('policy') } as Lease
-  const all = await scriptedGroup({ stage } as Arena, { task } as Work, signal)
+  const all = await scriptedGroup({ runtime } as Arena, { task } as Work, signal)
   const rollouts = ROLLOUTS.map((i) => all[i]!)
-  return Promise.all(LIES.map((told) => exhibitOf(told, { task, lease, key, rollouts, reward: stage.reward.name })))
+  return Promise.all(
+    LIES.map((stated) => attackGroupOf(stated, { task, lease, key, rollouts, reward: runtime.reward.name })),
+  )
 }
 
-async function exhibitOf(
+async function attackGroupOf(
   { title, about, caught, forgery = {}, onTheWay = (group) => group }: Lie,
   {
     task,

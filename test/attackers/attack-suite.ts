@@ -5,7 +5,7 @@ import { copiedGroup, frontRunning } from './attacks/copied-group.js'
 import { corruptedChunks } from './attacks/corrupted-chunks.js'
 import { dodgedAudits } from './attacks/dodged-audits.js'
 import { editedArguments } from './attacks/edited-arguments.js'
-import { falseFlat } from './attacks/false-flat.js'
+import { falseZeroVariance } from './attacks/false-flat.js'
 import { flood } from './attacks/flood.js'
 import { forgedLogprobs } from './attacks/forged-logprobs.js'
 import { forgedResults } from './attacks/forged-results.js'
@@ -36,7 +36,7 @@ import { wrongPrompt } from './attacks/wrong-prompt.js'
 import { wrongTemperature } from './attacks/wrong-temperature.js'
 
 /** Every attack, in the order in which they are carried out: that with a stale adapter when others have brought about a second version. */
-export const ZOO: readonly Attack[] = [
+export const ATTACKS: readonly Attack[] = [
   flood,
   oversize,
   malformed,
@@ -47,7 +47,7 @@ export const ZOO: readonly Attack[] = [
   wrongPrompt,
   poisonedNumbers,
   lengthBombs,
-  falseFlat,
+  falseZeroVariance,
   taskPicking,
   leaseHoarding,
   dodgedAudits,

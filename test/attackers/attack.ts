@@ -1,5 +1,5 @@
 import { isRefusalCode } from '../../proto/index.js'
-import { stageOf as judgingStageOf } from '../../rollout/verification/index.js'
+import { checkOf as judgingStageOf } from '../../rollout/verification/index.js'
 import type { Arena } from './arena.js'
 
 /** Where an attack is stopped: a stage of the judging table, the lease desk, the batches, the network, or the volunteer. */
@@ -33,5 +33,5 @@ export interface Attack {
 }
 
 /** The stage at which a group is refused with this code; what no stage says is said of the announcement. */
-export const stageOf = (code: string): Place =>
+export const checkOf = (code: string): Place =>
   `${(isRefusalCode(code) ? judgingStageOf(code)?.number : undefined) ?? 0}`

@@ -7,7 +7,7 @@ export interface AttackResult {
   readonly tries: number
   readonly caught: number
   /** Where it was stopped, in the order of the judging table. */
-  readonly stage: string
+  readonly check: string
   /** Mean CPU time per try. */
   readonly costMs: number
 }
@@ -62,7 +62,7 @@ function summary({ name, provable }: Attack, attempts: readonly Attempt[]): Atta
     provable,
     tries: attempts.length,
     caught: attempts.filter(({ caught }) => caught).length,
-    stage: places.join(', '),
+    check: places.join(', '),
     costMs: Number((attempts.reduce((sum, { costMs }) => sum + costMs, 0) / attempts.length).toPrecision(3)),
   }
 }

@@ -12,7 +12,7 @@ import { copySequence } from './sequence-copy.js'
  * included, so that it is as near to the announced policy as such a sampler can be.
  */
 export interface CheatEngine {
-  readonly openLanes: Engine['openLanes']
+  readonly openSlots: Engine['openSlots']
   close(): Promise<void>
 }
 
@@ -20,7 +20,7 @@ export interface CheatEngineOptions {
   readonly modelPath: string
   /** Path of the LoRA adapter in force; null: the bare base. */
   readonly adapter: string | null
-  readonly lanes: number
+  readonly slots: number
   readonly contextSize: number
   /** 0 decodes greedily. */
   readonly temperature: number
@@ -29,7 +29,7 @@ export interface CheatEngineOptions {
 export async function openCheatEngine({
   modelPath,
   adapter,
-  lanes,
+  slots,
   contextSize,
   temperature,
 }: CheatEngineOptions): Promise<CheatEngine> {
@@ -37,13 +37,13 @@ export async function openCheatEngine({
   const model = await llama.loadModel({ modelPath })
   const context = await model.createContext({
     contextSize,
-    sequences: lanes,
+    sequences: slots,
     batchSize: BATCH_TOKENS,
     threads: 1,
     flashAttention: false,
     ...(adapter === null ? {} : { lora: adapter }),
   })
-  const sequences = Array.from({ length: lanes }, () => context.getSequence())
+  const sequences = Array.from({ length: slots }, () => context.getSequence())
   const table = createDrawTable(model.fileInfo.metadata.tokenizer.ggml.tokens.length)
   const begin = (sequence: LlamaContextSequence, feed: readonly Token[], seed: number): LlamaTurn => {
     let next = [...feed]
@@ -80,25 +80,25 @@ export async function openCheatEngine({
       natives.set(own, sequence)
       return own
     }),
-    { laneWaitMs: 250, passTokens: BATCH_TOKENS, isEndOfGeneration: (token) => model.isEogToken(token as NativeToken) },
+    { slotWaitMs: 250, passTokens: BATCH_TOKENS, isEndOfGeneration: (token) => model.isEogToken(token as NativeToken) },
   )
   return {
-    async openLanes(requests) {
+    async openSlots(requests) {
       const waiting = new Map<number, PromiseWithResolvers<SampledTurn>>()
       const open = lockstep.open(requests, {
-        onTurn: (lane, turn) => waiting.get(lane)!.resolve(turn),
-        onFailed: (lane, error) => waiting.get(lane)?.reject(error),
+        onTurn: (slot, turn) => waiting.get(slot)!.resolve(turn),
+        onFailed: (slot, error) => waiting.get(slot)?.reject(error),
       })
-      return requests.map((_, lane): TokenSource => {
+      return requests.map((_, slot): TokenSource => {
         return {
           next(feed, maxTokens) {
             const turn = Promise.withResolvers<SampledTurn>()
-            waiting.set(lane, turn)
-            open.next(lane, feed, maxTokens)
+            waiting.set(slot, turn)
+            open.next(slot, feed, maxTokens)
             return turn.promise
           },
           async close() {
-            open.leave(lane)
+            open.leave(slot)
           },
         }
       })

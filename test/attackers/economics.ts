@@ -1,6 +1,6 @@
 import Table from 'cli-table3'
 import { createAuditLottery } from '../../coordinator/intake/audit-lottery.js'
-import { auditShare, Standing } from '../../coordinator/ledger/reputation.js'
+import { auditShare, Reputation } from '../../coordinator/ledger/reputation.js'
 import { seededRandom } from '../../servers/kernel/index.js'
 
 /** What is played: real standings and a real lottery, groups that are nothing but honest or not, and time that is counted in groups. */
@@ -53,13 +53,13 @@ function play(habit: Habit, checkedBeforeTraining: boolean, seed: number): Econo
   const sums = { delivered: 0, trainedBad: 0, caught: 0, audited: 0, quarantines: 0, excluded: 0 }
   for (let key = 0; key < KEYS; key++) {
     const random = seededRandom(KEYS * seed + key)
-    const standing = new Standing()
+    const reputation = new Reputation()
     let atMs = 0
     let wasQuarantined = false
     /** Accepted unaudited, in no batch yet: whether each is bad. */
     let waiting: boolean[] = []
     const fail = (): void => {
-      standing.refused('sampler_mismatch', atMs)
+      reputation.refused('sampler_mismatch', atMs)
       sums.caught += 1
     }
     /** A key that was caught is not believed for what is in no batch yet. */
@@ -67,7 +67,7 @@ function play(habit: Habit, checkedBeforeTraining: boolean, seed: number): Econo
       for (const bad of waiting) {
         sums.audited += 1
         if (bad) fail()
-        else standing.accepted(true)
+        else reputation.accepted(true)
       }
       waiting = []
     }
@@ -80,23 +80,23 @@ function play(habit: Habit, checkedBeforeTraining: boolean, seed: number): Econo
     }
     const train = (bad: boolean): void => {
       if (!checkedBeforeTraining) sums.trainedBad += Number(bad)
-      else if (!isCaught(bad)) standing.passed()
+      else if (!isCaught(bad)) reputation.passed()
     }
-    for (let group = 0; group < GROUPS && standing.quarantinedUntilMs !== null; group++) {
-      atMs = Math.max(atMs + GROUP_MS, standing.quarantinedUntilMs)
+    for (let group = 0; group < GROUPS && reputation.quarantinedUntilMs !== null; group++) {
+      atMs = Math.max(atMs + GROUP_MS, reputation.quarantinedUntilMs)
       sums.delivered += 1
-      const isBad = habit.isBad(standing.streak, (share) => random.chance(share))
-      const drawn = lottery.draws(`${seed} ${key} ${group}`, auditShare(standing, AUDITS))
+      const isBad = habit.isBad(reputation.streak, (share) => random.chance(share))
+      const drawn = lottery.draws(`${seed} ${key} ${group}`, auditShare(reputation, AUDITS))
       if (!(drawn && isCaught(isBad))) {
-        standing.accepted(drawn)
+        reputation.accepted(drawn)
         if (!drawn) waiting.push(isBad)
         while (waiting.length > BATCH_AFTER) train(waiting.shift()!)
       }
-      const isQuarantined = standing.isQuarantined(atMs)
+      const isQuarantined = reputation.isQuarantined(atMs)
       if (isQuarantined && !wasQuarantined) sums.quarantines += 1
-      wasQuarantined = isQuarantined && standing.quarantinedUntilMs === null
+      wasQuarantined = isQuarantined && reputation.quarantinedUntilMs === null
     }
-    if (standing.quarantinedUntilMs === null) sums.excluded += 1
+    if (reputation.quarantinedUntilMs === null) sums.excluded += 1
   }
   const means = Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, sum / KEYS])) as typeof sums
   return { habit: habit.name, checkedBeforeTraining, ...means }

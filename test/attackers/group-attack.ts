@@ -1,7 +1,7 @@
 import type { Rollout } from '../../rollout/episode/index.js'
 import type { Arena, Outcome } from './arena.js'
-import { type Attack, type Attempt, type Place, stageOf } from './attack.js'
-import { type Forgery, isFlat, packGroup, sampledTokens, type Work } from './group-work.js'
+import { type Attack, type Attempt, checkOf, type Place } from './attack.js'
+import { type Forgery, isZeroVariance, packGroup, sampledTokens, type Work } from './group-work.js'
 
 /** A group of an attacker. */
 export interface MadeGroup {
@@ -15,7 +15,7 @@ export interface GroupAttack extends Omit<Attack, 'attempt'> {
   /** Sampled tokens that a group must have; smaller ones are not handed over. */
   readonly tokens?: number
   /** Groups without reward variance are handed over too. */
-  readonly flat?: boolean
+  readonly zeroVariance?: boolean
   /** @returns the group for a lease, or null when this lease does not lend itself to the attack */
   make(arena: Arena, work: Work, i: number, signal: AbortSignal): Promise<MadeGroup | null>
 }
@@ -28,7 +28,7 @@ const KEYS_TRIED = 40
  * An attack that hands over a group of its own for a lease of its own. A group without reward variance turns no update, so
  * an attacker does not bother with one: it gives the lease back and comes with another key.
  */
-export function groupAttack({ codes, tokens = 0, flat = false, make, ...attack }: GroupAttack): Attack {
+export function groupAttack({ codes, tokens = 0, zeroVariance = false, make, ...attack }: GroupAttack): Attack {
   return {
     ...attack,
     async attempt(arena, i, signal) {
@@ -37,7 +37,11 @@ export function groupAttack({ codes, tokens = 0, flat = false, make, ...attack }
         try {
           const [work] = await arena.work(node, 1, signal)
           const made = await make(arena, work!, i, signal)
-          if (made === null || (!flat && isFlat(made.rollouts)) || sampledTokens(made.rollouts) < tokens) {
+          if (
+            made === null ||
+            (!zeroVariance && isZeroVariance(made.rollouts)) ||
+            sampledTokens(made.rollouts) < tokens
+          ) {
             await node.giveBack([work!.lease])
             continue
           }
@@ -67,6 +71,6 @@ export async function judgeAttempt(
   const usable = state.trainable(Number.MAX_SAFE_INTEGER).some(({ leaseId }) => leaseId === lease.leaseId)
   const batched = [...state.batches.values()].some(({ leaseIds }) => leaseIds.includes(lease.leaseId))
   const caught = !accepted && code !== null && codes.includes(code) && credit === 0 && !usable && !batched
-  const place: Place | null = accepted || code === null ? null : stageOf(code)
+  const place: Place | null = accepted || code === null ? null : checkOf(code)
   return { caught, place, code, costMs, detail: accepted ? `accepted, credit ${credit}` : detail }
 }

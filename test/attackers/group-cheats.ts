@@ -1,19 +1,19 @@
 import type { Engine, Token, TokenSource } from '../../rollout/engine/types.js'
 import {
   type EpisodeLimits,
+  type EpisodeRuntime,
   type Rollout,
   runEpisode,
   runGroup,
-  type Stage,
   type Task,
   turnSeeds,
 } from '../../rollout/episode/index.js'
 import { type AuditedGroup, type AuditedRollout, rolesOf, turnsOf } from '../../rollout/verification/sampled-turns.js'
 
 export interface CheatSetting {
-  readonly stage: Stage
+  readonly runtime: EpisodeRuntime
   readonly limits: EpisodeLimits
-  readonly engine: Pick<Engine, 'openLanes'>
+  readonly engine: Pick<Engine, 'openSlots'>
   readonly signal: AbortSignal
 }
 
@@ -22,12 +22,12 @@ export async function cherryPick(
   task: Task,
   groupSize: number,
   leaseSeed: Uint8Array,
-  { stage, limits, engine, signal }: CheatSetting,
+  { runtime, limits, engine, signal }: CheatSetting,
 ): Promise<Rollout[]> {
   const tries: (readonly Rollout[])[] = []
   for (const salt of [0, 1, 2, 3]) {
     const seed = leaseSeed.map((byte) => byte ^ salt)
-    tries.push(await runGroup(task, groupSize, seed, engine, stage, limits, signal))
+    tries.push(await runGroup(task, groupSize, seed, engine, runtime, limits, signal))
   }
   return tries[0]!.map((_, i) => {
     const candidates = tries.map((rollouts) => rollouts[i]!)
@@ -46,11 +46,11 @@ export async function editArgument(
   task: Task,
   group: AuditedGroup,
   index: number,
-  { stage, limits, engine, signal }: CheatSetting,
+  { runtime, limits, engine, signal }: CheatSetting,
 ): Promise<{ readonly rollout: Rollout; readonly place: number } | null> {
   const rollout = group.rollouts[index]!
-  const { tokenizer } = stage
-  const roles = rolesOf(rollout, stage)
+  const { tokenizer } = runtime
+  const roles = rolesOf(rollout, runtime)
   const sampled = [...rollout.mask.keys()].filter((at) => rollout.mask[at] === 1)
   const editable = sampled.filter(
     (at, k) => roles[k]!.argument && PLAIN.test(tokenizer.detokenize([rollout.tokens[at]!])),
@@ -63,7 +63,7 @@ export async function editArgument(
   const seeds = turnSeeds(group.leaseSeed, index, limits)
   const isEnd = (token: Token): boolean => tokenizer.isEndOfGeneration(token)
   const source = continuedSource({ ...rollout, tokens }, at, seeds, isEnd, engine, signal)
-  const edited = await runEpisode(task, source, stage, limits, signal)
+  const edited = await runEpisode(task, source, runtime, limits, signal)
   return { rollout: edited, place: sampled.indexOf(at) }
 }
 
@@ -73,7 +73,7 @@ function continuedSource(
   at: number,
   seeds: readonly number[],
   isEnd: (token: Token) => boolean,
-  engine: Pick<Engine, 'openLanes'>,
+  engine: Pick<Engine, 'openSlots'>,
   signal: AbortSignal,
 ): TokenSource {
   const turns = turnsOf(mask)
@@ -92,7 +92,7 @@ function continuedSource(
       }
       if (live === null) {
         const prompt = tokens.slice(0, turns[last]![1])
-        live = (await engine.openLanes([{ prompt, seeds: seeds.slice(last + 1) }], signal))[0]!
+        live = (await engine.openSlots([{ prompt, seeds: seeds.slice(last + 1) }], signal))[0]!
       }
       return live.next(feed, maxTokens, signal)
     },

@@ -59,7 +59,7 @@ export const sampledTokens = (rollouts: readonly Rollout[]): number =>
   rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0)
 
 /** Whether all rewards are equal: such a group teaches nothing, and its body is not looked at. */
-export function isFlat(rollouts: readonly Rollout[]): boolean {
+export function isZeroVariance(rollouts: readonly Rollout[]): boolean {
   const rewards = rollouts.map(({ reward }) => reward.total)
   return Math.max(...rewards) - Math.min(...rewards) < 1e-8
 }

@@ -1,7 +1,7 @@
 import type { Rollout } from '../../rollout/episode/index.js'
 import type { Arena, Outcome } from './arena.js'
 import { LEAST_SHARE, PROBATION } from './arena-run.js'
-import { isFlat, type PackedGroup, packGroup, sampledTokens, type Work } from './group-work.js'
+import { isZeroVariance, type PackedGroup, packGroup, sampledTokens, type Work } from './group-work.js'
 import type { Participant } from './participant.js'
 
 /** An honest group, ready to be handed over. */
@@ -42,7 +42,7 @@ interface Member {
 
 /** Has a participant deliver honest groups until no more of them are audited than of any other's. */
 export async function earnTrust(arena: Arena, node: Participant, signal: AbortSignal): Promise<void> {
-  while ((arena.state().nodes.get(node.peerId)?.standing.streak ?? 0) < PROBATION / LEAST_SHARE)
+  while ((arena.state().nodes.get(node.peerId)?.reputation.streak ?? 0) < PROBATION / LEAST_SHARE)
     await arena.honest.deliver(await arena.honest.group(signal, node))
 }
 
@@ -75,7 +75,7 @@ export function createHonestCrowd(arenaOf: () => Arena): HonestCrowd {
     const record = arenaOf().state().nodes.get(node.peerId)
     if (!record) return []
     const charges = record.verdicts.flatMap(({ accepted, code, detail }) => (accepted ? [] : [`${code}: ${detail}`]))
-    return record.standing.isQuarantined(Date.now()) ? [...charges, 'quarantined'] : charges
+    return record.reputation.isQuarantined(Date.now()) ? [...charges, 'quarantined'] : charges
   }
 
   const handOver = async ({ work, packed }: HonestGroup): Promise<Outcome> => {
@@ -109,7 +109,7 @@ export function createHonestCrowd(arenaOf: () => Arena): HonestCrowd {
         }
         const rollouts = await arena.rollouts(work!, signal)
         const group = { work: work!, rollouts, packed: await packGroup(work!, rollouts) }
-        if (isFlat(rollouts)) await handOver(group)
+        if (isZeroVariance(rollouts)) await handOver(group)
         else if (sampledTokens(rollouts) < tokens) await deliver(group)
         else return group
       }

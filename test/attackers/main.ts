@@ -2,7 +2,7 @@ import '../../swarm/polyfill.js'
 import Table from 'cli-table3'
 import { Command, InvalidArgumentError } from 'commander'
 import { openArena } from './arena.js'
-import { ZOO } from './attack-suite.js'
+import { ATTACKS } from './attack-suite.js'
 import { DEMO_CALIBRATION } from './calibration.js'
 import { type CampaignReport, runCampaign } from './campaign.js'
 import { economics, economicsMarkdown, economicsTable } from './economics.js'
@@ -14,8 +14,8 @@ const count = (text: string): number => {
 }
 
 const attackName = (text: string, names: readonly string[] = []): readonly string[] => {
-  if (!ZOO.some(({ name }) => name === text))
-    throw new InvalidArgumentError(`Choose from ${ZOO.map(({ name }) => name).join(', ')}.`)
+  if (!ATTACKS.some(({ name }) => name === text))
+    throw new InvalidArgumentError(`Choose from ${ATTACKS.map(({ name }) => name).join(', ')}.`)
   return [...names, text]
 }
 
@@ -50,8 +50,8 @@ function table({ attacks, honest }: CampaignReport): string {
     head: ['attack', 'provable', 'caught', 'of', 'stopped at', 'CPU ms per try'],
     style: { head: [], border: [] },
   })
-  for (const { name, provable, tries, caught, stage, costMs } of attacks)
-    rows.push([name, provable ? 'yes' : 'no', caught, tries, stage, costMs])
+  for (const { name, provable, tries, caught, check, costMs } of attacks)
+    rows.push([name, provable ? 'yes' : 'no', caught, tries, check, costMs])
   return `${rows.toString()}\nhonest groups: ${honest.groups}, refused: ${honest.refused}`
 }
 
@@ -68,7 +68,7 @@ async function attack(): Promise<void> {
   const arena = await openArena(options)
   try {
     const report = await runCampaign(arena, {
-      attacks: ZOO.filter(({ name }) => options.only?.includes(name) ?? true),
+      attacks: ATTACKS.filter(({ name }) => options.only?.includes(name) ?? true),
       tries: options.tries,
       honest: options.honest,
       signal: interrupted.signal,

@@ -12,7 +12,7 @@ from prove_trainer.gguf_base import load_base
 from prove_trainer.gguf_lora import write_gguf_lora
 from prove_trainer.grpo import GrpoTrainer
 from prove_trainer.policy import Policy, new_policy
-from prove_trainer.jobs import Spool, sha256_file
+from prove_trainer.jobs import JobDirectory, sha256_file
 from prove_trainer.step_folder import portray, write_step
 
 
@@ -49,7 +49,7 @@ def random_adapter(source: Path, target: Path, size: float) -> None:
     write_gguf_lora(target, tensors, lora, base.row_order)
 
 
-def first_step(source: Path, spool: Path, settings: Path, size: float) -> None:
+def first_step(source: Path, jobs: Path, settings: Path, size: float) -> None:
     """
     Step 0 of a run whose first adapter is random: with the usual one, which changes nothing, leaving it out would be
     no cheat. Made by the trainer's own code, so that the trainer goes on from it.
@@ -61,7 +61,7 @@ def first_step(source: Path, spool: Path, settings: Path, size: float) -> None:
     randomise(policy, size)
     trainer = GrpoTrainer(policy, config.optimizer, join_ranks(config.device))
     portrait = portray(trainer, base, config)
-    write_step(Spool(spool), 0, trainer, portrait, base, config, None, None, None, 0)
+    write_step(JobDirectory(jobs), 0, trainer, portrait, base, config, None, None, None, 0)
 
 
 if __name__ == "__main__":
@@ -70,11 +70,11 @@ if __name__ == "__main__":
     parser.add_argument("folder", type=Path)
     parser.add_argument("--noise", type=float, required=True)
     parser.add_argument("--adapter-size", type=float, required=True)
-    parser.add_argument("--spool", type=Path, help="also write step 0 of a run there, for the settings of --config")
+    parser.add_argument("--jobs", type=Path, help="also write step 0 of a run there, for the settings of --config")
     parser.add_argument("--config", type=Path, help="trainer.json")
     args = parser.parse_args()
     noisy_copy(args.base, args.folder / "noisy.gguf", args.noise)
-    if args.spool:
-        first_step(args.base, args.spool, args.config, args.adapter_size)
+    if args.jobs:
+        first_step(args.base, args.jobs, args.config, args.adapter_size)
     else:
         random_adapter(args.base, args.folder / "adapter.gguf", args.adapter_size)

@@ -12,7 +12,7 @@ export const REQUEST_BYTES: Readonly<Record<ProtocolName, number>> = {
   group: LIMITS.announcementBytes.value + LIMITS.requestOverheadBytes.value,
   verdict: LIMITS.verdictRequestBytes.value,
   snapshot: LIMITS.snapshotRequestBytes.value,
-  board: LIMITS.boardRequestBytes.value,
+  leaderboard: LIMITS.leaderboardRequestBytes.value,
 }
 
 export const openRaw = (node: Participant, protocol: ProtocolName): Promise<Stream> =>

@@ -1,4 +1,4 @@
-import { createTeacherSource, groundTruthScript, type Rollout, runEpisode } from '../../rollout/episode/index.js'
+import { createReferenceSource, groundTruthScript, type Rollout, runEpisode } from '../../rollout/episode/index.js'
 import type { Arena } from './arena.js'
 import { GROUP_SIZE, LIMITS_OF_RUN } from './arena-run.js'
 import type { Work } from './group-work.js'
@@ -10,13 +10,13 @@ const CLAIM = -0.01
  * A group without inference: the first half of its rollouts follows the task's ground truth, the others shrug. It replays,
  * and its rewards differ.
  */
-export function scriptedGroup({ stage }: Arena, { task }: Work, signal: AbortSignal): Promise<Rollout[]> {
-  const good = groundTruthScript(task, stage.dialect)
+export function scriptedGroup({ runtime }: Arena, { task }: Work, signal: AbortSignal): Promise<Rollout[]> {
+  const good = groundTruthScript(task, runtime.toolCallFormat)
   const lazy = task.turns.map((_, turn) => `I cannot help with that${'.'.repeat(turn + 1)}`)
   return Promise.all(
     Array.from({ length: GROUP_SIZE }, async (_, i) => {
-      const source = createTeacherSource(i < GROUP_SIZE / 2 ? good : lazy, stage)
-      const rollout = await runEpisode(task, source, stage, LIMITS_OF_RUN, signal)
+      const source = createReferenceSource(i < GROUP_SIZE / 2 ? good : lazy, runtime)
+      const rollout = await runEpisode(task, source, runtime, LIMITS_OF_RUN, signal)
       return { ...rollout, logprobs: rollout.logprobs.map(() => CLAIM) }
     }),
   )

@@ -186,9 +186,9 @@ async function openVictim(
   const keeper = createPolicyKeeper({
     engine,
     makeRoomFor: async () => undefined,
-    tokenizer: arena.stage.tokenizer,
+    tokenizer: arena.runtime.tokenizer,
     baseSha256: arena.run.baseSha256,
-    catalogue: arena.stage.catalogue,
+    catalogue: arena.runtime.catalogue,
     snapshots,
     blobs: store,
     origin: runId,

@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import pino from 'pino'
-import { type AuditDesk, auditGroups } from '../../coordinator/intake/audit-run.js'
+import { type AuditService, auditGroups } from '../../coordinator/intake/audit-run.js'
 import { offerAdapter } from '../../coordinator/jobs/audit-folder.js'
 import { createAuditProcess } from '../../coordinator/jobs/audit-process.js'
 import { honestGroup } from '../../lab/calibrate.js'
 import { type EngineProcess, openEngine, openTokenizer } from '../../rollout/engine/index.js'
 import {
-  createStage,
+  createEpisodeRuntime,
   DEFAULT_LIMITS,
   DEFAULT_RULES,
   rulesNamed,
@@ -75,8 +75,8 @@ export async function run(): Promise<{ results: BenchResult[] }> {
     results.push(row('honest groups refused', refused, statistics.length))
     process.stderr.write(`${results.map(line).join('\n')}\n`)
 
-    for await (const [name, evidence, claims] of cheats(bench, honest, signal)) {
-      const rows = caught(name, evidence, thresholds, claims)
+    for await (const [name, audit, claims] of cheats(bench, honest, signal)) {
+      const rows = caught(name, audit, thresholds, claims)
       process.stderr.write(`${rows.map(line).join('\n')}\n`)
       results.push(...rows)
     }
@@ -147,7 +147,7 @@ function caught(name: string, { tokens }: Evidence, thresholds: Thresholds, clai
 }
 
 /** Nats: by how much the claims say that the logits are off, on average. */
-const disturbance = ({ all }: GroupStatistics): number => all.deviation / all.room
+const disturbance = ({ all }: GroupStatistics): number => all.deviation / all.sensitivity
 
 function row(metric: string, count: number, of: number): BenchResult {
   const { share, low, high } = shareOf(count, of, CONFIDENCE)
@@ -178,21 +178,21 @@ interface Bench {
 }
 
 async function openBench(folder: string): Promise<Bench> {
-  const spool = join(folder, 'spool')
+  const jobs = join(folder, 'jobs')
   const python = join(root, '.venv', 'bin', 'python')
   const packageFolder = join(root, 'coordinator', 'trainer')
-  await mkdir(spool)
+  await mkdir(jobs)
   const config = join(folder, 'trainer.json')
   const baseSha256 = sha256(await readFile(MODEL))
   await writeFile(config, JSON.stringify({ schema: 1, baseSha256 }))
   const auditor = createAuditProcess(
-    { python, packageFolder, spool, base: MODEL, config, maxFailures: 2, timeoutMs: 600_000 },
+    { python, packageFolder, jobs, base: MODEL, config, maxFailures: 2, timeoutMs: 600_000 },
     pino({ level: 'warn' }, pino.destination(2)),
   )
   const tokenizer = await openTokenizer(MODEL)
-  const { tasks, servers } = demoTasks(Math.max(HONEST, CHEATING))
-  const stage = createStage(servers, tokenizer, rulesNamed(DEFAULT_RULES))
-  const desk: AuditDesk = { process: auditor, spool, baseSha256, reader: stage, limits: LIMITS }
+  const { tasks, environments } = demoTasks(Math.max(HONEST, CHEATING))
+  const runtime = createEpisodeRuntime(environments, tokenizer, rulesNamed(DEFAULT_RULES))
+  const service: AuditService = { process: auditor, jobs, baseSha256, reader: runtime, limits: LIMITS }
   const taskOf = (index: number): Task => tasks[index % tasks.length]!
 
   const withEngine = async <T>(model: string, work: (engine: EngineProcess) => Promise<T>): Promise<T> => {
@@ -200,7 +200,7 @@ async function openBench(folder: string): Promise<Bench> {
       modelPath: model,
       threads: 1,
       contextSize: LIMITS.maxRolloutTokens,
-      lanes: GROUP_SIZE,
+      slots: GROUP_SIZE,
       gpu: false,
     })
     try {
@@ -210,7 +210,7 @@ async function openBench(folder: string): Promise<Bench> {
     }
   }
   const made = (index: number, engine: EngineProcess, signal: AbortSignal): Promise<AuditedGroup> =>
-    honestGroup(index, { tasks, engine, stage, desk }, { groupSize: GROUP_SIZE, seed: SEED }, signal)
+    honestGroup(index, { tasks, engine, runtime, service }, { groupSize: GROUP_SIZE, seed: SEED }, signal)
   const audited = async (
     groups: readonly AuditedGroup[],
     announced: string | null,
@@ -218,7 +218,7 @@ async function openBench(folder: string): Promise<Bench> {
   ): Promise<Evidence> => {
     const tokens: SampledToken[][] = []
     for (let i = 0; i < groups.length; i += 8)
-      tokens.push(...(await auditGroups(desk, announced, groups.slice(i, i + 8), signal)))
+      tokens.push(...(await auditGroups(service, announced, groups.slice(i, i + 8), signal)))
     return { groups, tokens }
   }
 
@@ -235,7 +235,7 @@ async function openBench(folder: string): Promise<Bench> {
       const cheat = await openCheatEngine({
         modelPath: MODEL,
         adapter: null,
-        lanes: GROUP_SIZE,
+        slots: GROUP_SIZE,
         contextSize: LIMITS.maxRolloutTokens,
         temperature,
       })
@@ -243,7 +243,7 @@ async function openBench(folder: string): Promise<Bench> {
         const groups: AuditedGroup[] = []
         for (let i = 0; i < count; i++) {
           const leaseSeed = createHash('sha256').update(`temperature ${temperature} ${i}`).digest()
-          const rollouts = await runGroup(taskOf(i), GROUP_SIZE, leaseSeed, cheat, stage, LIMITS, signal)
+          const rollouts = await runGroup(taskOf(i), GROUP_SIZE, leaseSeed, cheat, runtime, LIMITS, signal)
           groups.push({ leaseId: `temperature-${i}`, leaseSeed, rollouts })
         }
         return await audited(groups, null, signal)
@@ -254,7 +254,7 @@ async function openBench(folder: string): Promise<Bench> {
     edited: (rollouts, count, signal) =>
       withEngine(MODEL, async (engine) => {
         const groups: AuditedGroup[] = []
-        const setting: CheatSetting = { stage, limits: LIMITS, engine, signal }
+        const setting: CheatSetting = { runtime, limits: LIMITS, engine, signal }
         for (let i = 10_000; groups.length < count; i++) {
           const group = await made(i, engine, signal)
           const changed = [...group.rollouts]
@@ -274,7 +274,7 @@ async function openBench(folder: string): Promise<Bench> {
         const groups: AuditedGroup[] = []
         for (let i = 20_000; i < 20_000 + count; i++) {
           const leaseSeed = createHash('sha256').update(`best of 4 ${i}`).digest()
-          const setting: CheatSetting = { stage, limits: LIMITS, engine, signal }
+          const setting: CheatSetting = { runtime, limits: LIMITS, engine, signal }
           const rollouts = await cherryPick(taskOf(i), GROUP_SIZE, leaseSeed, setting)
           groups.push({ leaseId: `best-${i}`, leaseSeed, rollouts })
         }
@@ -285,10 +285,10 @@ async function openBench(folder: string): Promise<Bench> {
       const script = join(root, 'test', 'attackers', 'models.py')
       await execa(python, [script, MODEL, folder, ...settings], { env: { PYTHONPATH: packageFolder } })
       const adapter = process.env.PROVE_BENCH_ADAPTER ?? join(folder, 'adapter.gguf')
-      const adapterSha256 = await offerAdapter(spool, await readFile(adapter))
+      const adapterSha256 = await offerAdapter(jobs, await readFile(adapter))
       return {
         noisy: join(folder, 'noisy.gguf'),
-        adapter: join(spool, 'adapters', `${adapterSha256}.gguf`),
+        adapter: join(jobs, 'adapters', `${adapterSha256}.gguf`),
         adapterSha256,
       }
     },

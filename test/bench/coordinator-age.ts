@@ -9,8 +9,8 @@ import { openEventLog, writeEventLog } from '../../coordinator/ledger/event-log.
 import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { chain, LOG_START } from '../../coordinator/ledger/log-chain.js'
 import { openRecorder } from '../../coordinator/ledger/recorder.js'
-import { RunFold } from '../../coordinator/ledger/run-reducer.js'
-import { imageSize } from '../../coordinator/ledger/state-snapshot.js'
+import { RunReducer } from '../../coordinator/ledger/run-reducer.js'
+import { snapshotSize } from '../../coordinator/ledger/state-snapshot.js'
 import { SKETCH_NUMBERS } from '../../rollout/verification/likeness.js'
 import { silentLogger } from '../../swarm/index.js'
 import { agreed, batched, judged, leased, published, trained } from '../support/run-events.js'
@@ -57,8 +57,8 @@ export function* history(versions: number): Generator<RunEvent> {
   }
 }
 
-function stateAfter(versions: number): RunFold {
-  const state = new RunFold()
+function stateAfter(versions: number): RunReducer {
+  const state = new RunReducer()
   // As they come from the log: nothing is shared with another event.
   for (const event of history(versions)) state.apply(JSON.parse(JSON.stringify(event)) as RunEvent)
   return state
@@ -79,7 +79,7 @@ export function measureAges(): BenchResult[] {
     const of = `${versions} versions of ${GROUPS} groups`
     return [
       { metric: `${of}: memory of the state`, value, unit: 'MiB' },
-      { metric: `${of}: what the state holds`, value: imageSize(state.image), unit: 'entries' },
+      { metric: `${of}: what the state holds`, value: snapshotSize(state.snapshot), unit: 'entries' },
     ]
   })
 }

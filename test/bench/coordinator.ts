@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import { createAdmission } from '../../coordinator/intake/admission.js'
-import { createLeaseDesk } from '../../coordinator/leases/lease-service.js'
+import { createLeaseService } from '../../coordinator/leases/lease-service.js'
 import { openChainedLog } from '../../coordinator/ledger/chained-log.js'
 import { type EventLog, openEventLog } from '../../coordinator/ledger/event-log.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
@@ -44,7 +44,7 @@ async function measureNodes(nodes: number): Promise<BenchResult[]> {
   const names = Array.from({ length: nodes }, () => `12D3KooW${hex(22)}`)
   const recorder = await openRecorder(await openLogInMemory(), () => undefined)
   const { state } = recorder
-  const tasks = [{ id: 'task', worlds: [] } as unknown as Task]
+  const tasks = [{ id: 'task', environments: [] } as unknown as Task]
   const key = await generateKeyPair('Ed25519')
   const author = peerIdOfKey(key)
   const write = (event: RunEvent) => recorder.record(() => event)
@@ -57,9 +57,9 @@ async function measureNodes(nodes: number): Promise<BenchResult[]> {
     metrics: createMetrics(),
     clock: systemClock,
   }
-  const desk = createLeaseDesk(parts)
+  const leases = createLeaseService(parts)
   const ask = (node: string, holding: readonly string[]) =>
-    desk.answer(
+    leases.answer(
       {
         ...{ kind: 'ask', count: 1, policyId, nonce: hex(16), holding },
         ...{ agent: 'bench', backend: 'cpu', tokensPerSecond: 0 },
@@ -78,11 +78,11 @@ async function measureNodes(nodes: number): Promise<BenchResult[]> {
   )
   if (given.length !== Math.min(TIMES, nodes)) throw new Error(`${given.length} leases were given`)
   const refused = await perSecond((i) => ask(one(i), [held.get(one(i))!, given[i % nodes]!]), given.length)
-  const lapsed = await perSecond(() => desk.releaseLapsed())
+  const lapsed = await perSecond(() => leases.releaseLapsed())
   const admission = createAdmission({
     state,
     tasks,
-    termsOf: (lease) => state.roundOf(lease).terms,
+    configurationOf: (lease) => state.roundOf(lease).configuration,
     owedBody: () => undefined,
     clock: systemClock,
     watch: UNWATCHED,

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { isFlat } from '../../coordinator/intake/outcome.js'
+import { isZeroVariance } from '../../coordinator/intake/outcome.js'
 import { creditFor } from '../../coordinator/ledger/credit.js'
 import { DEFAULT_LIMITS, type Rollout, runGroup } from '../../rollout/episode/index.js'
 import { openCheatEngine } from '../attackers/cheat-engine.js'
-import { DEMO_MODEL, openDemoStage } from './demo-stage.js'
+import { DEMO_MODEL, openDemoRuntime } from './demo-stage.js'
 import type { BenchResult } from './result.js'
 
 /** Groups of each kind. */
@@ -20,22 +20,22 @@ const KINDS = [
 /** What groups of different use to the trainer earn, beside their length. */
 export async function run(): Promise<{ results: BenchResult[] }> {
   const signal = AbortSignal.timeout(20 * 60_000)
-  const { stage, tasks, close } = await openDemoStage(GROUPS)
+  const { runtime, tasks, close } = await openDemoRuntime(GROUPS)
   const results: BenchResult[] = []
   try {
     for (const { name, temperature } of KINDS) {
       const contextSize = DEFAULT_LIMITS.maxRolloutTokens
       const engine = await openCheatEngine({
-        ...{ modelPath: DEMO_MODEL, adapter: null, lanes: GROUP_SIZE },
+        ...{ modelPath: DEMO_MODEL, adapter: null, slots: GROUP_SIZE },
         ...{ contextSize, temperature },
       })
       try {
         const groups: Rollout[][] = []
         for (const [i, task] of tasks.entries()) {
           const seed = createHash('sha256').update(`credit ${i}`).digest()
-          groups.push(await runGroup(task, GROUP_SIZE, seed, engine, stage, DEFAULT_LIMITS, signal))
+          groups.push(await runGroup(task, GROUP_SIZE, seed, engine, runtime, DEFAULT_LIMITS, signal))
         }
-        results.push(...rowsOf(name, groups, stage.reward.name))
+        results.push(...rowsOf(name, groups, runtime.reward.name))
       } finally {
         await engine.close()
       }
@@ -52,7 +52,7 @@ function rowsOf(name: string, groups: readonly Rollout[][], reward: string): Ben
   const credit = rewards.map((own) => creditFor({ rewards: own, reward, late: 0 }))
   const perRollout = (values: readonly number[]): number =>
     values.reduce((sum, value) => sum + value, 0) / (groups.length * GROUP_SIZE)
-  const taught = rewards.filter((own) => !isFlat(own)).length
+  const taught = rewards.filter((own) => !isZeroVariance(own)).length
   return [
     { metric: `${name}: groups with reward variance`, value: taught, unit: `of ${groups.length}` },
     { metric: `${name}: reward`, value: perRollout(rewards.flat()), unit: 'a rollout' },

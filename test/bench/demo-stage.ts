@@ -3,7 +3,13 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openTokenizer } from '../../rollout/engine/index.js'
-import { createStage, DEFAULT_RULES, rulesNamed, type Stage, type Task } from '../../rollout/episode/index.js'
+import {
+  createEpisodeRuntime,
+  DEFAULT_RULES,
+  type EpisodeRuntime,
+  rulesNamed,
+  type Task,
+} from '../../rollout/episode/index.js'
 import { demoTasks } from './audit-tasks.js'
 
 const root = fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../../' : '../../', import.meta.url))
@@ -13,19 +19,19 @@ export const PYTHON = join(root, '.venv', 'bin', 'python')
 export const TRAINER_FOLDER = join(root, 'coordinator', 'trainer')
 
 /** The demo model's tokenizer, its worlds and some of its tasks. */
-export interface DemoStage {
-  readonly stage: Stage
+export interface DemoRuntime {
+  readonly runtime: EpisodeRuntime
   readonly tasks: readonly Task[]
   readonly baseSha256: string
   close(): Promise<void>
 }
 
-export async function openDemoStage(taskCount: number): Promise<DemoStage> {
+export async function openDemoRuntime(taskCount: number): Promise<DemoRuntime> {
   const tokenizer = await openTokenizer(DEMO_MODEL)
-  const { tasks, servers } = demoTasks(taskCount)
-  const stage = createStage(servers, tokenizer, rulesNamed(DEFAULT_RULES))
+  const { tasks, environments } = demoTasks(taskCount)
+  const runtime = createEpisodeRuntime(environments, tokenizer, rulesNamed(DEFAULT_RULES))
   const baseSha256 = createHash('sha256')
     .update(await readFile(DEMO_MODEL))
     .digest('hex')
-  return { stage, tasks, baseSha256, close: () => tokenizer.close() }
+  return { runtime, tasks, baseSha256, close: () => tokenizer.close() }
 }

@@ -7,7 +7,7 @@ import type { BenchResult } from './result.js'
 
 /** A model of another vocabulary, for example of `test/fixtures/make_tiny_gguf.py --vocab 151936`. */
 const MODEL = process.env.PROVE_BENCH_MODEL ?? DEMO_MODEL
-const LANES = 8
+const SLOTS = 8
 const TOKENS = 40
 const WEIGHED = 16
 const REPEATS = 4
@@ -19,11 +19,11 @@ const PROMPT = Array.from({ length: 60 }, (_, i) => (i * 37) % 256)
  * evidence on a token as `prove-node verify` wants it.
  */
 export async function run(): Promise<{ results: BenchResult[] }> {
-  const options = { modelPath: MODEL, threads: 1, contextSize: 256, lanes: LANES, gpu: false } as const
+  const options = { modelPath: MODEL, threads: 1, contextSize: 256, slots: SLOTS, gpu: false } as const
   const policy = await openPolicy(options, null)
   try {
     const { sequences, vocabularySize } = policy
-    const together = (work: (sequence: LlamaSequence, lane: number) => Promise<unknown>): Promise<unknown> =>
+    const together = (work: (sequence: LlamaSequence, slot: number) => Promise<unknown>): Promise<unknown> =>
       Promise.all(sequences.map(work))
     const reopen = async (): Promise<void> => {
       await together((sequence) => sequence.clear())
@@ -39,12 +39,12 @@ export async function run(): Promise<{ results: BenchResult[] }> {
     }
     for (let repeat = 0; repeat < REPEATS; repeat++) {
       await reopen()
-      await measure('a token fed', TOKENS * LANES, async () => {
+      await measure('a token fed', TOKENS * SLOTS, async () => {
         for (let i = 0; i < TOKENS; i++) await together((sequence) => sequence.prefill([i]))
       })
       await reopen()
-      const turns = sequences.map((sequence, lane) => sequence.begin([0], repeat * LANES + lane, 1))
-      await measure('a token sampled', TOKENS * LANES, async () => {
+      const turns = sequences.map((sequence, slot) => sequence.begin([0], repeat * SLOTS + slot, 1))
+      await measure('a token sampled', TOKENS * SLOTS, async () => {
         for (let i = 0; i < TOKENS; i++) await Promise.all(turns.map((turn) => turn.next()))
       })
       await measure('noise of the vocabulary', TOKENS, async () => {

@@ -1,5 +1,5 @@
 import { Bench, type FnOptions } from 'tinybench'
-import type { SeedWorld } from '../../servers/kernel/index.js'
+import type { SeedState } from '../../servers/kernel/index.js'
 import { Session, seededRandom } from '../../servers/kernel/index.js'
 
 /** Calls of one scripted conversation. */
@@ -14,14 +14,14 @@ export interface Call {
  * Successful calls of all tools in turn, each with arguments sampled from the state that the calls before it left. The
  * last one writes, so that a hash taken after it has something new to read.
  */
-export function conversation(world: SeedWorld): Call[] {
-  const { server } = world
+export function conversation(seedState: SeedState): Call[] {
+  const { environment } = seedState
   const random = seededRandom(1)
-  const session = Session.open(world)
+  const session = Session.open(seedState)
   const calls: Call[] = []
   for (let turn = 0; calls.length < CALLS; turn++) {
-    if (turn > 100 * CALLS) throw new Error(`${server.name} offers too few calls that succeed`)
-    const tool = server.tools[turn % server.tools.length]!
+    if (turn > 100 * CALLS) throw new Error(`${environment.name} offers too few calls that succeed`)
+    const tool = environment.tools[turn % environment.tools.length]!
     if (calls.length === CALLS - 1 && tool.annotations.readOnly) continue
     const args = session.sampleArguments(tool, random, {})
     if (args && session.call(tool.name, args).ok) calls.push({ name: tool.name, args })

@@ -1,9 +1,9 @@
-import type { ServerDefinition } from '../../servers/kernel/index.js'
+import type { Environment } from '../../servers/kernel/index.js'
 import {
   connectInProcess,
-  generateWorld,
+  generateSeedState,
   type McpConnection,
-  type SeedWorld,
+  type SeedState,
   Session,
 } from '../../servers/kernel/index.js'
 import { type Call, conversation, microseconds, play } from './env-measure.js'
@@ -30,15 +30,15 @@ export const UNITS = {
 
 export type Metric = keyof typeof UNITS
 
-export async function measureWorld(server: ServerDefinition): Promise<Record<Metric, number>> {
-  const world = generateWorld(server, 1)
-  const calls = conversation(world)
-  const played = Session.open(world)
+export async function measureEnvironment(environment: Environment): Promise<Record<Metric, number>> {
+  const seedState = generateSeedState(environment, 1)
+  const calls = conversation(seedState)
+  const played = Session.open(seedState)
   play(played, calls)
 
-  let session = Session.open(world)
+  let session = Session.open(seedState)
   const reopen = (): void => {
-    session = Session.open(world)
+    session = Session.open(seedState)
   }
   const replay = (): void => {
     reopen()
@@ -47,14 +47,14 @@ export async function measureWorld(server: ServerDefinition): Promise<Record<Met
   let seed = 2
   const call = await microseconds(calls.length, () => play(session, calls), { beforeEach: reopen, warmup: 4000 })
   const openMany = (): void => {
-    for (let i = 0; i < OPENS; i++) Session.open(world)
+    for (let i = 0; i < OPENS; i++) Session.open(seedState)
   }
   const open = await microseconds(OPENS, openMany, { warmup: 50 })
   const forkMany = (): void => {
     for (let i = 0; i < FORKS; i++) played.fork()
   }
   const fork = await microseconds(FORKS, forkMany, { warmup: 500 })
-  const generated = await microseconds(1, () => generateWorld(server, seed++), { warmup: 100 })
+  const generated = await microseconds(1, () => generateSeedState(environment, seed++), { warmup: 100 })
   const hash = await microseconds(1, () => session.stateHash(), { beforeEach: replay, warmup: 2000 })
   return {
     calls_per_s: 1e6 / call,
@@ -62,12 +62,12 @@ export async function measureWorld(server: ServerDefinition): Promise<Record<Met
     forks_per_s: 1e6 / fork,
     new_seed_ms: generated / 1000,
     hash_us: hash,
-    mcp_calls_per_s: 1e6 / (await callOverMcp(world, calls)),
+    mcp_calls_per_s: 1e6 / (await callOverMcp(seedState, calls)),
   }
 }
 
 /** Microseconds per call of one conversation over a connection of its own; opening it is not counted. */
-async function callOverMcp(world: SeedWorld, calls: readonly Call[]): Promise<number> {
+async function callOverMcp(seedState: SeedState, calls: readonly Call[]): Promise<number> {
   const { signal } = new AbortController()
   let connection: McpConnection | undefined
   const converse = async (): Promise<void> => {
@@ -79,7 +79,7 @@ async function callOverMcp(world: SeedWorld, calls: readonly Call[]): Promise<nu
   return microseconds(calls.length, converse, {
     warmup: 200,
     async beforeEach() {
-      connection = await connectInProcess(Session.open(world))
+      connection = await connectInProcess(Session.open(seedState))
     },
     async afterEach() {
       await connection!.close()

@@ -1,6 +1,6 @@
 import { CATALOGUE } from '../../servers/catalogue.js'
 import { emptyMcpCalls, type Peers, pythonPeers } from './env-peers.js'
-import { type Metric, measureWorld, UNITS } from './env-world.js'
+import { type Metric, measureEnvironment, UNITS } from './env-world.js'
 import { median } from './median.js'
 import type { BenchResult } from './result.js'
 
@@ -14,20 +14,21 @@ const EMPTY_SERVER = 'SDK server, a tool that does nothing'
  */
 export async function run(): Promise<{ versions: Readonly<Record<string, string>>; results: BenchResult[] }> {
   const { versions, sides } = await pythonPeers()
-  const worlds = new Map<string, Record<Metric, number>>()
-  for (const server of CATALOGUE.values()) worlds.set(server.name, await measureWorld(server))
+  const environments = new Map<string, Record<Metric, number>>()
+  for (const environment of CATALOGUE.values())
+    environments.set(environment.name, await measureEnvironment(environment))
   const empty: Peers['sides'] = { [EMPTY_SERVER]: { mcp_calls_per_s: await emptyMcpCalls() } }
   const peers = Object.entries({ ...sides, ...empty })
 
   const medians = METRICS.flatMap((metric): BenchResult[] => {
-    const value = median([...worlds.values()].map((numbers) => numbers[metric]))
+    const value = median([...environments.values()].map((numbers) => numbers[metric]))
     const line = { metric, value, unit: UNITS[metric] }
     const compared = peers.flatMap(([peer, { [metric]: theirs }]) =>
       theirs === undefined ? [] : [{ ...line, peer, ratio: value / theirs }],
     )
     return compared.length > 0 ? compared : [line]
   })
-  const each = [...peers, ...worlds].flatMap(([name, numbers]) =>
+  const each = [...peers, ...environments].flatMap(([name, numbers]) =>
     METRICS.flatMap((metric): BenchResult[] => {
       const value = numbers[metric]
       return value === undefined ? [] : [{ metric: `${name}: ${metric}`, value, unit: UNITS[metric] }]

@@ -10,7 +10,7 @@ import { honestGroup } from '../../lab/calibrate.js'
 import { openEngine } from '../../rollout/engine/index.js'
 import { DEFAULT_LIMITS, type Rollout } from '../../rollout/episode/index.js'
 import { type AuditedGroup, drawsOf } from '../../rollout/verification/index.js'
-import { DEMO_MODEL, type DemoStage, PYTHON, TRAINER_FOLDER } from './demo-stage.js'
+import { DEMO_MODEL, type DemoRuntime, PYTHON, TRAINER_FOLDER } from './demo-stage.js'
 import { GROUP_SIZE } from './judge-groups.js'
 import type { BenchResult } from './result.js'
 
@@ -23,34 +23,36 @@ const TIMEOUT_MS = 20 * 60_000
  * What a full audit of a batch's groups costs beside the training step on the same groups, and what the step costs that audits
  * them itself: by the processes that the coordinator starts, one thread each, one after the other.
  */
-export async function measureAudit({ stage, tasks, baseSha256 }: DemoStage): Promise<BenchResult[]> {
+export async function measureAudit({ runtime, tasks, baseSha256 }: DemoRuntime): Promise<BenchResult[]> {
   const folder = await mkdtemp(join(tmpdir(), 'prove-bench-'))
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   const log = pino({ level: 'error' }, pino.destination(2))
-  const spool = join(folder, 'spool')
+  const jobs = join(folder, 'jobs')
   const config = join(folder, 'trainer.json')
-  await mkdir(join(spool, 'batches'), { recursive: true })
+  await mkdir(join(jobs, 'batches'), { recursive: true })
   const canaries = [{ prompt: [1, 2, 3], continuation: [4, 5] }]
   // The policy stays what the groups were sampled from, whatever is trained.
   const optimizer = { lr: 0 }
   const settings = { schema: 1, baseSha256, threads: 1, baseModel: { name: 'demo' }, canaries, optimizer }
   await writeFile(config, JSON.stringify(settings))
-  const files = { python: PYTHON, packageFolder: TRAINER_FOLDER, spool, base: DEMO_MODEL, config }
+  const files = { python: PYTHON, packageFolder: TRAINER_FOLDER, jobs, base: DEMO_MODEL, config }
   const auditor = createAuditProcess({ ...files, maxFailures: 2, timeoutMs: TIMEOUT_MS }, log)
   const trainer = createTrainerProcess(
     { ...files, processes: 1, logFile: join(folder, 'trainer.log'), maxFailures: 2, onEvent: () => {} },
     log,
   )
   const limits = DEFAULT_LIMITS
-  const desk = { process: auditor, spool, baseSha256, reader: stage, limits }
+  const desk = { process: auditor, jobs, baseSha256, reader: runtime, limits }
   const engine = await openEngine({
-    ...{ modelPath: DEMO_MODEL, threads: 1, contextSize: limits.maxRolloutTokens, lanes: GROUP_SIZE, gpu: false },
+    ...{ modelPath: DEMO_MODEL, threads: 1, contextSize: limits.maxRolloutTokens, slots: GROUP_SIZE, gpu: false },
   })
   try {
     await engine.usePolicy(null, signal)
     const groups: AuditedGroup[] = []
     for (let i = 0; i < GROUPS; i++) {
-      groups.push(await honestGroup(i, { tasks, engine, stage, desk }, { groupSize: GROUP_SIZE, seed: 1 }, signal))
+      groups.push(
+        await honestGroup(i, { tasks, engine, runtime, service: desk }, { groupSize: GROUP_SIZE, seed: 1 }, signal),
+      )
     }
     await engine.close()
     await trainer.start(signal)
@@ -69,10 +71,10 @@ export async function measureAudit({ stage, tasks, baseSha256 }: DemoStage): Pro
       }))
       const content = { batchId, roundId: `round-${step}`, baseSha256, parentStep: step - 1, groups: trained }
       return timed(async () => {
-        await writeBatch(spool, content)
+        await writeBatch(jobs, content)
         let outcome = await trainer.outcome(batchId, signal)
         if (outcome.kind === 'measured') {
-          await writeFindings(spool, batchId, [])
+          await writeFindings(jobs, batchId, [])
           outcome = await trainer.outcome(batchId, signal)
         }
         if (outcome.kind !== 'trained') throw new Error(`the trainer ended with ${JSON.stringify(outcome)}`)

@@ -3,16 +3,16 @@ import type { PrivateKey } from '@libp2p/interface'
 import { groupAnnouncementOf, groupBodyOf } from '../../node/group-body.js'
 import { type GroupBody, groupBody, type Lease, sealGroupAnnouncement } from '../../proto/index.js'
 import {
-  createTeacherSource,
-  type Dialect,
+  createReferenceSource,
   type EpisodeLimits,
+  type EpisodeRuntime,
   groundTruthScript,
   nameTask,
   promptOf,
   type Rollout,
   runEpisode,
-  type Stage,
   type Task,
+  type ToolCallFormat,
 } from '../../rollout/episode/index.js'
 import type { ExpectedGroup } from '../../rollout/verification/index.js'
 
@@ -38,19 +38,19 @@ export interface MadeGroup {
 }
 
 /** The task with further tools of its worlds, as many as the prompt can take. */
-export function lengthen(task: Task, stage: Stage, promptTokens: number): Task {
+export function lengthen(task: Task, runtime: EpisodeRuntime, promptTokens: number): Task {
   const { id: _, ...body } = task
   const offered = new Set(task.toolset.map(({ tool }) => tool))
-  const further = task.worlds.flatMap(({ server }) =>
-    stage.catalogue
-      .get(server)!
+  const further = task.environments.flatMap(({ environment }) =>
+    runtime.catalogue
+      .get(environment)!
       .tools.filter(({ name }) => !offered.has(name))
-      .map(({ name }) => ({ server, tool: name })),
+      .map(({ name }) => ({ environment, tool: name })),
   )
   let longest = task
   for (let more = 1; more <= further.length; more++) {
     const candidate = nameTask({ ...body, toolset: [...task.toolset, ...further.slice(0, more)] })
-    if (promptOf(candidate, stage, LONG_LIMITS).length > promptTokens) break
+    if (promptOf(candidate, runtime, LONG_LIMITS).length > promptTokens) break
     longest = candidate
   }
   return longest
@@ -60,7 +60,7 @@ export function lengthen(task: Task, stage: Stage, promptTokens: number): Task {
 export async function makeGroup(
   task: Task,
   index: number,
-  stage: Stage,
+  runtime: EpisodeRuntime,
   key: PrivateKey,
   runId: string,
 ): Promise<MadeGroup> {
@@ -74,12 +74,12 @@ export async function makeGroup(
     seed: '00'.repeat(32),
     deadlineMs: 0,
     groupSize: GROUP_SIZE,
-    termsId: 'c3'.repeat(32),
+    configurationId: 'c3'.repeat(32),
   }
   const rollouts: Rollout[] = []
   for (let i = 0; i < GROUP_SIZE; i++) {
-    const source = createTeacherSource(scriptOf(task, i, stage.dialect), stage)
-    rollouts.push(await runEpisode(task, source, stage, LONG_LIMITS, AbortSignal.timeout(60_000)))
+    const source = createReferenceSource(scriptOf(task, i, runtime.toolCallFormat), runtime)
+    rollouts.push(await runEpisode(task, source, runtime, LONG_LIMITS, AbortSignal.timeout(60_000)))
   }
   return seal(lease, task, rollouts, key, runId)
 }
@@ -107,9 +107,9 @@ export async function seal(
 }
 
 /** Rollout i of a group: the ground truth, with more and more calls before it that nobody asked for. */
-function scriptOf(task: Task, i: number, dialect: Dialect): string[] {
-  const { writeCall } = dialect
-  const script = groundTruthScript(task, dialect)
+function scriptOf(task: Task, i: number, toolCallFormat: ToolCallFormat): string[] {
+  const { writeCall } = toolCallFormat
+  const script = groundTruthScript(task, toolCallFormat)
   const name = task.toolset[i % task.toolset.length]!.tool
   const astray = [writeCall(name, {}), writeCall(name, { unheard_of: i }), writeCall('no_such_tool', { i })]
   if (i % 2 === 0) return [...astray.slice(0, i / 2), ...script]

@@ -13,7 +13,7 @@ import { DEFAULT_LIMITS, parseTask, runGroup } from '../../rollout/episode/index
 import { quantile } from '../../rollout/verification/index.js'
 import { channelsOf, createHost, requestLeases } from '../../swarm/index.js'
 import { writeDemoTasks } from '../support/demo-tasks.js'
-import { DEMO_CALIBRATION, DEMO_MODEL, type DemoStage, PYTHON, TRAINER_FOLDER } from './demo-stage.js'
+import { DEMO_CALIBRATION, DEMO_MODEL, type DemoRuntime, PYTHON, TRAINER_FOLDER } from './demo-stage.js'
 import { GROUP_SIZE, seal } from './judge-groups.js'
 import type { BenchResult } from './result.js'
 
@@ -25,12 +25,12 @@ const PATIENCE_MS = 60_000
  * and a volunteer on the loopback whose groups the real engine samples, one after the other. Measured without audits, and
  * with an audit of every group.
  */
-export async function measureLatency(demo: DemoStage): Promise<BenchResult[]> {
+export async function measureLatency(demo: DemoRuntime): Promise<BenchResult[]> {
   return [...(await measureRun(demo, [], 'no audit')), ...(await measureRun(demo, [DEMO_CALIBRATION], 'all audited'))]
 }
 
 async function measureRun(
-  { stage }: DemoStage,
+  { runtime }: DemoRuntime,
   calibrations: readonly string[],
   label: string,
 ): Promise<BenchResult[]> {
@@ -80,7 +80,7 @@ async function measureRun(
   const host = await createHost({ privateKey: key, runId: coordinator.runId, listen: [], onRefusal: () => {} })
   const engine = await openEngine({
     ...{ modelPath: DEMO_MODEL, threads: 1, contextSize: DEFAULT_LIMITS.maxRolloutTokens },
-    ...{ lanes: GROUP_SIZE, gpu: false },
+    ...{ slots: GROUP_SIZE, gpu: false },
   })
   try {
     await engine.usePolicy(null, signal)
@@ -118,7 +118,7 @@ async function measureRun(
       const lease = await nextLease()
       const task = parseTask(JSON.parse(new TextDecoder().decode(lease.task)))
       const seed = Buffer.from(lease.seed, 'hex')
-      const rollouts = await runGroup(task, GROUP_SIZE, seed, engine, stage, DEFAULT_LIMITS, signal)
+      const rollouts = await runGroup(task, GROUP_SIZE, seed, engine, runtime, DEFAULT_LIMITS, signal)
       const group = await seal(lease, task, rollouts, key, host.runId)
       const started = performance.now()
       await host.gossip.publish(channel, group.sealedInline)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { createLeaseDesk } from '../../coordinator/leases/lease-service.js'
+import { createLeaseService } from '../../coordinator/leases/lease-service.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { openRecorder } from '../../coordinator/ledger/recorder.js'
 import type { Task } from '../../rollout/episode/index.js'
@@ -23,7 +23,7 @@ export async function measureLeases(tasks: readonly Task[]): Promise<BenchResult
     close: async () => {},
   }
   const recorder = await openRecorder(log, () => undefined)
-  const desk = createLeaseDesk({
+  const leases = createLeaseService({
     tasks,
     recorder,
     registrationMs: 5000,
@@ -39,7 +39,7 @@ export async function measureLeases(tasks: readonly Task[]): Promise<BenchResult
     ...{ type: 'published', ...opened, round: 0, step: 0, adapterStep: 0, adapterSha256: hex(32) },
   }))
   const ask = (node: string) =>
-    desk.answer(
+    leases.answer(
       {
         ...{ kind: 'ask', count: PER_NODE, policyId, nonce: hex(16), holding: [] },
         ...{ agent: 'bench', backend: 'cpu', tokensPerSecond: 0 },

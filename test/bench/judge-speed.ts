@@ -1,6 +1,6 @@
 import type { PrivateKey } from '@libp2p/interface'
 import { groupBody, peerIdOfKey } from '../../proto/index.js'
-import { createStage, promptOf, type Rollout } from '../../rollout/episode/index.js'
+import { createEpisodeRuntime, promptOf, type Rollout } from '../../rollout/episode/index.js'
 import {
   type EarlierGroup,
   type ExpectedGroup,
@@ -9,7 +9,7 @@ import {
   sayingsOf,
 } from '../../rollout/verification/index.js'
 import { receiveGroup } from '../../swarm/channels.js'
-import type { DemoStage } from './demo-stage.js'
+import type { DemoRuntime } from './demo-stage.js'
 import { GROUP_SIZE, LONG_LIMITS, lengthen, type MadeGroup, makeGroup } from './judge-groups.js'
 import type { BenchResult } from './result.js'
 
@@ -34,13 +34,13 @@ const JSON_TEMPLATE = [
  * Groups per second of processor time that stages 0 to 4 judge in one thread, in all and stage by stage. No group has the
  * task of another, so every prompt is rendered once.
  */
-export async function measureStages({ stage: demo, tasks }: DemoStage, key: PrivateKey): Promise<BenchResult[]> {
+export async function measureChecks({ runtime: demo, tasks }: DemoRuntime, key: PrivateKey): Promise<BenchResult[]> {
   const tokenizer = { ...demo.tokenizer, chatTemplate: JSON_TEMPLATE }
-  const stage = createStage(demo.catalogue.values(), tokenizer, demo, demo.worlds)
+  const runtime = createEpisodeRuntime(demo.catalogue.values(), tokenizer, demo, demo.seedStates)
   const runId = peerIdOfKey(key)
   const groups: MadeGroup[] = []
   for (const [i, task] of tasks.slice(0, GROUPS).entries()) {
-    groups.push(await makeGroup(lengthen(task, stage, PROMPT_TOKENS), i, stage, key, runId))
+    groups.push(await makeGroup(lengthen(task, runtime, PROMPT_TOKENS), i, runtime, key, runId))
   }
   const { signal } = new AbortController()
   const earlier: EarlierGroup[] = groups.slice(0, EARLIER).map(({ expected, rollouts }) => ({
@@ -52,16 +52,16 @@ export async function measureStages({ stage: demo, tasks }: DemoStage, key: Priv
     const others = earlier.filter((other) => other.leaseId !== leaseId)
     if (findOverlap(sayingsOf(rollouts), others)) throw new Error('a group was taken for a copy')
   }
-  const stages: Readonly<Record<string, (group: MadeGroup) => unknown>> = {
+  const checks: Readonly<Record<string, (group: MadeGroup) => unknown>> = {
     'stage 0: the announcement opened, its signature checked': ({ sealed }) => receiveGroup(sealed, runId),
     'stage 1: the body decoded and its bounds': ({ bytes }) => groupBody.parse(bytes),
-    'stage 2: the prompt rendered': ({ expected: { task } }) => promptOf({ ...task }, stage, LONG_LIMITS),
+    'stage 2: the prompt rendered': ({ expected: { task } }) => promptOf({ ...task }, runtime, LONG_LIMITS),
     'stages 1 to 3 of a decoded body: prompt and replay': ({ body, expected }) =>
-      judgeGroup(body, withFreshTask(expected), stage, signal),
+      judgeGroup(body, withFreshTask(expected), runtime, signal),
     [`stage 4: compared with ${EARLIER} groups of the task`]: ({ rollouts, expected }) => compare(rollouts, expected),
     'stages 0 to 4': async ({ sealed, bytes, expected }) => {
       await receiveGroup(sealed, runId)
-      compare(await judgeGroup(groupBody.parse(bytes), withFreshTask(expected), stage, signal), expected)
+      compare(await judgeGroup(groupBody.parse(bytes), withFreshTask(expected), runtime, signal), expected)
     },
   }
   const mean = (of: (group: MadeGroup) => number): number =>
@@ -73,7 +73,7 @@ export async function measureStages({ stage: demo, tasks }: DemoStage, key: Priv
     { metric: 'calls of a rollout', value: perRollout(({ calls }) => calls.length), unit: 'calls' },
     { metric: 'body of a group', value: mean(({ bytes }) => bytes.length) / 1024, unit: 'KiB' },
   ]
-  for (const [metric, work] of Object.entries(stages)) {
+  for (const [metric, work] of Object.entries(checks)) {
     const ms = await processorMs(groups, work)
     results.push({ metric, value: ms, unit: 'ms per group' })
     if (metric === 'stages 0 to 4') {

@@ -4,23 +4,23 @@ import { type Replays, replaysHere } from '../../coordinator/intake/replays.js'
 import { peerIdOfKey } from '../../proto/index.js'
 import { UNWATCHED } from '../../rollout/verification/index.js'
 import { createStderrLogger } from '../../swarm/index.js'
-import { DEMO_MODEL, type DemoStage } from './demo-stage.js'
+import { DEMO_MODEL, type DemoRuntime } from './demo-stage.js'
 import { type MadeGroup, makeGroup } from './judge-groups.js'
 import type { BenchResult } from './result.js'
 
 const ROUNDS = 5
 
 /** What replaying a group takes of the coordinator's own process, where it does it itself and where a worker process does. */
-export async function measureWorkers({ stage, tasks }: DemoStage, key: PrivateKey): Promise<BenchResult[]> {
+export async function measureWorkers({ runtime, tasks }: DemoRuntime, key: PrivateKey): Promise<BenchResult[]> {
   const groups: MadeGroup[] = []
-  for (const [i, task] of tasks.entries()) groups.push(await makeGroup(task, i, stage, key, peerIdOfKey(key)))
-  const { tokenizer, dialect, reward, catalogue } = stage
+  for (const [i, task] of tasks.entries()) groups.push(await makeGroup(task, i, runtime, key, peerIdOfKey(key)))
+  const { tokenizer, toolCallFormat, reward, catalogue } = runtime
   const { vocabularySize, chatTemplate } = tokenizer
   const pool = createReplayPool({
     workers: 1,
     surroundings: {
       base: { path: DEMO_MODEL, vocabularySize, chatTemplate },
-      ...{ dialect: dialect.name, reward: reward.name, servers: [...catalogue.keys()], outside: [] },
+      ...{ toolCallFormat: toolCallFormat.name, reward: reward.name, environments: [...catalogue.keys()], outside: [] },
     },
     watch: UNWATCHED,
     logger: createStderrLogger('warn'),
@@ -30,7 +30,7 @@ export async function measureWorkers({ stage, tasks }: DemoStage, key: PrivateKe
   })
   try {
     const own = await processorMs(
-      replaysHere(() => stage, UNWATCHED),
+      replaysHere(() => runtime, UNWATCHED),
       groups,
       reward.name,
     )

@@ -1,9 +1,9 @@
 import { generateKeyPair } from '@libp2p/crypto/keys'
-import { openDemoStage } from './demo-stage.js'
+import { openDemoRuntime } from './demo-stage.js'
 import { measureAudit } from './judge-audit.js'
 import { measureLatency } from './judge-latency.js'
 import { measureLeases } from './judge-leases.js'
-import { measureStages } from './judge-speed.js'
+import { measureChecks } from './judge-speed.js'
 import { measureWorkers } from './judge-workers.js'
 import type { BenchResult } from './result.js'
 
@@ -15,11 +15,11 @@ const TASKS = 48
  */
 export async function run(): Promise<{ results: BenchResult[] }> {
   const parts = (process.env.PROVE_BENCH_PARTS ?? 'stages,workers,leases,audit,latency').split(',')
-  const demo = await openDemoStage(TASKS)
+  const demo = await openDemoRuntime(TASKS)
   try {
     const key = await generateKeyPair('Ed25519')
     const measurements: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
-      stages: () => measureStages(demo, key),
+      checks: () => measureChecks(demo, key),
       workers: () => measureWorkers(demo, key),
       leases: () => measureLeases(demo.tasks),
       audit: () => measureAudit(demo),

@@ -48,7 +48,7 @@ export async function run(): Promise<{ results: BenchResult[] }> {
 
 async function measureSize(size: number): Promise<BenchResult[]> {
   const signal = AbortSignal.timeout(LONGEST_MS)
-  const options = { modelPath: MODEL, threads: 1, contextSize: CONTEXT_TOKENS, lanes: size, gpu: false } as const
+  const options = { modelPath: MODEL, threads: 1, contextSize: CONTEXT_TOKENS, slots: size, gpu: false } as const
   // As a node has it.
   const engine = await openEngine(options, { keepCaches: true })
   let server: LlamaServer | null = null
@@ -90,7 +90,7 @@ function contestantsOf(engine: EngineProcess, server: LlamaServer | null, size: 
     async make(groups, signal) {
       const made: Promise<number>[] = []
       for (const group of groups) {
-        await engine.room(signal)
+        await engine.capacity(signal)
         made.push(playGroup(engine, group, signal))
       }
       return sum(await Promise.all(made))
@@ -120,7 +120,7 @@ async function playGroup(
   signal: AbortSignal,
 ): Promise<number> {
   const requests = group.map(({ prompt, turns }) => ({ prompt, seeds: turns.map(({ seed }) => seed) }))
-  const sources = await engine.openLanes(requests, signal)
+  const sources = await engine.openSlots(requests, signal)
   const counts = sources.map(async (source, i) => {
     let tokens = 0
     for (const { feed, maxTokens } of group[i]!.turns)

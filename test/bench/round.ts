@@ -10,8 +10,8 @@ import { canaryPrompts } from '../../coordinator/versions/canary.js'
 import { trainPolicy } from '../../lab/ablation/train-policy.js'
 import { fittingTasks } from '../../lab/fitting-tasks.js'
 import { type EngineProcess, hashFile, openEngine, openTokenizer } from '../../rollout/engine/index.js'
-import { createStage, DEFAULT_LIMITS, DEFAULT_RULES, rulesNamed } from '../../rollout/episode/index.js'
-import { isAuditor, isEngine, isTrainer, startRun, stop, tells, toldBy } from '../proc/runs.js'
+import { createEpisodeRuntime, DEFAULT_LIMITS, DEFAULT_RULES, rulesNamed } from '../../rollout/episode/index.js'
+import { isAuditor, isEngine, isTrainer, startRun, statedBy, stop, tells } from '../proc/runs.js'
 import { writeDemoTasks } from '../support/demo-tasks.js'
 import { createMachine, type Line } from '../support/programs.js'
 import { DEMO_CALIBRATION, DEMO_MODEL, PYTHON, TRAINER_FOLDER } from './demo-stage.js'
@@ -59,21 +59,21 @@ export async function run(): Promise<{ versions: Record<string, string>; results
 
 /** `trainPolicy` as `prove-lab ablate` uses it: nobody is asked, nothing is judged, no byte leaves the machine. */
 async function measureAlone(folder: string, dataset: string, signal: AbortSignal): Promise<Work> {
-  const spool = join(folder, 'spool')
+  const jobs = join(folder, 'jobs')
   const config = join(folder, 'trainer.json')
-  await mkdir(join(spool, 'batches'), { recursive: true })
+  await mkdir(join(jobs, 'batches'), { recursive: true })
   const limits = DEFAULT_LIMITS
-  const { tasks: all, servers } = await readTaskSet(dataset, 'train')
+  const { tasks: all, environments } = await readTaskSet(dataset, 'train')
   const tokenizer = await openTokenizer(DEMO_MODEL)
-  const stage = createStage(servers, tokenizer, rulesNamed(DEFAULT_RULES))
-  const { tasks } = fittingTasks(all, stage, limits)
+  const runtime = createEpisodeRuntime(environments, tokenizer, rulesNamed(DEFAULT_RULES))
+  const { tasks } = fittingTasks(all, runtime, limits)
   const baseSha256 = await hashFile(DEMO_MODEL, signal)
-  const canaries = canaryPrompts(tasks, stage, limits)
+  const canaries = canaryPrompts(tasks, runtime, limits)
   await writeFile(config, JSON.stringify({ schema: 1, baseSha256, baseModel: { name: 'demo' }, canaries, ...TRAINER }))
   let tokens = 0
   const trainer = createTrainerProcess(
     {
-      ...{ python: PYTHON, packageFolder: TRAINER_FOLDER, spool, base: DEMO_MODEL, config, processes: 1 },
+      ...{ python: PYTHON, packageFolder: TRAINER_FOLDER, jobs, base: DEMO_MODEL, config, processes: 1 },
       ...{ logFile: join(folder, 'trainer.log'), maxFailures: 1 },
       onEvent: (news) => {
         tokens += tokensOf(news)
@@ -86,7 +86,7 @@ async function measureAlone(folder: string, dataset: string, signal: AbortSignal
     for (let i = 0; i < WORKERS; i++)
       engines.push(
         await openEngine({
-          ...{ modelPath: DEMO_MODEL, threads: 1, contextSize: limits.maxRolloutTokens, lanes: GROUP_SIZE, gpu: false },
+          ...{ modelPath: DEMO_MODEL, threads: 1, contextSize: limits.maxRolloutTokens, slots: GROUP_SIZE, gpu: false },
         }),
       )
     const stretch = createStretch(
@@ -98,7 +98,7 @@ async function measureAlone(folder: string, dataset: string, signal: AbortSignal
       if (done === 1) stretch.begin()
       if (done === settings.steps) stretch.end()
     }
-    await trainPolicy({ tasks, stage, engines, trainer, spool, baseSha256, onProgress }, settings, signal)
+    await trainPolicy({ tasks, runtime, engines, trainer, jobs, baseSha256, onProgress }, settings, signal)
     return stretch.work()
   } finally {
     await Promise.all(engines.map((engine) => engine.close()))
@@ -112,7 +112,7 @@ async function measureSwarm(dataset: string): Promise<Work & { readonly waits: B
   const machine = await createMachine()
   try {
     const swarm = await startRun(machine, 'swarm', {
-      lanes: GROUP_SIZE,
+      slots: GROUP_SIZE,
       writeTasks: async () => undefined,
       config: {
         tasks: { dataset },
@@ -138,7 +138,7 @@ async function measureSwarm(dataset: string): Promise<Work & { readonly waits: B
     stretch.begin()
     for (let version = SETTLING + 1; version <= SETTLING + STEPS; version++) await published(version)
     stretch.end()
-    const waits = waitsOf(toldBy(coordinator))
+    const waits = waitsOf(statedBy(coordinator))
     await stop(...nodes, coordinator)
     return { ...stretch.work(), waits }
   } finally {

@@ -121,7 +121,7 @@ function manifestOf(hash: string, chunkSha256s: readonly string[]): PolicyManife
     base: { name: 'bench', ggufSha256: hash, quantisation: 'F16' },
     adapter: { sha256: hash, sizeBytes: SIZE_BYTES, rank: 8, alpha: 16, targetModules: ['q_proj'] },
     chatTemplateSha256: hash,
-    dialect: 'hermes',
+    toolCallFormat: 'hermes',
     reward: 'paper',
     cacheType: 'f16',
     toolsetSchemaSha256: hash,
@@ -147,7 +147,7 @@ function manifestOf(hash: string, chunkSha256s: readonly string[]): PolicyManife
     roundSecretHash: hash,
     closedRounds: [],
     createdAtMs: 0,
-    termsId: hash,
+    configurationId: hash,
     expiresAtMs: 0,
   }
 }

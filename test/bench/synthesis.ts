@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CATALOGUE } from '../../servers/catalogue.js'
-import { createWorldCache } from '../../servers/kernel/index.js'
+import { createSeedStateCache } from '../../servers/kernel/index.js'
 import { type Example, openDataset, PAPER_PROFILE, verifyDataset, writeDataset } from '../../tasks/dataset/index.js'
 import {
   compositionOf,
@@ -29,7 +29,7 @@ export async function run(): Promise<{ results: BenchResult[] }> {
   const workers = createWorkers(threads)
   try {
     const plan: Plan = {
-      recipe: { worlds: [...CATALOGUE.keys()], heldOutWorlds: [], profile: 'paper', seed: 0 },
+      recipe: { environments: [...CATALOGUE.keys()], heldOutEnvironments: [], profile: 'paper', seed: 0 },
       composition: compositionOf(EXAMPLES),
       shares: SPLIT_SHARES,
     }
@@ -72,7 +72,7 @@ export async function run(): Promise<{ results: BenchResult[] }> {
       CATALOGUE,
     )
     const written = performance.now()
-    const verified = await verifyDataset(await openDataset(out, CATALOGUE), CATALOGUE, createWorldCache(), signal)
+    const verified = await verifyDataset(await openDataset(out, CATALOGUE), CATALOGUE, createSeedStateCache(), signal)
     const seconds = (from: number, to: number): number => (to - from) / 1000
     const coverage = JSON.parse(await readFile(join(out, 'coverage.json'), 'utf8')) as Coverage
     const counts = coverage.tools.map(({ examples: per }) => Object.values(per).reduce((sum, count) => sum + count, 0))

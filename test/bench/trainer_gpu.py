@@ -30,7 +30,7 @@ from prove_trainer.grpo import GrpoTrainer
 from prove_trainer.memory import count
 from prove_trainer.packing import make_packs
 from prove_trainer.policy import new_policy
-from prove_trainer.capacity import find_room
+from prove_trainer.capacity import find_capacity
 from test_memory_table import GIB, MODELS, shapes
 from test_sizing import GROUPS, SIZE, step_seconds
 
@@ -69,7 +69,7 @@ def one_group(base: Base, rest: int) -> Batch:
 def measure(name: str, rest: int, device: torch.device) -> list[dict]:
     base = random_base(name, device)
     config = TrainerConfig(base.sha256, device="cuda", precision="bfloat16", max_tokens_per_forward=0)
-    room = find_room(config, base, device)
+    room = find_capacity(config, base, device)
     policy = new_policy(base, LoraSettings(), 0, None, None)
     given_up: list[int] = []
     trainer = GrpoTrainer(

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { PrivateKey } from '@libp2p/interface'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
-import { RunFold } from '../../coordinator/ledger/run-reducer.js'
+import { RunReducer } from '../../coordinator/ledger/run-reducer.js'
 import type { RunState } from '../../coordinator/ledger/run-state.js'
 import type { RunConfig } from '../../coordinator/settings/config.js'
 import type { NodeProgress } from '../../node/progress.js'
@@ -14,9 +14,9 @@ import { checkMemory } from './check-memory.js'
 import type { VolunteerRecord } from './check-volunteers.js'
 import { runCoordinator } from './coordinator-program.js'
 import { openSimStore, readLog } from './databases.js'
+import type { JobTrainer } from './job-trainer.js'
 import type { Machine, SimProcess } from './sim-process.js'
-import { createWorld, type Mishap, type World } from './simulated-run.js'
-import type { SpoolTrainer } from './spool-trainer.js'
+import { createSimulatedRun, type Mishap, type SimulatedRun } from './simulated-run.js'
 import { runVolunteer } from './volunteer-program.js'
 
 export interface ChaosSettings {
@@ -52,7 +52,7 @@ export interface Exit {
 
 /** A whole run in one process and in virtual time: one coordinator, its volunteers, and whatever befalls them. */
 export interface ChaosRun {
-  readonly world: World
+  readonly simulated: SimulatedRun
   readonly runId: string
   readonly coordinator: Post
   readonly volunteers: readonly Post[]
@@ -60,14 +60,14 @@ export interface ChaosRun {
   readonly peerIds: readonly string[]
   /** As the coordinator that runs now sees it; undefined while none does. */
   readonly state: RunState | undefined
-  readonly trainer: SpoolTrainer | undefined
+  readonly trainer: JobTrainer | undefined
   readonly refusals: RefusalEvent[]
   readonly mishaps: readonly Mishap[]
   readonly exits: readonly Exit[]
   /** What a life of the coordinator knew and the next one did not. */
   readonly forgotten: readonly Violation[]
   /** What a volunteer was told last, and what it was told so far. */
-  readonly told: readonly NodeProgress[][]
+  readonly stated: readonly NodeProgress[][]
   /** One more volunteer. @param keyNumber  default: a key of its own */
   recruit(keyNumber?: number): Promise<Post>
   /** Lets time pass until it is so, or throws. */
@@ -94,8 +94,8 @@ const LIMIT_MS = 1_800_000
 const MOST_EXITS = 60
 
 export async function openChaosRun(seed: number, settings: ChaosSettings): Promise<ChaosRun> {
-  const world = await createWorld(seed)
-  const { time, mishaps } = world
+  const simulated = await createSimulatedRun(seed)
+  const { time, mishaps } = simulated
   const key = await keyOf(1)
   const runId = peerIdOfKey(key)
   const config = smallRun({ groupSize: 3, rounds: { registrationMs: 2000 }, ...settings.config })
@@ -103,9 +103,9 @@ export async function openChaosRun(seed: number, settings: ChaosSettings): Promi
   const exits: Exit[] = []
   const volunteers: Post[] = []
   const peerIds: string[] = []
-  const told: NodeProgress[][] = []
+  const stated: NodeProgress[][] = []
   const forgotten: Violation[] = []
-  let running: { readonly process: SimProcess; readonly state: RunState; readonly trainer: SpoolTrainer } | null = null
+  let running: { readonly process: SimProcess; readonly state: RunState; readonly trainer: JobTrainer } | null = null
   let finished = false
 
   const post = async (
@@ -119,7 +119,7 @@ export async function openChaosRun(seed: number, settings: ChaosSettings): Promi
     const launch = async (): Promise<void> => {
       if (starting || process?.alive) return
       starting = true
-      const life = await world.start(machine)
+      const life = await simulated.start(machine)
       process = life
       starting = false
       lives += 1
@@ -152,14 +152,14 @@ export async function openChaosRun(seed: number, settings: ChaosSettings): Promi
     const { seedUsed } = settings
     const peerId = peerIdOfKey(volunteerKey)
     const neighbours = peerIds.slice(-1)
-    const heard: NodeProgress[] = []
+    const understood: NodeProgress[] = []
     peerIds.push(peerId)
-    told.push(heard)
-    const machine = await world.machine(`volunteer-${number}`)
+    stated.push(understood)
+    const machine = await simulated.machine(`volunteer-${number}`)
     const made = await post(machine, 2000, (process) =>
-      runVolunteer(world, process, {
+      runVolunteer(simulated, process, {
         ...{ key: volunteerKey, peerId, runId, neighbours },
-        onProgress: (progress) => heard.push(progress),
+        onProgress: (progress) => understood.push(progress),
         ...(seedUsed ? { seedUsed: (used: number) => seedUsed(number, used) } : {}),
       }),
     )
@@ -168,14 +168,14 @@ export async function openChaosRun(seed: number, settings: ChaosSettings): Promi
   }
 
   const run: ChaosRun = {
-    ...{ world, runId, volunteers, peerIds, refusals, mishaps, exits, forgotten, told },
-    coordinator: await post(await world.machine('coordinator'), 1000, async (process) => {
-      await runCoordinator(world, process, {
+    ...{ simulated, runId, volunteers, peerIds, refusals, mishaps, exits, forgotten, stated },
+    coordinator: await post(await simulated.machine('coordinator'), 1000, async (process) => {
+      await runCoordinator(simulated, process, {
         ...{ config, key, peerId: runId, adapterBytes: settings.adapterBytes, stepMs: settings.stepMs },
         driftsAt: settings.driftsAt ?? null,
         onRefusal: (refusal) => {
           refusals.push(refusal)
-          world.blow(`refused as ${refusal.code}`)
+          simulated.blow(`refused as ${refusal.code}`)
         },
         onStarted: (parts) => {
           if (running) forgotten.push(...checkMemory(running.state, parts.state))
@@ -226,29 +226,29 @@ export async function openChaosRun(seed: number, settings: ChaosSettings): Promi
         one.kill()
       }
       try {
-        await world.underway.quiet()
-        await world.start(run.coordinator.machine)
-        const events = await readLog(world, join(run.coordinator.machine.folder, 'log'))
-        const read = new RunFold()
+        await simulated.underway.quiet()
+        await simulated.start(run.coordinator.machine)
+        const events = await readLog(simulated, join(run.coordinator.machine.folder, 'log'))
+        const read = new RunReducer()
         for (const event of events) read.apply(event)
         if (running) forgotten.push(...checkMemory(running.state, read))
         const records: VolunteerRecord[] = []
         for (const [i, { machine }] of volunteers.entries()) {
-          const process = await world.start(machine)
-          const store = await openSimStore(world, process, join(machine.folder, 'store'), runId)
-          const heard = told[i]!
+          const process = await simulated.start(machine)
+          const store = await openSimStore(simulated, process, join(machine.folder, 'store'), runId)
+          const understood = stated[i]!
           records.push({
             node: peerIds[i]!,
             verdicts: await store.verdicts(),
             waiting: (await store.pending()).map(({ leaseId }) => leaseId),
-            finished: heard.flatMap((news) => (news.type === 'group' ? [news.leaseId] : [])),
-            dropped: heard.flatMap((news) => (news.type === 'dropped' ? [news.leaseId] : [])),
+            finished: understood.flatMap((news) => (news.type === 'group' ? [news.leaseId] : [])),
+            dropped: understood.flatMap((news) => (news.type === 'dropped' ? [news.leaseId] : [])),
           })
           await store.close()
         }
         return { events, volunteers: records }
       } finally {
-        await world.close()
+        await simulated.close()
       }
     },
   }

@@ -1,5 +1,5 @@
 import type { EventOf, RunEvent } from '../../coordinator/ledger/events.js'
-import { RunFold } from '../../coordinator/ledger/run-reducer.js'
+import { RunReducer } from '../../coordinator/ledger/run-reducer.js'
 import type { BatchRecord, LeaseRecord } from '../../coordinator/ledger/run-state.js'
 import { leaseSeed } from '../../rollout/verification/lease-seed.js'
 
@@ -58,7 +58,7 @@ type Standing = 'usable' | 'flat' | 'refused' | 'revoked' | 'batched' | 'lost'
  * trained on, every lease is what its round's secret says. It keeps books of its own and compares them with the coordinator's.
  * @param state  the coordinator's books, still empty
  */
-export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state = new RunFold()): Violation[] {
+export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state = new RunReducer()): Violation[] {
   const violations: Violation[] = []
   const rounds = new Map<number, EventOf<'published' | 'reopened'>>()
   const registered = new Map<string, number>()
@@ -109,12 +109,12 @@ export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state =
   }
 
   const judge = (event: Extract<RunEvent, { type: 'judged' }>): void => {
-    const { leaseId, node, accepted, flat, credit } = event
+    const { leaseId, node, accepted, zeroVariance, credit } = event
     const lease = leases.get(leaseId)!
     if (lease.node !== node || lease.version !== event.version) fault('verdict of another lease', leaseId)
     if (groups.has(leaseId)) fault('second verdict', leaseId)
     open.delete(leaseId)
-    const standing = accepted ? (flat ? 'flat' : 'usable') : 'refused'
+    const standing = accepted ? (zeroVariance ? 'flat' : 'usable') : 'refused'
     groups.set(leaseId, { node, version: event.version, credit: accepted ? credit : 0, standing })
     if (!accepted && credit !== 0) fault('credit', `${leaseId} is refused and earns ${credit}`)
   }
@@ -182,7 +182,7 @@ export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state =
 
   for (const [place, event] of events.entries()) {
     at = place
-    if (place === 0 && event.type !== 'terms' && event.type !== 'written-by') {
+    if (place === 0 && event.type !== 'configured' && event.type !== 'written-by') {
       fault('work before the terms', event.type)
       return violations
     }

@@ -10,12 +10,12 @@ function known(state: RunState, version: number): Set<string> {
   )
   const batches = [...state.batches.values()].filter(({ step }) => step >= oldest).map(({ batchId }) => batchId)
   return new Set([
-    ...state.termsHistory.map((_, i) => `terms ${i}`),
+    ...state.configurationHistory.map((_, i) => `terms ${i}`),
     ...state.rounds.filter((round) => round.version >= oldest).map(({ round }) => `round ${round}`),
     ...[...state.registered.keys()].map((node) => `key ${node}`),
     ...[...state.leases.values()].filter((lease) => lease.version >= oldest).map(({ leaseId }) => `lease ${leaseId}`),
     ...verdicts,
-    ...[...state.quarantinedWorlds].map((server) => `quarantine of ${server}`),
+    ...[...state.quarantinedEnvironments].map((environment) => `quarantine of ${environment}`),
     ...batches.map((batchId) => `batch ${batchId}`),
     ...[...state.lostBodies]
       .filter((leaseId) => state.leases.get(leaseId)!.version >= oldest)

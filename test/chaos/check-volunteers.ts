@@ -1,5 +1,5 @@
 import type { RunEvent } from '../../coordinator/ledger/events.js'
-import { RunFold } from '../../coordinator/ledger/run-reducer.js'
+import { RunReducer } from '../../coordinator/ledger/run-reducer.js'
 import type { Verdict } from '../../proto/index.js'
 import type { Violation } from './check-log.js'
 
@@ -17,7 +17,7 @@ export interface VolunteerRecord {
 
 /** What the volunteers were told must be what the log says, verdict by verdict: an accepted group is never taken back unsaid. */
 export function checkLedgers(events: readonly RunEvent[], volunteers: readonly VolunteerRecord[]): Violation[] {
-  const state = fold(events)
+  const state = reducer(events)
   const violations: Violation[] = []
   for (const { node, verdicts } of volunteers) {
     const said = state.nodes.get(node)?.verdicts ?? []
@@ -36,13 +36,13 @@ export function checkLedgers(events: readonly RunEvent[], volunteers: readonly V
  * its key is quarantined, which gets no verdicts.
  */
 export function checkDeliveries(events: readonly RunEvent[], volunteers: readonly VolunteerRecord[]): Violation[] {
-  const { judged, nodes } = fold(events)
+  const { judged, nodes } = reducer(events)
   const endMs = events.at(-1)?.atMs ?? 0
-  const heard = volunteers.filter(({ node }) => !nodes.get(node)?.standing.isQuarantined(endMs))
+  const understood = volunteers.filter(({ node }) => !nodes.get(node)?.reputation.isQuarantined(endMs))
   const forgotten = new Set(
     events.flatMap((event) => (event.type === 'released' && event.reason === 'forgotten' ? [event.leaseId] : [])),
   )
-  const late = heard.flatMap(({ node, waiting }) =>
+  const late = understood.flatMap(({ node, waiting }) =>
     waiting.map(
       (leaseId): Violation => ({ rule: 'finished group kept', at: null, detail: `${node} keeps ${leaseId}` }),
     ),
@@ -58,8 +58,8 @@ export function checkDeliveries(events: readonly RunEvent[], volunteers: readonl
   return [...late, ...lost]
 }
 
-function fold(events: readonly RunEvent[]): RunFold {
-  const state = new RunFold()
+function reducer(events: readonly RunEvent[]): RunReducer {
+  const state = new RunReducer()
   for (const event of events) state.apply(event)
   return state
 }

@@ -1,9 +1,9 @@
 import type { PrivateKey } from '@libp2p/interface'
 import { createAuditLottery } from '../../coordinator/intake/audit-lottery.js'
 import type { Auditor } from '../../coordinator/intake/auditor.js'
-import { theatres } from '../../coordinator/intake/replay-contexts.js'
+import { replayContexts } from '../../coordinator/intake/replay-contexts.js'
 import { replaysHere } from '../../coordinator/intake/replays.js'
-import { agreeOnTerms, termsOf } from '../../coordinator/ledger/agree-run-configuration.js'
+import { agreeOnConfiguration, configurationOf } from '../../coordinator/ledger/agree-run-configuration.js'
 import { openCheckpoints } from '../../coordinator/ledger/checkpoints.js'
 import { openRecorder, type Recorder } from '../../coordinator/ledger/recorder.js'
 import type { RunState } from '../../coordinator/ledger/run-state.js'
@@ -16,15 +16,15 @@ import { type Sha256, sha256 } from '../../proto/index.js'
 import { UNWATCHED } from '../../rollout/verification/index.js'
 import { createBlobStore, createMetrics, type RefusalEvent } from '../../swarm/index.js'
 import { library } from '../support/library-environment.js'
-import { stageOf } from '../support/scripted.js'
+import { runtimeOf } from '../support/scripted.js'
 import { openSimLog } from './databases.js'
+import { createJobTrainer, type JobTrainer } from './job-trainer.js'
 import { createScriptAuditor } from './script-auditor.js'
 import { SCRIPTED_BACKEND } from './script-engine.js'
 import { TASKS, tokenizer } from './script-policy.js'
 import { createSimHost, type SimHostOptions } from './sim-host.js'
 import type { SimProcess } from './sim-process.js'
-import type { World } from './simulated-run.js'
-import { createSpoolTrainer, type SpoolTrainer } from './spool-trainer.js'
+import type { SimulatedRun } from './simulated-run.js'
 
 export const BASE_SHA256: Sha256 = sha256(new TextEncoder().encode('the base model of the simulation'))
 
@@ -43,7 +43,7 @@ export interface CoordinatorSettings {
   readonly onStarted: (parts: {
     readonly recorder: Recorder
     readonly state: RunState
-    readonly trainer: SpoolTrainer
+    readonly trainer: JobTrainer
   }) => void
   /** Default: audits say the script again. */
   readonly auditor?: Auditor
@@ -57,40 +57,44 @@ export interface CoordinatorSettings {
  * A coordinator on a simulated machine: all that `coordinator/start-coordinator.ts` starts, with scripts for audits and trainer.
  * @returns  when the last version of the run is published; it goes on serving nodes
  */
-export async function runCoordinator(world: World, process: SimProcess, settings: CoordinatorSettings): Promise<void> {
+export async function runCoordinator(
+  simulated: SimulatedRun,
+  process: SimProcess,
+  settings: CoordinatorSettings,
+): Promise<void> {
   const { key, peerId, onRefusal, stepMs, adapterBytes, driftsAt, placed } = settings
   const { checkpointEvents = CHECKPOINT_EVENTS } = settings
   const { clock, machine } = process
   const config: RunConfig = { ...settings.config, dataDir: machine.folder }
   const folder = await openDataFolder(config.dataDir)
-  const { network, directory } = world
-  const logger = world.logger(process)
-  const log = await openSimLog(world, process, folder.log)
+  const { network, directory } = simulated
+  const logger = simulated.logger(process)
+  const log = await openSimLog(simulated, process, folder.log)
   const checkpoints = openCheckpoints({ file: folder.checkpoint, log, logger, leastEvents: checkpointEvents })
   const recorder = await openRecorder(log, () => undefined, { checkpoints })
   const host = createSimHost({ network, directory, process, peerId, runId: peerId, onRefusal, logger, ...placed })
-  const stage = stageOf([library], tokenizer)
-  const taskSet = { tasks: TASKS, servers: [library], datasetSha256: '0'.repeat(64) }
-  const terms = termsOf(config, {
+  const runtime = runtimeOf([library], tokenizer)
+  const taskSet = { tasks: TASKS, environments: [library], datasetSha256: '0'.repeat(64) }
+  const configuration = configurationOf(config, {
     baseSha256: BASE_SHA256,
-    chatTemplateSha256: chatTemplateSha256(stage),
+    chatTemplateSha256: chatTemplateSha256(runtime),
     parameters: 5_000_000,
     taskSet,
     calibrations: { [SCRIPTED_BACKEND]: '0'.repeat(64) },
   })
-  await agreeOnTerms(recorder, terms, clock)
+  await agreeOnConfiguration(recorder, configuration, clock)
   const coordinator = await openCoordinator({
     ...{ config, folder, key, host, recorder },
     blobs: await createBlobStore(folder.blobs),
     taskSet,
     metrics: createMetrics(),
     watch: UNWATCHED,
-    replays: replaysHere(theatres(stage, [library]), UNWATCHED),
+    replays: replaysHere(replayContexts(runtime, [library]), UNWATCHED),
     auditor: settings.auditor ?? createScriptAuditor(clock),
     lottery: createAuditLottery(key.raw),
   })
-  const canaries = canaryPrompts(TASKS, stage, episodeLimits(config))
-  const trainer = createSpoolTrainer({ spool: folder.spool, clock, stepMs, adapterBytes, driftsAt, canaries })
+  const canaries = canaryPrompts(TASKS, runtime, episodeLimits(config))
+  const trainer = createJobTrainer({ jobs: folder.jobs, clock, stepMs, adapterBytes, driftsAt, canaries })
   settings.onStarted({ recorder, state: recorder.state, trainer })
   await coordinator.run(trainer)
 }

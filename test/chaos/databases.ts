@@ -4,12 +4,12 @@ import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { headFileOf, openHeadFile } from '../../coordinator/ledger/log-head.js'
 import { type NodeStore, openNodeStore } from '../../node/store.js'
 import type { SimProcess } from './sim-process.js'
-import type { World } from './simulated-run.js'
+import type { SimulatedRun } from './simulated-run.js'
 
 /** The event log of a simulated coordinator: a real database and a real head, each of whose operations may be the process's last. */
-export async function openSimLog(world: World, process: SimProcess, folder: string): Promise<ChainedLog> {
-  const { underway } = world
-  const store = await world.database(process, folder, () => openRecordStore(folder))
+export async function openSimLog(simulated: SimulatedRun, process: SimProcess, folder: string): Promise<ChainedLog> {
+  const { underway } = simulated
+  const store = await simulated.database(process, folder, () => openRecordStore(folder))
   const onDisk: RecordStore = {
     count: () => process.disk('log read', false, () => underway.count(store.count())),
     append: (first, records) => process.disk('log append', true, () => underway.count(store.append(first, records))),
@@ -28,8 +28,8 @@ async function readAll<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 /** All events of a log that nobody has open. */
-export async function readLog(world: World, folder: string): Promise<RunEvent[]> {
-  const { underway } = world
+export async function readLog(simulated: SimulatedRun, folder: string): Promise<RunEvent[]> {
+  const { underway } = simulated
   const log = await underway.count(openEventLog(folder))
   const events = await underway.count(readAll(log.replay()))
   await underway.count(log.close())
@@ -38,13 +38,13 @@ export async function readLog(world: World, folder: string): Promise<RunEvent[]>
 
 /** The store of a simulated volunteer, likewise. */
 export async function openSimStore(
-  world: World,
+  simulated: SimulatedRun,
   process: SimProcess,
   folder: string,
   runId: string,
 ): Promise<NodeStore> {
-  const { underway } = world
-  const store = await world.database(process, folder, () => openNodeStore(folder, runId))
+  const { underway } = simulated
+  const store = await simulated.database(process, folder, () => openNodeStore(folder, runId))
   const operation = <A extends unknown[], T>(writes: boolean, what: string, run: (...args: A) => Promise<T>) => {
     return (...args: A): Promise<T> => process.disk(what, writes, () => underway.count(run(...args)))
   }

@@ -39,14 +39,14 @@ const LINGER_MS = 2000
  * @returns  everything it can do, by name
  */
 export async function hostilePeer(run: ChaosRun, number: number): Promise<Record<string, Attack>> {
-  const { world, runId } = run
-  const { network, directory, random } = world
-  const process = await world.start(await world.machine(`hostile-${number}`))
+  const { simulated: environment, runId } = run
+  const { network, directory, random } = environment
+  const process = await environment.start(await environment.machine(`hostile-${number}`))
   const key = await keyOf(200 + number)
   const peerId = peerIdOfKey(key)
   const host = createSimHost({ network, directory, process, peerId, runId })
-  const heard: ReceivedGroup[] = []
-  host.gossip.join(channelsOf(runId).groups, { deliver: (group) => void heard.push(group) })
+  const understood: ReceivedGroup[] = []
+  host.gossip.join(channelsOf(runId).groups, { deliver: (group) => void understood.push(group) })
   const targets = [runId, ...run.peerIds]
   const topics = Object.values(topicsOf(runId))
 
@@ -76,7 +76,8 @@ export async function hostilePeer(run: ChaosRun, number: number): Promise<Record
   const offer = (sealed: Uint8Array): Promise<void> =>
     request(PROTOCOLS.group, groupRequest.encode({ kind: 'offer', announcement: sealed }))
   const sealedByUs = (): Promise<Uint8Array> => sealGroupAnnouncement(key, runId, announcement(), null)
-  const stolen = (): Uint8Array => (heard.length > 0 ? random.pick(heard).sealed : noise(200, random.int(1, 1e6)))
+  const stolen = (): Uint8Array =>
+    understood.length > 0 ? random.pick(understood).sealed : noise(200, random.int(1, 1e6))
 
   return {
     'noise on a stream': () =>
@@ -125,7 +126,7 @@ export async function hostilePeer(run: ChaosRun, number: number): Promise<Record
         topicsOf(runId).policy,
         await sealPolicyAnnouncement(key, runId, {
           ...{ manifestId: hex(32), manifestSizeBytes: 1000, round: 1e6, version: 1e6, policyId: hex(32) },
-          ...{ expiresAtMs: host.clock.now() + 1e6, room: 1000, waiting: 0, providers: [] },
+          ...{ expiresAtMs: host.clock.now() + 1e6, capacity: 1000, waiting: 0, providers: [] },
         }),
       ),
     'verdicts of our own': async () =>

@@ -31,18 +31,18 @@ export async function runScenario(
   const violations: string[] = []
   const note = (what: string, error: unknown): void => void violations.push(`${what}: ${describe(error)}`)
   const run = await openChaosRun(deriveSeed('chaos', scenario.name, seed), { ...USUAL, ...scenario.settings })
-  const startMs = run.world.time.nowMs
+  const startMs = run.simulated.time.nowMs
   try {
     await scenario.befall(run, seededRandom(deriveSeed('scenario', scenario.name, seed)))
     await run.complete()
   } catch (error) {
     note('the run did not go on', error)
   }
-  const virtualMs = run.world.time.nowMs - startMs
+  const virtualMs = run.simulated.time.nowMs - startMs
   const { expects = () => false } = scenario
   for (const { machine, error } of run.exits) if (!expects(error)) note(`${machine} ended`, error)
   for (const { machine, message, error } of run.mishaps) if (!expects(error)) note(`${machine}: ${message}`, error)
-  const blows = new Map(run.world.blows)
+  const blows = new Map(run.simulated.blows)
   const { events, volunteers } = await run.close()
   for (const event of events) {
     if (event.type === 'body-lost') blows.set('body given up', (blows.get('body given up') ?? 0) + 1)

@@ -1,7 +1,7 @@
 import type { Auditor } from '../../coordinator/intake/auditor.js'
 import { turnSeeds } from '../../rollout/episode/index.js'
 import type { Clock } from '../../swarm/index.js'
-import { NO_REPAIRS } from '../support/audit-groups.js'
+import { NO_LOGIT_ERRORS } from '../support/audit-groups.js'
 import { AMPLE } from '../support/scripted.js'
 import { scriptOf, taskOfPrompt, tokenizer } from './script-policy.js'
 
@@ -14,14 +14,14 @@ export function createScriptAuditor(clock: Clock): Auditor {
     isBehind: false,
     async audit({ leaseSeed, rollouts, adapterSha256 }) {
       await clock.sleep(AUDIT_MS)
-      for (const [lane, { tokens, mask }] of rollouts.entries()) {
-        const [seed] = turnSeeds(leaseSeed, lane, AMPLE)
-        const script = scriptOf(adapterSha256, taskOfPrompt([...tokens]), lane, seed!)
+      for (const [slot, { tokens, mask }] of rollouts.entries()) {
+        const [seed] = turnSeeds(leaseSeed, slot, AMPLE)
+        const script = scriptOf(adapterSha256, taskOfPrompt([...tokens]), slot, seed!)
         const said = tokenizer.detokenize([...tokens].filter((_, i) => mask[i] === 1)).replaceAll('<|im_end|>', '')
         if (said !== script.join(''))
-          return { accepted: false, code: 'sampler_mismatch', detail: `rollout ${lane} is not what its seeds select` }
+          return { accepted: false, code: 'sampler_mismatch', detail: `rollout ${slot} is not what its seeds select` }
       }
-      return { accepted: true, repairs: NO_REPAIRS }
+      return { accepted: true, logitErrors: NO_LOGIT_ERRORS }
     },
     auditBatch: (_, requests) => Promise.all(requests.map((request) => auditor.audit(request))),
   }

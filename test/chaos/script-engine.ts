@@ -36,14 +36,14 @@ export function createScriptEngine({ clock, turnMs, seedUsed = (seed) => seed }:
         throw new EngineError('adapter_refused', 'the file is not the one its hash names')
       adapterSha256 = adapter?.sha256 ?? null
     },
-    async openLanes(requests) {
-      return requests.map(({ prompt, seeds }, lane) => {
-        const script = scriptOf(adapterSha256, taskOfPrompt(prompt), lane, seedUsed(seeds[0]!))
+    async openSlots(requests) {
+      return requests.map(({ prompt, seeds }, slot) => {
+        const script = scriptOf(adapterSha256, taskOfPrompt(prompt), slot, seedUsed(seeds[0]!))
         return paced(scriptedSource(script, tokenizer), turnMs(seeds[0]!))
       })
     },
     score: async (tokens, from) => scoresOf(adapterSha256, tokens, from),
-    async evidence() {
+    async expectedMismatch() {
       throw new EngineError('engine_failed', 'a script has no distribution')
     },
     async close() {},

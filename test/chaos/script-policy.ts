@@ -25,9 +25,9 @@ export function taskOfPrompt(prompt: readonly number[]): Task {
 }
 
 /** What the policy says in one rollout. Mostly the first rollout of a group does the task and the others refuse to. */
-export function scriptOf(adapterSha256: string | null, task: Task, lane: number, seed: number): string[] {
+export function scriptOf(adapterSha256: string | null, task: Task, slot: number, seed: number): string[] {
   const usual = seed % 8 !== 0
-  const helpful = (lane === 0) === usual
+  const helpful = (slot === 0) === usual
   const script = helpful ? groundTruthScript(task) : task.turns.map(() => 'No.')
   // Long answers make a body that is too large to be gossiped.
   const more = task.turns[0]!.includes('young') ? ' I could say a great deal about that.'.repeat(46) : ''

@@ -18,7 +18,7 @@ export interface Mishap {
 }
 
 /** Machines, the wires between them, and one time for all: the same seed gives the same course of everything. */
-export interface World {
+export interface SimulatedRun {
   readonly time: VirtualTime
   readonly random: SeededRandom
   readonly network: SimNetwork
@@ -65,10 +65,10 @@ const SLOWEST_MS: ReadonlyMap<string, number> = new Map([
  * @param meter  what is to be measured of each turn
  * @param canBlock  whether partitions and stalls are to come; without them ten thousand machines cost less
  */
-export async function createWorld(
+export async function createSimulatedRun(
   seed: number,
   { meter, canBlock = true }: { readonly meter?: TurnMeter; readonly canBlock?: boolean } = {},
-): Promise<World> {
+): Promise<SimulatedRun> {
   const underway = createUnderway()
   const root = await mkdtemp(join(tmpdir(), 'prove-chaos-'))
   const unseed = seedRandomness(seed)

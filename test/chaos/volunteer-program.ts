@@ -12,7 +12,7 @@ import { createScriptEngine } from './script-engine.js'
 import { tokenizer } from './script-policy.js'
 import { addressOf, createSimHost } from './sim-host.js'
 import type { SimProcess } from './sim-process.js'
-import type { World } from './simulated-run.js'
+import type { SimulatedRun } from './simulated-run.js'
 
 export interface VolunteerSettings {
   readonly key: PrivateKey
@@ -29,16 +29,20 @@ export interface VolunteerSettings {
  * A volunteer on a simulated machine: everything that `node/start-node.ts` starts, with a script for an engine.
  * @returns  never, unless the work ends: then with what ended it
  */
-export async function runVolunteer(world: World, process: SimProcess, settings: VolunteerSettings): Promise<void> {
+export async function runVolunteer(
+  simulated: SimulatedRun,
+  process: SimProcess,
+  settings: VolunteerSettings,
+): Promise<void> {
   const { key, peerId, runId, seedUsed, neighbours, onProgress } = settings
   const { clock, machine } = process
   await mkdir(join(machine.folder, 'blobs'), { recursive: true })
-  const store = await openSimStore(world, process, join(machine.folder, 'store'), runId)
-  const { network, directory } = world
+  const store = await openSimStore(simulated, process, join(machine.folder, 'store'), runId)
+  const { network, directory } = simulated
   const host = createSimHost({
     ...{ network, directory, process, peerId, runId },
-    logger: world.logger(process),
-    onRefusal: ({ code }) => world.blow(`refused as ${code}`),
+    logger: simulated.logger(process),
+    onRefusal: ({ code }) => simulated.blow(`refused as ${code}`),
   })
   const blobs = await createBlobStore(join(machine.folder, 'blobs'))
   const coordinator = { addresses: [addressOf(runId)], peerId: runId }

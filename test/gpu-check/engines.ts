@@ -11,16 +11,16 @@ import {
 /** How much an engine is asked for. */
 export interface Trial {
   /** Rollouts that are sampled, and again, and the most lanes whose speed is measured. */
-  readonly lanes: number
+  readonly slots: number
   readonly promptTokens: number
   /** Per rollout. */
   readonly sampledTokens: number
 }
 
 export const TRIALS = {
-  hardware: { lanes: 8, promptTokens: 256, sampledTokens: 64 },
+  hardware: { slots: 8, promptTokens: 256, sampledTokens: 64 },
   /** Some tokens a second are all that a GPU gives that is none. */
-  software: { lanes: 2, promptTokens: 24, sampledTokens: 8 },
+  software: { slots: 2, promptTokens: 24, sampledTokens: 8 },
 } satisfies Record<string, Trial>
 
 /** What was sampled in one turn, with the draw behind each token. */
@@ -39,7 +39,7 @@ export interface EngineReport {
   readonly missedDraws: number
   /** Whether the same seeds have given the same tokens twice. */
   readonly repeats: boolean
-  readonly speeds: readonly { readonly lanes: number; readonly speed: EngineSpeed }[]
+  readonly speeds: readonly { readonly slots: number; readonly speed: EngineSpeed }[]
 }
 
 export interface Bench {
@@ -66,21 +66,21 @@ export async function examineEngine(
   return await withEngine(bench, gpu, async (engine) => {
     const { build, placement } = engine
     const prompt = promptOf(bench)
-    const evidence = []
+    const audit = []
     for (const { tokens, draws } of rollouts)
-      evidence.push(...(await engine.evidence([...prompt, ...tokens], prompt.length, signal, draws)))
+      audit.push(...(await engine.expectedMismatch([...prompt, ...tokens], prompt.length, signal, draws)))
     const [first, second] = [await sample(engine, bench, signal), await sample(engine, bench, signal)]
     const speeds = []
-    for (const lanes of [1, bench.trial.lanes])
+    for (const slots of [1, bench.trial.slots])
       speeds.push({
-        lanes,
-        speed: await measureSpeed({ engine, tokenizer: bench.tokenizer }, { ...bench.trial, lanes }, signal),
+        slots,
+        speed: await measureSpeed({ engine, tokenizer: bench.tokenizer }, { ...bench.trial, slots }, signal),
       })
     return {
       build: { ...build },
       placement,
-      logprobs: evidence.map(({ logprob }) => logprob),
-      missedDraws: evidence.filter(({ repair }) => repair > 0).length,
+      logprobs: audit.map(({ logprob }) => logprob),
+      missedDraws: audit.filter(({ logitError }) => logitError > 0).length,
       repeats: JSON.stringify(first) === JSON.stringify(second),
       speeds,
     }
@@ -92,7 +92,7 @@ async function withEngine<T>(
   gpu: 'auto' | false,
   work: (engine: EngineProcess) => Promise<T>,
 ): Promise<T> {
-  const engine = await openEngine({ modelPath, threads, lanes: trial.lanes, contextSize: contextFor(trial), gpu })
+  const engine = await openEngine({ modelPath, threads, slots: trial.slots, contextSize: contextFor(trial), gpu })
   try {
     return await work(engine)
   } finally {
@@ -102,16 +102,16 @@ async function withEngine<T>(
 
 async function sample(engine: EngineProcess, bench: Bench, signal: AbortSignal): Promise<readonly Sampled[]> {
   const prompt = promptOf(bench)
-  const seeds = Array.from({ length: bench.trial.lanes }, (_, lane) => lane + 1)
-  const sources = await engine.openLanes(
+  const seeds = Array.from({ length: bench.trial.slots }, (_, slot) => slot + 1)
+  const sources = await engine.openSlots(
     seeds.map((seed) => ({ prompt, seeds: [seed] })),
     signal,
   )
   return await Promise.all(
-    sources.map(async (source, lane) => {
+    sources.map(async (source, slot) => {
       const { tokens } = await source.next([], bench.trial.sampledTokens, signal)
       await source.close()
-      return { tokens, draws: tokens.map((_, position) => ({ seed: seeds[lane]!, position })) }
+      return { tokens, draws: tokens.map((_, position) => ({ seed: seeds[slot]!, position })) }
     }),
   )
 }

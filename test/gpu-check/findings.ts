@@ -31,9 +31,9 @@ export function engineFindings(cpu: EngineReport, gpu: EngineReport): readonly F
     },
     figure('draws that select another token', `${gpu.missedDraws} (on the CPU ${cpu.missedDraws})`),
     { what: 'the same seeds, twice', found: gpu.repeats ? 'equal' : 'different', wanted: 'equal', holds: gpu.repeats },
-    ...gpu.speeds.map(({ lanes, speed }, i) =>
+    ...gpu.speeds.map(({ slots, speed }, i) =>
       figure(
-        `tokens a second, ${lanes === 1 ? '1 lane' : `${lanes} lanes`}`,
+        `tokens a second, ${slots === 1 ? '1 lane' : `${slots} lanes`}`,
         `${speed.sampledPerSecond.toFixed(1)} (CPU ${cpu.speeds[i]!.speed.sampledPerSecond.toFixed(1)})`,
       ),
     ),

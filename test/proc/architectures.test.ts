@@ -13,7 +13,7 @@ import { checkout } from '../support/checkout.js'
 import { writeDemoTasks } from '../support/demo-tasks.js'
 import { patience } from '../support/patience.js'
 import { createMachine } from '../support/programs.js'
-import { told } from '../support/stated.js'
+import { stated } from '../support/stated.js'
 import { readLog, settled, startRun, stop } from './runs.js'
 
 /**
@@ -31,7 +31,7 @@ const trainer = join(checkout, 'coordinator', 'trainer')
 const test = suite<{ folder: string }>('architectures')
 
 test.before(
-  told(async (context) => {
+  stated(async (context) => {
     context.folder = await mkdtemp(join(tmpdir(), 'prove-architectures-'))
     const env = { PYTHONPATH: trainer, OMP_NUM_THREADS: '1' }
     await execa(python, [join(trainer, 'tests', 'test_architectures.py'), context.folder], { env })
@@ -45,7 +45,7 @@ for (const architecture of ARCHITECTURES)
     const scores = JSON.parse(await readFile(join(own, 'scores.json'), 'utf8'))
     const path = join(own, 'adapter.gguf')
     const modelPath = join(own, 'base.gguf')
-    const engine = await openEngine({ modelPath, threads: 1, contextSize: 256, lanes: 1, gpu: false })
+    const engine = await openEngine({ modelPath, threads: 1, contextSize: 256, slots: 1, gpu: false })
     try {
       const base = await engine.score(scores.tokens, scores.from, patience())
       await engine.usePolicy({ path, sha256: await hashFile(path) }, patience())
@@ -64,7 +64,7 @@ for (const architecture of ARCHITECTURES)
 test('a cache whose blocks the heads of a model do not fill is refused in words', async ({ folder }) => {
   const modelPath = join(folder, 'granite', 'base.gguf')
   await assert.rejects(
-    openEngine({ modelPath, threads: 1, contextSize: 256, lanes: 1, gpu: false, cacheType: 'q8_0' }),
+    openEngine({ modelPath, threads: 1, contextSize: 256, slots: 1, gpu: false, cacheType: 'q8_0' }),
     /model_refused: .*a cache of q8_0 is kept in blocks of 32 numbers, and heads of 16 are none: this model needs one of f16/,
   )
 })
@@ -99,7 +99,7 @@ test('a granite plays in its dialect, is judged, trained and published, and its 
       model: join(folder, 'granite', 'base.gguf'),
       writeTasks: (tasks) => writeDemoTasks(tasks, 20, 1, declined),
       config: {
-        base: { path: join(folder, 'granite', 'base.gguf'), name: 'random-granite', dialect: 'granite' },
+        base: { path: join(folder, 'granite', 'base.gguf'), name: 'random-granite', toolCallFormat: 'granite' },
         ...{ versions: 1, batchGroups: 1 },
         limits: { maxTurnTokens: 256, maxRolloutTokens: 3072, maxAssistantTurns: 2 },
       },

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Arena, openArena } from '../attackers/arena.js'
-import { ZOO } from '../attackers/attack-suite.js'
+import { ATTACKS } from '../attackers/attack-suite.js'
 import { DEMO_CALIBRATION } from '../attackers/calibration.js'
 import { checkout } from '../support/checkout.js'
 import { PATIENCE_MS } from '../support/patience.js'
-import { told } from '../support/stated.js'
+import { stated } from '../support/stated.js'
 
 /** The short form of `npm run attackers`: each attack once, against a real coordinator with real audits. */
 
@@ -19,24 +19,24 @@ const signal = (): AbortSignal => AbortSignal.timeout(4 * PATIENCE_MS)
 const TRIES_OF_NUMBERS = 2
 
 test.before(
-  told(async (context) => {
+  stated(async (context) => {
     context.arena = await openArena({ seed: 1, calibration: DEMO_CALIBRATION })
   }),
 )
 test.after((context) => context.arena.close())
 
-for (const { name, about, provable, places, attempt } of ZOO) {
+for (const { name, about, provable, places, attempt } of ATTACKS) {
   test(`${name}: who ${about} is caught`, async ({ arena }) => {
     const tries = provable ? 1 : TRIES_OF_NUMBERS
-    const told: string[] = []
+    const stated: string[] = []
     for (let i = 0; i < tries; i++) {
       const { caught, place, code, detail } = await attempt(arena, i, signal())
-      told.push(`${code}: ${detail}`)
+      stated.push(`${code}: ${detail}`)
       if (!caught) continue
       assert.ok(place !== null && places.includes(place), `${name} was stopped at ${place}`)
       return
     }
-    assert.unreachable(told.join('; '))
+    assert.unreachable(stated.join('; '))
   })
 }
 
@@ -49,7 +49,7 @@ test('docs/attackers.md lists every attack as it is', () => {
   const documented = readFileSync(join(checkout, 'docs', 'attackers.md'), 'utf8').match(
     /^\| `[a-z-]+` \| .* \| (yes|no) \| .* \|$/gm,
   )
-  const rows = ZOO.map(
+  const rows = ATTACKS.map(
     ({ name, about, provable, places }) =>
       `| \`${name}\` | ${about} | ${provable ? 'yes' : 'no'} | ${places.join(', ')} |`,
   )

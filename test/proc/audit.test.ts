@@ -10,10 +10,10 @@ import { type AuditProcess, createAuditProcess } from '../../coordinator/jobs/au
 import { TrainerError } from '../../coordinator/jobs/errors.js'
 import { type CalibrationSettings, calibrate } from '../../lab/calibrate.js'
 import { DRAW, type EngineProcess, openEngine, openTokenizer } from '../../rollout/engine/index.js'
-import { createStage, DEFAULT_LIMITS, DEFAULT_RULES, rulesNamed } from '../../rollout/episode/index.js'
+import { createEpisodeRuntime, DEFAULT_LIMITS, DEFAULT_RULES, rulesNamed } from '../../rollout/episode/index.js'
 import type { Calibration } from '../../rollout/verification/thresholds.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
-import { createWorldCache } from '../../servers/kernel/index.js'
+import { createSeedStateCache } from '../../servers/kernel/index.js'
 import { DEMO_PROFILE } from '../../tasks/dataset/index.js'
 import { contextFor, streamExamples } from '../../tasks/synthesis/index.js'
 import { checkout } from '../support/checkout.js'
@@ -26,7 +26,7 @@ let folder = ''
 
 test.before.each(async () => {
   folder = await mkdtemp(join(tmpdir(), 'prove-audit-'))
-  for (const name of ['audits', 'evidence']) await mkdir(join(folder, name))
+  for (const name of ['audits', 'token-scores']) await mkdir(join(folder, name))
 })
 test.after.each(async () => {
   for (const process of opened.splice(0)) await process.close()
@@ -38,7 +38,7 @@ async function processThat(body: string): Promise<AuditProcess> {
   const python = join(folder, 'auditor.mjs')
   const program = `#!${process.execPath}
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-const spool = process.argv[process.argv.indexOf('--spool') + 1]
+const spool = process.argv[process.argv.indexOf('--jobs') + 1]
 appendFileSync(spool + '/starts', 'x')
 const life = readFileSync(spool + '/starts', 'utf8').length
 const wait = () => setInterval(() => {}, 1000)
@@ -49,14 +49,14 @@ ${body}
 }
 
 function opening(options: { python: string; packageFolder: string; base: string; config: string }): AuditProcess {
-  const created = createAuditProcess({ ...options, spool: folder, maxFailures: 3, timeoutMs: PATIENCE_MS }, log)
+  const created = createAuditProcess({ ...options, jobs: folder, maxFailures: 3, timeoutMs: PATIENCE_MS }, log)
   opened.push(created)
   return created
 }
 
 test('an audit process that dies is started again until it answers', async () => {
   const auditor = await processThat(`if (life < 3) process.exit(1)
-mkdirSync(spool + '/evidence/a'); wait()`)
+mkdirSync(spool + '/token-scores/a'); wait()`)
   assert.equal(await auditor.outcome('a', signal()), { kind: 'audited' })
   assert.is((await readFile(join(folder, 'starts'), 'utf8')).length, 3)
 })
@@ -125,9 +125,9 @@ async function calibrateDemo(
   onProgress: (done: number) => void = () => {},
   workers = 1,
 ): Promise<Calibration> {
-  const servers = ['banking', 'email'].map((name) => CATALOGUE.get(name)!)
-  const worlds = createWorldCache()
-  const context = contextFor(servers, DEMO_PROFILE, 0, worlds)
+  const environments = ['banking', 'email'].map((name) => CATALOGUE.get(name)!)
+  const seedStates = createSeedStateCache()
+  const context = contextFor(environments, DEMO_PROFILE, 0, seedStates)
   const tasks = Array.from(streamExamples(context, 'train', 5), ({ task }) => task)
   const tokenizer = await openTokenizer(MODEL)
   const { maxRolloutTokens: contextSize } = DEFAULT_LIMITS
@@ -136,21 +136,21 @@ async function calibrateDemo(
     for (let i = 0; i < workers; i++)
       engines.push(
         await openEngine(
-          { modelPath: MODEL, threads: 1, contextSize, lanes: 2, gpu: false },
+          { modelPath: MODEL, threads: 1, contextSize, slots: 2, gpu: false },
           // The same numbers again: so no lane may be late on a busy machine, which would change its batches.
-          { laneWaitMs: PATIENCE_MS },
+          { slotWaitMs: PATIENCE_MS },
         ),
       )
-    const stage = createStage(servers, tokenizer, rulesNamed(DEFAULT_RULES), worlds)
+    const runtime = createEpisodeRuntime(environments, tokenizer, rulesNamed(DEFAULT_RULES), seedStates)
     const { backend, nodeLlamaCpp } = engines[0]!.build
     return await calibrate(
       {
         subject: { baseSha256, adapters: [], quantisation: 'f16', backend, draw: DRAW, nodeLlamaCpp },
         adapters: [],
         engines,
-        stage,
+        runtime,
         auditing: {},
-        desk: { process: auditor, spool: folder, baseSha256, reader: stage, limits: DEFAULT_LIMITS },
+        service: { process: auditor, jobs: folder, baseSha256, reader: runtime, limits: DEFAULT_LIMITS },
         tasks,
         journal,
         onSampled: () => {},
@@ -172,7 +172,7 @@ test('an interrupted calibration goes on to the same numbers, and not with anoth
   assert.is(smooth.falseRefusals.measured.of, 10)
   // What the f16 engine and torch differ by, and a policy that is not the announced one would exceed a hundredfold.
   assert.ok(smooth.honest['mean deviation, nats']!.max! < 0.02)
-  assert.ok(smooth.honest['largest repair, nats']!.max! < 0.02)
+  assert.ok(smooth.honest['largest logit error, nats']!.max! < 0.02)
 
   const stop = new AbortController()
   const rough = join(folder, 'rough.jsonl')
@@ -187,7 +187,7 @@ test('an interrupted calibration goes on to the same numbers, and not with anoth
   const silent = () => {}
   assert.equal(await calibrateDemo(desk, rough, SETTINGS, signal(), silent, 2), smooth, 'with two engines')
   assert.is(await readFile(rough, 'utf8'), await readFile(join(folder, 'smooth.jsonl'), 'utf8'))
-  assert.equal(await readdir(join(folder, 'evidence')), [])
+  assert.equal(await readdir(join(folder, 'token-scores')), [])
   await calibrateDemo(desk, rough, { ...SETTINGS, seed: 4 }, signal()).then(
     () => assert.unreachable(),
     (error: Error) => assert.match(error.message, /another model, adapter, backend, task set, seed or limits/),

@@ -17,9 +17,9 @@ import {
   readLog,
   settled,
   startRun,
+  statedBy,
   stop,
   tells,
-  toldBy,
 } from './runs.js'
 
 /** More than a node says beside its groups in so short a run, less than a group of many rollouts has. */
@@ -35,7 +35,7 @@ test('a run in which every group is audited survives kills of all its processes 
     onKill: (victim) => killed.push(victim),
   })
   assert.ok(killed.length === 5 && killed.includes('auditor'), `killed: ${killed}`)
-  const audits = events.flatMap((event) => (event.type === 'judged' && !event.flat ? [event.audit] : []))
+  const audits = events.flatMap((event) => (event.type === 'judged' && !event.zeroVariance ? [event.audit] : []))
   assert.ok(audits.length >= 4)
   assert.equal(
     audits.filter((audit) => audit !== 'passed'),
@@ -47,7 +47,7 @@ test('a node that is killed in the middle of an upload delivers the group when i
   const on = await machine()
   const groupSize = 32
   const config = { groupSize, batchGroups: 4, versions: 1, rounds: { registrationMs: 200 } }
-  const run = await startRun(on, 'run', { config, lanes: groupSize })
+  const run = await startRun(on, 'run', { config, slots: groupSize })
   const [, port] = /\/tcp\/(\d+)\//.exec(run.address)!
   const proxy = await createCuttingProxy(Number(port))
   try {
@@ -77,7 +77,7 @@ test('a node that is killed in the middle of an upload delivers the group when i
     await node.until('the verdict reaches it', ({ type }) => type === 'verdict')
     await stop(node, run.coordinator)
     const { events, state } = await readLog(run.dataDir)
-    checkRun(events, state, toldBy(run.coordinator))
+    checkRun(events, state, statedBy(run.coordinator))
   } finally {
     await proxy.close()
   }
@@ -100,7 +100,7 @@ test('two nodes with one key are one node: their groups count once, and neither 
   await Promise.all([ann, twin].map((node) => node.until('its rest', settled, node.lines.length)))
   await stop(ann, twin, run.coordinator)
   const { events, state } = await readLog(run.dataDir)
-  checkRun(events, state, toldBy(run.coordinator))
+  checkRun(events, state, statedBy(run.coordinator))
   assert.equal([...state.nodes.keys()], [peer])
   assert.equal(
     events.filter((event) => event.type === 'judged' && !event.accepted),
@@ -123,14 +123,14 @@ test('a coordinator whose log cannot grow stops with the reason, and later goes 
   await execa('prlimit', ['--pid', String(run.coordinator.pid), `--fsize=${limit}`])
   assert.is(await run.coordinator.ended, 1)
   assert.match(run.coordinator.stderr, /unwritable: .*log/)
-  const told = toldBy(run.coordinator)
-  const again = await run.again({ versions: nextVersion(told) })
+  const stated = statedBy(run.coordinator)
+  const again = await run.again({ versions: nextVersion(stated) })
   await again.coordinator.until('the end of the run', ({ type }) => type === 'complete')
   await node.until('its rest', settled, node.lines.length)
   await stop(node, again.coordinator)
   await nobodyLeft(on)
   const { events, state } = await readLog(run.dataDir)
-  checkRun(events, state, [...told, ...toldBy(again.coordinator)])
+  checkRun(events, state, [...stated, ...statedBy(again.coordinator)])
   assert.equal([...state.openLeases.keys()], [])
 })
 

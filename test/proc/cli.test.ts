@@ -21,7 +21,7 @@ const NOBODY = '12D3KooWKRYhZeD3sAWvz1zaSsEXnwnktvv4iaprLHrCgZBZWyEq'
 const DEAD_END = `/ip4/127.0.0.1/tcp/1/p2p/${NOBODY}`
 
 /** Signed by its key, and made by a program that is not there yet. */
-const LATER = textOf(await frameOf(2, new Uint8Array([1, 2, 3])))
+const LATER = textOf(await frameOf(3, new Uint8Array([1, 2, 3])))
 
 let folder = ''
 test.before(async () => {
@@ -87,7 +87,7 @@ const COMMAND_LINES: readonly (readonly [string, 'coordinator' | 'lab' | 'node',
     /^prove-node: changed: .*copy it again/,
   ],
   ['an invitation of a later version', 'node', ['join', LATER], /^prove-node: newer: .*version 2.*install a newer one/],
-  ['lanes that are no count', 'node', ['join', DEAD_END, '--lanes', '0'], /an integer from 1 to 256/],
+  ['lanes that are no count', 'node', ['join', DEAD_END, '--slots', '0'], /an integer from 1 to 256/],
   ['an option that does not exist', 'node', ['join', DEAD_END, '--fast'], /unknown option '--fast'/],
   ['a log level that does not exist', 'node', ['join', DEAD_END, '--log-level', 'loud'], /Allowed choices/],
   ['a missing model', 'node', ['join', DEAD_END, '--model', 'gone.gguf', '--data-dir', 'n'], /wrong_base.*gone\.gguf/],
@@ -135,7 +135,7 @@ const COMMAND_LINES: readonly (readonly [string, 'coordinator' | 'lab' | 'node',
     /At --temperature 0 every sample of a task is the same/,
   ],
   ['a temperature that is none', 'lab', ['eval', '--temperature', '-1'], /a number from 0 to 10/],
-  ['a world that is unknown', 'lab', ['synthesize', '--out', 'x', '--worlds', 'zoo'], /There is no world "zoo"/],
+  ['a world that is unknown', 'lab', ['synthesize', '--out', 'x', '--environments', 'zoo'], /There is no world "zoo"/],
   ['a count of nothing', 'lab', ['synthesize', '--out', 'x', '--examples', '0'], /an integer from 1/],
   ['a share that is none', 'lab', ['synthesize', '--out', 'x', '--held-out', '2'], /a number from 0 to 1/],
   ['no folder', 'lab', ['synthesize', '--examples', '1'], /required option '--out/],
@@ -143,7 +143,7 @@ const COMMAND_LINES: readonly (readonly [string, 'coordinator' | 'lab' | 'node',
   [
     'a world to hold out that is not used',
     'lab',
-    ['synthesize', '--out', 'x', '--worlds', 'maps', '--held-out-worlds', 'crm'],
+    ['synthesize', '--out', 'x', '--environments', 'maps', '--held-out-environments', 'crm'],
     /crm is not one of the worlds in use/,
   ],
 ]

@@ -43,8 +43,8 @@ test.after.each(async ({ folder, lab, engine }) => {
 })
 
 /** Tensors of a step's adapter, by name. */
-function adapterOf(spool: string, step: number): Map<string, Float32Array> {
-  const bytes = readFileSync(join(spool, 'steps', `step-${step}`, 'adapter', 'adapter_model.safetensors'))
+function adapterOf(jobs: string, step: number): Map<string, Float32Array> {
+  const bytes = readFileSync(join(jobs, 'steps', `step-${step}`, 'adapter', 'adapter_model.safetensors'))
   const from = 8 + Number(bytes.readBigUInt64LE(0))
   const { __metadata__: _, ...header } = JSON.parse(bytes.toString('utf8', 8, from))
   return new Map(
@@ -76,11 +76,11 @@ if (lacks !== null) console.error(`skipped: this system has no network namespace
 
 test_('two hosts make the steps of one rank, whichever of them is lost in the middle of a step', async (context) => {
   const { folder } = context
-  const spool = join(folder, 'spool')
+  const jobs = join(folder, 'jobs')
   await execa(python, [join(packageFolder, 'tests', 'cluster_jobs.py'), folder], {
     env: { PYTHONPATH: packageFolder, OMP_NUM_THREADS: '1' },
   })
-  await rename(join(spool, 'batches', 'batch-2'), join(folder, 'later'))
+  await rename(join(jobs, 'batches', 'batch-2'), join(folder, 'later'))
   context.lab = await createNamespaceLab()
   const hosts = [await context.lab.host('one', '10.78.0.1'), await context.lab.host('two', '10.78.0.2')]
   for (const [i, { id }] of hosts.entries()) await context.lab.name(id, `10.78.0.${i + 1}`)
@@ -90,7 +90,7 @@ test_('two hosts make the steps of one rank, whichever of them is lost in the mi
     {
       python,
       packageFolder,
-      spool,
+      jobs,
       base: join(folder, 'base.gguf'),
       config: join(folder, 'trainer.json'),
       processes: 1,
@@ -141,19 +141,19 @@ test_('two hosts make the steps of one rank, whichever of them is lost in the mi
   const [first] = ranks()
   process.kill(parentOf(first!.pid), 'SIGKILL')
   await inTheMiddle(3)
-  assert.not.ok(existsSync(join(spool, 'steps', 'step-1')))
-  await writeFindings(spool, 'batch-1', [])
+  assert.not.ok(existsSync(join(jobs, 'steps', 'step-1')))
+  await writeFindings(jobs, 'batch-1', [])
   assert.is(await stepOf('batch-1'), 1)
 
-  await rename(join(folder, 'later'), join(spool, 'batches', 'batch-2'))
+  await rename(join(folder, 'later'), join(jobs, 'batches', 'batch-2'))
   assert.is(await stepOf('batch-2'), 2)
-  assert.is(JSON.parse(await readFile(join(spool, 'steps', 'step-2', 'step.json'), 'utf8')).worldSize, 2)
+  assert.is(JSON.parse(await readFile(join(jobs, 'steps', 'step-2', 'step.json'), 'utf8')).worldSize, 2)
   for (const step of [1, 2]) {
-    const far = apart(adapterOf(spool, step), adapterOf(join(folder, 'one', 'spool'), step))
+    const far = apart(adapterOf(jobs, step), adapterOf(join(folder, 'one', 'jobs'), step))
     assert.ok(far < CLOSE, `step ${step} is off by ${far}`)
   }
-  assert.ok(apart(adapterOf(spool, 1), adapterOf(spool, 2)) > 100 * CLOSE, 'a step does something')
-  assert.equal(readdirSync(join(spool, 'batches')).sort(), ['batch-1', 'batch-2'], 'no batch was blamed')
+  assert.ok(apart(adapterOf(jobs, 1), adapterOf(jobs, 2)) > 100 * CLOSE, 'a step does something')
+  assert.equal(readdirSync(join(jobs, 'batches')).sort(), ['batch-1', 'batch-2'], 'no batch was blamed')
 
   const last = ranks()
   await engine.close()
@@ -161,7 +161,7 @@ test_('two hosts make the steps of one rank, whichever of them is lost in the mi
     last.map(({ pid }) => isThere(pid)),
     [false, false],
   )
-  assert.not.ok(existsSync(join(spool, 'launch', 'lease.json')))
+  assert.not.ok(existsSync(join(jobs, 'launch', 'lease.json')))
 })
 
 test.run()

@@ -12,20 +12,20 @@ import { startChild } from '../../rollout/engine/child.js'
 import {
   type AdapterFile,
   type EngineProcess,
-  type LaneRequest,
   mergeAdapter,
   openEngine,
   openTokenizer,
   type SampledTurn,
+  type SlotRequest,
   type Token,
 } from '../../rollout/engine/index.js'
 import { openPolicy } from '../../rollout/engine/llama.js'
 import { seededRandom } from '../../servers/kernel/index.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
-import { told } from '../support/stated.js'
+import { stated } from '../support/stated.js'
 
 const tiny = fileURLToPath(new URL('../fixtures/tiny/', import.meta.url)).replace('/dist/test/', '/test/')
-const options = { modelPath: join(tiny, 'base.gguf'), threads: 1, contextSize: 256, lanes: 4, gpu: false } as const
+const options = { modelPath: join(tiny, 'base.gguf'), threads: 1, contextSize: 256, slots: 4, gpu: false } as const
 const prompt: readonly Token[] = Array.from({ length: 40 }, (_, i) => (i * 37) % 330)
 const tokenizer = await openTokenizer(options.modelPath)
 
@@ -37,9 +37,9 @@ const MERGED_NATS = 0.02
 const never = patience
 
 test.before(
-  told(async (context) => {
+  stated(async (context) => {
     // No lane is late on a busy machine, or its batches would be others; the second one shows what becomes of late ones.
-    context.engine = await openEngine(options, { laneWaitMs: PATIENCE_MS })
+    context.engine = await openEngine(options, { slotWaitMs: PATIENCE_MS })
     context.second = await openEngine(options, { sharePrefill: false, recycleAfterSwaps: 2 })
     const name = (await readdir(tiny)).find((file) => file.startsWith('lora-'))!
     context.adapter = { path: join(tiny, name), sha256: name.slice('lora-'.length, -'.gguf'.length) }
@@ -51,8 +51,8 @@ test.after(async ({ engine, second }) => {
 })
 
 /** Samples a group of two-turn rollouts; the environment says the same five tokens between the turns. */
-async function roll(engine: EngineProcess, requests: readonly LaneRequest[], maxTokens = 30): Promise<SampledTurn[][]> {
-  const sources = await engine.openLanes(requests, never())
+async function roll(engine: EngineProcess, requests: readonly SlotRequest[], maxTokens = 30): Promise<SampledTurn[][]> {
+  const sources = await engine.openSlots(requests, never())
   return await Promise.all(
     sources.map(async (source) => {
       const turns = [await source.next([], maxTokens, never()), await source.next([1, 2, 3, 4, 5], maxTokens, never())]
@@ -68,7 +68,7 @@ async function roll(engine: EngineProcess, requests: readonly LaneRequest[], max
  * @param turnSignal  of the two turns
  */
 async function inTheMiddle(engine: EngineProcess, group: AbortSignal, turnSignal = never()) {
-  const [first, second, other] = await engine.openLanes([lane(2), lane(34), lane(3)], group)
+  const [first, second, other] = await engine.openSlots([slot(2), slot(34), slot(3)], group)
   const sources = [first!, second!]
   const turns = sources.map((source) => source.next([], 200, turnSignal))
   // Whoever waits for them comes later; until then their failure must not count as one that nobody handles.
@@ -77,11 +77,11 @@ async function inTheMiddle(engine: EngineProcess, group: AbortSignal, turnSignal
   return { sources, turns, other: other! }
 }
 
-const lane = (first: number, own = prompt): LaneRequest => ({ prompt: own, seeds: [first, first + 1000] })
+const slot = (first: number, own = prompt): SlotRequest => ({ prompt: own, seeds: [first, first + 1000] })
 const code = (expected: string) => (error: unknown) => (error as { code?: string }).code === expected
 
 test('the same seeds give the same tokens and logprobs, other seeds give others', async ({ engine }) => {
-  const requests = [lane(1), lane(2), lane(3), lane(4)]
+  const requests = [slot(1), slot(2), slot(3), slot(4)]
   const first = await roll(engine, requests)
   assert.deepEqual(await roll(engine, requests), first)
   const texts = first.map((turns) => turns[0]!.tokens.join())
@@ -94,28 +94,28 @@ test('the same seeds give the same tokens and logprobs, other seeds give others'
 })
 
 test('a turn ends with the first end-of-generation token', async ({ engine }) => {
-  const turns = (await roll(engine, [lane(10), lane(11), lane(12), lane(13)], 100)).flat()
+  const turns = (await roll(engine, [slot(10), slot(11), slot(12), slot(13)], 100)).flat()
   const ended = turns.filter(({ stop }) => stop === 'end')
   assert.ok(ended.length > 0, 'with these seeds at least one turn ends by itself')
   for (const { tokens } of turns) assert.ok(!tokens.slice(0, -1).some((token) => tokenizer.isEndOfGeneration(token)))
 })
 
 test('lanes which share a prefill sample what they sample with separate ones', async ({ engine, second }) => {
-  const requests = [lane(1), lane(2), lane(3), lane(4)]
+  const requests = [slot(1), slot(2), slot(3), slot(4)]
   assertSame(await roll(second, requests), await roll(engine, requests))
 })
 
 test('a group may mix prompts, and a lane alone samples what it samples in a group', async ({ engine }) => {
   const other = prompt.map((token) => token + 1)
-  const mixed = await roll(engine, [lane(1), lane(2, other), lane(3), lane(4, other)])
-  assertSame(await roll(engine, [lane(2, other)]), mixed.slice(1, 2))
-  assertSame(await roll(engine, [lane(3)]), mixed.slice(2, 3))
+  const mixed = await roll(engine, [slot(1), slot(2, other), slot(3), slot(4, other)])
+  assertSame(await roll(engine, [slot(2, other)]), mixed.slice(1, 2))
+  assertSame(await roll(engine, [slot(3)]), mixed.slice(2, 3))
 })
 
 test('a lane that goes on where another one ended takes its own conversation along', async ({ engine }) => {
-  const requests = [lane(1), lane(2), lane(3), lane(4)]
+  const requests = [slot(1), slot(2), slot(3), slot(4)]
   const whole = await roll(engine, requests)
-  const sources = await engine.openLanes(requests, never())
+  const sources = await engine.openSlots(requests, never())
   const parts = await Promise.all(
     sources.map(async (source, index) => {
       const turns = [await source.next([], 30, never())]
@@ -133,9 +133,9 @@ test('a lane that goes on where another one ended takes its own conversation alo
 test('rollouts beyond the lanes begin as others end, and sample what they sample in groups of their own', async ({
   engine,
 }) => {
-  assert.equal(engine.placement.lanes, 4)
+  assert.equal(engine.placement.slots, 4)
   const other = prompt.map((token, i) => (i < 20 ? token : token + 1))
-  const requests = [1, 2, 3, 4, 5, 6, 7].map((seed) => lane(seed, seed % 3 === 0 ? other : prompt))
+  const requests = [1, 2, 3, 4, 5, 6, 7].map((seed) => slot(seed, seed % 3 === 0 ? other : prompt))
   const inGroups = [...(await roll(engine, requests.slice(0, 4))), ...(await roll(engine, requests.slice(4)))]
   const together = await roll(engine, requests)
   assertSame(together, inGroups)
@@ -146,7 +146,7 @@ test('groups that are opened while others are made sample what they sample alone
   engine,
 }) => {
   const other = prompt.map((token, i) => (i < 20 ? token : token + 1))
-  const groups = [[lane(1), lane(2), lane(3)], [4, 5, 6].map((seed) => lane(seed, other)), [lane(7)]]
+  const groups = [[slot(1), slot(2), slot(3)], [4, 5, 6].map((seed) => slot(seed, other)), [slot(7)]]
   const alone: SampledTurn[][][] = []
   for (const requests of groups) alone.push(await roll(engine, requests))
   const rolling = groups.map((requests) => roll(engine, requests))
@@ -154,7 +154,7 @@ test('groups that are opened while others are made sample what they sample alone
   const scoring = engine.score(prompt, 30, never()).then(() => {
     scored = true
   })
-  const late = roll(engine, [lane(8)])
+  const late = roll(engine, [slot(8)])
   const together = await Promise.all(rolling)
   assert.ok(!scored)
   await Promise.all([scoring, late])
@@ -162,13 +162,13 @@ test('groups that are opened while others are made sample what they sample alone
 })
 
 test('there is room for more rollouts when fewer are open than decode together', async ({ engine }) => {
-  await engine.room(never())
-  const sources = await engine.openLanes(
-    [1, 2, 3, 4, 5].map((seed) => lane(seed)),
+  await engine.capacity(never())
+  const sources = await engine.openSlots(
+    [1, 2, 3, 4, 5].map((seed) => slot(seed)),
     never(),
   )
   let room = false
-  const vacant = engine.room(never()).then(() => {
+  const vacant = engine.capacity(never()).then(() => {
     room = true
   })
   await sources[4]!.close()
@@ -179,11 +179,11 @@ test('there is room for more rollouts when fewer are open than decode together',
   const stop = new AbortController()
   await Promise.all(sources.map((source) => source.close()))
   stop.abort(new Error('enough'))
-  await assert.rejects(engine.room(stop.signal), /enough/)
+  await assert.rejects(engine.capacity(stop.signal), /enough/)
 })
 
 test('scoring a rollout agrees with the logprobs reported while sampling', async ({ engine }) => {
-  for (const turns of await roll(engine, [lane(21), lane(22), lane(23), lane(24)])) {
+  for (const turns of await roll(engine, [slot(21), slot(22), slot(23), slot(24)])) {
     const [first, second] = turns as [SampledTurn, SampledTurn]
     const tokens = [...prompt, ...first.tokens, 1, 2, 3, 4, 5, ...second.tokens]
     const scored = await engine.score(tokens, prompt.length, never())
@@ -200,13 +200,13 @@ test('a text that begins like the one before is weighed as by an engine that has
 }) => {
   const draws = Array.from({ length: 40 }, (_, position) => ({ seed: 5, position }))
   const weigh = (first: number) =>
-    engine.evidence([...prompt, ...draws.map((_, i) => first + i)], prompt.length, never(), draws)
+    engine.expectedMismatch([...prompt, ...draws.map((_, i) => first + i)], prompt.length, never(), draws)
   await weigh(20)
   const after = await weigh(70)
   await engine.unload(never())
   assert.deepEqual(await weigh(70), after)
   // What a rollout leaves in the same cache was computed in other prefills.
-  await roll(engine, [lane(1)])
+  await roll(engine, [slot(1)])
   assert.deepEqual(await weigh(70), after)
 })
 
@@ -229,7 +229,7 @@ test('a merged model says of every token what base and adapter say together', as
     await engine.usePolicy(adapter, never())
     const adapted = await engine.score(prompt, 1, never())
     await engine.usePolicy(null, never())
-    const merged = await openEngine({ ...options, modelPath, lanes: 1 })
+    const merged = await openEngine({ ...options, modelPath, slots: 1 })
     const scored = await merged.score(prompt, 1, never()).finally(() => merged.close())
     const apart = (these: readonly number[], those: readonly number[]): number =>
       Math.max(...these.map((logprob, i) => Math.abs(logprob - those[i]!)))
@@ -283,7 +283,7 @@ test("the turn's seed explains the sampled tokens", async ({ engine, adapter }) 
   const seeds = [31, 32, 33, 34]
   const groups = await roll(
     engine,
-    seeds.map((seed) => lane(seed)),
+    seeds.map((seed) => slot(seed)),
   )
   let tokens = 0
   let explained = 0
@@ -292,17 +292,17 @@ test("the turn's seed explains the sampled tokens", async ({ engine, adapter }) 
     const { tokens: sampled } = turns[0]!
     const weigh = (seed: number) => {
       const draws = sampled.map((_, position) => ({ seed, position }))
-      return engine.evidence([...prompt, ...sampled], prompt.length, never(), draws)
+      return engine.expectedMismatch([...prompt, ...sampled], prompt.length, never(), draws)
     }
     const own = await weigh(seeds[index]!)
     tokens += sampled.length
-    explained += own.filter(({ repair }) => repair === 0).length
-    for (const { repair, evidence } of own) {
+    explained += own.filter(({ logitError }) => logitError === 0).length
+    for (const { logitError, expectedMismatch } of own) {
       // Scoring the whole text at once rounds otherwise than sampling it did: near ties, and nothing else.
-      assert.ok(repair < 0.05, `${repair} nats`)
-      assert.ok(evidence >= 0 && evidence <= 1)
+      assert.ok(logitError < 0.05, `${logitError} nats`)
+      assert.ok(expectedMismatch >= 0 && expectedMismatch <= 1)
     }
-    byOtherSeed += (await weigh(seeds[index]! + 500)).filter(({ repair }) => repair === 0).length
+    byOtherSeed += (await weigh(seeds[index]! + 500)).filter(({ logitError }) => logitError === 0).length
   }
   await engine.usePolicy(null, never())
   assert.ok(tokens > 60)
@@ -318,9 +318,9 @@ test('what is asked for behind a decode, and ahead of need, is what is asked for
   const random = seededRandom(20261123)
   try {
     for (let round = 0; round < 4; round++) {
-      const seeds = Array.from({ length: options.lanes }, () => random.int(0, 2 ** 32 - 1))
+      const seeds = Array.from({ length: options.slots }, () => random.int(0, 2 ** 32 - 1))
       const temperature = [1, 0.6, 1.7, 0][round]!
-      const sources = await engine.openLanes(
+      const sources = await engine.openSlots(
         seeds.map((seed) => ({ prompt, seeds: [seed], temperature })),
         never(),
       )
@@ -363,7 +363,7 @@ test('killing the process fails what is under way, and the next call starts a ne
 test('a process that holds more memory than it may is killed, and its owner hears why', async () => {
   // Not by `openEngine`, which would not load what does not fit.
   const died = new Promise<Error>((resolve) => {
-    const events = { onLane: () => {}, onDeath: resolve }
+    const events = { onSlot: () => {}, onDeath: resolve }
     const { modelPath } = options
     const child = startChild(events, {
       ...{ modelPath, memoryLimitBytes: 2 ** 20, confinement: 'none', gpuDevice: undefined, inOrder: false },
@@ -374,7 +374,7 @@ test('a process that holds more memory than it may is killed, and its owner hear
       options,
       adapter: null,
       without: [],
-      laneWaitMs: 1,
+      slotWaitMs: 1,
       sharePrefill: true,
       keepCaches: false,
       inOrder: false,
@@ -413,14 +413,14 @@ test('aborting the group ends all its lanes', async ({ engine }) => {
 })
 
 test('a call that waits for a group can be aborted', async ({ engine }) => {
-  const [source] = await engine.openLanes([lane(1)], never())
+  const [source] = await engine.openSlots([slot(1)], never())
   await assert.rejects(engine.score(prompt, 30, AbortSignal.timeout(30)), { name: 'TimeoutError' })
   await source!.close()
   assert.equal((await engine.score(prompt, 30, never())).length, 10)
 })
 
 test('a lane which thinks for long does not hold up the others', async ({ second: engine }) => {
-  const [quick, slow] = await engine.openLanes([lane(1), lane(2)], never())
+  const [quick, slow] = await engine.openSlots([slot(1), slot(2)], never())
   await Promise.all([quick!.next([], 5, never()), slow!.next([], 5, never())])
   assert.equal((await quick!.next([1], 20, never())).logprobs.length > 0, true)
   assert.ok((await slow!.next([1], 20, never())).tokens.length > 0)
@@ -429,9 +429,9 @@ test('a lane which thinks for long does not hold up the others', async ({ second
 
 test('what does not fit the context is refused before anything is dropped', async ({ engine }) => {
   const long = Array.from({ length: 300 }, (_, i) => i)
-  await assert.rejects(engine.openLanes([lane(1, long)], never()), code('context_full'))
+  await assert.rejects(engine.openSlots([slot(1, long)], never()), code('context_full'))
   await assert.rejects(engine.score(long, 1, never()), code('context_full'))
-  const [source] = await engine.openLanes([lane(41)], never())
+  const [source] = await engine.openSlots([slot(41)], never())
   await assert.rejects(source!.next([], options.contextSize - prompt.length + 1, never()), code('context_full'))
   const room = options.contextSize - prompt.length
   let turn = await source!.next([], room - 10, never())
@@ -443,16 +443,16 @@ test('what does not fit the context is refused before anything is dropped', asyn
 })
 
 test('requests beyond the interface are refused', async ({ engine }) => {
-  const many = Array.from({ length: 257 }, (_, seed) => lane(seed))
-  await assert.rejects(engine.openLanes(many, never()), code('too_many_lanes'))
-  await assert.rejects(engine.openLanes([{ prompt, seeds: [2 ** 32] }], never()), code('bad_request'))
-  await assert.rejects(engine.openLanes([lane(1, [])], never()), code('bad_request'))
-  await assert.rejects(engine.openLanes([lane(1, [1, tokenizer.vocabularySize])], never()), code('bad_request'))
+  const many = Array.from({ length: 257 }, (_, seed) => slot(seed))
+  await assert.rejects(engine.openSlots(many, never()), code('too_many_slots'))
+  await assert.rejects(engine.openSlots([{ prompt, seeds: [2 ** 32] }], never()), code('bad_request'))
+  await assert.rejects(engine.openSlots([slot(1, [])], never()), code('bad_request'))
+  await assert.rejects(engine.openSlots([slot(1, [1, tokenizer.vocabularySize])], never()), code('bad_request'))
   await assert.rejects(engine.score([1, -1, 2], 1, never()), code('bad_request'))
-  const [source] = await engine.openLanes([{ prompt, seeds: [1] }], never())
+  const [source] = await engine.openSlots([{ prompt, seeds: [1] }], never())
   await source!.next([], 2, never())
   await assert.rejects(source!.next([1], 2, never()), code('bad_request'))
-  const [next] = await engine.openLanes([lane(1)], never())
+  const [next] = await engine.openSlots([slot(1)], never())
   await assert.rejects(next!.next([tokenizer.vocabularySize], 2, never()), code('bad_request'))
   await next!.close()
 })
@@ -468,7 +468,7 @@ test('the process ends, and leaves nothing behind, when its parent is killed', a
   const script = `
     import { openEngine } from ${JSON.stringify(engineUrl)}
     const engine = await openEngine(${JSON.stringify(options)})
-    const [source] = await engine.openLanes([${JSON.stringify(lane(2))}], new AbortController().signal)
+    const [source] = await engine.openLanes([${JSON.stringify(slot(2))}], new AbortController().signal)
     source.next([], 200, new AbortController().signal)
     process.stdout.write(String(engine.pid))
     setInterval(() => {}, 1000)`
@@ -497,7 +497,7 @@ test('the process ends, and leaves nothing behind, when its parent is killed', a
 
 test('after closing, calls are refused and the process is gone', async ({ second: engine }) => {
   const pid = engine.pid!
-  const [source] = await engine.openLanes([lane(1)], never())
+  const [source] = await engine.openSlots([slot(1)], never())
   const turn = source!.next([], 200, never())
   await Promise.all([engine.close(), assert.rejects(turn, code('closed'))])
   assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' })

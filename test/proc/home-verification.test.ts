@@ -8,14 +8,14 @@ import { openNodeStore } from '../../node/store.js'
 import { groupBody, openManifest, type Verdict } from '../../proto/index.js'
 import { openEngine } from '../../rollout/engine/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
-import { createTaskStage } from '../../servers/episodes/index.js'
+import { createTaskRuntime } from '../../servers/episodes/index.js'
 import { judgePublished } from '../../servers/episodes/playground/judge-published.js'
 import { readPublished } from '../../servers/episodes/playground/published.js'
 import { openIdentity } from '../../swarm/index.js'
 import { checkout } from '../support/checkout.js'
 import { PATIENCE_MS } from '../support/patience.js'
 import { createMachine, demoModel, type Machine } from '../support/programs.js'
-import { told } from '../support/stated.js'
+import { stated } from '../support/stated.js'
 import { settled, startRun, stop } from './runs.js'
 
 /** One short run with the real engine leaves a node's data directory behind, from which everything here is judged again. */
@@ -26,7 +26,7 @@ let runId = ''
 let dataDir = ''
 
 test.before(
-  told(async () => {
+  stated(async () => {
     machine = await createMachine()
     const run = await startRun(machine, 'run', { config: { batchGroups: 1, versions: 1 } })
     runId = run.runId
@@ -43,7 +43,7 @@ test('a version is published with what its policy says, and an engine that says 
   const data = join(machine.folder, 'run', 'coordinator')
   const { manifest } = await openManifest(await readFile(join(data, 'manifests', '000001.manifest')), runId)
   const never = new AbortController().signal
-  const engine = await openEngine({ modelPath: model, threads: 1, contextSize: 512, lanes: 4, gpu: false })
+  const engine = await openEngine({ modelPath: model, threads: 1, contextSize: 512, slots: 4, gpu: false })
   try {
     const { sha256 } = manifest.policy.adapter!
     await engine.usePolicy({ path: join(data, 'blobs', sha256), sha256 }, never)
@@ -84,14 +84,14 @@ const verify = (...more: string[]) => prove('verify', '--data-dir', dataDir, '--
 
 interface Report {
   readonly verdicts: readonly Verdict[]
-  readonly stages: readonly { readonly name: string; readonly outcome: string; readonly detail: string }[]
+  readonly checks: readonly { readonly name: string; readonly outcome: string; readonly detail: string }[]
 }
 async function report(...more: string[]): Promise<{ code: number | undefined } & Report> {
   const { code, stdout, stderr } = await verify('--json', ...more)
   assert.ok(stdout.startsWith('{'), stderr)
   return { code, ...(JSON.parse(stdout) as Report) }
 }
-const outcomes = ({ stages }: Report): string[] => stages.map(({ outcome }) => outcome)
+const outcomes = ({ checks }: Report): string[] => checks.map(({ outcome }) => outcome)
 
 test('a node lists its own verdicts offline, with reasons and the credit they add up to', async () => {
   const { code, stdout } = await prove('verdicts', '--data-dir', dataDir, '--json')
@@ -125,14 +125,14 @@ test('an honest group passes at home: its seed, its replay, and its draws to the
     'measured',
     'measured',
   ])
-  assert.match(found.stages[6]!.detail, /tokens, claims 0\.00\d* nats off on average/)
+  assert.match(found.checks[6]!.detail, /tokens, claims 0\.00\d* nats off on average/)
   const file = join(machine.folder, 'group.json')
   const { code, stdout } = await verify('--save', file)
   assert.is(code, 0)
   const published = readPublished(await readFile(file, 'utf8'), (id) => {
     throw new Error(`the task ${id} is not in the file`)
   })
-  const { findings, signer } = await judgePublished(published, createTaskStage(CATALOGUE))
+  const { findings, signer } = await judgePublished(published, createTaskRuntime(CATALOGUE))
   assert.equal(
     findings.filter(({ outcome }) => outcome !== 'holds').map(({ outcome, check }) => [outcome, check]),
     [['open', 'Prompt, tokens, log-probabilities and draws']],
@@ -198,8 +198,8 @@ test('a group that was tampered with fails, and so does a seed that the secret d
     'not checked',
     'not checked',
   ])
-  assert.match(found.stages[0]!.detail, /not the one that was committed to/)
-  assert.match(found.stages[4]!.detail, /^reward_mismatch: rollout 0/)
+  assert.match(found.checks[0]!.detail, /not the one that was committed to/)
+  assert.match(found.checks[4]!.detail, /^reward_mismatch: rollout 0/)
   assert.is(found.verdicts.length, 2)
   const { stdout } = await prove('verdicts', '--data-dir', dataDir)
   assert.match(

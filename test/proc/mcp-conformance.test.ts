@@ -8,11 +8,11 @@ import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import {
-  createWorldCache,
-  defineServer,
+  createSeedStateCache,
+  defineEnvironment,
+  type Environment,
   type HttpHost,
-  offerWorlds,
-  type ServerDefinition,
+  offerEnvironments,
   serveHttp,
   toolMaker,
 } from '../../servers/kernel/index.js'
@@ -39,7 +39,7 @@ const preloaded = 'globSync' in fs ? [] : ['--import', moduleOf(PRELOAD)]
 /** The tools that the suite's scenarios call, as a world: what the host makes of a success and of a failure. */
 const failures = { intended: 'This tool intentionally returns an error for testing' }
 const tool = toolMaker({}, failures)
-const scenarios = defineServer({
+const scenarios = defineEnvironment({
   name: 'scenarios',
   title: 'Scenarios',
   description: 'Tools that the conformance suite calls.',
@@ -88,9 +88,13 @@ interface Check {
   }
 }
 
-async function checks(servers: readonly ServerDefinition[], scenario: string, era: Era): Promise<Check[]> {
-  const worlds = createWorldCache()
-  const host: HttpHost = await serveHttp(offerWorlds(servers), (server) => worlds.open(server, 1), { port: 0 })
+async function checks(environments: readonly Environment[], scenario: string, era: Era): Promise<Check[]> {
+  const seedStates = createSeedStateCache()
+  const host: HttpHost = await serveHttp(
+    offerEnvironments(environments),
+    (environment) => seedStates.open(environment, 1),
+    { port: 0 },
+  )
   const folder = await mkdtemp(join(tmpdir(), 'prove-conformance-'))
   try {
     const asked = ['server', '--url', host.url, '--spec-version', era, '--scenario', scenario, '-o', folder]

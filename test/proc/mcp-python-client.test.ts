@@ -6,13 +6,13 @@ import * as assert from 'uvu/assert'
 import type { z } from 'zod'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import {
-  createWorldCache,
+  createSeedStateCache,
   deriveSeed,
-  generateWorld,
-  offerWorlds,
+  type Environment,
+  generateSeedState,
+  offerEnvironments,
   requiredReferences,
   type SeededRandom,
-  type ServerDefinition,
   Session,
   seededRandom,
   serveHttp,
@@ -23,7 +23,7 @@ import { PATIENCE_MS } from '../support/patience.js'
 
 const python = join(checkout, '.venv', 'bin', 'python')
 const test = suite('an independent MCP client, in Python')
-const worlds = createWorldCache()
+const seedStates = createSeedStateCache()
 
 interface ScriptedCall {
   readonly tool: string
@@ -37,7 +37,7 @@ interface ScriptedCall {
 type Play = (tool: ToolDefinition, args: Record<string, unknown>) => boolean
 
 interface Script {
-  readonly server: ServerDefinition
+  readonly environment: Environment
   readonly seed: number
   readonly session: Session
   readonly calls: readonly ScriptedCall[]
@@ -53,9 +53,9 @@ const SEEDS = 40
  * Calls of every tool in `wanted`: with arguments from the state that the calls before it left, until one succeeds. Other
  * tools are called in between, because some states have to be brought about.
  */
-function scriptOf(server: ServerDefinition, seed: number, wanted: ReadonlySet<string>): Script {
-  const session = Session.open(generateWorld(server, seed))
-  const random = seededRandom(deriveSeed('script', server.name, seed))
+function scriptOf(environment: Environment, seed: number, wanted: ReadonlySet<string>): Script {
+  const session = Session.open(generateSeedState(environment, seed))
+  const random = seededRandom(deriveSeed('script', environment.name, seed))
   const calls: ScriptedCall[] = []
   const succeeded = new Set<string>()
   const play: Play = (tool, args) => {
@@ -70,30 +70,31 @@ function scriptOf(server: ServerDefinition, seed: number, wanted: ReadonlySet<st
     })
     return result.ok
   }
-  const open = () => server.tools.filter(({ name }) => wanted.has(name) && !succeeded.has(name))
+  const open = () => environment.tools.filter(({ name }) => wanted.has(name) && !succeeded.has(name))
   for (let round = 0; round < ROUNDS && open().length > 0; round++) {
-    for (const tool of open().flatMap((missing) => [...preparing(server, missing, random), missing])) {
+    for (const tool of open().flatMap((missing) => [...preparing(environment, missing, random), missing])) {
       const args = session.sampleArguments(tool, random, {})
       if (args && play(tool, args)) succeeded.add(tool.name)
     }
   }
-  return { server, seed, calls, succeeded, session, play }
+  return { environment, seed, calls, succeeded, session, play }
 }
 
 /** What makes the facts true that a tool needs, and what those tools need themselves. */
-function preparing(server: ServerDefinition, tool: ToolDefinition, random: SeededRandom, depth = 5): ToolDefinition[] {
+function preparing(environment: Environment, tool: ToolDefinition, random: SeededRandom, depth = 5): ToolDefinition[] {
   if (depth === 0) return []
   return (tool.needs ?? []).flatMap((fact) => {
-    const sources = server.tools.filter(({ establishes }) => establishes?.includes(fact))
+    const sources = environment.tools.filter(({ establishes }) => establishes?.includes(fact))
     if (sources.length === 0) return []
     const source = random.pick(sources)
-    return [...preparing(server, source, random, depth - 1), source]
+    return [...preparing(environment, source, random, depth - 1), source]
   })
 }
 
 /** Adds a call with a missing, a wrongly typed, an undeclared and a made-up argument for each tool. */
-function addWrongCalls({ server, session, play }: Script): void {
-  for (const tool of server.tools) for (const args of wrongArguments(session, tool)) refuses(session, tool, args, play)
+function addWrongCalls({ environment, session, play }: Script): void {
+  for (const tool of environment.tools)
+    for (const args of wrongArguments(session, tool)) refuses(session, tool, args, play)
 }
 
 function refuses(session: Session, tool: ToolDefinition, args: Record<string, unknown>, play: Play): void {
@@ -119,16 +120,16 @@ function wrongArguments(session: Session, tool: ToolDefinition): Record<string, 
 
 /** For every world as many seeds as it takes until each of its tools has succeeded. */
 function scripts(): Script[] {
-  return [...CATALOGUE.values()].flatMap((server) => {
-    const wanted = new Set(server.tools.map(({ name }) => name))
+  return [...CATALOGUE.values()].flatMap((environment) => {
+    const wanted = new Set(environment.tools.map(({ name }) => name))
     const made: Script[] = []
     for (let seed = 1; seed <= SEEDS && wanted.size > 0; seed++) {
-      const script = scriptOf(server, seed, wanted)
+      const script = scriptOf(environment, seed, wanted)
       if (![...script.succeeded].some((name) => wanted.has(name))) continue
       for (const name of script.succeeded) wanted.delete(name)
       made.push(script)
     }
-    if (wanted.size > 0) throw new Error(`${server.name}: ${[...wanted].join(', ')} succeeded on no seed`)
+    if (wanted.size > 0) throw new Error(`${environment.name}: ${[...wanted].join(', ')} succeeded on no seed`)
     addWrongCalls(made[0]!)
     return made
   })
@@ -149,35 +150,39 @@ const played = scripts()
 const expectedCalls = played.reduce((sum, { calls }) => sum + calls.length, 0)
 const listedBy = (connections: readonly { readonly tools: readonly string[] }[]): number =>
   connections.reduce((sum, { tools }) => sum + tools.length, 0)
-const namesOf = (servers: readonly ServerDefinition[]): string[] =>
-  servers.flatMap(({ tools }) => tools.map(({ name }) => name))
+const namesOf = (environments: readonly Environment[]): string[] =>
+  environments.flatMap(({ tools }) => tools.map(({ name }) => name))
 
 test('gets the answers and states of a session in process from every tool over stdio', async () => {
-  const connections = played.map(({ server, seed, calls }) => ({
-    name: server.name,
+  const connections = played.map(({ environment, seed, calls }) => ({
+    name: environment.name,
     stdio: [
       process.execPath,
       join(checkout, 'dist', 'servers', 'episodes', 'main.js'),
-      server.name,
+      environment.name,
       '--seed',
       String(seed),
     ],
     mode: 'legacy',
-    tools: namesOf([server]),
+    tools: namesOf([environment]),
     calls,
   }))
   assert.equal(await playWithPython(connections), { listed: listedBy(connections), called: expectedCalls })
 })
 
 test('gets the same over HTTP in sessions that it opens by itself, where one endpoint offers all worlds page by page', async () => {
-  const servers = [...CATALOGUE.values()]
-  const host = await serveHttp(offerWorlds(servers), (server, seed = 0) => worlds.open(server, seed), { port: 0 })
+  const environments = [...CATALOGUE.values()]
+  const host = await serveHttp(
+    offerEnvironments(environments),
+    (environment, seed = 0) => seedStates.open(environment, seed),
+    { port: 0 },
+  )
   try {
-    const connections = played.map(({ server, seed, calls }) => ({
-      name: server.name,
+    const connections = played.map(({ environment, seed, calls }) => ({
+      name: environment.name,
       http: `${host.url}?seed=${seed}`,
       mode: '2026-07-28',
-      tools: ['open', 'fork', 'diff', 'close', ...namesOf(servers)],
+      tools: ['open', 'fork', 'diff', 'close', ...namesOf(environments)],
       calls,
     }))
     assert.equal(await playWithPython(connections), { listed: listedBy(connections), called: expectedCalls })

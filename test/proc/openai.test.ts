@@ -16,10 +16,10 @@ import {
   serveOpenAi,
 } from '../../rollout/inference/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
-import { generateWorld, offeredTool, Session } from '../../servers/kernel/index.js'
+import { generateSeedState, offeredTool, Session } from '../../servers/kernel/index.js'
 import { checkout } from '../support/checkout.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
-import { told } from '../support/stated.js'
+import { stated } from '../support/stated.js'
 import { withServedModel } from './served-model.js'
 
 const PYTHON = join(checkout, '.venv', 'bin', 'python')
@@ -29,15 +29,15 @@ const clientOf = ({ url }: ApiServer, apiKey = 'none') =>
   new OpenAI({ baseURL: url, apiKey, maxRetries: 0, timeout: PATIENCE_MS })
 
 test.before(
-  told(async (context) => {
+  stated(async (context) => {
     context.policy = await openPolicy(
       {
         name: 'demo',
         modelPath: `${checkout}/models/demo/prove-demo-base-f16.gguf`,
         adapter: null,
-        dialect: HERMES,
+        toolCallFormat: HERMES,
         contextSize: 1024,
-        lanes: 2,
+        slots: 2,
         threads: 1,
         gpu: false,
       },
@@ -103,14 +103,14 @@ async function askFromPython(url: string): Promise<void> {
     input: JSON.stringify(job),
     timeout: PATIENCE_MS,
   })
-  const told = JSON.parse(stdout)
-  assert.equal([told.models, told.finish], [['demo'], 'tool_calls'])
-  const [[id, name, args]] = told.calls
+  const stated = JSON.parse(stdout)
+  assert.equal([stated.models, stated.finish], [['demo'], 'tool_calls'])
+  const [[id, name, args]] = stated.calls
   assert.match(id, /^call_[0-9a-f]{24}$/)
   assert.equal([name, typeof args], ['list_accounts', 'object'])
-  assert.ok(told.answer)
-  assert.equal([told.streamed, told.streamed_tokens], [told.answer, told.tokens])
-  assert.equal(told.refused, [
+  assert.ok(stated.answer)
+  assert.equal([stated.streamed, stated.streamed_tokens], [stated.answer, stated.tokens])
+  assert.equal(stated.refused, [
     [400, 'unsupported_value', 'top_p'],
     [404, 'model_not_found', 'model'],
   ])
@@ -119,8 +119,8 @@ async function askFromPython(url: string): Promise<void> {
 /** An agent makes its calls in a world by itself, and ends with an answer. */
 async function workAsAgent(url: string, how: 'generate' | 'stream'): Promise<void> {
   const provider = createOpenAICompatible({ name: 'prove', baseURL: url, includeUsage: true })
-  const world = generateWorld(banking, 7)
-  const [session, again] = [Session.open(world), Session.open(world)]
+  const seedState = generateSeedState(banking, 7)
+  const [session, again] = [Session.open(seedState), Session.open(seedState)]
   const results: unknown[] = []
   const agent = new ToolLoopAgent({
     ...{ model: provider('demo'), temperature: 0, maxOutputTokens: 96, maxRetries: 0, stopWhen: stepCountIs(4) },
@@ -326,7 +326,7 @@ test('a policy at work on a world makes its calls there, is told the results, an
     onResult: (text: string, ok: boolean) => void seen.push(ok ? `result ${Object.keys(JSON.parse(text))}` : 'error'),
     onTurn: () => void seen.push('turn'),
   }
-  const options = { worlds: [banking], seed: 7, tools: new Set(['list_accounts']), temperature: 0, drawSeed: 7 }
+  const options = { environments: [banking], seed: 7, tools: new Set(['list_accounts']), temperature: 0, drawSeed: 7 }
   const table = await createTable(policy, options)
   try {
     assert.is(await table.say('Which accounts do I have of the kind checking?', news, patience()), 'answered')

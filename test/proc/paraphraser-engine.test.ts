@@ -4,12 +4,12 @@ import * as assert from 'uvu/assert'
 import { openEngineChat } from '../../rollout/chat/engine-chat.js'
 import { ChatFailure } from '../../rollout/chat/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
-import { createTeacher, type Teacher } from '../../tasks/synthesis/paraphraser/index.js'
+import { createParaphraser, type Paraphraser } from '../../tasks/synthesis/paraphraser/index.js'
 import { checkout } from '../support/checkout.js'
 import { temporaryFolder } from '../support/paraphraser-server.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
 import { rent, TODAY, weather } from '../support/reference-story.js'
-import { told } from '../support/stated.js'
+import { stated } from '../support/stated.js'
 
 // The demo's model has never seen a request like these: what it says is rubbish, and must be found to be.
 const modelPath = join(checkout, 'models', 'demo', 'prove-demo-base-f16.gguf')
@@ -17,16 +17,16 @@ const file = { modelPath, threads: 1, gpu: false } as const
 const never = patience
 
 interface Context {
-  teacher: Teacher
+  paraphraser: Paraphraser
   folder: Awaited<ReturnType<typeof temporaryFolder>>
 }
 
 const test = suite<Context>('a teacher from a file')
 
 test.before(
-  told(async (context) => {
+  stated(async (context) => {
     context.folder = await temporaryFolder()
-    context.teacher = await createTeacher(
+    context.paraphraser = await createParaphraser(
       {
         source: { kind: 'file', ...file, contextSize: 4096 },
         catalogue: CATALOGUE,
@@ -38,26 +38,26 @@ test.before(
     )
   }),
 )
-test.after(async ({ teacher, folder }) => {
-  await teacher.close()
+test.after(async ({ paraphraser, folder }) => {
+  await paraphraser.close()
   await folder.remove()
 })
 
-test('the words of a model that cannot follow instructions are refused and counted', async ({ teacher }) => {
-  assert.match(teacher.name, /^prove-demo-base-f16\.gguf@[0-9a-f]{12}$/)
+test('the words of a model that cannot follow instructions are refused and counted', async ({ paraphraser }) => {
+  assert.match(paraphraser.name, /^prove-demo-base-f16\.gguf@[0-9a-f]{12}$/)
   for (const example of [rent, weather]) {
     const {
       outcome,
       attempts,
       problems,
       example: after,
-    } = await teacher.rephrase(example, { today: TODAY, signal: never() })
+    } = await paraphraser.rephrase(example, { today: TODAY, signal: never() })
     assert.is(outcome, 'kept')
     assert.is(after, example)
     assert.is(attempts, 2)
     assert.ok(problems.every(({ kind }) => ['not_json', 'truncated', 'wrong_shape', 'refused'].includes(kind)))
   }
-  const { requests, promptTokens, completionTokens, kept } = teacher.report()
+  const { requests, promptTokens, completionTokens, kept } = paraphraser.report()
   assert.equal({ requests, kept }, { requests: 4, kept: 2 })
   assert.ok(promptTokens > 1000 && completionTokens <= 4 * 24, `${promptTokens} and ${completionTokens}`)
 })

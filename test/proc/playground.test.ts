@@ -9,7 +9,7 @@ import * as assert from 'uvu/assert'
 import { type Listening, listen } from '../../common/http/index.js'
 import { PAPER, rewardPreset } from '../../rollout/reward/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
-import { createTaskStage, openEpisode } from '../../servers/episodes/index.js'
+import { createTaskRuntime, openEpisode } from '../../servers/episodes/index.js'
 import { PLAYGROUND_FOLDER, servePlayground } from '../../servers/episodes/playground/serve-playground.js'
 import { shippedTasks } from '../../servers/episodes/playground/shipped-tasks.js'
 import { checkout } from '../support/checkout.js'
@@ -23,7 +23,7 @@ const opened: (() => Promise<unknown>)[] = []
 let browser: Browser
 let served: Listening
 const tasks = await shippedTasks()
-const stage = createTaskStage(CATALOGUE)
+const runtime = createTaskRuntime(CATALOGUE)
 const changes = new Set(
   [...CATALOGUE.values()].flatMap(({ tools }) =>
     tools.filter((tool) => !tool.annotations.readOnly).map(({ name }) => name),
@@ -100,7 +100,7 @@ test('a person plays a task by forms, forks, compares, and what is downloaded is
   await page.getByText(task.turns[0]!, { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Fork A here' }).click()
 
-  const expected = await openEpisode(task, { stage, reward: PAPER })
+  const expected = await openEpisode(task, { runtime, reward: PAPER })
   for (const [turn] of task.turns.entries()) {
     for (const call of task.groundTruth.filter(({ turn: of }) => of === turn)) {
       await fillCall(page, call)
@@ -141,11 +141,11 @@ test('a person plays a task by forms, forks, compares, and what is downloaded is
 })
 
 test('each exhibit is judged in the tab as in the coordinator, and a rollout is fetched from where it was published', async () => {
-  const exhibits = (await readFile(join(checkout, 'servers/episodes/playground/attack-groups.jsonl'), 'utf8'))
+  const attackGroups = (await readFile(join(checkout, 'servers/episodes/playground/attack-groups.jsonl'), 'utf8'))
     .trim()
     .split('\n')
   const { page, faults } = await openPage(`${served.origin}/#judge`)
-  for (const line of exhibits) {
+  for (const line of attackGroups) {
     const { title, caught } = JSON.parse(line)
     await page.getByRole('button', { name: title, exact: true }).click()
     await page.getByRole('heading', { name: title, exact: true }).waitFor()
@@ -154,7 +154,7 @@ test('each exhibit is judged in the tab as in the coordinator, and a rollout is 
   }
   await look(page, 'judged')
 
-  const app = new Hono().use(cors()).get('/group.json', (context) => context.body(exhibits[1]!))
+  const app = new Hono().use(cors()).get('/group.json', (context) => context.body(attackGroups[1]!))
   const publisher = await listen(app, { host: '127.0.0.1', port: 0, requestTimeoutMs: PATIENCE_MS })
   opened.push(() => publisher.close())
   await page.getByLabel('Or its address').fill(`${publisher.origin}/group.json`)
@@ -179,7 +179,7 @@ test('the folder works without any server, and a server shows the tasks that it 
   await other.getByLabel('Task', { exact: true }).waitFor()
   assert.is(await other.locator('#task option').count(), 1)
   await openTask(other)
-  const elsewhere = await openEpisode(task, { stage, reward: rewardPreset('outcome') })
+  const elsewhere = await openEpisode(task, { runtime, reward: rewardPreset('outcome') })
   await other.locator('#total').waitFor()
   const parts = await other.locator('.pairs dt').allTextContents()
   assert.equal(parts, [...Object.keys(elsewhere.score().components ?? {}), 'calls'])

@@ -11,8 +11,8 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { IMPORT_LIMITS } from '../../servers/authoring/importing/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
-import { describeServer } from '../../servers/describe.js'
-import { generateWorld, offeredTool, Session, seededRandom } from '../../servers/kernel/index.js'
+import { describeEnvironment } from '../../servers/describe.js'
+import { generateSeedState, offeredTool, Session, seededRandom } from '../../servers/kernel/index.js'
 import { listToolsOf } from '../../servers/kernel/mcp/list-tools.js'
 import { checkout } from '../support/checkout.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
@@ -56,7 +56,7 @@ const textOf = ({ content }: CallToolResult): string => {
 
 // The Python client plays every tool of every world; two worlds show that the SDK's own client sees the same.
 for (const name of ['banking', 'maps']) {
-  const server = CATALOGUE.get(name)!
+  const environment = CATALOGUE.get(name)!
   test(`the ${name} server lists its tools and answers as a session in process does`, () =>
     served([name, '--seed', '7'], async (client) => {
       assert.is(client.getServerVersion()!.name, name)
@@ -68,12 +68,12 @@ for (const name of ['banking', 'maps']) {
           inputSchema: tool.inputSchema,
           readOnly: tool.annotations!.readOnlyHint,
         })),
-        server.tools.map((tool) => ({ ...offeredTool(tool) })),
+        environment.tools.map((tool) => ({ ...offeredTool(tool) })),
       )
-      const twin = Session.open(generateWorld(server, 7))
+      const twin = Session.open(generateSeedState(environment, 7))
       const random = seededRandom(7)
       let succeeded = 0
-      for (const tool of server.tools) {
+      for (const tool of environment.tools) {
         const args = twin.sampleArguments(tool, random, {}) ?? {}
         const expected = twin.call(tool.name, args)
         // The client checks structured content against the output schema that it was told.
@@ -87,14 +87,14 @@ for (const name of ['banking', 'maps']) {
           assert.equal(JSON.parse(textOf(result)), { error: expected.code, message: expected.message })
         }
       }
-      assert.ok(succeeded > server.tools.length / 2, `only ${succeeded} calls succeeded`)
+      assert.ok(succeeded > environment.tools.length / 2, `only ${succeeded} calls succeeded`)
     }))
 }
 
 test('two processes of one server are two sessions', () =>
   served(['banking', '--seed', '3'], (ada) =>
     served(['banking', '--seed', '3'], async (bo) => {
-      const twin = Session.open(generateWorld(CATALOGUE.get('banking')!, 3))
+      const twin = Session.open(generateSeedState(CATALOGUE.get('banking')!, 3))
       const args = twin.sampleArguments(CATALOGUE.get('banking')!.toolsByName.get('freeze_card')!, seededRandom(1), {})!
       const first = await call(ada, 'freeze_card', args)
       assert.is(first.isError ?? false, false)
@@ -147,7 +147,7 @@ test('"list", or no name at all, lists the worlds', async () => {
       stdout.split('\n').map((line) => line.split(' ')[0]),
       [...CATALOGUE.keys()],
     )
-    const tools = [...CATALOGUE.values()].reduce((sum, server) => sum + server.tools.length, 0)
+    const tools = [...CATALOGUE.values()].reduce((sum, environment) => sum + environment.tools.length, 0)
     assert.match(stderr, `${CATALOGUE.size} servers, ${tools} tools`)
   }
 })
@@ -155,7 +155,7 @@ test('"list", or no name at all, lists the worlds', async () => {
 test('"describe" shows the tools, failures and graph of a world', async () => {
   const { exitCode, stdout } = await run('describe', 'banking')
   assert.is(exitCode, 0)
-  assert.is(stdout, describeServer(CATALOGUE.get('banking')!))
+  assert.is(stdout, describeEnvironment(CATALOGUE.get('banking')!))
   assert.is((await run('describe', 'bank')).exitCode, 2)
 })
 

@@ -6,11 +6,16 @@ import { execa } from 'execa'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Token } from '../../rollout/engine/index.js'
-import { createPromptRenderer, type Dialect, dialectNamed, EpisodeError } from '../../rollout/episode/index.js'
+import {
+  createPromptRenderer,
+  EpisodeError,
+  type ToolCallFormat,
+  toolCallFormatNamed,
+} from '../../rollout/episode/index.js'
 import type { JsonObject } from '../../rollout/reward/index.js'
 import { checkout } from '../support/checkout.js'
 import { scriptTokenizer } from '../support/scripted.js'
-import { told } from '../support/stated.js'
+import { stated } from '../support/stated.js'
 
 /**
  * A whole conversation as a renderer writes it, piece after piece, beside what the model's published chat template writes of the same
@@ -22,7 +27,7 @@ const SILENCE = '<think>\n\n</think>\n\n'
 
 const test = suite<{ folder: string }>('published chat templates')
 test.before(
-  told(async (context) => {
+  stated(async (context) => {
     context.folder = await mkdtemp(join(tmpdir(), 'prove-templates-'))
     const cwd = context.folder
     await execa('git', ['init', '--quiet', '--bare'], { cwd })
@@ -66,9 +71,9 @@ const tools = TOOLS.map(({ name, description, inputSchema }) => ({
   function: { name, description, parameters: inputSchema },
 }))
 
-function ours(source: string, dialect: Dialect, system: boolean): Token[] {
-  const renderer = createPromptRenderer(scriptTokenizer(source), dialect)
-  const calls = CALLS.map(([name, args]) => dialect.writeCall(name, args)).join('\n')
+function ours(source: string, toolCallFormat: ToolCallFormat, system: boolean): Token[] {
+  const renderer = createPromptRenderer(scriptTokenizer(source), toolCallFormat)
+  const calls = CALLS.map(([name, args]) => toolCallFormat.writeCall(name, args)).join('\n')
   return [
     ...renderer.firstPrompt(TOOLS, FIRST, system ? SYSTEM : undefined),
     ...renderer.assistantTurn(calls),
@@ -92,24 +97,27 @@ for (const system of [false, true]) {
         tools,
         add_generation_prompt: true,
       }
-      assert.equal(ours(source, dialectNamed('granite'), system), tokenize(new Template(source).render(asked), true))
+      assert.equal(
+        ours(source, toolCallFormatNamed('granite'), system),
+        tokenize(new Template(source).render(asked), true),
+      )
     })
 
-  for (const [name, dialects] of [
+  for (const [name, toolCallFormats] of [
     ['Qwen-Qwen2.5-7B-Instruct', ['hermes']],
     ['Qwen-Qwen3-0.6B', ['hermes', 'hermes-thinking', 'hermes-no-thinking']],
   ] as const)
-    for (const dialect of dialects.map(dialectNamed))
-      test(`${name} in ${dialect.name} ${whose}: every token is the template's`, async ({ folder }) => {
+    for (const toolCallFormat of toolCallFormats.map(toolCallFormatNamed))
+      test(`${name} in ${toolCallFormat.name} ${whose}: every token is the template's`, async ({ folder }) => {
         const source = await template(folder, name)
-        const content = CALLS.map(([called, args]) => dialect.writeCall(called, args)).join('\n')
-        const { thinking } = dialect
+        const content = CALLS.map(([called, args]) => toolCallFormat.writeCall(called, args)).join('\n')
+        const { thinking } = toolCallFormat
         const asked = {
           ...{ messages: messages({ content }, system), tools, add_generation_prompt: true },
           ...(thinking === null ? {} : { enable_thinking: thinking === 'on' }),
         }
         const theirs = new Template(source).render(asked)
-        const text = detokenize(ours(source, dialect, system))
+        const text = detokenize(ours(source, toolCallFormat, system))
         if (thinking === 'off') {
           assert.is(text.split(SILENCE).length - 1, 3, 'each turn of the assistant opens with silence')
           assert.is(`${text.replaceAll(SILENCE, '')}${SILENCE}`, theirs, 'the template forgets that of earlier turns')
@@ -124,9 +132,9 @@ test('a template of another model, and one that cannot be told to think, are ref
     ['hermes-thinking', /cannot be told whether to think/],
     ['hermes-no-thinking', /cannot be told whether to think/],
   ]
-  for (const [dialect, words] of refusals)
+  for (const [toolCallFormat, words] of refusals)
     assert.throws(
-      () => ours(qwen, dialectNamed(dialect), false),
+      () => ours(qwen, toolCallFormatNamed(toolCallFormat), false),
       (error: unknown) => error instanceof EpisodeError && error.code === 'bad_template' && words.test(error.message),
     )
 })

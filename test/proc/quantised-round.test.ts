@@ -6,21 +6,21 @@ import { type ExecaError, execa } from 'execa'
 import { suite } from 'uvu'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
 import type { Recorder } from '../../coordinator/ledger/recorder.js'
-import { RunFold } from '../../coordinator/ledger/run-reducer.js'
+import { RunReducer } from '../../coordinator/ledger/run-reducer.js'
 import type { RunState } from '../../coordinator/ledger/run-state.js'
 import { dryRun } from '../../coordinator/service/dry-run.js'
 import { heldOutTasks, scoreVersions } from '../../coordinator/service/held-out.js'
 import { readConfig } from '../../coordinator/settings/config.js'
 import { readTaskSet } from '../../coordinator/settings/task-set.js'
 import { type EngineOptions, openEngine, openTokenizer } from '../../rollout/engine/index.js'
-import { createStage, DEFAULT_RULES, rulesNamed } from '../../rollout/episode/index.js'
+import { createEpisodeRuntime, DEFAULT_RULES, rulesNamed } from '../../rollout/episode/index.js'
 import { type Calibration, parseCalibration } from '../../rollout/verification/index.js'
 import { createBlobStore, systemClock } from '../../swarm/index.js'
 import { checkout } from '../support/checkout.js'
 import { writeDemoTasks } from '../support/demo-tasks.js'
 import { patience } from '../support/patience.js'
 import { createMachine, demoModel, type Machine, type Program } from '../support/programs.js'
-import { told } from '../support/stated.js'
+import { stated } from '../support/stated.js'
 import { LENIENT } from './lenient-calibration.js'
 import { readLog, settled, startRun, stop } from './runs.js'
 
@@ -63,7 +63,7 @@ const changed = async (
 }
 
 test.before(
-  told(async (context) => {
+  stated(async (context) => {
     const on = await createMachine()
     const [model, dataset] = [join(on.folder, `demo-${TYPE}.gguf`), join(on.folder, 'tasks')]
     const calibration = join(on.folder, 'calibration.json')
@@ -119,11 +119,11 @@ test('`prove-node verify` judges its group with the caches of the run, and by no
     const args = ['verify', '--data-dir', join(on.folder, 'run', 'ann'), '--model', model, '--calibration', file]
     return execa(process.execPath, [join(checkout, 'dist', 'node', 'main.js'), ...args, '--cpu', '--json'])
   }
-  const { stages } = JSON.parse((await verify(calibration)).stdout) as { stages: { outcome: string }[] }
-  assert.ok(stages.every(({ outcome }) => outcome !== 'failed'))
+  const { checks } = JSON.parse((await verify(calibration)).stdout) as { checks: { outcome: string }[] }
+  assert.ok(checks.every(({ outcome }) => outcome !== 'failed'))
   // What the engine says of log-probabilities, draws and ends of turns.
   assert.deepEqual(
-    stages.slice(-3).map(({ outcome }) => outcome),
+    checks.slice(-3).map(({ outcome }) => outcome),
     ['ok', 'ok', 'ok'],
   )
   const others = await changed(calibration, join(on.folder, 'others.json'), (before) => ({
@@ -138,7 +138,7 @@ test('`prove-lab eval` takes them from the run, says so, and compares with other
   const { config, model, dataset, dataDir, state } = round
   const adapter = (await createBlobStore(join(dataDir, 'blobs'))).path(state.current!.adapterSha256)
   const evaluate = async (...more: readonly string[]): Promise<{ backend: string; n: number }> => {
-    const settings = { model, adapter, dataset, config, tasks: 2, workers: 1, lanes: 2 }
+    const settings = { model, adapter, dataset, config, tasks: 2, workers: 1, slots: 2 }
     return JSON.parse((await lab('eval', settings, '--json', ...more)).stdout)
   }
   const { n, backend } = await evaluate()
@@ -161,13 +161,13 @@ function watched() {
 }
 
 test('the coordinator scores its versions, and plays before the first one, with them', async (round) => {
-  const state = new RunFold()
+  const state = new RunReducer()
   for (const event of round.events) state.apply(event)
   const config = readConfig(round.config)
   const taskSet = await readTaskSet(round.dataset, 'train', 1)
   const tokenizer = await openTokenizer(round.model)
   try {
-    const stage = createStage(taskSet.servers, tokenizer, rulesNamed(DEFAULT_RULES))
+    const runtime = createEpisodeRuntime(taskSet.environments, tokenizer, rulesNamed(DEFAULT_RULES))
     const recorded: string[] = []
     const record: Recorder['record'] = async (decide) => {
       const event = decide(state)
@@ -183,11 +183,14 @@ test('the coordinator scores its versions, and plays before the first one, with 
     const onProgress = ({ type, why }: { readonly type: string; readonly why?: string }): void =>
       assert.equal(why, undefined, type)
     const [playing, scoring] = [watched(), watched()]
-    await dryRun({ ...shared, taskSet, stage, onProgress, open: playing.open }, patience())
+    await dryRun({ ...shared, taskSet, runtime, onProgress, open: playing.open }, patience())
     assert.deepEqual([recorded, playing.backends], [['rehearsed'], [BACKEND]])
-    const tasks = await heldOutTasks(shared.config, stage)
+    const tasks = await heldOutTasks(shared.config, runtime)
     const blobs = await createBlobStore(join(round.dataDir, 'blobs'))
-    await scoreVersions({ ...shared, tasks, stageOf: () => stage, blobs, onProgress, open: scoring.open }, patience())
+    await scoreVersions(
+      { ...shared, tasks, runtimeOf: () => runtime, blobs, onProgress, open: scoring.open },
+      patience(),
+    )
     assert.deepEqual([recorded, scoring.backends], [['rehearsed', 'scored'], [BACKEND]])
   } finally {
     await tokenizer.close()

@@ -8,7 +8,7 @@ import { suite } from 'uvu'
 import { type CacheType, openEngine } from '../../rollout/engine/index.js'
 import { checkout } from '../support/checkout.js'
 import { patience } from '../support/patience.js'
-import { told } from '../support/stated.js'
+import { stated } from '../support/stated.js'
 
 /** Bases and caches of machines with little memory: what the engine says with them, beside the trainer over the same file. */
 
@@ -27,7 +27,7 @@ const env = { PYTHONPATH: trainer, OMP_NUM_THREADS: '1' }
 const test = suite<{ folder: string; trained: Scores; said: Map<FileType, readonly number[]> }>('quantised')
 
 test.before(
-  told(async (context) => {
+  stated(async (context) => {
     context.said = new Map()
     context.folder = await mkdtemp(join(tmpdir(), 'prove-quantised-'))
     await execa(python, [join(trainer, 'tests', 'test_quantised.py'), context.folder], { env })
@@ -52,7 +52,7 @@ for (const cacheType of ['f16', 'q8_0'] satisfies CacheType[])
   }) => {
     for (const type of TYPES) {
       const engine = await openEngine({
-        ...{ modelPath: fileOf(folder, type), threads: 1, contextSize: 256, lanes: 1, gpu: false },
+        ...{ modelPath: fileOf(folder, type), threads: 1, contextSize: 256, slots: 1, gpu: false },
         cacheType,
       })
       try {

@@ -26,9 +26,9 @@ import {
   readLog,
   settled,
   startRun,
+  statedBy,
   stop,
   tells,
-  toldBy,
   trainerSays,
 } from './runs.js'
 
@@ -40,8 +40,8 @@ const sha256 = (path: string): string => createHash('sha256').update(readFileSyn
 
 test('a run whose processes are killed one after the other loses nothing, trains nothing twice and completes', async () => {
   const on = await machine()
-  const told: RunEvent[] = []
-  const remember = (program: Program): void => void told.push(...toldBy(program))
+  const stated: RunEvent[] = []
+  const remember = (program: Program): void => void stated.push(...statedBy(program))
   const kill = async ({ coordinator }: Run): Promise<void> => {
     coordinator.kill('SIGKILL')
     assert.is(await coordinator.ended, 'SIGKILL')
@@ -113,10 +113,10 @@ test('a run whose processes are killed one after the other loses nothing, trains
   await Promise.all([ann, ben].map((node, i) => node.until('a group', ({ type }) => type === 'group', before[i])))
 
   await kill(run)
-  run = await run.again({ versions: nextVersion(told) })
+  run = await run.again({ versions: nextVersion(stated) })
   const complete = await run.coordinator.until('the end of the run', ({ type }) => type === 'complete')
   const version = complete.version as number
-  assert.is(version, nextVersion(told))
+  assert.is(version, nextVersion(stated))
   await Promise.all([ann, ben].map((node) => node.until('its rest', settled, node.lines.length)))
   remember(run.coordinator)
   await stop(ann, ben, run.coordinator)
@@ -124,15 +124,15 @@ test('a run whose processes are killed one after the other loses nothing, trains
 
   const { events, state } = await readLog(run.dataDir)
   const of = <T extends RunEvent['type']>(type: T) => events.filter((event) => event.type === type) as EventOf<T>[]
-  checkRun(events, state, told)
+  checkRun(events, state, stated)
   assert.equal(
     of('batched').map(({ step }) => step),
     Array.from({ length: version }, (_, i) => i + 1),
   )
   assert.equal(of('batch-refused'), [])
-  const last = JSON.parse(readFileSync(join(run.dataDir, 'spool', 'steps', `step-${version}`, 'step.json'), 'utf8'))
+  const last = JSON.parse(readFileSync(join(run.dataDir, 'jobs', 'steps', `step-${version}`, 'step.json'), 'utf8'))
   assert.equal(last.consumed, Object.fromEntries(of('batched').map(({ batchId, step }) => [batchId, step])))
-  assert.not.ok(existsSync(join(run.dataDir, 'spool', 'steps', `step-${version + 1}`)))
+  assert.not.ok(existsSync(join(run.dataDir, 'jobs', 'steps', `step-${version + 1}`)))
 
   assert.equal([...state.openLeases.keys()], [], 'no lease is left open')
   for (const [name, peer] of [
@@ -173,7 +173,7 @@ test('a run that was backed up while it worked goes on in another folder when th
   )
   // Of what a node does for the first coordinator after the backup, the second one knows nothing.
   await stop(node)
-  const toldBefore = toldBy(first.coordinator)
+  const statedBefore = statedBy(first.coordinator)
   const { stdout } = await coordinator('backup', 'backup', '--config', join('run', 'run.yaml'))
   const size = stdout.match(new RegExp(`backup holds the run ${first.runId}: (\\d+) events and \\d+ files, .*checked`))
   assert.ok(size, stdout)
@@ -188,7 +188,7 @@ test('a run that was backed up while it worked goes on in another folder when th
   await coordinator('backup', 'again', '--data-dir', 'elsewhere')
   const restored = await coordinator('restore', 'again', '--data-dir', join('run', 'restored'))
   assert.match(restored.stdout, /prove-coordinator start --config run\.yaml, where run\.yaml says dataDir: .*restored/)
-  const second = await first.again({ dataDir: 'restored', versions: nextVersion(toldBy(first.coordinator)) })
+  const second = await first.again({ dataDir: 'restored', versions: nextVersion(statedBy(first.coordinator)) })
   assert.is(second.runId, first.runId)
   const nodeAgain = second.node('node')
   await second.coordinator.until('the end of the run', ({ type }) => type === 'complete')
@@ -200,7 +200,7 @@ test('a run that was backed up while it worked goes on in another folder when th
   // The first coordinator may have trained on between the backup and its end: that is lost, and nothing before it.
   const kept = Number(size[1])
   assert.equal(events.slice(0, kept), lost.slice(0, kept))
-  checkRun(events, state, [...toldBefore, ...toldBy(second.coordinator)])
+  checkRun(events, state, [...statedBefore, ...statedBy(second.coordinator)])
 })
 
 /** Nobody but the owner may read anything that the programs have put into a data folder. */
@@ -208,7 +208,7 @@ function isPrivate(dataDir: string): void {
   for (const name of ['.', ...readdirSync(dataDir, { recursive: true, encoding: 'utf8' })]) {
     const found = statSync(join(dataDir, name))
     // The trainer's files are no secrets: it opens them to readers, whom the folders keep out.
-    if (!found.isFile() || !name.startsWith(join('spool', 'steps'))) assert.is(found.mode & 0o077, 0, name)
+    if (!found.isFile() || !name.startsWith(join('jobs', 'steps'))) assert.is(found.mode & 0o077, 0, name)
   }
 }
 
@@ -239,7 +239,7 @@ test('two runs side by side do not disturb each other, and their adapters can be
     ['adapter', 'peft-weights', 'peft-config', 'base-config', 'provenance', 'model-signature'],
   )
   const { stdout: pulled } = await adapters('pull', east.address, 'pulled', '--data-dir', 'researcher')
-  const step = join(east.dataDir, 'spool', 'steps', 'step-1')
+  const step = join(east.dataDir, 'jobs', 'steps', 'step-1')
   const FILES = [
     ['adapter', 'adapter.gguf', join(step, 'adapter.gguf')],
     ['peft-weights', 'adapter_model.safetensors', join(step, 'adapter', 'adapter_model.safetensors')],

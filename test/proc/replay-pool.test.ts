@@ -8,35 +8,35 @@ import { createReplayPool, type ReplayPool } from '../../coordinator/intake/repl
 import { type ReplayRequest, type Replays, replaysHere } from '../../coordinator/intake/replays.js'
 import { groupBody, SwarmRefusal } from '../../proto/index.js'
 import { openTokenizer, type Tokenizer } from '../../rollout/engine/index.js'
-import { createTeacherSource, runEpisode, type Stage, type Task } from '../../rollout/episode/index.js'
-import type { StageWatch } from '../../rollout/verification/index.js'
+import { createReferenceSource, type EpisodeRuntime, runEpisode, type Task } from '../../rollout/episode/index.js'
+import type { CheckWatch } from '../../rollout/verification/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
-import { createWorldCache } from '../../servers/kernel/index.js'
+import { createSeedStateCache } from '../../servers/kernel/index.js'
 import { silentLogger } from '../../swarm/index.js'
 import { DEMO_PROFILE } from '../../tasks/dataset/index.js'
 import { contextFor, streamExamples } from '../../tasks/synthesis/index.js'
 import { checkout } from '../support/checkout.js'
 import { patience } from '../support/patience.js'
-import { AMPLE, bodyOf, groundTruthScript, stageOf } from '../support/scripted.js'
+import { AMPLE, bodyOf, groundTruthScript, runtimeOf } from '../support/scripted.js'
 
 /** The processes that replay groups, with a real vocabulary and a world of the package. */
 
-const WORLD = 'calendar'
+const ENVIRONMENT = 'calendar'
 const MODEL = join(checkout, 'models', 'demo', 'prove-demo-base-f16.gguf')
 
 interface Context {
   tokenizer: Tokenizer
-  stage: Stage
+  runtime: EpisodeRuntime
   request: ReplayRequest
   pool: ReplayPool
-  heard: string[]
+  understood: string[]
 }
 const test = suite<Context>('replay pool')
 
 /** Says what ran, and not how long it took. */
-const listener = (heard: string[]): StageWatch => ({
+const listener = (understood: string[]): CheckWatch => ({
   now: () => 0,
-  onStage: (number, outcome) => void heard.push(`${number} ${outcome}`),
+  onCheck: (number, outcome) => void understood.push(`${number} ${outcome}`),
 })
 
 /** Processes that this one has started and that have not ended. */
@@ -64,9 +64,9 @@ async function worker(): Promise<number> {
   }
 }
 
-async function requestFor(task: Task, stage: Stage): Promise<ReplayRequest> {
+async function requestFor(task: Task, runtime: EpisodeRuntime): Promise<ReplayRequest> {
   const say = (script: readonly string[]) =>
-    runEpisode(task, createTeacherSource(script, stage), stage, AMPLE, patience())
+    runEpisode(task, createReferenceSource(script, runtime), runtime, AMPLE, patience())
   const rollouts = [await say(groundTruthScript(task)), await say(task.turns.map(() => 'No.'))]
   const body = bodyOf(task, rollouts)
   const { leaseId, policyId } = body
@@ -77,26 +77,41 @@ async function requestFor(task: Task, stage: Stage): Promise<ReplayRequest> {
       rewards: rollouts.map(({ reward }) => reward.total),
       tokensGenerated: rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0),
     },
-    reward: stage.reward.name,
+    reward: runtime.reward.name,
   }
 }
 
 test.before(async (context) => {
   const tokenizer = await openTokenizer(MODEL)
-  const stage = stageOf([CATALOGUE.get(WORLD)!], tokenizer)
-  const [example] = streamExamples(contextFor([CATALOGUE.get(WORLD)!], DEMO_PROFILE, 1, createWorldCache()), 'train', 1)
-  const heard: string[] = []
+  const runtime = runtimeOf([CATALOGUE.get(ENVIRONMENT)!], tokenizer)
+  const [example] = streamExamples(
+    contextFor([CATALOGUE.get(ENVIRONMENT)!], DEMO_PROFILE, 1, createSeedStateCache()),
+    'train',
+    1,
+  )
+  const understood: string[] = []
   const { vocabularySize, chatTemplate } = tokenizer
   const pool = createReplayPool({
     workers: 1,
     surroundings: {
       base: { path: MODEL, vocabularySize, chatTemplate },
-      ...{ dialect: stage.dialect.name, reward: stage.reward.name, servers: [WORLD], outside: [] },
+      ...{
+        toolCallFormat: runtime.toolCallFormat.name,
+        reward: runtime.reward.name,
+        environments: [ENVIRONMENT],
+        outside: [],
+      },
     },
-    watch: listener(heard),
+    watch: listener(understood),
     logger: silentLogger,
   })
-  Object.assign(context, { tokenizer, stage, pool, heard, request: await requestFor(example!.task, stage) })
+  Object.assign(context, {
+    tokenizer,
+    stage: runtime,
+    pool,
+    understood,
+    request: await requestFor(example!.task, runtime),
+  })
 })
 test.after(async ({ pool, tokenizer }) => {
   await pool.close()
@@ -117,7 +132,7 @@ const judgedBy = (replays: Replays, request: ReplayRequest): Promise<unknown> =>
     })
 
 test('a process that ends over a group costs the time of another start, and the group is judged', async (context) => {
-  const { pool, request, stage } = context
+  const { pool, request, runtime } = context
   const judging = judgedBy(pool, request)
   const first = await worker()
   process.kill(first, 'SIGKILL')
@@ -126,14 +141,14 @@ test('a process that ends over a group costs the time of another start, and the 
   assert.equal(
     judged,
     await judgedBy(
-      replaysHere(() => stage, listener([])),
+      replaysHere(() => runtime, listener([])),
       request,
     ),
   )
 })
 
 test('lies are refused in the same words as in the own thread, and what ran is heard of', async (context) => {
-  const { pool, request, stage, heard } = context
+  const { pool, request, runtime, understood } = context
   const lies: ReplayRequest[] = [
     { ...request, announced: { ...request.announced!, rewards: [9, 9] } },
     { ...request, expected: { ...request.expected, groupSize: 3 } },
@@ -141,15 +156,15 @@ test('lies are refused in the same words as in the own thread, and what ran is h
   ]
   for (const lie of lies) {
     const own: string[] = []
-    heard.length = 0
+    understood.length = 0
     assert.equal(
       await judgedBy(pool, lie),
       await judgedBy(
-        replaysHere(() => stage, listener(own)),
+        replaysHere(() => runtime, listener(own)),
         lie,
       ),
     )
-    assert.equal(heard, own)
+    assert.equal(understood, own)
     assert.match(own.at(-1)!, /refused/)
   }
 })

@@ -56,14 +56,14 @@ export interface RunSettings {
   /** Writes the data set; default: one of the demo's. */
   readonly writeTasks?: (folder: string) => Promise<void>
   /** Rollouts that a node generates in parallel. Default: 4, which is a group. */
-  readonly lanes?: number
+  readonly slots?: number
   /** A command that starts the coordinator. */
   readonly through?: readonly string[]
 }
 
 /** Starts a coordinator for a small run in `<name>/`, or starts it again. */
 export async function startRun(on: Machine, name: string, settings: RunSettings): Promise<Run> {
-  const { config, lanes = 4, through, model = demoModel() } = settings
+  const { config, slots = 4, through, model = demoModel() } = settings
   const { writeTasks = (tasks: string) => writeDemoTasks(tasks, 50, 1) } = settings
   const folder = join(on.folder, name)
   await mkdir(folder)
@@ -107,8 +107,8 @@ export async function startRun(on: Machine, name: string, settings: RunSettings)
             at,
             ...files,
             '--cpu',
-            '--lanes',
-            String(lanes),
+            '--slots',
+            String(slots),
             '--stay',
             '--priority',
             'normal',
@@ -124,8 +124,8 @@ export async function startRun(on: Machine, name: string, settings: RunSettings)
 }
 
 /** A version with which a run can end that has told of these events: it may have one more in its log by now, but not two. */
-export const nextVersion = (told: readonly RunEvent[]): number =>
-  1 + Math.max(0, ...told.flatMap((event) => (event.type === 'published' ? [event.version] : [])))
+export const nextVersion = (stated: readonly RunEvent[]): number =>
+  1 + Math.max(0, ...stated.flatMap((event) => (event.type === 'published' ? [event.version] : [])))
 
 export const peerOf = async (node: Program): Promise<string> =>
   (await node.until('its name', ({ type }) => type === 'ready')).peerId as string
@@ -173,14 +173,14 @@ export const isAuditor = (command: string): boolean => command.includes('-m prov
 export const isEngine = (command: string): boolean => /^\S*node\S* .*engine\/worker/.test(command)
 
 /** Every event that a coordinator told of so far. */
-export const toldBy = ({ lines }: Program): RunEvent[] =>
+export const statedBy = ({ lines }: Program): RunEvent[] =>
   lines.flatMap((line) => (line.type === 'event' ? [line.event as RunEvent] : []))
 
 /** Whatever was told is in the log, and the log holds to the rules of any run, whatever was killed. */
-export function checkRun(events: readonly RunEvent[], state: RunState, told: readonly RunEvent[]): void {
+export function checkRun(events: readonly RunEvent[], state: RunState, stated: readonly RunEvent[]): void {
   const written = new Set(events.map((event) => JSON.stringify(publicEvent(event))))
   assert.equal(
-    told.filter((event) => !written.has(JSON.stringify(event))),
+    stated.filter((event) => !written.has(JSON.stringify(event))),
     [],
     'whatever was told is in the log',
   )

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Board } from '../../proto/index.js'
+import type { Leaderboard } from '../../proto/index.js'
 import { checkout } from '../support/checkout.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
 import { demoModel, machinesOf } from '../support/programs.js'
@@ -35,7 +35,7 @@ test('a volunteer sees, pauses, limits and ends a node from another terminal', a
   const node = run.node('ann', run.address, ['--team', 'night owls'])
   const dataDir = join(on.folder, 'run', 'ann')
   const here = ['--data-dir', dataDir]
-  const told = async (...args: string[]): Promise<string> => {
+  const stated = async (...args: string[]): Promise<string> => {
     const { code, stdout, stderr } = await type(...args, ...here)
     assert.is(code, 0, `${args.join(' ')}: ${stderr}`)
     return stdout
@@ -46,19 +46,21 @@ test('a volunteer sees, pauses, limits and ends a node from another terminal', a
   assert.is((await stat(dataDir)).mode & 0o777, 0o700)
   assert.is((await stat(join(dataDir, 'control.sock'))).mode & 0o777, 0o600)
 
-  const view = JSON.parse(await told('status', '--json')) as { accepted: number; credit: number; limits: string[] }
+  const view = JSON.parse(await stated('status', '--json')) as { accepted: number; credit: number; limits: string[] }
   assert.ok(view.accepted > 0 && view.credit > 0)
-  assert.match(await told('status'), /^PROVE node …\w{8}, .*\nnow .*\nrun .* version \d+ of 100000, 1 peer\n/)
-  assert.match(await told('verdicts'), / accepted, credit /)
+  assert.match(await stated('status'), /^PROVE node …\w{8}, .*\nnow .*\nrun .* version \d+ of 100000, 1 peer\n/)
+  assert.match(await stated('verdicts'), / accepted, credit /)
   // The ranking is of a moment ago.
-  const board = async () => JSON.parse(await told('board', run.address, '--json')) as Board & { own: string }
-  let seenBoard = await board()
-  for (const signal = patience(); seenBoard.keys.length === 0 && !signal.aborted; ) seenBoard = await board()
-  const { own, keys, teams, asked } = seenBoard
+  const leaderboard = async () =>
+    JSON.parse(await stated('leaderboard', run.address, '--json')) as Leaderboard & { own: string }
+  let seenLeaderboard = await leaderboard()
+  for (const signal = patience(); seenLeaderboard.keys.length === 0 && !signal.aborted; )
+    seenLeaderboard = await leaderboard()
+  const { own, keys, teams, asked } = seenLeaderboard
   assert.is(asked?.rank, 1)
   assert.equal(keys, [{ peerId: own, team: 'night owls', credit: teams[0]?.credit }])
   const operator = await execa(process.execPath, [
-    ...[join(checkout, 'dist/coordinator/main.js'), 'board', '--data-dir', run.dataDir],
+    ...[join(checkout, 'dist/coordinator/main.js'), 'leaderboard', '--data-dir', run.dataDir],
   ])
   assert.match(operator.stdout, new RegExp(` ${own} +night owls\n`))
 
@@ -67,24 +69,24 @@ test('a volunteer sees, pauses, limits and ends a node from another terminal', a
   assert.match(stderr, /^prove-node: in_use: another process works with .*prove-node status/)
 
   let seen = node.lines.length
-  await told('pause', '--for', '2h')
+  await stated('pause', '--for', '2h')
   await node.until('the rest', ({ type: what, why }) => what === 'rest' && why === 'paused by its owner', seen)
-  assert.match(await told('status'), /\nnow +resting: paused by its owner, until /)
+  assert.match(await stated('status'), /\nnow +resting: paused by its owner, until /)
 
   seen = node.lines.length
-  await told('limits', 'set', 'threads=2', 'hours=00:00-24:00')
-  assert.match(await told('limits'), /^threads +2 /m)
+  await stated('limits', 'set', 'threads=2', 'hours=00:00-24:00')
+  assert.match(await stated('limits'), /^threads +2 /m)
   // Fewer than a group has rollouts: they take turns.
-  await told('limits', 'set', 'lanes=3')
-  await told('resume')
+  await stated('limits', 'set', 'lanes=3')
+  await stated('resume')
   await node.until('a group', ({ type: what }) => what === 'group', seen)
 
   // Of the group in hand nothing is lost.
-  await told('finish')
+  await stated('finish')
   assert.is(await node.ended, 0, node.stderr)
-  assert.match(await told('verdicts'), / accepted, credit /)
+  assert.match(await stated('verdicts'), / accepted, credit /)
   assert.match((await type('status', ...here)).stderr, /^prove-node: unreachable: no node is running on /)
-  assert.match(await told('limits'), /^hours +00:00-24:00 /m)
+  assert.match(await stated('limits'), /^hours +00:00-24:00 /m)
 
   // Killed, it leaves its socket behind; the next one takes its place, and Ctrl-C ends a pause like anything else.
   const killed = run.node('ann')
@@ -93,7 +95,7 @@ test('a volunteer sees, pauses, limits and ends a node from another terminal', a
   await killed.ended
   const again = run.node('ann')
   await again.until('its policy', ({ type: what }) => what === 'policy')
-  await told('pause', '--now')
+  await stated('pause', '--now')
   await again.until('the rest', ({ type: what }) => what === 'rest')
   again.kill('SIGINT')
   assert.is(await again.ended, 0, again.stderr)

@@ -26,10 +26,10 @@ test('joins with one string and an empty home: the model comes by itself, and a 
       rounds: { registrationMs: 300 },
     },
   })
-  const told = await run.coordinator.until('its invitation', ({ type }) => type === 'invitation')
+  const stated = await run.coordinator.until('its invitation', ({ type }) => type === 'invitation')
   const invitation = (await readFile(join(run.dataDir, 'invitation.txt'), 'utf8')).trim()
-  assert.is(told.invitation, invitation)
-  assert.is(told.reach, 'machine')
+  assert.is(stated.invitation, invitation)
+  assert.is(stated.reach, 'machine')
 
   const home = join(on.folder, 'home')
   await mkdir(home)

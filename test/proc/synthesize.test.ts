@@ -9,7 +9,7 @@ import { openEventLog } from '../../coordinator/ledger/event-log.js'
 import { openDataFolder } from '../../coordinator/settings/data-folder.js'
 import { openIdentity } from '../../swarm/index.js'
 import { checkout } from '../support/checkout.js'
-import { DEMO_WORLDS } from '../support/demo-tasks.js'
+import { DEMO_ENVIRONMENTS } from '../support/demo-tasks.js'
 import { PATIENCE_MS } from '../support/patience.js'
 import { agreed } from '../support/run-events.js'
 
@@ -30,7 +30,16 @@ const lab = (...args: string[]) =>
     timeout: PATIENCE_MS,
     stdin: 'ignore',
   })
-const FLAGS = ['--profile', 'demo', '--worlds', DEMO_WORLDS.join(','), '--examples', '150', '--seed', '3'] as const
+const FLAGS = [
+  '--profile',
+  'demo',
+  '--environments',
+  DEMO_ENVIRONMENTS.join(','),
+  '--examples',
+  '150',
+  '--seed',
+  '3',
+] as const
 const synthesize = (out: string, ...more: string[]) => lab('synthesize', ...FLAGS, '--out', out, ...more)
 
 const files = (out: string): string[] =>
@@ -78,12 +87,12 @@ test('killed in the middle it leaves no data set, and goes on to the same bytes'
 })
 
 test('a teacher that is not there, or not wanted, is said in one line', async () => {
-  const away = await lab('synthesize', '--examples', '2', '--out', 'third', '--teacher', 'http://127.0.0.1:9/v1')
+  const away = await lab('synthesize', '--examples', '2', '--out', 'third', '--paraphraser', 'http://127.0.0.1:9/v1')
   assert.is(away.exitCode, 1)
   assert.match(away.stderr.split('\n').at(-1)!, /^prove-lab: the language model's server does not list its models/)
   assert.not(existsSync(join(folder, 'third')))
-  const plain = await synthesize('fourth', '--teacher', 'http://127.0.0.1:9/v1')
-  assert.match(plain.stderr, /no_teacher/)
+  const plain = await synthesize('fourth', '--paraphraser', 'http://127.0.0.1:9/v1')
+  assert.match(plain.stderr, /no_paraphraser/)
 })
 
 test('a run that began with another data set does not go on', async () => {

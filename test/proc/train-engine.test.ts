@@ -19,15 +19,15 @@ import { patience } from '../support/patience.js'
 
 const signal = patience
 const engines: TrainEngine[] = []
-let spool = ''
+let jobs = ''
 
 test.before.each(async () => {
-  spool = await mkdtemp(join(tmpdir(), 'prove-spool-'))
-  await mkdir(join(spool, 'batches'), { recursive: true })
+  jobs = await mkdtemp(join(tmpdir(), 'prove-spool-'))
+  await mkdir(join(jobs, 'batches'), { recursive: true })
 })
 test.after.each(async () => {
   for (const engine of engines.splice(0)) await engine.close()
-  await rm(spool, { recursive: true, force: true })
+  await rm(jobs, { recursive: true, force: true })
 })
 
 /** @param life  body of `async ({ say, batches, life, sleep })`; `life` counts the starts from 1 */
@@ -35,13 +35,13 @@ async function trainerThat(
   life: string,
   change: Partial<TrainerProcessOptions> = {},
 ): Promise<{ engine: TrainEngine; events: TrainerEvent[] }> {
-  const program = join(spool, 'trainer.mjs')
+  const program = join(jobs, 'trainer.mjs')
   await writeFile(
     program,
     `#!${process.execPath}
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-const spool = process.argv[process.argv.indexOf('--spool') + 1]
+const spool = process.argv[process.argv.indexOf('--jobs') + 1]
 appendFileSync(spool + '/starts', 'x')
 const life = readFileSync(spool + '/starts', 'utf8').length
 let say = (event, fields = {}) => process.stdout.write(JSON.stringify({ event, ...fields }) + '\\n')
@@ -61,12 +61,12 @@ ${life}
   const engine = createTrainerProcess(
     {
       python: program,
-      packageFolder: spool,
-      spool,
+      packageFolder: jobs,
+      jobs,
       base: 'base.gguf',
       config: 'trainer.json',
       processes: 1,
-      logFile: join(spool, 'trainer.log'),
+      logFile: join(jobs, 'trainer.log'),
       maxFailures: 3,
       onEvent: (event) => events.push(event),
       ...change,
@@ -77,8 +77,8 @@ ${life}
   return { engine, events }
 }
 
-const starts = async (): Promise<number> => (await readFile(join(spool, 'starts'), 'utf8')).length
-const addBatch = (name: string) => mkdir(join(spool, 'batches', name))
+const starts = async (): Promise<number> => (await readFile(join(jobs, 'starts'), 'utf8')).length
+const addBatch = (name: string) => mkdir(join(jobs, 'batches', name))
 
 async function failure(work: Promise<unknown>): Promise<TrainerError> {
   const error = await work.then(
@@ -114,7 +114,7 @@ test('that evidence awaits findings is told until they are there, also when the 
     const batchId = await batch()
     say('training', { batchId, step: 1 })
     const folder = spool + '/batches/' + batchId
-    mkdirSync(folder + '/evidence', { recursive: true })
+    mkdirSync(folder + '/token-scores', { recursive: true })
     say('measured', { batchId })
     while (!existsSync(folder + '/findings.json')) await sleep(20)
     if (life === 1) process.kill(process.pid, 'SIGKILL')
@@ -124,7 +124,7 @@ test('that evidence awaits findings is told until they are there, also when the 
   await addBatch('step-1')
   assert.equal(await engine.outcome('step-1', signal()), { kind: 'measured' })
   assert.equal(await engine.outcome('step-1', signal()), { kind: 'measured' }, 'nobody has answered yet')
-  await writeFindings(spool, 'step-1', [])
+  await writeFindings(jobs, 'step-1', [])
   let outcome = await engine.outcome('step-1', signal())
   // The second life of the trainer says so once more.
   while (outcome.kind === 'measured') outcome = await engine.outcome('step-1', signal())
@@ -145,8 +145,8 @@ test('a batch that kills the trainer three times is refused and out of its sight
   const outcome = await engine.outcome('poison', signal())
   assert.is(outcome.kind === 'refused' && outcome.code, 'trainer_failed')
   assert.is(events.filter(({ event }) => event === 'training').length, 3)
-  assert.equal(await readdir(join(spool, 'batches')), [])
-  assert.equal(await readdir(join(spool, 'given-up')), ['poison'])
+  assert.equal(await readdir(join(jobs, 'batches')), [])
+  assert.equal(await readdir(join(jobs, 'given-up')), ['poison'])
   await addBatch('sound')
   assert.equal(await engine.outcome('sound', signal()), { kind: 'trained', step: 1 })
 })
@@ -164,7 +164,7 @@ test('a trainer whose service has to be seen to ends at once and blames no batch
   assert.is(error.code, 'trainer_failed')
   assert.match(error.message, /service_base: another base/)
   assert.is(await starts(), 1)
-  assert.equal(await readdir(join(spool, 'batches')), ['step-1'])
+  assert.equal(await readdir(join(jobs, 'batches')), ['step-1'])
 })
 
 test('a trainer that never gets ready is given up with its last words, and no batch is blamed', async () => {
@@ -177,8 +177,8 @@ test('a trainer that never gets ready is given up with its last words, and no ba
   assert.is(await starts(), 3)
   assert.is((await waiting).code, 'trainer_failed')
   assert.is((await failure(engine.outcome('step-1', signal()))).code, 'trainer_failed', 'also who asks later hears it')
-  assert.equal(await readdir(join(spool, 'batches')), ['step-1'])
-  assert.match(await readFile(join(spool, 'trainer.log'), 'utf8'), /no torch here/)
+  assert.equal(await readdir(join(jobs, 'batches')), ['step-1'])
+  assert.match(await readFile(join(jobs, 'trainer.log'), 'utf8'), /no torch here/)
 })
 
 test('a trainer that refuses its settings is not started again', async () => {
@@ -194,7 +194,7 @@ test('a refusal that was written while nobody listened is found', async () => {
     say('ready', { step: 2 })
     await sleep(600_000)`)
   await addBatch('step-3')
-  await writeFile(join(spool, 'batches', 'step-3', 'refused.json'), '{"code":"bad_tokens","message":"token 70000"}')
+  await writeFile(join(jobs, 'batches', 'step-3', 'refused.json'), '{"code":"bad_tokens","message":"token 70000"}')
   await engine.start(signal())
   const refused = { kind: 'refused', code: 'bad_tokens', detail: 'token 70000' }
   assert.equal(await engine.outcome('step-3', signal()), refused)
@@ -210,7 +210,7 @@ test('a refusal that cannot be read is an error, and not a batch that is still w
     ['nameless', '{"message":"token 70000"}'],
   ] as const) {
     await addBatch(name)
-    await writeFile(join(spool, 'batches', name, 'refused.json'), text)
+    await writeFile(join(jobs, 'batches', name, 'refused.json'), text)
     assert.match((await failure(engine.outcome(name, signal()))).message, new RegExp(`${name}/refused.json: `))
   }
 })
@@ -323,8 +323,8 @@ test('ranks elsewhere are heard of through the spool, and end when their lease i
     ],
   )
   await engine.close()
-  assert.is(await readFile(join(spool, 'withdrawn'), 'utf8'), 'x', 'it ended by itself')
-  assert.match(await readFile(join(spool, 'trainer.log'), 'utf8'), /this is no event/)
+  assert.is(await readFile(join(jobs, 'withdrawn'), 'utf8'), 'x', 'it ended by itself')
+  assert.match(await readFile(join(jobs, 'trainer.log'), 'utf8'), /this is no event/)
 })
 
 test('a rank elsewhere that falls silent costs all ranks their life, and the batch nothing', async () => {
@@ -354,7 +354,7 @@ test('a rank elsewhere that falls silent costs all ranks their life, and the bat
   assert.equal(await engine.outcome('step-1', signal()), { kind: 'trained', step: 1 })
   assert.is(await starts(), 2)
   assert.ok(events.filter(isOfRanks).some(({ ranks }) => ranks.every(({ ended }) => ended)))
-  assert.match(await readFile(join(spool, 'trainer.log'), 'utf8'), /rank 1 on host-1 has not been heard of for 1500 ms/)
+  assert.match(await readFile(join(jobs, 'trainer.log'), 'utf8'), /rank 1 on host-1 has not been heard of for 1500 ms/)
 })
 
 test('a batch is to blame for what any rank says that it does to it, and not for a peer that is lost', async () => {

@@ -20,8 +20,8 @@ const program = join(checkout, 'dist', 'servers', 'episodes', 'main.js')
 const taskOf = (wish: string) =>
   nameTask({
     kind: 'clarification',
-    worlds: [{ server: 'banking', seed: 7 }],
-    toolset: [{ server: 'banking', tool: 'list_cards' }],
+    environments: [{ environment: 'banking', seed: 7 }],
+    toolset: [{ environment: 'banking', tool: 'list_cards' }],
     turns: [wish, 'The one that ends in 42.'],
     groundTruth: [],
     questions: [{ turn: 0, words: ['card', 'which one'] }],
@@ -83,23 +83,26 @@ const actionsOf = async (episode: string): Promise<unknown> =>
 test('a server with a model releases what that hears asked for, and ends with what it took', async () => {
   const model = await startServer(says('{"asks":"missing"}'))
   try {
-    const heard = { asked: true, by: 'tiny-teacher' }
-    const said = await served(['--user', model.url, '--user-price', '1000,2000'], async (origin) => {
-      const { episode } = await post(`${origin}/episodes`, { task })
-      const url = `${origin}/episodes/${episode}`
-      // What a client says of a message that it sends now is not believed.
-      const claim = { say: 'Which of them?', heard: { asked: false, by: 'me' } }
-      assert.is((await post(`${url}/actions`, claim)).user, 'The one that ends in 42.')
-      const actions = [{ say: 'Which of them?', heard }]
-      assert.equal(await actionsOf(url), actions)
-      // A record needs no model.
-      const again = await post(`${origin}/episodes`, {
-        task,
-        actions: [{ say: 'Hm.', heard: { ...heard, asked: false } }],
-      })
-      assert.equal(again.actions, [{ say: 'Hm.', heard: { ...heard, asked: false } }])
-      assert.is(model.asked.length, 1)
-    })
+    const understood = { asked: true, by: 'tiny-teacher' }
+    const said = await served(
+      ['--user-simulator', model.url, '--user-simulator-price', '1000,2000'],
+      async (origin) => {
+        const { episode } = await post(`${origin}/episodes`, { task })
+        const url = `${origin}/episodes/${episode}`
+        // What a client says of a message that it sends now is not believed.
+        const claim = { say: 'Which of them?', understood: { asked: false, by: 'me' } }
+        assert.is((await post(`${url}/actions`, claim)).user, 'The one that ends in 42.')
+        const actions = [{ say: 'Which of them?', understood }]
+        assert.equal(await actionsOf(url), actions)
+        // A record needs no model.
+        const again = await post(`${origin}/episodes`, {
+          task,
+          actions: [{ say: 'Hm.', understood: { ...understood, asked: false } }],
+        })
+        assert.equal(again.actions, [{ say: 'Hm.', understood: { ...understood, asked: false } }])
+        assert.is(model.asked.length, 1)
+      },
+    )
     assert.match(said, /prove-server: tiny-teacher hears what users are asked\n/)
     assert.match(
       said,
@@ -113,14 +116,14 @@ test('a server with a model releases what that hears asked for, and ends with wh
 test('where it gives no decision, that is said once, and the record says it of each message', async () => {
   const model = await startServer(fails(401))
   try {
-    const said = await served(['--user', model.url], async (origin) => {
+    const said = await served(['--user-simulator', model.url], async (origin) => {
       const { episode } = await post(`${origin}/episodes`, { task })
       const url = `${origin}/episodes/${episode}`
       await post(`${url}/actions`, { say: 'Done.' })
       assert.is((await post(`${url}/actions`, { say: 'Which card?' })).user, 'The one that ends in 42.')
       assert.equal(await actionsOf(url), [
-        { say: 'Done.', heard: { asked: false, by: 'rules', problems: ['forbidden'] } },
-        { say: 'Which card?', heard: { asked: true, by: 'rules', problems: ['down'] } },
+        { say: 'Done.', understood: { asked: false, by: 'rules', problems: ['forbidden'] } },
+        { say: 'Which card?', understood: { asked: true, by: 'rules', problems: ['down'] } },
       ])
     })
     assert.is(said.split('gave no decision').length, 2, said)
@@ -131,14 +134,14 @@ test('where it gives no decision, that is said once, and the record says it of e
 
 test('a model file is asked in this process: the demo’s, which follows no instructions, decides nothing', async () => {
   const file = join(checkout, 'models', 'demo', 'prove-demo-base-f16.gguf')
-  await served(['--user-model', file], async (origin) => {
+  await served(['--user-simulator-model', file], async (origin) => {
     const { episode } = await post(`${origin}/episodes`, { task })
     const url = `${origin}/episodes/${episode}`
     assert.is((await post(`${url}/actions`, { say: 'Which card?' })).user, 'The one that ends in 42.')
-    const [{ heard }] = (await actionsOf(url)) as [{ heard: { by: string; problems: string[] } }]
-    assert.is(heard.by, 'rules')
-    assert.is(heard.problems.length, 2)
-    assert.ok(heard.problems.every((kind) => ['not_json', 'truncated', 'wrong_shape'].includes(kind)))
+    const [{ understood }] = (await actionsOf(url)) as [{ understood: { by: string; problems: string[] } }]
+    assert.is(understood.by, 'rules')
+    assert.is(understood.problems.length, 2)
+    assert.ok(understood.problems.every((kind) => ['not_json', 'truncated', 'wrong_shape'].includes(kind)))
   })
 })
 
@@ -147,30 +150,30 @@ test('an evaluation tells what its users’ model heard, and keeps each decision
   const tiny = join(checkout, 'test', 'fixtures', 'tiny')
   const [adapter] = (await readdir(tiny)).filter((name) => name.startsWith('lora-'))
   // What a model without training says asks for nothing; the user pleads twice and leaves.
-  const flags = ['--dataset', 'set', '--tasks', '2', '--lanes', '2', '--workers', '1', '--json', '--results', 'results']
+  const flags = ['--dataset', 'set', '--tasks', '2', '--slots', '2', '--workers', '1', '--json', '--results', 'results']
   const files = ['--model', join(tiny, 'base.gguf'), '--adapter', join(tiny, adapter!)]
   const evaluate = (...args: string[]) =>
     execa(process.execPath, [join(checkout, 'dist', 'lab', 'main.js'), 'eval', ...files, ...flags, ...args], {
       ...{ ...options, cwd: folder, stdin: 'ignore' },
     })
   try {
-    const { exitCode, stdout, stderr } = await evaluate('--user', model.url)
+    const { exitCode, stdout, stderr } = await evaluate('--user-simulator', model.url)
     assert.is(exitCode, 0, stderr)
-    const { heard } = JSON.parse(stdout) as { heard: { messages: number } }
-    assert.ok(heard.messages > 0)
-    assert.equal(heard, { by: 'tiny-teacher', messages: heard.messages, asked: 0, byRules: 0 })
+    const { understood } = JSON.parse(stdout) as { understood: { messages: number } }
+    assert.ok(understood.messages > 0)
+    assert.equal(understood, { by: 'tiny-teacher', messages: understood.messages, asked: 0, byRules: 0 })
     assert.match(stderr, `tiny-teacher heard ${model.asked.length} message`)
     const lines = (await readFile(join(folder, 'results'), 'utf8')).trim().split('\n')
     const kept = lines.slice(1).flatMap((line) => {
-      const { played } = JSON.parse(line) as { played: { heard: unknown[] }[] }
-      return played.flatMap((one) => one.heard)
+      const { played } = JSON.parse(line) as { played: { understood: unknown[] }[] }
+      return played.flatMap((one) => one.understood)
     })
     assert.equal(
       kept,
       kept.map(() => ({ asked: false, by: 'tiny-teacher' })),
     )
-    assert.is(kept.length, heard.messages)
-    const again = await evaluate('--user', model.url)
+    assert.is(kept.length, understood.messages)
+    const again = await evaluate('--user-simulator', model.url)
     assert.equal([again.exitCode, again.stdout], [0, stdout])
     const other = await evaluate()
     assert.equal([other.exitCode, /other_work/.test(other.stderr)], [1, true])
@@ -185,12 +188,12 @@ test('a model that is not there, or cannot be used, is said in one line before a
     return [exitCode, stderr.split('\n').at(-1)!]
   }
   const url = 'http://127.0.0.1:9/v1'
-  const [away, why] = await refused(...flags, '--user', url)
+  const [away, why] = await refused(...flags, '--user-simulator', url)
   assert.is(away, 1)
   assert.match(why, /^prove-server: the language model's server does not list its models/)
-  assert.is((await refused(...flags, '--user-model', 'gone.gguf'))[0], 1)
-  assert.is((await refused(...flags, '--user', url, '--user-model', 'gone.gguf'))[0], 2)
-  const [page, hint] = await refused('play', '--http', '0', '--user', url)
+  assert.is((await refused(...flags, '--user-simulator-model', 'gone.gguf'))[0], 1)
+  assert.is((await refused(...flags, '--user-simulator', url, '--user-simulator-model', 'gone.gguf'))[0], 2)
+  const [page, hint] = await refused('play', '--http', '0', '--user-simulator', url)
   assert.equal([page, /leave --http out/.test(hint)], [2, true])
 })
 

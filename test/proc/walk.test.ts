@@ -20,7 +20,7 @@ import { withServedModel } from './served-model.js'
 /** A run from its first command to its last as the guides for operators and researchers tell it, in the order of docs/operating.md. */
 
 const PYTHON = join(checkout, '.venv', 'bin', 'python')
-const DEMO_TASKS = ['--profile', 'demo', '--worlds', 'banking,calendar,email,issue_tracker', '--examples', '60']
+const DEMO_TASKS = ['--profile', 'demo', '--environments', 'banking,calendar,email,issue_tracker', '--examples', '60']
 
 const test = suite('a run from its first command to its last')
 const machine = machinesOf(test)
@@ -125,7 +125,7 @@ test('an operator sets it up, watches, steers, moves and exports it; a researche
     on.start(
       'node',
       [
-        ...['join', invitation, '--yes', '--cpu', '--lanes', '4', '--priority', 'normal', '--stay', '--json'],
+        ...['join', invitation, '--yes', '--cpu', '--slots', '4', '--priority', 'normal', '--stay', '--json'],
         ...['--data-dir', join(on.folder, name), ...more],
       ],
       name,
@@ -228,8 +228,18 @@ test('an operator sets it up, watches, steers, moves and exports it; a researche
   assert.ok(existsSync(join(researcher.folder, 'my-adapter', 'model.sig')))
 
   const question = 'Which accounts do I have of the kind checking?'
-  const onWorld = ['--worlds', 'banking', '--tools', 'list_accounts', '--temperature', '0', '--seed', '7', '--cpu']
-  const talk = await researcher.type('node', ['chat', 'my-adapter', ...onWorld], `${question}\n/quit\n`)
+  const onEnvironment = [
+    '--environments',
+    'banking',
+    '--tools',
+    'list_accounts',
+    '--temperature',
+    '0',
+    '--seed',
+    '7',
+    '--cpu',
+  ]
+  const talk = await researcher.type('node', ['chat', 'my-adapter', ...onEnvironment], `${question}\n/quit\n`)
   assert.match(talk, /^→ list_accounts \{.*\}\n← \{"/m)
   await withServedModel(['my-adapter'], researcher, (baseUrl) => callServed(baseUrl, question))
   const loaded = await execa(PYTHON, [join(checkout, 'test', 'proc', 'load_adapter.py')], {

@@ -146,7 +146,7 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
       const source = sources[(start + i) % sources.length]!
       const holds = source.held.get(version)
       if (!holds) continue
-      for (let lanes = 0; lanes < LIMITS.snapshotInFlight.value; lanes++) {
+      for (let slots = 0; slots < LIMITS.snapshotInFlight.value; slots++) {
         if (source.up < chunkBytes || member.down < chunkBytes) break
         const chunk = pick((word) => holds[word]! & ~taken[word]!)
         if (chunk === null) break

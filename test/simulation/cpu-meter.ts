@@ -30,7 +30,7 @@ const spent = (): number => {
 const nothing = (): void => undefined
 
 /** Collections are told of some turns later. */
-const TOLD_AFTER_MS = 5000
+const REPORTED_AFTER_MS = 5000
 const SETTLED_AT_ONCE = 4096
 
 export function cpuMeter(owner: string): CpuMeter & { close(): void } {
@@ -77,7 +77,7 @@ export function cpuMeter(owner: string): CpuMeter & { close(): void } {
       const before = spent()
       return () => {
         unsettled.push({ fromMs, toMs: performance.now(), spentUs: spent() - before })
-        if (unsettled.length > SETTLED_AT_ONCE) settle(performance.now() - TOLD_AFTER_MS)
+        if (unsettled.length > SETTLED_AT_ONCE) settle(performance.now() - REPORTED_AFTER_MS)
       }
     },
     close: () => observer.disconnect(),

@@ -3,7 +3,7 @@ import { type AdapterFlow, REASONS, type Reason } from './adapter-flow.js'
 import type { CpuMeter } from './cpu-meter.js'
 import { MEASURED } from './measured.js'
 import type { Mesh } from './mesh.js'
-import type { Books, GroupBook, NodeBook, Reach } from './simulated-run-state.js'
+import type { GroupBook, NodeBook, Reach, SimulatedRunState } from './simulated-run-state.js'
 
 export interface Batch {
   readonly atMs: number
@@ -31,7 +31,7 @@ export interface Observed {
   readonly startMs: number
   readonly endMs: number
   readonly auditMs: number
-  readonly books: Books
+  readonly records: SimulatedRunState
   readonly mesh: Mesh
   readonly flow: AdapterFlow
   readonly wire: { readonly toCoordinator: number; readonly fromCoordinator: number; readonly messages: number }
@@ -46,9 +46,9 @@ export interface Observed {
   atWarm?: Snapshot
 }
 
-export function snapshotOf({ books, meter, wire, mesh, flow, auditor }: Observed, atMs: number): Snapshot {
+export function snapshotOf({ records, meter, wire, mesh, flow, auditor }: Observed, atMs: number): Snapshot {
   const spentMs = { fetch: 0, wait: 0, work: 0 }
-  for (const node of books.nodes) {
+  for (const node of records.nodes) {
     for (const doing of ['fetch', 'wait', 'work'] as const) spentMs[doing] += node.spentMs[doing]
     if (node.untilMs === null) spentMs[node.doing] += atMs - node.doingSinceMs
   }
@@ -148,7 +148,7 @@ const countBy = <T>(items: Iterable<T>, name: (item: T) => string): Record<strin
 }
 
 export function reportOf(observed: Observed): Report {
-  const { nodes, startMs, endMs, books, mesh, batches, state, refusals, errors } = observed
+  const { nodes, startMs, endMs, records, mesh, batches, state, refusals, errors } = observed
   const now = snapshotOf(observed, endMs)
   const from = observed.atWarm ?? { ...now, ...EMPTY, atMs: startMs }
   const seconds = Math.max(1, (now.atMs - from.atMs) / 1000)
@@ -156,7 +156,7 @@ export function reportOf(observed: Observed): Report {
   const gossiped = (what: 'messages' | 'bytes' | 'held'): number =>
     sumOf([...now.gossip].map(([topic, counts]) => counts[what] - (from.gossip.get(topic)?.[what] ?? 0)))
   const trained = new Set(batches.flatMap(({ leaseIds }) => leaseIds))
-  const trainedGroups = [...trained].flatMap((leaseId) => books.groups.get(leaseId) ?? [])
+  const trainedGroups = [...trained].flatMap((leaseId) => records.groups.get(leaseId) ?? [])
   const late = batches.filter(({ atMs }) => atMs >= from.atMs).flatMap((batch) => batch.late)
   const byReason = REASONS.map(
     (reason) => [reason, now.adapters.fromCoordinator[reason] - from.adapters.fromCoordinator[reason]] as const,
@@ -167,7 +167,7 @@ export function reportOf(observed: Observed): Report {
   }
   const moved = adapters.fromCoordinator + adapters.fromPeers
   const measured = (now.cpuUs - from.cpuUs) / 1e6 / seconds
-  const judgedSince = [...books.groups.values()].filter(
+  const judgedSince = [...records.groups.values()].filter(
     ({ leaseId, startedMs }) => observed.verdicts.has(leaseId) && startedMs >= from.atMs,
   ).length
   const nodeSeconds = { ...now.spentMs }
@@ -214,13 +214,14 @@ export function reportOf(observed: Observed): Report {
     },
     groups: { ...groups, trained: trained.size },
     poisoned: {
-      delivered: [...books.poisoned.keys()].filter((leaseId) => books.groups.get(leaseId)?.fate === 'delivered').length,
-      trained: poisonedTrained.filter(({ leaseId }) => books.poisoned.has(leaseId)).length,
+      delivered: [...records.poisoned.keys()].filter((leaseId) => records.groups.get(leaseId)?.fate === 'delivered')
+        .length,
+      trained: poisonedTrained.filter(({ leaseId }) => records.poisoned.has(leaseId)).length,
       trainedByKind: countBy(
-        poisonedTrained.filter(({ leaseId }) => books.poisoned.has(leaseId)),
+        poisonedTrained.filter(({ leaseId }) => records.poisoned.has(leaseId)),
         ({ kind }) => kind,
       ),
-      keysQuarantined: [...(state?.nodes.values() ?? [])].filter(({ standing }) => standing.isQuarantined(endMs))
+      keysQuarantined: [...(state?.nodes.values() ?? [])].filter(({ reputation }) => reputation.isQuarantined(endMs))
         .length,
     },
     newcomers: newcomersOf(observed, from.atMs),
@@ -243,14 +244,14 @@ const isTrained = ({ verdicts }: Observed, leaseId: string): boolean => verdicts
 
 /** Of honest nodes: what became of the time that they spent on groups. */
 function groupFigures(
-  { books, verdicts, state, endMs }: Observed,
+  { records, verdicts, state, endMs }: Observed,
   fromMs: number,
   trained: ReadonlySet<string>,
 ): Omit<Report['groups'], 'trained'> {
-  const counted = [...books.groups.values()].filter(
+  const counted = [...records.groups.values()].filter(
     (group) => group.startedMs >= fromMs && group.fate !== 'begun' && group.kind === 'honest',
   )
-  const maxStaleness = state?.terms?.maxStaleness ?? 0
+  const maxStaleness = state?.configuration?.maxStaleness ?? 0
   const isOfUse = (group: GroupBook): boolean => {
     if (group.fate === 'left') return false
     if (trained.has(group.leaseId)) return isTrained({ verdicts } as Observed, group.leaseId)
@@ -270,7 +271,7 @@ function groupFigures(
 }
 
 function propagationOf(
-  { books, endMs }: Observed,
+  { records, endMs }: Observed,
   fromMs: number,
 ): Omit<Report['propagation'], 'shareFromCoordinator' | 'sharesByReason'> {
   const isOld = (atMs: number): boolean => atMs >= fromMs && endMs - atMs >= SPREAD_MS
@@ -284,12 +285,12 @@ function propagationOf(
     const at = (share: number): number | null => orNull(percentile(delaysS, share))
     return { p50: at(0.5), p95: at(0.95), p99: at(0.99) }
   }
-  const versions = [...books.fetched.values()].filter(({ atMs }) => isOld(atMs)).length
-  return { versions, fetched: quantiles(books.fetched), loaded: quantiles(books.loaded) }
+  const versions = [...records.fetched.values()].filter(({ atMs }) => isOld(atMs)).length
+  return { versions, fetched: quantiles(records.fetched), loaded: quantiles(records.loaded) }
 }
 
-function newcomersOf({ books, startMs, endMs }: Observed, fromMs: number): Report['newcomers'] {
-  const came = books.nodes.filter(
+function newcomersOf({ records, startMs, endMs }: Observed, fromMs: number): Report['newcomers'] {
+  const came = records.nodes.filter(
     ({ person, sinceMs }) =>
       !person.isKnown && person.kind === 'honest' && sinceMs >= Math.max(fromMs, startMs + 60_000),
   )
@@ -307,15 +308,15 @@ function newcomersOf({ books, startMs, endMs }: Observed, fromMs: number): Repor
 }
 
 /** What must hold in every run, whatever the figures are. */
-function broken({ books, batches, nodes, mesh, startMs, endMs }: Observed): string[] {
+function broken({ records, batches, nodes, mesh, startMs, endMs }: Observed): string[] {
   const found: string[] = []
   const trained = new Set<string>()
   for (const leaseId of batches.flatMap(({ leaseIds }) => leaseIds)) {
     if (trained.has(leaseId)) found.push(`the group of lease ${leaseId} is in two batches`)
-    if (books.groups.get(leaseId)?.fate !== 'delivered') found.push(`nobody has delivered the group of ${leaseId}`)
+    if (records.groups.get(leaseId)?.fate !== 'delivered') found.push(`nobody has delivered the group of ${leaseId}`)
     trained.add(leaseId)
   }
-  for (const { person, firstLeaseMs, sinceMs, untilMs } of books.nodes)
+  for (const { person, firstLeaseMs, sinceMs, untilMs } of records.nodes)
     if (person.kind === 'honest' && firstLeaseMs === null && (untilMs ?? endMs) - sinceMs >= PATIENCE_MS)
       found.push(`node ${person.number} got no work`)
   const group = mesh.counts.get([...mesh.counts.keys()].find((topic) => topic.includes('groups')) ?? '')

@@ -1,12 +1,12 @@
 import { createAuditQueue } from '../../coordinator/intake/audit-queue.js'
 import { type Auditor, type AuditReport, type AuditRequest, LONGEST_LINE } from '../../coordinator/intake/auditor.js'
-import type { RepairSums } from '../../rollout/verification/index.js'
+import type { LogitErrorSums } from '../../rollout/verification/index.js'
 import type { Clock } from '../../swarm/index.js'
-import { NO_REPAIRS } from '../support/audit-groups.js'
+import { NO_LOGIT_ERRORS } from '../support/audit-groups.js'
 import type { Kind } from './population.js'
 
 /** Of a group whose choices all favour better rollouts, by so much that its key is held back after six audits of it and caught after some twenty (docs/verification.md). */
-const STEERED: RepairSums = { ...NO_REPAIRS, repair: 0.02, odds: [1, 1, 1, 1], betterRepair: 1 }
+const STEERED: LogitErrorSums = { ...NO_LOGIT_ERRORS, logitError: 0.02, odds: [1, 1, 1, 1], betterLogitError: 1 }
 
 export interface SimAuditorParts {
   readonly clock: Clock
@@ -23,8 +23,8 @@ export interface SimAuditorParts {
 export function createSimAuditor({ clock, poisoned, auditMs, signal }: SimAuditorParts): Auditor & { busyMs: number } {
   const report = (leaseId: string): AuditReport => {
     const kind = poisoned.get(leaseId)
-    if (kind === undefined) return { accepted: true, repairs: NO_REPAIRS }
-    if (kind === 'near-ties') return { accepted: true, repairs: STEERED }
+    if (kind === undefined) return { accepted: true, logitErrors: NO_LOGIT_ERRORS }
+    if (kind === 'near-ties') return { accepted: true, logitErrors: STEERED }
     return { accepted: false, code: 'sampler_mismatch', detail: 'the tokens are not what their seeds select' }
   }
   const queue = createAuditQueue(async (_, groups, ending) => {
@@ -39,7 +39,7 @@ export function createSimAuditor({ clock, poisoned, auditMs, signal }: SimAudito
     },
     async audit(request: AuditRequest) {
       const { adapterSha256, limits, leaseId, leaseSeed, rollouts, reliable } = request
-      await queue.evidence({ adapterSha256, limits }, { leaseId, leaseSeed, rollouts }, reliable)
+      await queue.tokenScores({ adapterSha256, limits }, { leaseId, leaseSeed, rollouts }, reliable)
       return report(leaseId)
     },
     // The trainer's first forward pass: it takes no time of its own.

@@ -18,7 +18,7 @@ import {
   type VerdictDigest,
 } from '../../proto/index.js'
 import type { Engine } from '../../rollout/engine/index.js'
-import { DEFAULT_LIMITS, type Stage } from '../../rollout/episode/index.js'
+import { DEFAULT_LIMITS, type EpisodeRuntime } from '../../rollout/episode/index.js'
 import type { SeededRandom } from '../../servers/kernel/index.js'
 import { createByteStream } from '../../swarm/byte-stream.js'
 import {
@@ -40,7 +40,7 @@ import type { AdapterFlow } from './adapter-flow.js'
 import { MEASURED } from './measured.js'
 import type { Mesh } from './mesh.js'
 import { lognormal, type Person } from './population.js'
-import type { Books, NodeBook } from './simulated-run-state.js'
+import type { NodeBook, SimulatedRunState } from './simulated-run-state.js'
 
 /** Turns of one second, as in `node/outbox.ts`. */
 const TURN_MS = 1000
@@ -57,9 +57,9 @@ export interface VolunteerParts {
   readonly random: SeededRandom
   readonly mesh: Mesh
   readonly flow: AdapterFlow
-  readonly books: Books
+  readonly records: SimulatedRunState
   readonly runId: string
-  readonly stage: Stage
+  readonly runtime: EpisodeRuntime
   /** Manifests that were opened before: all nodes are shown the same. */
   readonly manifests: Map<string, SealedManifest>
   /** Seeds that others have sampled with, by task and lane: for those who copy. */
@@ -86,7 +86,7 @@ export interface SimVolunteer {
  * script says, its adapter comes over the flow, and its outbox keeps groups in memory.
  */
 export async function startSimVolunteer(person: Person, key: PrivateKey, parts: VolunteerParts): Promise<SimVolunteer> {
-  const { network, directory, random, mesh, flow, books, runId, stage, onError } = parts
+  const { network, directory, random, mesh, flow, records, runId, runtime, onError } = parts
   const { time } = network
   const peerId = peerIdOfKey(key)
   const name = `node-${person.number}`
@@ -103,7 +103,7 @@ export async function startSimVolunteer(person: Person, key: PrivateKey, parts: 
   })
   const closing = new AbortController()
   const { signal } = closing
-  const book = books.enter(person, peerId)
+  const book = records.enter(person, peerId)
   const unit = (): number => random.int(0, 999_999) / 1e6
 
   const news = createNews(clock)
@@ -122,7 +122,7 @@ export async function startSimVolunteer(person: Person, key: PrivateKey, parts: 
       news.tell({ type: 'announced', announcement })
     },
   })
-  const keeper = createKeeper(parts, { host, book, stage })
+  const keeper = createKeeper(parts, { host, book, runtime })
   const bodies = new Map<string, Uint8Array>()
   await serveBodies(host, bodies)
   let inARow = parts.patience
@@ -135,22 +135,22 @@ export async function startSimVolunteer(person: Person, key: PrivateKey, parts: 
   const engine: Engine = {
     build: { nodeLlamaCpp: '3.22.1', backend: 'cpu' },
     usePolicy: async () => undefined,
-    async openLanes(requests, ending) {
+    async openSlots(requests, ending) {
       const isBad = cheats(person, inARow)
-      if (isBad) books.poisoned.set(leaseId, person.kind)
+      if (isBad) records.poisoned.set(leaseId, person.kind)
       const ms = person.groupS * 1000 * lognormal(random, MEASURED.lengthSpread.value)
       await clock.sleep(person.kind === 'idle' ? NEVER_MS : ms, ending)
       const adapter = keeper.loaded!.manifest.policy.adapter!.sha256
-      return requests.map(({ prompt, seeds }, lane) => {
+      return requests.map(({ prompt, seeds }, slot) => {
         const task = taskOfPrompt(prompt)
-        const place = `${task.id} ${lane} ${adapter}`
+        const place = `${task.id} ${slot} ${adapter}`
         const seed = (isBad && person.kind === 'copies' ? parts.said.get(place) : undefined) ?? seeds[0]!
         if (!isBad) parts.said.set(place, seed)
-        return scriptedSource(scriptOf(adapter, task, lane, seed), tokenizer)
+        return scriptedSource(scriptOf(adapter, task, slot, seed), tokenizer)
       })
     },
     score: async () => [],
-    evidence: async () => [],
+    expectedMismatch: async () => [],
     close: async () => undefined,
   }
   const connect = async (ending: AbortSignal): Promise<void> => {
@@ -166,23 +166,23 @@ export async function startSimVolunteer(person: Person, key: PrivateKey, parts: 
       if (progress.type === 'leased') {
         leaseId = progress.leaseId
         book.firstLeaseMs ??= time.nowMs
-        books.turn(book, 'work')
+        records.turn(book, 'work')
         const group = { node: peerId, kind: person.kind, leaseId, startedMs: time.nowMs }
-        books.groups.set(leaseId, { ...group, spentMs: 0, fate: 'begun' })
+        records.groups.set(leaseId, { ...group, spentMs: 0, fate: 'begun' })
       }
       if (progress.type === 'group') end('delivered')
     },
   }
   const end = (fate: 'delivered' | 'left'): void => {
-    const group = books.groups.get(leaseId)
+    const group = records.groups.get(leaseId)
     if (group?.fate !== 'begun') return
     group.fate = fate
     group.spentMs = time.nowMs - group.startedMs
-    books.turn(book, 'wait')
+    records.turn(book, 'wait')
   }
   const over = (): void => {
     end('left')
-    books.leave(book)
+    records.leave(book)
     flow.leave(peerId)
     host.gossip.close()
   }
@@ -219,8 +219,8 @@ export const PATIENT_AFTER = 100
 
 /** The newest manifest from the coordinator; its adapter over the flow. */
 function createKeeper(
-  { flow, books, manifests }: VolunteerParts,
-  { host, book, stage }: { readonly host: SwarmHost; readonly book: NodeBook; readonly stage: Stage },
+  { flow, records, manifests }: VolunteerParts,
+  { host, book, runtime }: { readonly host: SwarmHost; readonly book: NodeBook; readonly runtime: EpisodeRuntime },
 ): WorkLoopParts['keeper'] {
   let loaded: LoadedPolicy | null = null
   const newest = async (signal: AbortSignal): Promise<SealedManifest> => {
@@ -233,7 +233,7 @@ function createKeeper(
   }
   const fetch = async (version: number, signal: AbortSignal, originPatienceMs?: number): Promise<void> => {
     await flow.fetch(host.peerId, version, signal, originPatienceMs)
-    books.reached('fetched', book, version)
+    records.reached('fetched', book, version)
   }
   return {
     get loaded() {
@@ -243,13 +243,13 @@ function createKeeper(
       const { manifest, manifestId } = await newest(signal)
       if (loaded?.manifestId === manifestId) return loaded
       if (loaded?.manifest.policyId !== manifest.policyId) {
-        books.turn(book, 'fetch')
-        await fetch(manifest.version, signal).finally(() => books.turn(book, 'wait'))
-        books.reached('loaded', book, manifest.version)
+        records.turn(book, 'fetch')
+        await fetch(manifest.version, signal).finally(() => records.turn(book, 'wait'))
+        records.reached('loaded', book, manifest.version)
       }
       const { maxTurnTokens, maxRolloutTokens, maxAssistantTurns } = manifest.limits
       const limits = { ...DEFAULT_LIMITS, maxTurnTokens, maxRolloutTokens, maxAssistantTurns }
-      loaded = { manifestId, manifest, limits, stage }
+      loaded = { manifestId, manifest, limits, runtime }
       return loaded
     },
     async fetchAhead(signal) {

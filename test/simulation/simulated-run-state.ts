@@ -32,7 +32,7 @@ export interface NodeBook {
 export type Reach = Map<number, { readonly atMs: number; readonly awaited: Set<NodeBook>; readonly delaysMs: number[] }>
 
 /** The observer's books of a simulation: no node and no coordinator reads them. */
-export interface Books {
+export interface SimulatedRunState {
   readonly nodes: NodeBook[]
   readonly groups: Map<string, GroupBook>
   /** Leases whose groups are not what they should be. */
@@ -48,7 +48,7 @@ export interface Books {
   reached(what: 'fetched' | 'loaded', node: NodeBook, version: number): void
 }
 
-export function openBooks(now: () => number): Books {
+export function openRecords(now: () => number): SimulatedRunState {
   const nodes: NodeBook[] = []
   const reach = { fetched: new Map(), loaded: new Map() } satisfies Record<'fetched' | 'loaded', Reach>
   const settle = (node: NodeBook): void => {

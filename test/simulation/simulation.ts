@@ -1,8 +1,8 @@
 import { generateKeyPairFromSeed } from '@libp2p/crypto/keys'
 import { writeCheckpoint } from '../../coordinator/ledger/checkpoint-file.js'
 import { openRecorder } from '../../coordinator/ledger/recorder.js'
-import { Standing } from '../../coordinator/ledger/reputation.js'
-import type { RunFold } from '../../coordinator/ledger/run-reducer.js'
+import { Reputation } from '../../coordinator/ledger/reputation.js'
+import type { RunReducer } from '../../coordinator/ledger/run-reducer.js'
 import type { RunState } from '../../coordinator/ledger/run-state.js'
 import { openDataFolder } from '../../coordinator/settings/data-folder.js'
 import { LIMITS, peerIdOfKey, type SealedManifest } from '../../proto/index.js'
@@ -12,11 +12,11 @@ import { type CoordinatorSettings, runCoordinator } from '../chaos/coordinator-p
 import { openSimLog } from '../chaos/databases.js'
 import { tokenizer } from '../chaos/script-policy.js'
 import type { SimProcess } from '../chaos/sim-process.js'
-import { createWorld, type World } from '../chaos/simulated-run.js'
+import { createSimulatedRun, type SimulatedRun } from '../chaos/simulated-run.js'
 import { createVirtualClock } from '../chaos/virtual-time.js'
 import { library } from '../support/library-environment.js'
 import { smallRun } from '../support/run-config.js'
-import { stageOf } from '../support/scripted.js'
+import { runtimeOf } from '../support/scripted.js'
 import { createAdapterFlow } from './adapter-flow.js'
 import { cpuMeter } from './cpu-meter.js'
 import { MEASURED } from './measured.js'
@@ -25,7 +25,7 @@ import { exponential, type Person, person, presence } from './population.js'
 import { type Observed, type Report, reportOf, snapshotOf } from './report.js'
 import { createSimAuditor } from './sim-auditor.js'
 import { PATIENT_AFTER, startSimVolunteer } from './sim-volunteer.js'
-import { openBooks } from './simulated-run-state.js'
+import { openRecords } from './simulated-run-state.js'
 
 export interface SimulationOptions {
   readonly nodes: number
@@ -54,12 +54,12 @@ const DISK_MS: ReadonlyMap<string, number> = new Map([['log append', 5]])
 export async function simulate(options: SimulationOptions): Promise<Report> {
   const { nodes, minutes, seed } = options
   const meter = cpuMeter('coordinator')
-  const world = await createWorld(seed, { meter: meter.turn, canBlock: false })
+  const simulated = await createSimulatedRun(seed, { meter: meter.turn, canBlock: false })
   try {
-    return await run(world, options, meter, { nodes, endMs: world.time.nowMs + minutes * 60_000 })
+    return await run(simulated, options, meter, { nodes, endMs: simulated.time.nowMs + minutes * 60_000 })
   } finally {
     meter.close()
-    await world.close()
+    await simulated.close()
   }
 }
 
@@ -71,18 +71,18 @@ const keyOf = (seed: number, number: number) => {
 }
 
 async function run(
-  world: World,
+  simulated: SimulatedRun,
   { seed, auditMs, signal, onMinute = () => undefined }: SimulationOptions,
   meter: ReturnType<typeof cpuMeter>,
   { nodes, endMs }: { readonly nodes: number; readonly endMs: number },
 ): Promise<Report> {
-  const { time, network, directory } = world
+  const { time, network, directory } = simulated
   const startMs = time.nowMs
   const random = seededRandom(seed + 1)
   const key = await keyOf(seed, 0)
   const runId = peerIdOfKey(key)
   const closing = new AbortController()
-  const books = openBooks(() => time.nowMs)
+  const records = openRecords(() => time.nowMs)
   const config = smallRun({
     groupSize: LIMITS.minGroupSize.value,
     // In the time of a group come in as many as there are nodes; 2.4 batches of this size, of the 4 that a group may be late.
@@ -93,7 +93,7 @@ async function run(
     influence: { perKey: 0.5, perAddressBlock: 0.25 },
     rounds: { registrationMs: 5000 },
   })
-  const machine = await world.machine('coordinator')
+  const machine = await simulated.machine('coordinator')
   machine.diskMs = ({ what }) => DISK_MS.get(what) ?? 0
   const wire = { toCoordinator: 0, fromCoordinator: 0, messages: 0 }
   network.carried = (from, to, bytes) => {
@@ -116,14 +116,14 @@ async function run(
     blobBytes: MEASURED.adapterBytes.value,
     coordinatorBytesPerS: MEASURED.coordinatorBps.value / 8,
   })
-  const auditor = createSimAuditor({ clock, poisoned: books.poisoned, auditMs, signal: closing.signal })
+  const auditor = createSimAuditor({ clock, poisoned: records.poisoned, auditMs, signal: closing.signal })
 
   const people: Person[] = Array.from({ length: nodes }, (_, i) => person(random, i + 1, true))
   const keys = await Promise.all(people.map(({ number }) => keyOf(seed, number)))
   const peerIds = keys.map(peerIdOfKey)
   const groupsBefore = people.map(({ kind }) => (kind === 'patient' ? PATIENT_AFTER : random.int(...DELIVERED_BEFORE)))
   const observed: Observed = {
-    ...{ nodes, startMs, endMs, books, mesh, flow, wire, auditor, meter, auditMs, batches: [] },
+    ...{ nodes, startMs, endMs, records, mesh, flow, wire, auditor, meter, auditMs, batches: [] },
     verdicts: new Map(),
     refusals: new Map(),
     errors: [],
@@ -132,7 +132,7 @@ async function run(
 
   const started = Promise.withResolvers<void>()
   const coordinate = (process: SimProcess, onStarted: CoordinatorSettings['onStarted']): void => {
-    const coordinating = runCoordinator(world, process, {
+    const coordinating = runCoordinator(simulated, process, {
       ...{ config, key, peerId: runId, auditor, onStarted },
       ...{ adapterBytes: 4096, stepMs: MEASURED.stepS.value * 1000, driftsAt: null },
       onRefusal: ({ code }) => void observed.refusals.set(code, (observed.refusals.get(code) ?? 0) + 1),
@@ -145,7 +145,7 @@ async function run(
   }
   /** The run begins: its first version is there when this resolves, and its coordinator has ended. */
   const begin = async (): Promise<void> => {
-    const process = await world.start(machine)
+    const process = await simulated.start(machine)
     const published = Promise.withResolvers<void>()
     coordinate(process, ({ recorder }) =>
       recorder.listen(({ type }) => {
@@ -158,27 +158,27 @@ async function run(
   /** Its coordinator finds at its next start that it has gone on for days: its keys are known. */
   const age = async (process: SimProcess): Promise<void> => {
     const folder = await openDataFolder(machine.folder)
-    const log = await openSimLog(world, process, folder.log)
+    const log = await openSimLog(simulated, process, folder.log)
     const recorder = await openRecorder(log, () => undefined)
-    const { image } = recorder.state as RunFold
+    const { snapshot } = recorder.state as RunReducer
     const known = people.flatMap((one, i) =>
       one.isKnown ? [{ one, node: peerIds[i]!, before: groupsBefore[i]! }] : [],
     )
     const record = ({ one, node, before }: (typeof known)[number]) => ({
       ...{ node, verdicts: [], verdictCount: 0, credit: before, lastLease: 'delivered' as const, abandoned: 0 },
-      standing: { ...new Standing().image, streak: before },
+      reputation: { ...new Reputation().snapshot, streak: before },
       addressBlock: addressBlock(one.address),
-      pace: null,
+      deliveryRate: null,
     })
     await writeCheckpoint(folder.checkpoint, {
       at: log.end,
-      image: {
-        ...image,
+      snapshot: {
+        ...snapshot,
         registered: peerIds.map((node) => [node, 0]),
         nodes: known.map(record),
         reliable: known.map(({ node }) => node),
         // The next round is there to admit them all.
-        rest: image.rest.map((rest) => ({ ...rest, keysWaiting: 1 })),
+        rest: snapshot.rest.map((rest) => ({ ...rest, keysWaiting: 1 })),
       },
     })
     await recorder.close()
@@ -189,14 +189,14 @@ async function run(
   )
   const someKnown = (): KnownPeer[] =>
     dialable.length === 0 ? [] : Array.from({ length: LIMITS.peersSought.value }, () => random.pick(dialable))
-  const stage = stageOf([library], tokenizer)
+  const runtime = runtimeOf([library], tokenizer)
   const manifests = new Map<string, SealedManifest>()
   const said = new Map<string, number>()
   const present = new Set<number>()
   const enter = async (one: Person, holds: number | null): Promise<void> => {
     const ownKey = keys[one.number - 1] ?? (await keyOf(seed, one.number))
     const volunteer = await startSimVolunteer(one, ownKey, {
-      ...{ network, directory, random, mesh, flow, books, runId, stage, manifests, said, holds },
+      ...{ network, directory, random, mesh, flow, records, runId, runtime, manifests, said, holds },
       known: one.isKnown ? someKnown() : [],
       patience: groupsBefore[one.number - 1] ?? 0,
       onError: (error) => observed.errors.push({ node: one.number, error }),
@@ -218,7 +218,7 @@ async function run(
       numbers += 1
       // Who comes back under its old key is like who was there from the start, but has to be admitted.
       const isNew = random.chance(MEASURED.newcomers.value)
-      const gone = isNew ? [] : books.nodes.filter(({ person: { number } }) => !present.has(number))
+      const gone = isNew ? [] : records.nodes.filter(({ person: { number } }) => !present.has(number))
       void enter(gone.length > 0 ? random.pick(gone).person : person(random, numbers, false), null)
       arrive()
     })
@@ -226,12 +226,12 @@ async function run(
 
   const live = async (): Promise<void> => {
     await begin()
-    const process = await world.start(machine)
+    const process = await simulated.start(machine)
     await age(process)
     coordinate(process, ({ recorder, state }) => {
       observed.state = state
       recorder.listen((event) => {
-        if (event.type === 'published') books.published(event.version)
+        if (event.type === 'published') records.published(event.version)
         if (event.type === 'judged' || event.type === 'audited') observed.verdicts.set(event.leaseId, event)
         if (event.type === 'batched') observed.batches.push(batchOf(state, event.leaseIds, time.nowMs))
       })

@@ -71,8 +71,8 @@ async function keepRunning(): Promise<void> {
   const sent = new Map<string, number>()
   for (let turn = 0; !stopping; turn++) {
     run.clock.nowMs = Date.now()
-    const { recorder, desk, services, publisher } = run.coordinator
-    await desk.releaseLapsed()
+    const { recorder, leases, services, publisher } = run.coordinator
+    await leases.releaseLapsed()
     if (turn % ROUND_TICKS === 0) await publisher.openRound()
     for (const [node, { verdictCount }] of recorder.state.nodes) {
       const from = sent.get(node) ?? 0

@@ -12,11 +12,11 @@ import {
 import { CLOSING } from '../../rollout/episode/index.js'
 import { createHost, offerGroup, requestLeases, type SwarmHost, serveGroups } from '../../swarm/index.js'
 import { patience } from '../support/patience.js'
-import { AMPLE, bodyOf, groundTruthScript, play, stageOf } from '../support/scripted.js'
+import { AMPLE, bodyOf, groundTruthScript, play, runtimeOf } from '../support/scripted.js'
 import { TASKS } from '../support/test-run.js'
 import type { InForce } from './messages.js'
 
-const stage = stageOf()
+const runtime = runtimeOf()
 /** A lease is named as held until its verdict should be there, or the coordinator would give it again. */
 const VERDICT_MS = 5000
 /** Bodies that a node still serves; the coordinator pulls soon or not at all. */
@@ -80,8 +80,8 @@ export async function openSoakNode(inForce: () => InForce): Promise<SoakNode> {
       const words = randomBytes(6).toString('hex')
       const helpful = groundTruthScript(task).map((message) => (message === CLOSING ? `Done, ${words}.` : message))
       const rollouts = [
-        await play(task, helpful, stage, AMPLE),
-        await play(task, [`No, ${words}.`, 'No.'], stage, AMPLE),
+        await play(task, helpful, runtime, AMPLE),
+        await play(task, [`No, ${words}.`, 'No.'], runtime, AMPLE),
       ]
       const { leaseId, policyId } = lease
       const body = groupBody.encode({ ...bodyOf(task, rollouts), leaseId, policyId })

@@ -169,14 +169,14 @@ async function main(): Promise<void> {
   const result = await soak({ messages, minutes, seed, onSample })
   if (values.json) console.log(JSON.stringify(result))
   else show(result)
-  process.exitCode = result.trend.flat ? 0 : 1
+  process.exitCode = result.trend.zeroVariance ? 0 : 1
 }
 
 function show({ messages, seconds, outcomes, samples, restarted, trend }: SoakResult): void {
   console.log(`${messages} messages in ${seconds.toFixed(0)} s`)
   for (const [name, counts] of Object.entries(outcomes)) {
-    const told = Object.entries(counts).map(([outcome, count]) => `${outcome} ${count}`)
-    console.log(`  ${name}: ${told.join(', ')}`)
+    const stated = Object.entries(counts).map(([outcome, count]) => `${outcome} ${count}`)
+    console.log(`  ${name}: ${stated.join(', ')}`)
   }
   const row = (name: string, of: (sample: Sample) => number, unit = ''): void => {
     const values = samples.map(of)
@@ -197,7 +197,7 @@ function show({ messages, seconds, outcomes, samples, restarted, trend }: SoakRe
   )
   console.log(
     `growth of the last half beyond its records: ${(100 * trend.unexplainedGrowth).toFixed(1)} % ` +
-      `(flat: below ${100 * FLAT_GROWTH} %): ${trend.flat ? 'flat' : 'NOT FLAT'}`,
+      `(flat: below ${100 * FLAT_GROWTH} %): ${trend.zeroVariance ? 'flat' : 'NOT FLAT'}`,
   )
 }
 

@@ -8,7 +8,7 @@ export interface Trend {
   readonly unexplainedGrowth: number
   /** Bytes that a new start from the same log does not need. */
   readonly leftBehindBytes: number
-  readonly flat: boolean
+  readonly zeroVariance: boolean
 }
 
 /** Growth over the last half that counts as flat. */
@@ -32,7 +32,7 @@ export function trendOf(samples: readonly Sample[], restarted: Sample): Trend {
     bytesPerRecord,
     unexplainedGrowth,
     leftBehindBytes: last.heapBytes - restarted.heapBytes,
-    flat: unexplainedGrowth < FLAT_GROWTH,
+    zeroVariance: unexplainedGrowth < FLAT_GROWTH,
   }
 }
 

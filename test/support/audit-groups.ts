@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import type { RepairSums } from '../../rollout/verification/logit-error-sums.js'
+import type { LogitErrorSums } from '../../rollout/verification/logit-error-sums.js'
 import { type GroupStatistics, measureGroup, type SampledToken } from '../../rollout/verification/sampled-token.js'
 import { seededRandom } from '../../servers/kernel/index.js'
 
@@ -8,9 +8,9 @@ export function near(value: number, expected: number, slack: number): void {
 }
 
 /** What an audit says of a group whose tokens are just what its draws select. */
-export const NO_REPAIRS: RepairSums = {
-  ...{ tokens: 600, repair: 0, expected: 0.001, odds: [0, 0, 0, 0] },
-  ...{ betterRepair: 0, betterEvidence: 0.5 },
+export const NO_LOGIT_ERRORS: LogitErrorSums = {
+  ...{ tokens: 600, logitError: 0, expected: 0.001, odds: [0, 0, 0, 0] },
+  ...{ betterLogitError: 0, betterExpectedMismatch: 0.5 },
 }
 
 /** What a node does to its tokens; without any of it, it is honest. */
@@ -46,8 +46,8 @@ export function syntheticGroup(seed: number, length = 600, cheat: Cheat = {}): G
     return {
       claimed: Math.min(0, logp + noise() * (1 - p) + (cheat.lift ?? 0)),
       logp,
-      evidence: 2 * top * second,
-      repair: missed ? 0.3 + unit() : open && random.chance(0.005) ? 0.002 * unit() : 0,
+      expectedMismatch: 2 * top * second,
+      logitError: missed ? 0.3 + unit() : open && random.chance(0.005) ? 0.002 * unit() : 0,
       argument,
       end: i % 75 === 74,
     }

@@ -23,7 +23,7 @@ import {
   scored,
   trained,
 } from './run-events.js'
-import { bodyOf, groundTruthScript, lendingTask, play, scriptTokenizer, stageOf } from './scripted.js'
+import { bodyOf, groundTruthScript, lendingTask, play, runtimeOf, scriptTokenizer } from './scripted.js'
 
 /** Runs to look at, as their logs tell them, and the dashboard over one of them. */
 
@@ -44,10 +44,10 @@ export const TASKS: readonly Task[] = [
 ].map((wish) => lendingTask({ turns: [wish, 'Now take that loan back.'] }))
 
 const tokenizer = scriptTokenizer()
-const stage = stageOf([(await import('./library-environment.js')).library], tokenizer)
+const runtime = runtimeOf([(await import('./library-environment.js')).library], tokenizer)
 const rollouts = await Promise.all([
-  play(TASKS[1]!, groundTruthScript(TASKS[1]!), stage),
-  play(TASKS[1]!, ['No, I would <script>alert(1)</script> rather not.', 'No.'], stage),
+  play(TASKS[1]!, groundTruthScript(TASKS[1]!), runtime),
+  play(TASKS[1]!, ['No, I would <script>alert(1)</script> rather not.', 'No.'], runtime),
 ])
 /** The body of one group, whose rollouts can be read. */
 export const BODY = groupBody.encode({ ...bodyOf(TASKS[1]!, rollouts), leaseId: 'ab'.repeat(16) })
@@ -105,7 +105,8 @@ export function runOf(kind: Kind, beganMs: number): RunEvent[] {
     }
     put({ ...trained(batchId, version + 1), skipped: isSkipped, ...(isSkipped ? { reason: 'not_finite' } : {}), stats })
   }
-  if (kind === 'failing') put({ type: 'world-quarantined', atMs, server: 'library', leaseId: '9f1'.padEnd(32, 'e') })
+  if (kind === 'failing')
+    put({ type: 'environment-quarantined', atMs, environment: 'library', leaseId: '9f1'.padEnd(32, 'e') })
   return log
 }
 
@@ -134,12 +135,12 @@ function outcome(kind: Kind, version: number, i: number): Parameters<typeof judg
       sampledTokens: 0,
     }
   const skill = kind === 'failing' ? 0 : Math.min(1.2, 0.3 + version / 30 + noise(version * 7 + i) / 10)
-  const isFlat = kind === 'failing' || i === 3
-  const rewards = isFlat ? [skill, skill, skill, skill] : [skill, skill + 0.1, Math.max(0, skill - 0.2), skill]
+  const isZeroVariance = kind === 'failing' || i === 3
+  const rewards = isZeroVariance ? [skill, skill, skill, skill] : [skill, skill + 0.1, Math.max(0, skill - 0.2), skill]
   return {
     ...{
       rewards,
-      flat: isFlat,
+      zeroVariance: isZeroVariance,
       credit: 10 + i,
       sampledTokens: 400 + 10 * i,
       calls: 9 + (version % 3),

@@ -2,21 +2,21 @@ import { nameTask, type Task } from '../../rollout/episode/index.js'
 import type { Json, JsonObject } from '../../rollout/reward/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import {
-  createWorldCache,
+  createSeedStateCache,
   dependencyGraph,
   deriveSeed,
+  type Environment,
   type SeededRandom,
-  type ServerDefinition,
   type Session,
   seededRandom,
 } from '../../servers/kernel/index.js'
-import type { Example, Exchange, Origin, TeacherCall } from '../../tasks/dataset/example.js'
+import type { Example, Exchange, Origin, ReferenceCall } from '../../tasks/dataset/example.js'
 import type { DatasetInfo } from '../../tasks/dataset/index.js'
 import { PAPER_PROFILE, SPLITS } from '../../tasks/dataset/profile.js'
 
-export const worlds = createWorldCache(32)
+export const seedStates = createSeedStateCache(32)
 /** Some of the worlds, so that tests stay quick. */
-export const catalogue: ReadonlyMap<string, ServerDefinition> = new Map(
+export const catalogue: ReadonlyMap<string, Environment> = new Map(
   ['banking', 'calendar', 'email', 'maps', 'shopping'].map((name) => [name, CATALOGUE.get(name)!]),
 )
 
@@ -37,7 +37,7 @@ export const info: DatasetInfo = {
   title: 'A village of tools',
   profile: PAPER_PROFILE,
   seed: 7,
-  settings: { multi_turn: 9, held_out_worlds: [] },
+  settings: { multi_turn: 9, held_out_environments: [] },
   provenance: ['Made by a test.'],
   diversity: (texts) => ({ 'different turns': new Set(texts).size, 'share of different turns': 0.5 }),
   outcome: () => ({
@@ -47,15 +47,15 @@ export const info: DatasetInfo = {
 }
 
 const splitAt = (index: number): Example['split'] => SPLITS[index % 7 === 0 ? 2 : index % 4 === 1 ? 1 : 0]!
-const serverAt = (index: number): ServerDefinition => [...catalogue.values()][index % catalogue.size]!
+const environmentAt = (index: number): Environment => [...catalogue.values()][index % catalogue.size]!
 
 function withCalls(index: number, random: SeededRandom): Example {
-  const server = serverAt(index)
+  const environment = environmentAt(index)
   const seed = 100 + index
-  const session = worlds.open(server, seed)
-  const made = index % 3 === 0 ? [failedCall(server, session)] : []
-  const steps = sampleSteps(server, session, random, 2 + (index % 2))
-  const { prerequisites } = dependencyGraph(server)
+  const session = seedStates.open(environment, seed)
+  const made = index % 3 === 0 ? [failedCall(environment, session)] : []
+  const steps = sampleSteps(environment, session, random, 2 + (index % 2))
+  const { prerequisites } = dependencyGraph(environment)
   const groundTruth = steps.map(({ name, arguments: args }, i) => ({
     name,
     arguments: args,
@@ -63,17 +63,20 @@ function withCalls(index: number, random: SeededRandom): Example {
     turn: i === 0 ? 0 : 1,
   }))
   const turns = [`Please do ${steps[0]!.name} for me.`, 'And now the rest: “über” & \u2028 all.']
-  const distractor = serverAt(index + 1)
+  const distractor = environmentAt(index + 1)
   const withDistractors = index % 2 === 0
   const task = nameTask({
     kind: 'multi-turn',
-    worlds: [{ server: server.name, seed }, ...(withDistractors ? [{ server: distractor.name, seed: 5 }] : [])],
-    toolset: toolset(server, withDistractors ? distractor : undefined),
+    environments: [
+      { environment: environment.name, seed },
+      ...(withDistractors ? [{ environment: distractor.name, seed: 5 }] : []),
+    ],
+    toolset: toolset(environment, withDistractors ? distractor : undefined),
     ...(index % 4 === 0 ? { stripEnums: true as const } : {}),
     ...(index % 4 === 2 ? { system: 'Today is 2026-03-02. You talk to Ada, a nurse from Porto.' } : {}),
     turns,
     groundTruth,
-    chain: `${server.name}:${steps.map(({ name }) => name).join('>')}`,
+    chain: `${environment.name}:${steps.map(({ name }) => name).join('>')}`,
   })
   const exchanges: Exchange[] = [
     { user: turns[0]!, calls: [...made, steps[0]!], assistant: 'Done.' },
@@ -104,16 +107,16 @@ function originsOf(args: JsonObject, call: number): Record<string, Origin> {
 }
 
 function withoutCalls(index: number, kind: 'clarification' | 'abstention', random: SeededRandom): Example {
-  const server = serverAt(index)
+  const environment = environmentAt(index)
   const user = `Please ${random.pick(['paint', 'feed', 'polish'])} my boat ${index}.`
-  const hidden = server.tools.at(-1)!
+  const hidden = environment.tools.at(-1)!
   const task = nameTask({
     kind,
-    worlds: [{ server: server.name, seed: index }],
-    toolset: toolset(server).filter(({ tool }) => tool !== hidden.name),
+    environments: [{ environment: environment.name, seed: index }],
+    toolset: toolset(environment).filter(({ tool }) => tool !== hidden.name),
     turns: [user],
     groundTruth: [],
-    chain: `${server.name}:${server.tools[0]!.name}>${hidden.name}`,
+    chain: `${environment.name}:${environment.tools[0]!.name}>${hidden.name}`,
   })
   const assistant = kind === 'abstention' ? 'I have no tool for that.' : 'Which one do you mean?'
   return {
@@ -130,20 +133,20 @@ function withoutCalls(index: number, kind: 'clarification' | 'abstention', rando
 }
 
 /** All tools of one world and a few of another. */
-function toolset(server: ServerDefinition, distractor?: ServerDefinition): Task['toolset'] {
-  const own = new Set(server.tools.map(({ name }) => name))
+function toolset(environment: Environment, distractor?: Environment): Task['toolset'] {
+  const own = new Set(environment.tools.map(({ name }) => name))
   const others = distractor?.tools.filter(({ name }) => !own.has(name)).slice(0, 4) ?? []
   return [
-    ...server.tools.slice(0, 60).map(({ name }) => ({ server: server.name, tool: name })),
-    ...others.map(({ name }) => ({ server: distractor!.name, tool: name })),
+    ...environment.tools.slice(0, 60).map(({ name }) => ({ environment: environment.name, tool: name })),
+    ...others.map(({ name }) => ({ environment: distractor!.name, tool: name })),
   ]
 }
 
-function sampleSteps(server: ServerDefinition, session: Session, random: SeededRandom, count: number): TeacherCall[] {
-  const steps: TeacherCall[] = []
+function sampleSteps(environment: Environment, session: Session, random: SeededRandom, count: number): ReferenceCall[] {
+  const steps: ReferenceCall[] = []
   for (let attempt = 0; steps.length < count; attempt++) {
-    if (attempt > 500) throw new Error(`${server.name}: no ${count} calls succeed`)
-    const tool = random.pick(server.tools)
+    if (attempt > 500) throw new Error(`${environment.name}: no ${count} calls succeed`)
+    const tool = random.pick(environment.tools)
     const sampled = session.sampleArguments(tool, random, {})
     if (!sampled || steps.some(({ name }) => name === tool.name)) continue
     const args = Object.fromEntries(Object.entries(sampled).filter(([, value]) => value !== undefined)) as Record<
@@ -153,14 +156,21 @@ function sampleSteps(server: ServerDefinition, session: Session, random: SeededR
     const result = session.call(tool.name, args)
     if (!result.ok) continue
     const response = JSON.stringify(result.output)
-    steps.push({ server: server.name, name: tool.name, arguments: args, response, ok: true, truth: steps.length })
+    steps.push({
+      environment: environment.name,
+      name: tool.name,
+      arguments: args,
+      response,
+      ok: true,
+      truth: steps.length,
+    })
   }
   return steps
 }
 
 /** A call that the world refuses for a reason of its own: it names something that is not there. */
-function failedCall(server: ServerDefinition, session: Session): TeacherCall {
-  for (const tool of server.tools) {
+function failedCall(environment: Environment, session: Session): ReferenceCall {
+  for (const tool of environment.tools) {
     const sampled = session.sampleArguments(tool, seededRandom(1), {})
     if (!sampled) continue
     for (const field of Object.keys(sampled)) {
@@ -168,8 +178,8 @@ function failedCall(server: ServerDefinition, session: Session): TeacherCall {
       const result = session.fork().call(tool.name, args)
       if (result.ok || result.code === 'invalid_arguments') continue
       const response = JSON.stringify({ error: result.code, message: result.message })
-      return { server: server.name, name: tool.name, arguments: args, response, ok: false, truth: null }
+      return { environment: environment.name, name: tool.name, arguments: args, response, ok: false, truth: null }
     }
   }
-  throw new Error(`${server.name}: no call fails`)
+  throw new Error(`${environment.name}: no call fails`)
 }

@@ -1,10 +1,10 @@
 import { CATALOGUE } from '../../servers/catalogue.js'
-import { createWorldCache } from '../../servers/kernel/index.js'
+import { createSeedStateCache } from '../../servers/kernel/index.js'
 import { DEMO_PROFILE, type Example, writeDataset } from '../../tasks/dataset/index.js'
 import { contextFor, streamExamples } from '../../tasks/synthesis/index.js'
 
 /** The worlds that the demo model knows. */
-export const DEMO_WORLDS = ['banking', 'calendar', 'email', 'issue_tracker'] as const
+export const DEMO_ENVIRONMENTS = ['banking', 'calendar', 'email', 'issue_tracker'] as const
 
 /** Writes a small data set of the demo profile, as `prove-lab synthesize --profile demo` would. @param each  what becomes of an example */
 export async function writeDemoTasks(
@@ -13,8 +13,8 @@ export async function writeDemoTasks(
   heldOut: number,
   each: (example: Example) => Example = (example) => example,
 ): Promise<void> {
-  const servers = DEMO_WORLDS.map((name) => CATALOGUE.get(name)!)
-  const context = contextFor(servers, DEMO_PROFILE, 1, createWorldCache())
+  const environments = DEMO_ENVIRONMENTS.map((name) => CATALOGUE.get(name)!)
+  const context = contextFor(environments, DEMO_PROFILE, 1, createSeedStateCache())
   async function* examples(): AsyncGenerator<Example> {
     for (const example of streamExamples(context, 'train', training)) yield each(example)
     for (const example of streamExamples(context, 'held-out', heldOut))
@@ -32,6 +32,6 @@ export async function writeDemoTasks(
       diversity: () => ({}),
       outcome: () => ({ drops: {} }),
     },
-    new Map(servers.map((server) => [server.name, server])),
+    new Map(environments.map((environment) => [environment.name, environment])),
   )
 }

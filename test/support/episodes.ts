@@ -1,4 +1,4 @@
-import { createTaskStage } from '../../servers/episodes/episode-runtime.js'
+import { createTaskRuntime } from '../../servers/episodes/episode-runtime.js'
 import { tasksOf } from '../../servers/episodes/index.js'
 import type { Action } from '../../servers/episodes/play.js'
 import type { Example } from '../../tasks/dataset/index.js'
@@ -7,11 +7,11 @@ import { catalogue, makeExamples } from './dataset-examples.js'
 /** What tests of episodes share: a small data set, and its teacher as somebody who plays. */
 
 export const examples = makeExamples(15)
-export const stage = createTaskStage(catalogue)
+export const runtime = createTaskRuntime(catalogue)
 export const tasks = tasksOf('A village of tools', new Map([['train', examples.map(({ task }) => task)]]), catalogue)
 
 /** What the teacher of an example does. */
-export const teacherActions = ({ exchanges }: Example): Action[] =>
+export const referenceActions = ({ exchanges }: Example): Action[] =>
   exchanges.flatMap(({ calls, assistant }) => [
     ...calls.map(({ name, arguments: args }): Action => ({ type: 'call', name, arguments: args })),
     { type: 'say' as const, text: assistant },

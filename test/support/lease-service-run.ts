@@ -1,7 +1,7 @@
-import { createLeaseDesk, type LeaseAnswer, type LeaseDesk } from '../../coordinator/leases/lease-service.js'
+import { createLeaseService, type LeaseAnswer, type LeaseService } from '../../coordinator/leases/lease-service.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { openRecorder, type Recorder } from '../../coordinator/ledger/recorder.js'
-import type { RunTerms } from '../../coordinator/ledger/run-configuration.js'
+import type { RunConfiguration } from '../../coordinator/ledger/run-configuration.js'
 import type { Task } from '../../rollout/episode/index.js'
 import { createMetrics } from '../../swarm/index.js'
 import { memoryLog } from './memory-log.js'
@@ -11,9 +11,9 @@ import { agreed, hex, judged, published, reopened } from './run-events.js'
 export const REGISTRATION_MS = 5000
 
 /** A real desk and a real state, without a network, on a clock that stands still. */
-export interface DeskRun {
+export interface ServiceRun {
   readonly recorder: Recorder
-  readonly desk: LeaseDesk
+  readonly leases: LeaseService
   readonly clock: MovedClock
   ask(
     node: string,
@@ -29,28 +29,35 @@ export interface DeskRun {
 }
 
 /** @param addressBlockOf  where nodes are; by default that is not known */
-export async function openDeskRun(
-  terms: Partial<RunTerms>,
+export async function openServiceRun(
+  configuration: Partial<RunConfiguration>,
   addressBlockOf: (node: string) => string | null = () => null,
-): Promise<DeskRun> {
+): Promise<ServiceRun> {
   const clock = createMovedClock()
-  const log: RunEvent[] = [agreed(terms), published(0)]
+  const log: RunEvent[] = [agreed(configuration), published(0)]
   const recorder = await openRecorder(memoryLog(log), () => undefined)
   const { state } = recorder
-  const tasks = Array.from({ length: 3 }, (_, i) => ({ id: `task-${i}`, worlds: [] }) as unknown as Task)
+  const tasks = Array.from({ length: 3 }, (_, i) => ({ id: `task-${i}`, environments: [] }) as unknown as Task)
   const metrics = createMetrics()
-  const desk = createLeaseDesk({ tasks, recorder, registrationMs: REGISTRATION_MS, addressBlockOf, metrics, clock })
+  const leases = createLeaseService({
+    tasks,
+    recorder,
+    registrationMs: REGISTRATION_MS,
+    addressBlockOf,
+    metrics,
+    clock,
+  })
   const nextRound = (): number => state.round!.round + 1
   const openRound = async (): Promise<void> => {
     await recorder.record(() => ({ ...reopened(nextRound(), state.current!.version), atMs: clock.now() }))
   }
   return {
     recorder,
-    desk,
+    leases,
     clock,
     openRound,
     ask: (node, { count = 1, holding = [...state.openLeasesOf(node).keys()], tokensPerSecond = 0 } = {}) =>
-      desk.answer(
+      leases.answer(
         {
           ...{ kind: 'ask', count, holding, policyId: hex(1), nonce: '' },
           ...{ agent: 'test', backend: 'cpu', tokensPerSecond },

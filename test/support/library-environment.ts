@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { defineServer, ref, type ServerSpec, type Session, sensitive, toolMaker } from '../../servers/kernel/index.js'
+import {
+  defineEnvironment,
+  type EnvironmentSpec,
+  ref,
+  type Session,
+  sensitive,
+  toolMaker,
+} from '../../servers/kernel/index.js'
 
 /** A small world for tests of the kernel: a village library that lends books to its readers. */
 
@@ -120,7 +127,7 @@ export const tools = {
   }),
 }
 
-export const librarySpec: ServerSpec<typeof tables> = {
+export const librarySpec: EnvironmentSpec<typeof tables> = {
   name: 'library',
   title: 'Village library',
   description: 'Books and who has them.',
@@ -148,7 +155,7 @@ export const librarySpec: ServerSpec<typeof tables> = {
   }),
 }
 
-export const library = defineServer(librarySpec)
+export const library = defineEnvironment(librarySpec)
 
 /** Makes a call that must succeed. */
 export function succeed(

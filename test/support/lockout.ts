@@ -1,7 +1,7 @@
 import { uniformInt } from 'pure-rand/distribution/uniformInt'
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import { chooseBatch } from '../../coordinator/leases/batch-shares.js'
-import { openDeskRun, REGISTRATION_MS } from './lease-service-run.js'
+import { openServiceRun, REGISTRATION_MS } from './lease-service-run.js'
 import { agreed } from './run-events.js'
 
 /** A run in which keys that never deliver anything ask for leases beside volunteers. */
@@ -36,7 +36,7 @@ const TICK_MS = 1000
 /** A volunteer without work asks again after this, a sybil after that: it can have many keys, and each has a limit of its own. */
 const ASK_EVERY_MS = 2000
 const SYBIL_ASKS_EVERY_MS = 10_000
-const TERMS = {
+const CONFIGURATION = {
   maxStaleness: 4,
   batchGroups: 16,
   versions: 1_000_000,
@@ -63,8 +63,8 @@ export async function lockout({ sybils, blocks, minutes, fromMinute, renew }: Lo
     const [kind, number] = node.split('-')
     return kind === 'sybil' ? `ip4/${Number(number) % blocks}` : `ip4/of ${node}`
   }
-  const run = await openDeskRun(TERMS, blockOf)
-  const { recorder, desk, clock } = run
+  const run = await openServiceRun(CONFIGURATION, blockOf)
+  const { recorder, leases, clock } = run
   const { state } = recorder
   const random = xoroshiro128plus(20261122)
   const between = ([least, most]: readonly [number, number]): number => uniformInt(random, least, most)
@@ -113,7 +113,8 @@ export async function lockout({ sybils, blocks, minutes, fromMinute, renew }: Lo
       one.doneMs = null
       one.askMs = nowMs
     }
-    if (nowMs >= one.askMs && (await ask(one.name, TERMS.leases.perNode)) === 0) one.askMs = nowMs + ASK_EVERY_MS
+    if (nowMs >= one.askMs && (await ask(one.name, CONFIGURATION.leases.perNode)) === 0)
+      one.askMs = nowMs + ASK_EVERY_MS
     if (one.doneMs === null && state.openLeasesOf(one.name).size > 0) {
       one.firstLeaseMs ??= nowMs
       one.doneMs = nowMs + between(GROUP_MS)
@@ -127,8 +128,10 @@ export async function lockout({ sybils, blocks, minutes, fromMinute, renew }: Lo
       const { batchId, step } = batch
       await recorder.record(() => ({ type: 'trained', atMs: clock.now(), batchId, step, skipped: false }))
     } else if (!batch) {
-      const { terms } = agreed(TERMS)
-      const chosen = chooseBatch(terms, state.trainable(terms.maxStaleness), [...state.suppliers.values()])
+      const { configuration } = agreed(CONFIGURATION)
+      const chosen = chooseBatch(configuration, state.trainable(configuration.maxStaleness), [
+        ...state.suppliers.values(),
+      ])
       if (!chosen) return
       const step = state.current!.version + 1
       const leaseIds = chosen.map(({ leaseId }) => leaseId)
@@ -138,15 +141,15 @@ export async function lockout({ sybils, blocks, minutes, fromMinute, renew }: Lo
   }
 
   for (; clock.now() < endMs; clock.advance(TICK_MS)) {
-    await desk.releaseLapsed()
+    await leases.releaseLapsed()
     if (state.keysWaiting > 0 && clock.now() - state.round!.openedAtMs >= REGISTRATION_MS) await run.openRound()
     await train()
     for (const idler of idlers) {
       if (clock.now() < idler.askMs) continue
       idler.askMs += SYBIL_ASKS_EVERY_MS
-      wasted += await ask(idler.name, TERMS.leases.perNode)
+      wasted += await ask(idler.name, CONFIGURATION.leases.perNode)
       const leaseIds = [...state.openLeasesOf(idler.name).keys()]
-      if (renew && leaseIds.length > 0) await desk.answer({ kind: 'renew', leaseIds }, idler.name)
+      if (renew && leaseIds.length > 0) await leases.answer({ kind: 'renew', leaseIds }, idler.name)
     }
     for (const one of [...workers, ...newcomers]) await work(one)
   }

@@ -138,7 +138,7 @@ async function main({
     snapshots.offer(sealed)
     while (!signal.aborted) {
       for (const { peer } of host.connections()) providers.note(peer, '')
-      const announcement = announcementOf(sealed, { room: 0, waiting: 0 }, providers.forAnyone())
+      const announcement = announcementOf(sealed, { capacity: 0, waiting: 0 }, providers.forAnyone())
       await host.gossip.publish(policy, await sealPolicyAnnouncement(key, runId, announcement))
       await host.clock.sleep(500, signal).catch(() => undefined)
     }

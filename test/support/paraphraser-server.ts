@@ -5,7 +5,11 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CATALOGUE } from '../../servers/catalogue.js'
-import { createTeacher, type Teacher, type TeacherOptions } from '../../tasks/synthesis/paraphraser/index.js'
+import {
+  createParaphraser,
+  type Paraphraser,
+  type ParaphraserOptions,
+} from '../../tasks/synthesis/paraphraser/index.js'
 import { PATIENCE_MS, patience } from './patience.js'
 
 /** A server on loopback that speaks the protocol of chat completions, and behaves as its test wants. */
@@ -121,8 +125,12 @@ export async function temporaryFolder(): Promise<{ path: string; remove(): Promi
 export const never = patience
 
 /** A teacher that soon asks again. */
-export function teacherAt(url: string, cacheFolder: string, more: Partial<TeacherOptions> = {}): Promise<Teacher> {
-  const options: TeacherOptions = {
+export function paraphraserAt(
+  url: string,
+  cacheFolder: string,
+  more: Partial<ParaphraserOptions> = {},
+): Promise<Paraphraser> {
+  const options: ParaphraserOptions = {
     source: { kind: 'server', url },
     catalogue: CATALOGUE,
     cacheFolder,
@@ -130,23 +138,23 @@ export function teacherAt(url: string, cacheFolder: string, more: Partial<Teache
     ...more,
     limits: { backoffMs: 2, timeoutMs: PATIENCE_MS, ...more.limits },
   }
-  return createTeacher(options, never())
+  return createParaphraser(options, never())
 }
 
 /** Runs a body with a server, a cache folder and a teacher, and ends them all. */
-export async function withTeacher(
+export async function withParaphraser(
   behaviour: Behaviour,
-  body: (teacher: Teacher, server: TestServer, folder: string) => Promise<void>,
-  more: Partial<TeacherOptions> = {},
+  body: (paraphraser: Paraphraser, server: TestServer, folder: string) => Promise<void>,
+  more: Partial<ParaphraserOptions> = {},
 ): Promise<void> {
   const folder = await temporaryFolder()
   const server = await startServer(behaviour)
   try {
-    const teacher = await teacherAt(server.url, folder.path, more)
+    const paraphraser = await paraphraserAt(server.url, folder.path, more)
     try {
-      await body(teacher, server, folder.path)
+      await body(paraphraser, server, folder.path)
     } finally {
-      await teacher.close()
+      await paraphraser.close()
     }
   } finally {
     await server.close()

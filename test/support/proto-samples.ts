@@ -1,8 +1,8 @@
 import { generateKeyPairFromSeed } from '@libp2p/crypto/keys'
 import {
-  type Board,
   type GroupAnnouncement,
   type GroupBody,
+  type Leaderboard,
   type LeaseAsk,
   type LeaseResponse,
   LIMITS,
@@ -26,7 +26,7 @@ export const flightPolicy: PolicyDescription = {
   base: { name: 'flight-clerk-0.1B', ggufSha256: hash('base'), quantisation: 'F16' },
   adapter: { sha256: hash('adapter'), sizeBytes: 1_500_000, rank: 8, alpha: 16, targetModules: ['q_proj', 'v_proj'] },
   chatTemplateSha256: hash('template'),
-  dialect: 'hermes',
+  toolCallFormat: 'hermes',
   reward: 'paper',
   cacheType: 'f16',
   toolsetSchemaSha256: hash('tools'),
@@ -63,12 +63,12 @@ export const flightManifest: PolicyManifest = {
     maxUserTurns: 5,
     maxStaleness: 4,
   },
-  taskSpec: { split: 'train', worlds: 'flights,hotels', synthesis_version: '1' },
+  taskSpec: { split: 'train', environments: 'flights,hotels', synthesis_version: '1' },
   roundSecretHash: hash('secret 3'),
   closedRounds: [{ round: 2, secret: hash('secret 2') }],
   createdAtMs: 1_700_000_000_000,
   expiresAtMs: 1_700_000_600_000,
-  termsId: hash('terms'),
+  configurationId: hash('terms'),
 }
 
 export const ask: LeaseAsk = {
@@ -94,7 +94,7 @@ export const leases: LeaseResponse = {
       seed: hash('lease seed'),
       deadlineMs: 1_700_000_100_000,
       groupSize: 4,
-      termsId: hash('terms'),
+      configurationId: hash('terms'),
     },
   ],
   renewed: [{ leaseId: id16('lease 1'), deadlineMs: 1_700_000_050_000 }],
@@ -163,7 +163,7 @@ export const acceptedVerdict: Verdict = {
   receivedAtMs: 1_700_000_060_000,
 }
 
-export const flightBoard: Board = {
+export const flightLeaderboard: Leaderboard = {
   version: 7,
   issuedAtMs: 1_700_000_080_000,
   allKeys: 3,

@@ -14,8 +14,8 @@ import {
   readLog,
   settled,
   startRun,
+  statedBy,
   stop,
-  toldBy,
 } from '../proc/runs.js'
 import type { Machine, Program } from './programs.js'
 
@@ -44,7 +44,7 @@ export async function killAtRandom(on: Machine, options: KillsOptions): Promise<
   const random = seededRandom(options.seed)
   const calibration = join(on.folder, 'calibration.json')
   writeLenientCalibration(calibration)
-  const told: RunEvent[] = []
+  const stated: RunEvent[] = []
   let run: Run = await startRun(on, 'run', {
     config: {
       versions: ENDLESS,
@@ -57,7 +57,7 @@ export async function killAtRandom(on: Machine, options: KillsOptions): Promise<
   const killCoordinator = async (): Promise<void> => {
     run.coordinator.kill('SIGKILL')
     await run.coordinator.ended
-    told.push(...toldBy(run.coordinator))
+    stated.push(...statedBy(run.coordinator))
   }
   const strike: Readonly<Record<Victim, () => Promise<boolean>>> = {
     async coordinator() {
@@ -90,15 +90,15 @@ export async function killAtRandom(on: Machine, options: KillsOptions): Promise<
 
   // Only now may the run come to its end, however quick the machine is.
   await killCoordinator()
-  run = await run.again({ versions: Math.max(options.versions, nextVersion(told)) })
+  run = await run.again({ versions: Math.max(options.versions, nextVersion(stated)) })
   const { version } = await run.coordinator.until('the end of the run', ({ type }) => type === 'complete')
   const living = Object.values(nodes)
   await Promise.all(living.map((node) => node.until('its rest', settled, node.lines.length)))
-  told.push(...toldBy(run.coordinator))
+  stated.push(...statedBy(run.coordinator))
   await stop(...living, run.coordinator)
   await nobodyLeft(on)
   const { events, state } = await readLog(run.dataDir)
-  checkRun(events, state, told)
+  checkRun(events, state, stated)
   assert.is(state.current!.version, version)
   assert.ok(state.current!.version >= options.versions)
   assert.equal([...state.openLeases.keys()], [], 'no lease is left open')

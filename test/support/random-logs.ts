@@ -36,8 +36,8 @@ type Doing = keyof typeof DOINGS
 const OUTCOMES = {
   useful: {},
   'useful and audited': { audit: 'passed' },
-  flat: { flat: true, completions: ['0'.repeat(16)] },
-  unseen: { flat: true, rewards: [0, 0] },
+  zeroVariance: { zeroVariance: true, completions: ['0'.repeat(16)] },
+  unseen: { zeroVariance: true, rewards: [0, 0] },
   late: { accepted: false, code: 'stale_policy', credit: 0 },
   lie: { accepted: false, code: 'reward_mismatch', credit: 0 },
   doubtful: { accepted: false, code: 'logprob_mismatch', credit: 0, audit: 'failed' },
@@ -100,7 +100,7 @@ function writeLog(moves: readonly Move[]): RunEvent[] {
     },
     audit({ pick, outcome }) {
       const group = groups[pick % Math.max(1, groups.length)]
-      if (group?.accepted && group.audit === 'none' && !group.flat && !isTooOld(group) && take(groups, pick))
+      if (group?.accepted && group.audit === 'none' && !group.zeroVariance && !isTooOld(group) && take(groups, pick))
         put(audited(group.leaseId, group.node, outcome === 'lie' ? 'sampler_mismatch' : null, atMs))
     },
     publish() {
@@ -119,7 +119,7 @@ function writeLog(moves: readonly Move[]): RunEvent[] {
     },
     batch({ pick }) {
       if (pending !== null) return
-      const ready = groups.filter((group) => group.accepted && !group.flat && !isTooOld(group))
+      const ready = groups.filter((group) => group.accepted && !group.zeroVariance && !isTooOld(group))
       const chosen = ready.slice(0, 1 + (pick % 3))
       if (chosen.length === 0) return
       for (const group of chosen) groups.splice(groups.indexOf(group), 1)

@@ -1,6 +1,6 @@
 import { nameTask, type TaskBody } from '../../rollout/episode/index.js'
 import type { Json, JsonObject } from '../../rollout/reward/index.js'
-import type { Example, Exchange, Origin, TeacherCall } from '../../tasks/dataset/example.js'
+import type { Example, Exchange, Origin, ReferenceCall } from '../../tasks/dataset/example.js'
 
 /** Conversations with a bank that tests of the teacher let be put into other words. */
 
@@ -14,12 +14,12 @@ const ACCOUNTS = {
   ],
 }
 
-function call(name: string, args: JsonObject, response: Json, truth: number | null): TeacherCall {
+function call(name: string, args: JsonObject, response: Json, truth: number | null): ReferenceCall {
   const ok = truth !== null
-  return { server: 'banking', name, arguments: args, response: JSON.stringify(response), ok, truth }
+  return { environment: 'banking', name, arguments: args, response: JSON.stringify(response), ok, truth }
 }
 
-type Calls = readonly (readonly [turn: number, call: TeacherCall])[]
+type Calls = readonly (readonly [turn: number, call: ReferenceCall])[]
 
 function exampleFrom(
   said: readonly (readonly [user: string, assistant: string])[],
@@ -32,9 +32,9 @@ function exampleFrom(
   })
   const task = nameTask({
     kind,
-    worlds: [{ server: 'banking', seed: 1 }],
+    environments: [{ environment: 'banking', seed: 1 }],
     toolset: ['list_accounts', 'find_payee', 'send_payment', 'transfer_money'].map((tool) => ({
-      server: 'banking',
+      environment: 'banking',
       tool,
     })),
     system: 'Today is Monday, 2 March 2026 (2026-03-02). The user is a nurse from Porto.',

@@ -1,7 +1,7 @@
 import type { EventOf, RunEvent } from '../../coordinator/ledger/events.js'
-import type { RunTerms } from '../../coordinator/ledger/run-configuration.js'
-import { RunFold } from '../../coordinator/ledger/run-reducer.js'
-import type { RepairSums } from '../../rollout/verification/logit-error-sums.js'
+import type { RunConfiguration } from '../../coordinator/ledger/run-configuration.js'
+import { RunReducer } from '../../coordinator/ledger/run-reducer.js'
+import type { LogitErrorSums } from '../../rollout/verification/logit-error-sums.js'
 
 export type { EventOf } from '../../coordinator/ledger/events.js'
 
@@ -9,11 +9,11 @@ export type { EventOf } from '../../coordinator/ledger/events.js'
 export const hex = (digit: number): string => digit.toString(16).repeat(64)
 
 /** What small runs of the tests promise. */
-export const TERMS: RunTerms = {
+export const CONFIGURATION: RunConfiguration = {
   base: { name: 'village-model', ggufSha256: hex(7), quantisation: 'f16', chatTemplateSha256: hex(8) },
   dataset: { sha256: hex(0), tasks: 3 },
-  worlds: { library: hex(9) },
-  dialect: 'hermes',
+  environments: { library: hex(9) },
+  toolCallFormat: 'hermes',
   draw: 'gumbel-murmur3',
   reward: 'paper',
   groupSize: 2,
@@ -28,18 +28,18 @@ export const TERMS: RunTerms = {
 }
 
 export const agreed = (
-  change: Partial<RunTerms> = {},
-  changes: EventOf<'terms'>['changes'] = [],
-): EventOf<'terms'> => ({
-  type: 'terms',
+  change: Partial<RunConfiguration> = {},
+  changes: EventOf<'configured'>['changes'] = [],
+): EventOf<'configured'> => ({
+  type: 'configured',
   atMs: 0,
-  terms: { ...TERMS, ...change },
+  configuration: { ...CONFIGURATION, ...change },
   changes,
 })
 
 /** The state of a run that has agreed on its terms. */
-export function begun(change: Partial<RunTerms> = {}): RunFold {
-  const state = new RunFold()
+export function begun(change: Partial<RunConfiguration> = {}): RunReducer {
+  const state = new RunReducer()
   state.apply(agreed(change))
   return state
 }
@@ -115,9 +115,9 @@ export const judged = (
   detail: '',
   credit: 1,
   rewards: [0, 1.3],
-  flat: false,
+  zeroVariance: false,
   audit: 'none',
-  repairs: null,
+  logitErrors: null,
   addressBlock: null,
   completions: [],
   logprobs: [],
@@ -150,18 +150,18 @@ export const audited = (
   accepted: code === null,
   code,
   detail: '',
-  repairs: null,
+  logitErrors: null,
 })
 
 /** What the training forward has shown of the pending batch: groups of these keys that pass, with what each adds to their sums. */
 export const batchAudited = (
   batchId: string,
-  groups: readonly (readonly [leaseId: string, node: string, repairs: RepairSums])[],
+  groups: readonly (readonly [leaseId: string, node: string, repairs: LogitErrorSums])[],
 ): EventOf<'batch-audited'> => ({
   type: 'batch-audited',
   atMs: 0,
   batchId,
-  groups: groups.map(([leaseId, node, repairs]) => ({ leaseId, node, repairs })),
+  groups: groups.map(([leaseId, node, logitErrors]) => ({ leaseId, node, logitErrors })),
 })
 
 export const batched = (batchId: string, step: number, leaseIds: readonly string[]): EventOf<'batched'> => ({
@@ -215,8 +215,8 @@ export const anyOrder = (pick: number, node: string): RunEvent => {
     { type: 'banned', ...given, node },
     { type: 'unbanned', ...given, node },
     { type: 'task-dropped', ...given, taskIndex: pick % 3, taskId: `task-${pick % 3}` },
-    { type: 'world-rested', ...given, server: `world ${pick % 2}` },
-    { type: 'world-woken', ...given, server: `world ${pick % 2}` },
+    { type: 'environment-disabled', ...given, environment: `world ${pick % 2}` },
+    { type: 'environment-enabled', ...given, environment: `world ${pick % 2}` },
     { type: 'announced', ...given, message: pick % 2 === 0 ? 'we move on Monday' : '', addresses: [] },
   ]
   return orders[pick % orders.length]!

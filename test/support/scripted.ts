@@ -2,20 +2,20 @@ import { codePointTokenizer } from '../../lab/demonstrations.js'
 import { type GroupBody, type RecordedRollout, toMaskRuns } from '../../proto/index.js'
 import type { Token, Tokenizer, TokenSource } from '../../rollout/engine/types.js'
 import {
-  createStage,
+  createEpisodeRuntime,
   DEFAULT_RULES,
   type EpisodeLimits,
+  type EpisodeRuntime,
   groundTruthScript as groundTruthIn,
   nameTask,
   type Rollout,
   rulesNamed,
   runEpisode,
-  type Stage,
   type Task,
   type TaskBody,
 } from '../../rollout/episode/index.js'
 import { recordCall } from '../../rollout/verification/index.js'
-import { generateWorld, Session } from '../../servers/kernel/index.js'
+import { generateSeedState, Session } from '../../servers/kernel/index.js'
 import { library } from './library-environment.js'
 import { patience } from './patience.js'
 
@@ -51,13 +51,16 @@ export const AMPLE: EpisodeLimits = {
 }
 
 const rules = rulesNamed(DEFAULT_RULES)
-export const stageOf = (servers = [library], tokenizer = scriptTokenizer(), { dialect, reward } = rules): Stage =>
-  createStage(servers, tokenizer, { dialect, reward })
+export const runtimeOf = (
+  environments = [library],
+  tokenizer = scriptTokenizer(),
+  { toolCallFormat, reward } = rules,
+): EpisodeRuntime => createEpisodeRuntime(environments, tokenizer, { toolCallFormat, reward })
 
 /** In the default dialect, like everything here. */
-export const { parseCalls, writeCall } = rules.dialect
+export const { parseCalls, writeCall } = rules.toolCallFormat
 export const groundTruthScript = (task: Pick<Task, 'turns' | 'groundTruth' | 'facts' | 'questions'>): string[] =>
-  groundTruthIn(task, rules.dialect)
+  groundTruthIn(task, rules.toolCallFormat)
 
 export interface ScriptedSource extends TokenSource {
   readonly feeds: readonly string[]
@@ -95,12 +98,12 @@ export function scriptedSource(script: readonly string[], tokenizer: Tokenizer):
   }
 }
 
-export function play(task: Task, script: readonly string[], stage: Stage, limits = AMPLE): Promise<Rollout> {
-  return runEpisode(task, scriptedSource(script, stage.tokenizer), stage, limits, patience())
+export function play(task: Task, script: readonly string[], runtime: EpisodeRuntime, limits = AMPLE): Promise<Rollout> {
+  return runEpisode(task, scriptedSource(script, runtime.tokenizer), runtime, limits, patience())
 }
 
 const loan = (() => {
-  const result = Session.open(generateWorld(library, 1)).call('lend_book', { book: 'emma', reader: 'Ada' })
+  const result = Session.open(generateSeedState(library, 1)).call('lend_book', { book: 'emma', reader: 'Ada' })
   if (!result.ok) throw new Error(result.message)
   return result.output.loan as string
 })()
@@ -109,8 +112,8 @@ const loan = (() => {
 export const lendingTask = (change: Partial<TaskBody> = {}): Task =>
   nameTask({
     kind: 'multi-turn',
-    worlds: [{ server: 'library', seed: 1 }],
-    toolset: ['list_books', 'lend_book', 'return_book'].map((tool) => ({ server: 'library', tool })),
+    environments: [{ environment: 'library', seed: 1 }],
+    toolset: ['list_books', 'lend_book', 'return_book'].map((tool) => ({ environment: 'library', tool })),
     turns: ['Please lend emma to Ada.', 'Now take that loan back.'],
     groundTruth: [
       { name: 'lend_book', arguments: { book: 'emma', reader: 'Ada' }, after: [], turn: 0 },

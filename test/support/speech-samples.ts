@@ -2,10 +2,10 @@ import type { JsonObject } from '../../rollout/reward/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import {
   deriveSeed,
-  generateWorld,
+  type Environment,
+  generateSeedState,
   meaningOf,
   type SeededRandom,
-  type ServerDefinition,
   Session,
   seededRandom,
   type ToolDefinition,
@@ -19,7 +19,7 @@ export const REGISTERS: readonly Persona['register'][] = ['terse', 'plain', 'pol
 
 /** A call of one tool as a user could ask for it, with the result that it has. */
 export interface Sample {
-  readonly server: ServerDefinition
+  readonly environment: Environment
   readonly tool: ToolDefinition
   readonly args: JsonObject
   readonly output: JsonObject
@@ -27,19 +27,19 @@ export interface Sample {
 
 /** Successful sampled calls of every tool of every world, `perTool` of each where the state has something to offer. */
 export function samples(perTool: number): Sample[] {
-  return [...CATALOGUE.values()].flatMap((server) => {
-    const worlds = [1, 2].map((seed) => Session.open(generateWorld(server, seed)))
-    return server.tools.flatMap((tool) =>
+  return [...CATALOGUE.values()].flatMap((environment) => {
+    const environments = [1, 2].map((seed) => Session.open(generateSeedState(environment, seed)))
+    return environment.tools.flatMap((tool) =>
       Array.from({ length: perTool }, (_, draw) => {
         const random = seededRandom(deriveSeed('speech', tool.name, draw))
-        const session = worlds[draw % worlds.length]!
+        const session = environments[draw % environments.length]!
         const sampled = session.sampleArguments(tool, random, {})
         if (!sampled) return []
         const args = Object.fromEntries(
           Object.entries(sampled).filter(([, value]) => value !== undefined),
         ) as JsonObject
         const result = session.fork().call(tool.name, args)
-        return result.ok ? [{ server, tool, args, output: result.output as JsonObject }] : []
+        return result.ok ? [{ environment, tool, args, output: result.output as JsonObject }] : []
       }).flat(),
     )
   })
@@ -54,14 +54,19 @@ export function momentOf(seed: number | string, turn = 0): Moment {
 const NO_REFERENCES: ReadonlyMap<string, Way> = new Map()
 
 /** The sample as an ask in which every value is said. */
-export const spelledOut = ({ server, tool, args }: Sample): Ask => ({ server, tool, args, references: NO_REFERENCES })
+export const spelledOut = ({ environment, tool, args }: Sample): Ask => ({
+  environment,
+  tool,
+  args,
+  references: NO_REFERENCES,
+})
 
 /** The sample as an ask in which keys that nobody says are referred to. */
-export function referring({ server, tool, args }: Sample, random: SeededRandom): Ask {
+export function referring({ environment, tool, args }: Sample, random: SeededRandom): Ask {
   const references = new Map<string, Way>()
   for (const field of Object.keys(args)) {
     const { entity } = meaningOf(tool.input.shape[field]!)
-    const spec = entity === undefined ? undefined : server.entities[entity]
+    const spec = entity === undefined ? undefined : environment.entities[entity]
     if (!spec || spec.sayable) continue
     const { noun } = spec
     references.set(
@@ -74,5 +79,5 @@ export function referring({ server, tool, args }: Sample, random: SeededRandom):
       ]),
     )
   }
-  return { server, tool, args, references }
+  return { environment, tool, args, references }
 }

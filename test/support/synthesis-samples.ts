@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CATALOGUE } from '../../servers/catalogue.js'
-import { createWorldCache, type ServerDefinition } from '../../servers/kernel/index.js'
+import { createSeedStateCache, type Environment } from '../../servers/kernel/index.js'
 import { type Example, PAPER_PROFILE } from '../../tasks/dataset/index.js'
 import {
   type Composition,
@@ -16,13 +16,13 @@ import {
 
 /** A plan of the paper's profile over all worlds. */
 export const planOf = (examples: number, seed = 5, composition: Composition = compositionOf(examples)): Plan => ({
-  recipe: { worlds: [...CATALOGUE.keys()], heldOutWorlds: [], profile: 'paper', seed },
+  recipe: { environments: [...CATALOGUE.keys()], heldOutEnvironments: [], profile: 'paper', seed },
   composition,
   shares: { validation: 0.1, 'held-out': 0.1 },
 })
 
-export const context = (servers: readonly ServerDefinition[] = [...CATALOGUE.values()], seed = 5) =>
-  contextFor(servers, PAPER_PROFILE, seed, createWorldCache(64))
+export const context = (environments: readonly Environment[] = [...CATALOGUE.values()], seed = 5) =>
+  contextFor(environments, PAPER_PROFILE, seed, createSeedStateCache(64))
 
 /** Runs a plan in a folder of its own, or in `folder`. */
 export async function runPlan(

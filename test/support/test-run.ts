@@ -4,19 +4,19 @@ import { join } from 'node:path'
 import type { ControlRoute } from '../../common/control/index.js'
 import { createAuditLottery } from '../../coordinator/intake/audit-lottery.js'
 import type { Auditor } from '../../coordinator/intake/auditor.js'
-import { theatres } from '../../coordinator/intake/replay-contexts.js'
+import { replayContexts } from '../../coordinator/intake/replay-contexts.js'
 import { replaysHere } from '../../coordinator/intake/replays.js'
-import { agreeOnTerms, termsOf } from '../../coordinator/ledger/agree-run-configuration.js'
+import { agreeOnConfiguration, configurationOf } from '../../coordinator/ledger/agree-run-configuration.js'
 import { type ChainedLog, openEventLog } from '../../coordinator/ledger/event-log.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { openRecorder, type Recorder } from '../../coordinator/ledger/recorder.js'
 import { controlRoutes } from '../../coordinator/service/control-routes.js'
 import { type Coordinator, openCoordinator } from '../../coordinator/service/coordinator.js'
-import { createOrderDesk, type OrderAnswer, type OrderAsk } from '../../coordinator/service/order-service.js'
-import { createSettingsDesk } from '../../coordinator/service/settings-service.js'
+import { createOrderService, type OrderAnswer, type OrderAsk } from '../../coordinator/service/order-service.js'
+import { createSettingsService } from '../../coordinator/service/settings-service.js'
 import { episodeLimits, type RunConfig } from '../../coordinator/settings/config.js'
 import { openDataFolder } from '../../coordinator/settings/data-folder.js'
-import { checkPromptRoom } from '../../coordinator/settings/first-prompts.js'
+import { checkPromptCapacity } from '../../coordinator/settings/first-prompts.js'
 import { chatTemplateSha256 } from '../../coordinator/versions/policy-frame.js'
 import { groupAnnouncementOf } from '../../node/group-body.js'
 import { type NodeStore, openNodeStore, type PendingGroup } from '../../node/store.js'
@@ -35,7 +35,7 @@ import { type Clock, createBlobStore, createMetrics, requestLeases, serveGroups 
 import { library } from './library-environment.js'
 import { hash } from './proto-samples.js'
 import { smallRun } from './run-config.js'
-import { bodyOf, groundTruthScript, lendingTask, play, stageOf } from './scripted.js'
+import { bodyOf, groundTruthScript, lendingTask, play, runtimeOf } from './scripted.js'
 import {
   connect,
   createTestSwarm,
@@ -49,7 +49,7 @@ import {
 /** A whole run in one process: the coordinator's own parts on disk and on the loopback, and volunteers that follow scripts. */
 
 export const GROUP_SIZE = 2
-const stage = stageOf()
+const runtime = runtimeOf()
 
 export const TASKS: readonly Task[] = [
   'Please lend emma to Ada.',
@@ -141,7 +141,7 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
   const stores: NodeStore[] = []
   const volunteers: Volunteer[] = []
 
-  const taskSet = { tasks: TASKS, servers: [library], datasetSha256: hash('tasks') }
+  const taskSet = { tasks: TASKS, environments: [library], datasetSha256: hash('tasks') }
 
   const start = async (): Promise<TestCoordinator> => {
     const data = await openDataFolder(config.dataDir)
@@ -151,21 +151,21 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
     const { host, key } = node
     const sources = {
       baseSha256: sha256(new Uint8Array([1])),
-      chatTemplateSha256: chatTemplateSha256(stage),
+      chatTemplateSha256: chatTemplateSha256(runtime),
       parameters: 5_000_000,
       taskSet,
       calibrations: auditor ? { cpu: hash('calibration') } : {},
     }
-    const terms = termsOf(config, sources)
+    const configuration = configurationOf(config, sources)
     const open = async (): Promise<Coordinator> => {
-      await agreeOnTerms(recorder, terms, clock)
+      await agreeOnConfiguration(recorder, configuration, clock)
       return openCoordinator({
         ...{ config, folder: data, key, host, recorder, auditor },
         blobs: await createBlobStore(data.blobs),
         taskSet,
         metrics: createMetrics(),
         watch: UNWATCHED,
-        replays: replaysHere(theatres(stage, [library]), UNWATCHED),
+        replays: replaysHere(replayContexts(runtime, [library]), UNWATCHED),
         lottery: draws ? { draws } : createAuditLottery(key.raw),
       })
     }
@@ -174,16 +174,16 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
       await recorder.close()
       throw error
     })
-    const settings = createSettingsDesk({
+    const settings = createSettingsService({
       ...{ config, recorder, clock },
-      termsOf: (wanted) => termsOf(wanted, sources),
-      checkTasks: (wanted) => checkPromptRoom(TASKS, stage, episodeLimits(wanted)),
+      configurationOf: (wanted) => configurationOf(wanted, sources),
+      checkTasks: (wanted) => checkPromptCapacity(TASKS, runtime, episodeLimits(wanted)),
     })
-    const orders = createOrderDesk({
+    const orders = createOrderService({
       recorder,
       settings,
       taskSet,
-      spool: data.spool,
+      jobs: data.jobs,
       clock,
       signal: new AbortController().signal,
     })
@@ -310,7 +310,7 @@ async function createVolunteer(run: TestRun, node: TestNode, folder: string, sto
       const rollouts: Rollout[] = []
       const lazy = Array.from({ length: lease.groupSize - 1 }, (_, i) => LAZY(`${lease.leaseId}${'!'.repeat(i)}`))
       for (const script of scripts ?? [HELPFUL(task, lease.leaseId), ...lazy])
-        rollouts.push(await play(task, script, stage))
+        rollouts.push(await play(task, script, runtime))
       const body = groupBody.encode({ ...bodyOf(task, rollouts), leaseId: lease.leaseId, policyId })
       made.set(sha256(body), body)
       const announcement = { ...groupAnnouncementOf({ ...lease, policyId }, rollouts, body), ...announce }

@@ -1,5 +1,5 @@
 import { CITIES } from '../../servers/kernel/gazetteer.js'
-import { generateWorld, Session } from '../../servers/kernel/session.js'
+import { generateSeedState, Session } from '../../servers/kernel/session.js'
 import { isCancelled, roomsLeft, saltOf } from '../../servers/travel_booking/availability.js'
 import { travelBooking } from '../../servers/travel_booking/index.js'
 import type { Booking, Traveller, TravelView } from '../../servers/travel_booking/schema.js'
@@ -9,7 +9,7 @@ import { succeed } from './session-calls.js'
 
 export const NUMBERS = [...CITIES.keys()]
 
-export const open = (seed: number) => Session.open(generateWorld(travelBooking, seed))
+export const open = (seed: number) => Session.open(generateSeedState(travelBooking, seed))
 export const desk = (session: Session) => session.db as unknown as TravelView
 export const booking = (session: Session, fits: (row: Booking) => boolean) => desk(session).bookings.find(fits)!
 

@@ -43,7 +43,7 @@ async function equip(run: TestRun): Promise<TestRun> {
 
 /** A complete step in the spool, as far as a coordinator reads it. */
 async function writeStep(dataDir: string, step: number): Promise<void> {
-  const path = join(dataDir, 'spool', 'steps', `step-${step}`)
+  const path = join(dataDir, 'jobs', 'steps', `step-${step}`)
   const adapter = `adapter of step ${step}`
   await mkdir(path, { recursive: true })
   await writeFile(join(path, 'adapter.gguf'), adapter)
@@ -106,7 +106,7 @@ test('a run is backed up over the control socket while it works, and restored as
   const target = join(await folder(), 'backup')
   const { count } = log.end
   const control = (await reachControl(run.folder, never))!
-  const told: LogSource = {
+  const stated: LogSource = {
     end: async () => (await control.get(LOG_END)) as { count: number; hash: string },
     async *records(until) {
       // The run goes on meanwhile: another group comes in, its body lies beside the others, and a round opens.
@@ -119,7 +119,7 @@ test('a run is backed up over the control socket while it works, and restored as
       yield* control.lines(`${LOG_RECORDS}?until=${until}`)
     },
   }
-  const backup = await back(run, target, told)
+  const backup = await back(run, target, stated)
   await server.close()
   assert.equal(backup.events.count, count)
   assert.ok(log.end.count > count + 2)
@@ -132,7 +132,7 @@ test('a run is backed up over the control socket while it works, and restored as
   assert.equal([...state.openLeases.keys()], [later!.leaseId])
   assert.is(state.trainable(8).length, 1)
   assert.equal(await readdir(join(elsewhere, 'bodies')), [state.judged.get(lease!.leaseId)!.bodySha256])
-  assert.equal(await readdir(join(elsewhere, 'spool', 'steps')), ['step-0'])
+  assert.equal(await readdir(join(elsewhere, 'jobs', 'steps')), ['step-0'])
   for (const path of await filesBelow(elsewhere)) {
     // LevelDB's own follow the process's mask, which the command sets.
     if (!path.includes('/log/')) assert.is((await stat(path)).mode & 0o777, 0o600, path)
@@ -297,14 +297,14 @@ test('a data folder that others could read is closed to them at the start, and w
     'trainer.json',
     'log.head',
     'manifests/000000.manifest',
-    'spool/steps/step-0/step.json',
+    'jobs/steps/step-0/step.json',
   ])
     await chmod(join(dataDir, path), 0o644)
-  for (const path of ['.', 'log', 'spool', 'manifests']) await chmod(join(dataDir, path), 0o755)
+  for (const path of ['.', 'log', 'jobs', 'manifests']) await chmod(join(dataDir, path), 0o755)
   await run.restart()
   const modeOf = async (path: string): Promise<number> => (await stat(join(dataDir, path))).mode & 0o777
-  for (const path of ['.', 'log', 'spool', 'manifests']) assert.is(await modeOf(path), 0o700, path)
-  for (const path of ['trainer.json', 'log.head', 'manifests/000000.manifest', 'spool/steps/step-0/step.json'])
+  for (const path of ['.', 'log', 'jobs', 'manifests']) assert.is(await modeOf(path), 0o700, path)
+  for (const path of ['trainer.json', 'log.head', 'manifests/000000.manifest', 'jobs/steps/step-0/step.json'])
     assert.is(await modeOf(path), 0o600, path)
   assert.is(await modeOf('notes.txt'), 0o644)
 })
@@ -312,8 +312,8 @@ test('a data folder that others could read is closed to them at the start, and w
 test('a restore that is interrupted at any moment leaves nothing behind', async ({ open }) => {
   const target = await backedUp(await open())
   // A signal that nobody hears any more, because the restore is just done, ends the process.
-  const heard = (): void => undefined
-  process.on('SIGINT', heard)
+  const understood = (): void => undefined
+  process.on('SIGINT', understood)
   let inTheMiddle = 0
   for (let turns = 1; ; turns += 3) {
     const parent = await folder()
@@ -333,7 +333,7 @@ test('a restore that is interrupted at any moment leaves nothing behind', async 
     assert.is((why as BackupError).code, 'interrupted')
     assert.equal(await readdir(parent), [])
   }
-  process.off('SIGINT', heard)
+  process.off('SIGINT', understood)
   assert.ok(inTheMiddle > 0)
 })
 

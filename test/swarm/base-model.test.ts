@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import type { Stream } from '@libp2p/interface'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { checkRoom, type FetchBaseParts, fetchBaseModel, roomFor } from '../../node/base/fetch-base.js'
+import { capacityFor, checkCapacity, type FetchBaseParts, fetchBaseModel } from '../../node/base/fetch-base.js'
 import { readBaseModel } from '../../node/base/find-base.js'
 import { type ModelCache, openModelCache } from '../../node/base/model-cache.js'
 import { type ObtainBaseParts, obtainBaseModel } from '../../node/base/obtain-base.js'
 import { webSource } from '../../node/base/web-source.js'
 import { NodeError } from '../../node/errors.js'
 import type { JoinPlan } from '../../node/join-plan.js'
-import { createGate, TURNED, whileOnDuty } from '../../node/pause-control.js'
+import { createPauseControl, TURNED, whileOnDuty } from '../../node/pause-control.js'
 import type { NodeProgress } from '../../node/progress.js'
 import {
   type BlobDescription,
@@ -106,7 +106,7 @@ test.after.each(async ({ swarm, closing }) => {
 /** A stranger's node, with what it heard. */
 async function stranger(swarm: TestSwarm, coordinator: Member, seed: number, change: Partial<ObtainBaseParts> = {}) {
   const node = await member(swarm, seed)
-  const heard: NodeProgress[] = []
+  const understood: NodeProgress[] = []
   const asked: JoinPlan[] = []
   const parts: ObtainBaseParts = {
     dataDir: node.folder,
@@ -120,10 +120,10 @@ async function stranger(swarm: TestSwarm, coordinator: Member, seed: number, cha
     clock: node.host.clock,
     agree: async (plan) => asked.push(plan) > 0,
     onDuty: (download, signal) => download(signal),
-    onProgress: (progress) => heard.push(progress),
+    onProgress: (progress) => understood.push(progress),
     ...change,
   }
-  return { ...node, heard, asked, parts, obtain: (signal = soon()) => obtainBaseModel(parts, signal) }
+  return { ...node, understood, asked, parts, obtain: (signal = soon()) => obtainBaseModel(parts, signal) }
 }
 
 async function refused(work: Promise<unknown>): Promise<NodeError> {
@@ -145,18 +145,18 @@ test('a stranger with an address alone is told what the run is, is asked, and ge
   await connect(ann, coordinator)
   const { path } = await ann.obtain()
   assert.is(sha256(await readFile(path)), blob.sha256)
-  const [told] = ann.heard
-  assert.ok(told?.type === 'invited')
-  assert.is(told.plan.operator, flightInvitation.operator)
-  assert.is(told.plan.from, 'download')
-  assert.is(told.plan.room?.missing, MODEL.length)
-  assert.equal(ann.asked, [told.plan])
-  assert.equal(ann.heard.at(-1), { type: 'fetching', share: 1, sizeBytes: MODEL.length })
+  const [stated] = ann.understood
+  assert.ok(stated?.type === 'invited')
+  assert.is(stated.plan.operator, flightInvitation.operator)
+  assert.is(stated.plan.from, 'download')
+  assert.is(stated.plan.capacity?.missing, MODEL.length)
+  assert.equal(ann.asked, [stated.plan])
+  assert.equal(ann.understood.at(-1), { type: 'fetching', share: 1, sizeBytes: MODEL.length })
 
   const again = await ann.obtain()
   assert.is(again.path, path)
   assert.is(ann.asked.length, 1, 'asked once per run')
-  const last = ann.heard.at(-1)
+  const last = ann.understood.at(-1)
   assert.ok(last?.type === 'invited' && last.plan.from === 'cache')
 })
 
@@ -207,7 +207,7 @@ test('a download that was cut in the middle goes on with what is missing', async
     invitation,
     dataDir: ann.folder,
     onProgress: (progress) => {
-      if (progress.type === 'invited') assert.ok(progress.plan.room!.missing < MODEL.length)
+      if (progress.type === 'invited') assert.ok(progress.plan.capacity!.missing < MODEL.length)
       if (progress.type === 'fetching') shares.push(progress.share)
     },
   })
@@ -223,24 +223,24 @@ test('a node that is to rest leaves a download, goes on with it later, and gives
   invitation,
   blob,
 }) => {
-  const gate = createGate()
-  const heard: string[] = []
+  const gate = createPauseControl()
+  const understood: string[] = []
   const ann = await stranger(swarm, coordinator, 2, {
     invitation,
     onProgress: ({ type }) => {
       // A piece that was under way may still come.
-      if (type !== heard.at(-1)) heard.push(type)
+      if (type !== understood.at(-1)) understood.push(type)
       if (type !== 'fetching') return
-      if (heard.includes('resumed')) gate.turn({ kind: 'finish' })
+      if (understood.includes('resumed')) gate.turn({ kind: 'finish' })
       else gate.turn({ kind: 'rest', why: 'it is night', untilMs: null, atOnce: false })
     },
     onDuty: (download, signal) =>
       whileOnDuty(gate, patientClock, download, {
         onRest: async ({ why }) => {
-          heard.push(why)
+          understood.push(why)
           gate.turn({ kind: 'work' })
         },
-        onResumed: () => heard.push('resumed'),
+        onResumed: () => understood.push('resumed'),
         signal,
       }),
   })
@@ -249,7 +249,7 @@ test('a node that is to rest leaves a download, goes on with it later, and gives
     () => assert.unreachable(),
     (why: unknown) => assert.is(why, TURNED),
   )
-  assert.equal(heard, ['invited', 'fetching', 'it is night', 'resumed', 'fetching'])
+  assert.equal(understood, ['invited', 'fetching', 'it is night', 'resumed', 'fetching'])
   const { path } = await obtainBaseModel({ ...ann.parts, onDuty: (download, signal) => download(signal) }, soon())
   assert.is(sha256(await readFile(path)), blob.sha256)
 })
@@ -346,10 +346,10 @@ test('nothing is fetched for who declines, nor onto a disk without room; the siz
   const full = await stranger(swarm, coordinator, 3, { invitation: huge })
   const cache: ModelCache = { ...(await openModelCache(full.folder)), freeBytes: async () => 1.5e9 }
   assert.throws(
-    () => checkRoom({ missing: huge.base.sizeBytes, free: 1.5e9 }, huge.base, cache),
+    () => checkCapacity({ missing: huge.base.sizeBytes, free: 1.5e9 }, huge.base, cache),
     /no_room: noise-7M needs 17\.4 GB .* has 1\.5 GB free: make room \(prove-node cache clean\)/,
   )
-  assert.equal(await roomFor(huge.base, cache), { missing: huge.base.sizeBytes, free: 1.5e9 })
+  assert.equal(await capacityFor(huge.base, cache), { missing: huge.base.sizeBytes, free: 1.5e9 })
 })
 
 test('a model that the user gave is held to the run’s, and one that the disk has changed is fetched anew', async ({
@@ -418,8 +418,8 @@ async function fromWeb(context: Context, urls: readonly string[], stallMs?: numb
 }
 
 /** Why web servers were given up. */
-const dropped = (heard: readonly NodeProgress[]): string[] =>
-  heard.flatMap((progress) => (progress.type === 'source-dropped' ? [progress.detail] : []))
+const dropped = (understood: readonly NodeProgress[]): string[] =>
+  understood.flatMap((progress) => (progress.type === 'source-dropped' ? [progress.detail] : []))
 
 test('a web server gives the model by ranges, after redirects that are followed once', async (context) => {
   const end = await webServer(context, range(MODEL))
@@ -430,7 +430,7 @@ test('a web server gives the model by ranges, after redirects that are followed 
   const ann = await fromWeb(context, [start.url])
   const { path } = await ann.fetch()
   assert.is(sha256(await readFile(path)), context.blob.sha256)
-  assert.equal(dropped(ann.heard), [])
+  assert.equal(dropped(ann.understood), [])
   assert.ok(end.asked.length >= 7, 'every piece came from there: the coordinator is spared')
   assert.ok(start.asked.length <= LIMITS.snapshotInFlight.value, 'the redirect is remembered')
 })
@@ -442,7 +442,7 @@ test('a web server whose copy has a false piece is dropped, and the piece comes 
   const ann = await fromWeb(context, [server.url])
   const { path } = await ann.fetch()
   assert.is(sha256(await readFile(path)), context.blob.sha256)
-  assert.match(dropped(ann.heard).join(), /chunk_mismatch/)
+  assert.match(dropped(ann.understood).join(), /chunk_mismatch/)
   assert.equal(ann.refusals, [], 'no peer is blamed')
 })
 
@@ -499,7 +499,7 @@ for (const [what, answer, why] of BAD_SERVERS) {
     const ann = await fromWeb(context, [server.url])
     const { path } = await ann.fetch()
     assert.is(sha256(await readFile(path)), context.blob.sha256)
-    assert.match(dropped(ann.heard)[0] ?? '', why)
+    assert.match(dropped(ann.understood)[0] ?? '', why)
   })
 }
 
@@ -507,7 +507,7 @@ test('a web server that falls silent is given up after its time', async (context
   const server = await webServer(context, () => undefined)
   const ann = await fromWeb(context, [server.url], 200)
   await ann.fetch()
-  assert.match(dropped(ann.heard)[0] ?? '', /nothing came for 0\.2 s/)
+  assert.match(dropped(ann.understood)[0] ?? '', /nothing came for 0\.2 s/)
 })
 
 test('who comes while a download runs is asked, too', async (context) => {

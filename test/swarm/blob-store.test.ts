@@ -21,9 +21,9 @@ test('a disk that takes bytes by and by gets all of them, and one that takes non
   const content = noise(100)
   const disk = new Uint8Array(120)
   /** As the system does when a disk fills up: first a part, and only then no more. */
-  const file = (room: number) => ({
+  const file = (capacity: number) => ({
     write: (async (bytes: Uint8Array, from: number, length: number, at: number) => {
-      const bytesWritten = Math.min(7, length, Math.max(0, room - at))
+      const bytesWritten = Math.min(7, length, Math.max(0, capacity - at))
       disk.set(bytes.subarray(from, from + bytesWritten), at)
       return { bytesWritten, buffer: bytes }
     }) as FileHandle['write'],

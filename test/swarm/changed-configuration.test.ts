@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { termsChanges } from '../../coordinator/ledger/run-configuration.js'
+import { configurationChanges } from '../../coordinator/ledger/run-configuration.js'
 import type { OrderAsk } from '../../coordinator/service/order-service.js'
 import type { RunConfig } from '../../coordinator/settings/config.js'
 import { connect } from '../support/swarm-nodes.js'
@@ -61,18 +61,18 @@ for (const [way, change] of Object.entries(WAYS))
       const lease = await leaseFor(ann)
       const group = await ann.finish(lease)
       const before = run.coordinator.recorder.state
-      const { terms } = before
-      const streak = before.nodes.get(ann.host.peerId)?.standing.streak ?? 0
+      const { configuration } = before
+      const streak = before.nodes.get(ann.host.peerId)?.reputation.streak ?? 0
       await change(run, { ...usual, ...edit(usual) }, ann)
       const { state } = run.coordinator.recorder
-      const changes = termsChanges(terms!, state.terms!).map((one) => one.field)
+      const changes = configurationChanges(configuration!, state.configuration!).map((one) => one.field)
       assert.equal(
         changes.filter((one) => FOLLOWS[one] === undefined),
         [field],
       )
       assert.equal(
         run
-          .eventsOf('terms')
+          .eventsOf('configured')
           .at(-1)!
           .changes.map((one) => one.field),
         changes,
@@ -81,17 +81,17 @@ for (const [way, change] of Object.entries(WAYS))
       await offer(ann, group)
       const { accepted, code, detail } = await verdictOn(run, lease.leaseId)
       assert.ok(accepted, `${field}: ${code} ${detail}`)
-      const { standing } = state.nodes.get(ann.host.peerId)!
-      assert.is(standing.isQuarantined(run.clock.now()), false, field)
-      assert.is(standing.streak, streak + 1, field)
+      const { reputation } = state.nodes.get(ann.host.peerId)!
+      assert.is(reputation.isQuarantined(run.clock.now()), false, field)
+      assert.is(reputation.streak, streak + 1, field)
 
       await run.coordinator.publisher.openRound()
       const { manifest } = run.coordinator.snapshots.newest()!
-      assert.is(manifest.termsId, state.round!.termsId, field)
-      assert.is(manifest.policy.reward, state.round!.terms.reward, field)
+      assert.is(manifest.configurationId, state.round!.configurationId, field)
+      assert.is(manifest.policy.reward, state.round!.configuration.reward, field)
       const next = await leaseFor(ann)
-      assert.equal([next.groupSize, next.termsId], [manifest.limits.groupSize, manifest.termsId], field)
-      await run.coordinator.desk.answer(
+      assert.equal([next.groupSize, next.configurationId], [manifest.limits.groupSize, manifest.configurationId], field)
+      await run.coordinator.leases.answer(
         { kind: 'return', leaseIds: [next.leaseId], reason: 'shutdown' },
         ann.host.peerId,
       )
@@ -106,7 +106,7 @@ test('a setting that changes while the coordinator runs says who did it, and wha
   const { changed, said } = await run.coordinator.order(settingsOf({ ...usual, batchGroups: 7 }, 'fewer volunteers'))
   assert.ok(changed)
   assert.match(said.join('\n'), /^batchGroups: 50 -> 7\na new round opens under these terms/)
-  const { ordered, changes } = run.eventsOf('terms').at(-1)!
+  const { ordered, changes } = run.eventsOf('configured').at(-1)!
   assert.equal(ordered, { by: { who: 'operator', via: 'a test' }, reason: 'fewer volunteers' })
   assert.equal(changes, [{ field: 'batchGroups', from: '50', to: '7' }])
   const { length } = run.events
@@ -141,16 +141,19 @@ test('terms that change while a round is being opened are those of its manifest'
     await Promise.all([coordinator.publish(), coordinator.order(settingsOf({ ...config, reward }))])
     const { round } = coordinator.recorder.state
     const { manifest } = coordinator.snapshots.newest()!
-    assert.equal([manifest.termsId, manifest.policy.reward], [round!.termsId, round!.terms.reward])
+    assert.equal(
+      [manifest.configurationId, manifest.policy.reward],
+      [round!.configurationId, round!.configuration.reward],
+    )
     await coordinator.publisher.openRound()
-    assert.is(coordinator.recorder.state.round!.terms.reward, reward)
+    assert.is(coordinator.recorder.state.round!.configuration.reward, reward)
     await leaseFor(ann)
   }
 })
 
 test('every field of the terms that can change is tried, and none besides', async ({ open }) => {
-  const { terms } = (await open()).coordinator.recorder.state
-  const leaves = termsChanges({} as never, terms!).map(({ field }) => field)
+  const { configuration } = (await open()).coordinator.recorder.state
+  const leaves = configurationChanges({} as never, configuration!).map(({ field }) => field)
   const fixed = /^(base|dataset|worlds|dialect|draw)\b/
   const open_ = leaves.filter((field) => !fixed.test(field) && !OTHERS.includes(field) && !FOLLOWS[field])
   assert.equal(open_.toSorted(), Object.keys(EDITS).toSorted())
@@ -168,15 +171,15 @@ test('a group is judged by the terms of its lease, however many came after', asy
   await connect(ann, run.coordinator.node)
   await offer(ann, group)
   assert.ok((await verdictOn(run, lease.leaseId)).accepted)
-  const { round, termsHistory } = run.coordinator.recorder.state
-  assert.equal([round!.terms.groupSize, termsHistory.length], [5, 4])
+  const { round, configurationHistory } = run.coordinator.recorder.state
+  assert.equal([round!.configuration.groupSize, configurationHistory.length], [5, 4])
 })
 
 test('a lease that was left lying does not come back under other terms', async ({ open }) => {
   const run = await open({ leases: { durationMs: 1000, perNode: 1 } })
   const ann = await run.admitted(2)
   const lease = await leaseFor(ann)
-  await run.coordinator.desk.answer({ kind: 'return', leaseIds: [lease.leaseId], reason: 'failed' }, ann.host.peerId)
+  await run.coordinator.leases.answer({ kind: 'return', leaseIds: [lease.leaseId], reason: 'failed' }, ann.host.peerId)
   await run.restart({ groupSize: 3 })
   await run.coordinator.publisher.openRound()
   await connect(ann, run.coordinator.node)

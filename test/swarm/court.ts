@@ -1,7 +1,7 @@
 import type { Auditor, AuditReport, AuditRequest } from '../../coordinator/intake/auditor.js'
 import type { Lease } from '../../proto/index.js'
 import { offerGroup } from '../../swarm/index.js'
-import { NO_REPAIRS } from '../support/audit-groups.js'
+import { NO_LOGIT_ERRORS } from '../support/audit-groups.js'
 import { groundTruthScript } from '../support/scripted.js'
 import { eventually, soon } from '../support/swarm-nodes.js'
 import { TASKS, type TestRun, type Volunteer } from '../support/test-run.js'
@@ -33,7 +33,7 @@ export function court(): Court {
     find: () => null,
     async audit(request) {
       judge.audited.push(request.leaseId)
-      return (await judge.find(request)) ?? { accepted: true, repairs: NO_REPAIRS }
+      return (await judge.find(request)) ?? { accepted: true, logitErrors: NO_LOGIT_ERRORS }
     },
     auditBatch: (_, requests) => Promise.all(requests.map((request) => judge.audit(request))),
   }

@@ -11,7 +11,7 @@ import { type DashboardParts, dashboardApp } from '../../coordinator/dashboard/a
 import { DASHBOARD_LIMITS } from '../../coordinator/dashboard/limits.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { takeByToken } from '../../coordinator/service/control-routes.js'
-import { createOrderDesk, type OrderAsk, type OrderDesk } from '../../coordinator/service/order-service.js'
+import { createOrderService, type OrderAsk, type OrderService } from '../../coordinator/service/order-service.js'
 import { systemClock } from '../../swarm/index.js'
 import { BODY, KEYS, READABLE, runOf, SECRET, type ShownRun, showRun, TASKS } from '../support/dashboard-runs.js'
 import { library } from '../support/library-environment.js'
@@ -189,13 +189,19 @@ test('an address that guesses tokens waits, at orders, at the log in and on ever
 })
 
 test('who shows the token gives orders, which are on record as such; a session, a page and a guess do not', async () => {
-  const desk = Promise.withResolvers<OrderDesk>()
-  const takeOrder = async (body: unknown) => takeByToken(await desk.promise, body)
+  const service = Promise.withResolvers<OrderService>()
+  const takeOrder = async (body: unknown) => takeByToken(await service.promise, body)
   const run = await guarded({ public: true }, { takeOrder })
   const { recorder } = run
-  desk.resolve(
-    createOrderDesk({
-      ...{ recorder, taskSet: { tasks: TASKS, servers: [library] }, spool: '', clock: systemClock, signal: patience() },
+  service.resolve(
+    createOrderService({
+      ...{
+        recorder,
+        taskSet: { tasks: TASKS, environments: [library] },
+        jobs: '',
+        clock: systemClock,
+        signal: patience(),
+      },
       settings: { take: () => Promise.reject(new Error('nobody may change settings from elsewhere')) },
     }),
   )
@@ -337,12 +343,12 @@ test('an event is told to pages that are open, and the page then shows it', asyn
   const stream = await ask(run, '/live')
   const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader()
   const before = run.report.revision
-  let heard = ''
+  let understood = ''
   const hear = async (what: string): Promise<void> => {
-    while (!heard.includes(what)) {
+    while (!understood.includes(what)) {
       const { done: over, value } = await reader.read()
       assert.not.ok(over, `the stream ended without ${what}`)
-      heard += value
+      understood += value
     }
   }
   await hear(`data: ${before}\n`)

@@ -7,10 +7,10 @@ import * as assert from 'uvu/assert'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import {
   connectInProcess,
-  createWorldCache,
+  createSeedStateCache,
   deriveSeed,
-  offerWorlds,
-  type ServerDefinition,
+  type Environment,
+  offerEnvironments,
   type Session,
   STATE_HASH,
   seededRandom,
@@ -22,12 +22,12 @@ const test = suite('sessions side by side')
 const SESSIONS = 200
 const CALLS = 12
 const AT_ONCE = 8
-const worlds = createWorldCache()
-const servers = [...CATALOGUE.values()]
+const seedStates = createSeedStateCache()
+const environments = [...CATALOGUE.values()]
 
 /** What one user does, and what a session that it has for itself answers. */
 interface Story {
-  readonly server: ServerDefinition
+  readonly environment: Environment
   readonly seed: number
   readonly calls: readonly { readonly name: string; readonly args: Record<string, unknown> }[]
   readonly answers: readonly string[]
@@ -36,20 +36,20 @@ interface Story {
 
 /** Half the stories of a world share a seed, so that a leak between them would show. */
 function story(index: number): Story {
-  const server = servers[index % servers.length]!
-  const seed = 1 + (Math.floor(index / servers.length) % 2)
-  const session = worlds.open(server, seed)
+  const environment = environments[index % environments.length]!
+  const seed = 1 + (Math.floor(index / environments.length) % 2)
+  const session = seedStates.open(environment, seed)
   const random = seededRandom(deriveSeed('story', index))
   const calls: { name: string; args: Record<string, unknown> }[] = []
   const answers: string[] = []
   while (calls.length < CALLS) {
-    const tool = random.pick(server.tools)
+    const tool = random.pick(environment.tools)
     const args = session.sampleArguments(tool, random, {})
     if (!args) continue
     calls.push({ name: tool.name, args })
     answers.push(answerOf(session, tool.name, args))
   }
-  return { server, seed, calls, answers, hash: session.stateHash() }
+  return { environment, seed, calls, answers, hash: session.stateHash() }
 }
 
 function answerOf(session: Session, name: string, args: Record<string, unknown>): string {
@@ -67,17 +67,17 @@ async function tell(
   stories: readonly Story[],
   ask: (story: number, call: Story['calls'][number]) => Promise<string>,
 ): Promise<void> {
-  const told = stories.map(() => 0)
+  const stated = stories.map(() => 0)
   const last: Promise<void>[] = stories.map(async () => {})
   const limit = pLimit(AT_ONCE)
   for (const index of interleaving()) {
-    const { calls, answers, server } = stories[index]!
-    const step = told[index]!++
+    const { calls, answers, environment } = stories[index]!
+    const step = stated[index]!++
     // A user waits for an answer before the next call; different users do not wait for each other.
     last[index] = last[index]!.then(() =>
       limit(async () => {
         const answer = await ask(index, calls[step]!)
-        assert.is(answer, answers[step], `${server.name}, story ${index}, call ${step}`)
+        assert.is(answer, answers[step], `${environment.name}, story ${index}, call ${step}`)
       }),
     )
   }
@@ -90,7 +90,7 @@ const textOf = ({ content }: CallToolResult): string => (content[0]?.type === 't
 
 test('200 sessions in one process do not see each other', async () => {
   const stories = allStories()
-  const sessions = stories.map(({ server, seed }) => worlds.open(server, seed))
+  const sessions = stories.map(({ environment, seed }) => seedStates.open(environment, seed))
   const connections = await Promise.all(sessions.map(connectInProcess))
   const { signal } = new AbortController()
   try {
@@ -103,8 +103,8 @@ test('200 sessions in one process do not see each other', async () => {
 
 test('200 sessions over HTTP at one endpoint do not see each other', async () => {
   const stories = allStories()
-  const open = (server: ServerDefinition, seed = 0) => worlds.open(server, seed)
-  const host = await serveHttp(offerWorlds(servers), open, { port: 0, maxSessionsPerClient: SESSIONS })
+  const open = (environment: Environment, seed = 0) => seedStates.open(environment, seed)
+  const host = await serveHttp(offerEnvironments(environments), open, { port: 0, maxSessionsPerClient: SESSIONS })
   try {
     const clients = await Promise.all(
       stories.map(async ({ seed }) => {

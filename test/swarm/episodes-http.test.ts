@@ -12,14 +12,14 @@ import { createEpisodes, type EpisodesOptions } from '../../servers/episodes/epi
 import { openEpisode } from '../../servers/episodes/index.js'
 import { REPLY_TOOL } from '../../servers/episodes/reply-tool.js'
 import { serveEpisodes } from '../../servers/episodes/serve.js'
-import { stage, talkative, tasks, teacherActions } from '../support/episodes.js'
+import { referenceActions, runtime, talkative, tasks } from '../support/episodes.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
 
 const test = suite('episodes over HTTP')
 
 async function served(use: (origin: string) => Promise<void>, options: EpisodesOptions = {}): Promise<void> {
   const defaults = { reward: PAPER, signal: 'final', split: 'train' } as const
-  const service = { tasks, episodes: createEpisodes(stage, options), defaults }
+  const service = { tasks, episodes: createEpisodes(runtime, options), defaults }
   const listening = await serveEpisodes(service, { host: '127.0.0.1', port: 0 })
   try {
     await use(listening.origin)
@@ -40,9 +40,9 @@ const json = async (answer: Response | Promise<Response>): Promise<any> => (awai
 
 const { task } = talkative
 const index = tasks.range('train', 0, 100).findIndex(({ id }) => id === task.id)
-const actions = teacherActions(talkative)
+const actions = referenceActions(talkative)
 const responses = talkative.exchanges.flatMap(({ calls }) => calls.map(({ response }) => response))
-const earned = (await openEpisode(task, { stage, reward: PAPER, actions })).score().total
+const earned = (await openEpisode(task, { runtime, reward: PAPER, actions })).score().total
 
 test('a task is found, opened, played, forked and closed in plain JSON', () =>
   served(async (origin) => {
@@ -211,8 +211,8 @@ test('an MCP client plays an episode at its address, over several connections, a
       last = (await client.callTool(call, undefined, { timeout: PATIENCE_MS })) as CallToolResult
       await client.close()
     }
-    const told = last!._meta!['prove/reward'] as { reward: number; over: boolean }
-    assert.equal([told.reward, told.over], [earned, true])
+    const stated = last!._meta!['prove/reward'] as { reward: number; over: boolean }
+    assert.equal([stated.reward, stated.over], [earned, true])
     const none = await ask(`${origin}/episodes/none/mcp`, 'POST', {})
     assert.equal([none.status, (await json(none)).error.data.code], [404, 'unknown_episode'])
   }))
@@ -258,7 +258,7 @@ async function played(names: readonly string[], call: CallTool): Promise<void> {
     [...task.toolset.map(({ tool }) => tool), REPLY_TOOL.name],
   )
   let { session } = open
-  const heard: string[] = []
+  const understood: string[] = []
   for (const [i, action] of actions.entries()) {
     if (i === 2) {
       const left = session
@@ -269,9 +269,9 @@ async function played(names: readonly string[], call: CallTool): Promise<void> {
       action.type === 'call'
         ? await call(action.name, { session, ...action.arguments })
         : await call(REPLY_TOOL.name, { session, text: 'Done.' })
-    if (action.type === 'call') heard.push(answer)
+    if (action.type === 'call') understood.push(answer)
   }
-  assert.equal(heard, responses)
+  assert.equal(understood, responses)
   const beyond = await call(REPLY_TOOL.name, { session, text: 'More?' })
   assert.equal([beyond.error, JSON.parse(beyond.text).error], [true, 'episode_over'])
   const closed = JSON.parse((await call('close', { session })).text)
@@ -284,7 +284,7 @@ async function played(names: readonly string[], call: CallTool): Promise<void> {
     .map((action) => (action.type === 'call' ? { name: action.name, arguments: action.arguments } : { say: 'Hm?' }))
   const again = JSON.parse((await call('open', { task: task.id, actions: half })).text)
   const there = await call('close', { session: again.session })
-  const expected = await openEpisode(task, { stage, reward: PAPER, actions: actions.slice(0, 1) })
+  const expected = await openEpisode(task, { runtime, reward: PAPER, actions: actions.slice(0, 1) })
   assert.is(JSON.parse(there.text).total, expected.score().total)
   for (const [args, code] of [
     [{ index: 1e6 }, 'unknown_task'],

@@ -19,7 +19,7 @@ const announced = (version: number): NewsItem => ({
   type: 'announced',
   announcement: {
     ...{ manifestId: '00'.repeat(32), manifestSizeBytes: 1000, round: 2, version, policyId: flightManifest.policyId },
-    ...{ expiresAtMs: 1e13, room: 0, waiting: 3, providers: [] },
+    ...{ expiresAtMs: 1e13, capacity: 0, waiting: 3, providers: [] },
   },
 })
 
@@ -34,10 +34,10 @@ async function busy(
   })
   const slow: Engine = {
     ...engine,
-    openLanes: async (requests, ...rest) => {
+    openSlots: async (requests, ...rest) => {
       begun += 1
       await held
-      return engine.openLanes(requests, ...rest)
+      return engine.openSlots(requests, ...rest)
     },
   }
   const worked = await work(swarm, [{ leases: [lease], manifestId: loaded.manifestId }, {}], {
@@ -72,13 +72,13 @@ test('what is announced while a group is made is fetched meanwhile, each version
 })
 
 test('what is not fetched when the group is done waits for nobody', async () => {
-  const told: string[] = []
+  const stated: string[] = []
   const worked = await busy(
     (signal) =>
       new Promise((_, reject) => {
-        told.push('begun')
+        stated.push('begun')
         signal.addEventListener('abort', () => {
-          told.push('given up')
+          stated.push('given up')
           reject(signal.reason)
         })
       }),
@@ -86,10 +86,10 @@ test('what is not fetched when the group is done waits for nobody', async () => 
   try {
     await eventually('a group in hand', () => worked.begun() > 0)
     worked.news.tell(announced(loaded.manifest.version + 1))
-    await eventually('it is fetched', () => told.length > 0)
+    await eventually('it is fetched', () => stated.length > 0)
     worked.finish()
     await eventually('the next question', () => worked.asked.length > 1)
-    assert.equal([told, worked.groups.length], [['begun', 'given up'], 1])
+    assert.equal([stated, worked.groups.length], [['begun', 'given up'], 1])
   } finally {
     worked.finish()
     await worked.stop()

@@ -35,7 +35,7 @@ const news = (version: number): PolicyAnnouncement => ({
   version,
   policyId: hash('policy'),
   expiresAtMs: 4_000_000_000_000,
-  room: 2,
+  capacity: 2,
   waiting: 3,
   providers: [],
 })
@@ -51,16 +51,16 @@ test('one message of the coordinator reaches nodes that can only dial out', asyn
   ben,
 }) => {
   const { policy } = channelsOf(swarm.runId)
-  const heard: string[] = []
+  const understood: string[] = []
   for (const [name, node] of Object.entries({ ann, ben })) {
-    node.host.gossip.join(policy, { deliver: ({ version }, from) => heard.push(`${name} ${version} ${from}`) })
+    node.host.gossip.join(policy, { deliver: ({ version }, from) => understood.push(`${name} ${version} ${from}`) })
   }
   coordinator.host.gossip.join(policy, { deliver: () => {} })
   await eventually('both listen', () => coordinator.host.gossip.listeners(policy).length === 2)
   const sealed = await sealPolicyAnnouncement(coordinator.key, swarm.runId, news(4))
   assert.is(await coordinator.host.gossip.publish(policy, sealed), 2)
-  await eventually('both heard', () => heard.length === 2)
-  assert.equal(heard.sort(), [`ann 4 ${swarm.runId}`, `ben 4 ${swarm.runId}`])
+  await eventually('both heard', () => understood.length === 2)
+  assert.equal(understood.sort(), [`ann 4 ${swarm.runId}`, `ben 4 ${swarm.runId}`])
 })
 
 /**
@@ -79,9 +79,9 @@ async function send(
   const channel: Channel<unknown> = channelsOf(swarm.runId)[topic]
   const delivered: unknown[] = []
   /** Ben takes everything, so that only the coordinator's judgement keeps a message from him. */
-  const heard: Uint8Array[] = []
+  const understood: Uint8Array[] = []
   coordinator.host.gossip.join(channel, { deliver: (value) => delivered.push(value) })
-  ben.host.gossip.join(unchecked(channel.topic), { deliver: (data) => heard.push(data as Uint8Array) })
+  ben.host.gossip.join(unchecked(channel.topic), { deliver: (data) => understood.push(data as Uint8Array) })
   await eventually('the coordinator listens', () => ann.host.gossip.listeners(channel).length === 1)
   await eventually('Ben is told at once', () => coordinator.host.gossip.mesh(channel).length === 1)
   for (const message of messages) await ann.host.gossip.publish(unchecked(channel.topic), message)
@@ -89,10 +89,10 @@ async function send(
   const mark = await sealPolicyAnnouncement(coordinator.key, swarm.runId, news(99))
   await coordinator.host.gossip.publish(unchecked(channel.topic), mark)
   const isMark = (data: Uint8Array) => sha256(data) === sha256(mark)
-  await eventually('the mark has come', () => heard.some(isMark) && heard.length > good)
+  await eventually('the mark has come', () => understood.some(isMark) && understood.length > good)
   return {
     delivered,
-    forwarded: heard.filter((data) => !isMark(data)),
+    forwarded: understood.filter((data) => !isMark(data)),
     codes: coordinator.refusals.map((event) => `${event.effect} ${event.code}`),
   }
 }
@@ -214,8 +214,8 @@ test('hundreds of hostile messages of every kind end nothing, and an honest node
   const { swarm, coordinator, ann, ben } = context
   const { groups } = channelsOf(swarm.runId)
   const gate = createGroupGate({ elapsedMs: () => 1000 })
-  const heard: string[] = []
-  coordinator.host.gossip.join(groups, { check: gate.check, deliver: ({ signer }) => heard.push(signer) })
+  const understood: string[] = []
+  coordinator.host.gossip.join(groups, { check: gate.check, deliver: ({ signer }) => understood.push(signer) })
   await eventually('the coordinator listens', () => ann.host.gossip.listeners(groups).length === 1)
   await eventually('and Ben knows', () => ben.host.gossip.listeners(groups).length === 1)
   const sealed = await sealGroupAnnouncement(ann.key, swarm.runId, group('a'), null)
@@ -226,8 +226,8 @@ test('hundreds of hostile messages of every kind end nothing, and an honest node
     await ann.host.gossip.publish(unchecked(groups.topic), index % 3 === 0 ? noise(index + 1, index) : bent)
   }
   await ben.host.gossip.publish(groups, await sealGroupAnnouncement(ben.key, swarm.runId, group('b'), null))
-  await eventually('Ben is heard', () => heard.length > 0)
-  assert.equal(heard, [ben.host.peerId])
+  await eventually('Ben is heard', () => understood.length > 0)
+  assert.equal(understood, [ben.host.peerId])
   assert.ok(coordinator.refusals.every((event) => event.peer === ann.host.peerId && event.effect === 'reject'))
 })
 

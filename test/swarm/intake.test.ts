@@ -105,8 +105,8 @@ test('a group without reward variance that is not drawn is recorded without a pu
     ],
   })
   await offer(ann, group)
-  const { accepted, flat, credit, rewards } = await verdictOn(run, lease.leaseId)
-  assert.equal({ accepted, flat, rewards }, { accepted: true, flat: true, rewards: [0, 0] })
+  const { accepted, zeroVariance, credit, rewards } = await verdictOn(run, lease.leaseId)
+  assert.equal({ accepted, zeroVariance, rewards }, { accepted: true, zeroVariance: true, rewards: [0, 0] })
   assert.is(credit, 0)
   assert.equal(ann.pulls, [])
   assert.equal(run.coordinator.recorder.state.trainable(1), [])

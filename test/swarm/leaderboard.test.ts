@@ -2,17 +2,17 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { openRecorder } from '../../coordinator/ledger/recorder.js'
-import { createBoardDesk } from '../../coordinator/service/leaderboard-service.js'
-import { boardText } from '../../node/commands/leaderboard.js'
-import { fetchBoard } from '../../node/fetch-leaderboard.js'
-import { createBoardKeeper } from '../../node/leaderboard-keeper.js'
-import type { BoardPlace } from '../../node/leaderboard-place.js'
-import { teamTeller } from '../../node/team-registration.js'
-import { type Board, LIMITS, sealBoard } from '../../proto/index.js'
-import { type JoinAddress, serveBoard } from '../../swarm/index.js'
+import { createBoardService } from '../../coordinator/service/leaderboard-service.js'
+import { leaderboardText } from '../../node/commands/leaderboard.js'
+import { fetchLeaderboard } from '../../node/fetch-leaderboard.js'
+import { createLeaderboardKeeper } from '../../node/leaderboard-keeper.js'
+import type { LeaderboardPlace } from '../../node/leaderboard-place.js'
+import { teamRegistration } from '../../node/team-registration.js'
+import { type Leaderboard, LIMITS, sealLeaderboard } from '../../proto/index.js'
+import { type JoinAddress, serveLeaderboard } from '../../swarm/index.js'
 import { memoryLog } from '../support/memory-log.js'
 import { createMovedClock } from '../support/moved-clock.js'
-import { flightBoard } from '../support/proto-samples.js'
+import { flightLeaderboard } from '../support/proto-samples.js'
 import { agreed, done, published } from '../support/run-events.js'
 import {
   connect,
@@ -24,7 +24,7 @@ import {
   type TestSwarm,
 } from '../support/swarm-nodes.js'
 
-const test = suite<{ swarm: TestSwarm }>('board')
+const test = suite<{ swarm: TestSwarm }>('leaderboard')
 
 test.before.each(async (context) => {
   context.swarm = await createTestSwarm()
@@ -32,7 +32,7 @@ test.before.each(async (context) => {
 test.after.each((context) => context.swarm.close())
 
 /** A coordinator that serves the board of a run in which these keys have earned something. */
-async function openBoardRun(swarm: TestSwarm, earned: Readonly<Record<string, number>>) {
+async function openLeaderboardRun(swarm: TestSwarm, earned: Readonly<Record<string, number>>) {
   const coordinator = await swarm.node(1)
   const nodes = Object.keys(earned)
   const events: RunEvent[] = [
@@ -42,8 +42,8 @@ async function openBoardRun(swarm: TestSwarm, earned: Readonly<Record<string, nu
   ]
   const recorder = await openRecorder(memoryLog(events), () => undefined)
   const { host, key } = coordinator
-  const desk = createBoardDesk({ recorder, key, runId: swarm.runId, clock: host.clock })
-  const server = await serveBoard(host, (request, { peer }) => desk.answer(request, peer))
+  const service = createBoardService({ recorder, key, runId: swarm.runId, clock: host.clock })
+  const server = await serveLeaderboard(host, (request, { peer }) => service.answer(request, peer))
   return { coordinator, recorder, server }
 }
 
@@ -53,39 +53,39 @@ test('a stranger gets the board of the coordinator with the place of a key, and 
   swarm,
 }) => {
   const [ann, ben] = [await swarm.node(2), await swarm.node(3)]
-  const { coordinator, server } = await openBoardRun(swarm, { [ann.host.peerId]: 30, [ben.host.peerId]: 70 })
+  const { coordinator, server } = await openLeaderboardRun(swarm, { [ann.host.peerId]: 30, [ben.host.peerId]: 70 })
   await connect(ann, coordinator)
-  const places: BoardPlace[] = []
-  const keeper = createBoardKeeper(ann.host, (place) => places.push(place))
+  const places: LeaderboardPlace[] = []
+  const keeper = createLeaderboardKeeper(ann.host, (place) => places.push(place))
   await keeper.refresh(soon())
   assert.equal(places, [{ rank: 2, keys: 2, team: null, teamRank: null, teams: 0 }], 'and a node hears of its own')
-  await serveBoard(ann.host, async () => keeper.newest!)
+  await serveLeaderboard(ann.host, async () => keeper.newest!)
 
   const own = ann.host.peerId
-  const told = await fetchBoard([addressOf(coordinator)], swarm.runId, own, soon())
+  const stated = await fetchLeaderboard([addressOf(coordinator)], swarm.runId, own, soon())
   assert.equal(
-    told.keys.map(({ peerId, credit }) => [peerId, credit]),
+    stated.keys.map(({ peerId, credit }) => [peerId, credit]),
     [
       [ben.host.peerId, 70],
       [own, 30],
     ],
   )
-  assert.is(told.asked?.rank, 2)
-  assert.ok(boardText(told, own).includes(`\n*    2  30  ${own}\n`), boardText(told, own))
+  assert.is(stated.asked?.rank, 2)
+  assert.ok(leaderboardText(stated, own).includes(`\n*    2  30  ${own}\n`), leaderboardText(stated, own))
 
   await server.close()
   await coordinator.host.close()
-  const passedOn = await fetchBoard([addressOf(coordinator), addressOf(ann)], swarm.runId, own, soon())
-  assert.equal(passedOn.keys, told.keys)
+  const passedOn = await fetchLeaderboard([addressOf(coordinator), addressOf(ann)], swarm.runId, own, soon())
+  assert.equal(passedOn.keys, stated.keys)
   await keeper.refresh(soon())
   assert.ok(keeper.newest, 'a coordinator that is gone takes nothing away')
 })
 
 test('a board that somebody else has signed is nobody’s', async ({ swarm }) => {
   const liar = await swarm.node(2)
-  const sealed = await sealBoard(liar.key, swarm.runId, flightBoard)
-  await serveBoard(liar.host, async () => sealed)
-  const why = await fetchBoard([addressOf(liar)], swarm.runId, null, soon()).then(
+  const sealed = await sealLeaderboard(liar.key, swarm.runId, flightLeaderboard)
+  await serveLeaderboard(liar.host, async () => sealed)
+  const why = await fetchLeaderboard([addressOf(liar)], swarm.runId, null, soon()).then(
     () => null,
     (error: { code: string }) => error.code,
   )
@@ -98,15 +98,17 @@ test('a node asks for a newer board when its own is old, once for all who ask', 
   const ann = await swarm.node(2, true, { ...clock, timeout: () => new AbortController().signal })
   let asked = 0
   const { key } = coordinator
-  await serveBoard(coordinator.host, () => sealBoard(key, swarm.runId, { ...flightBoard, issuedAtMs: ++asked }))
-  const keeper = createBoardKeeper(ann.host)
+  await serveLeaderboard(coordinator.host, () =>
+    sealLeaderboard(key, swarm.runId, { ...flightLeaderboard, issuedAtMs: ++asked }),
+  )
+  const keeper = createLeaderboardKeeper(ann.host)
   await keeper.refresh(soon())
   assert.is(keeper.newest, null, 'without a connection nobody is asked')
   await connect(ann, coordinator)
   await Promise.all([keeper.refresh(soon()), keeper.refresh(soon())])
   await keeper.refresh(soon())
   assert.is(asked, 1)
-  clock.advance(LIMITS.boardFreshMs.value)
+  clock.advance(LIMITS.leaderboardFreshMs.value)
   const first = keeper.newest
   await keeper.refresh(soon())
   assert.is(asked, 2)
@@ -117,11 +119,11 @@ test('a node tells its team until the coordinator knows the key, and a coordinat
   swarm,
 }) => {
   const ann = await swarm.node(2)
-  const { coordinator, recorder, server } = await openBoardRun(swarm, {})
+  const { coordinator, recorder, server } = await openLeaderboardRun(swarm, {})
   await connect(ann, coordinator)
   const notices: string[] = []
   const onProgress = (progress: { type: string }) => void notices.push(JSON.stringify(progress))
-  const tell = teamTeller(ann.host, { team: 'owls', onProgress, signal: soon() })
+  const tell = teamRegistration(ann.host, { team: 'owls', onProgress, signal: soon() })
   tell()
   await eventually('it was turned down', () => coordinator.refusals.some(({ code }) => code === 'not_registered'))
   const node = ann.host.peerId
@@ -131,28 +133,31 @@ test('a node tells its team until the coordinator knows the key, and a coordinat
     return recorder.state.teams.get(node) === 'owls'
   })
   await server.close()
-  const other = teamTeller(ann.host, { team: null, onProgress, signal: soon() })
+  const other = teamRegistration(ann.host, { team: null, onProgress, signal: soon() })
   other()
-  await failure(fetchBoard([addressOf(coordinator)], swarm.runId, null, soon()))
+  await failure(fetchLeaderboard([addressOf(coordinator)], swarm.runId, null, soon()))
   assert.is(recorder.state.teams.get(node), 'owls')
   assert.equal(notices, [])
 })
 
 test('the own place is shown wherever it is, and nobody’s where there is none', () => {
   const keys = [{ peerId: 'ann', team: 'owls', credit: 1200 }]
-  const board: Board = {
+  const leaderboard: Leaderboard = {
     ...{ version: 4, issuedAtMs: 0, allKeys: 900, allTeams: 1, keys, teams: [{ name: 'owls', keys: 3, credit: 1300 }] },
     asked: { rank: 700, key: { peerId: 'zoe', team: null, credit: 7 } },
   }
-  const text = boardText(board, 'zoe')
+  const text = leaderboardText(leaderboard, 'zoe')
   assert.match(text, /^version 4, 1970-01-01T00:00:00.000Z: 900 keys and 1 team with credit$/m)
   assert.match(text, /^ {5}1 {2}1,200 {2}ann {2}owls$/m)
   assert.match(text, /^ {7}and 899 keys more$/m)
   assert.match(text, /^\* {2}700 {6}7 {2}zoe$/m)
   assert.match(text, /^ {5}1 {2}1,300 {2}owls {2}\(3 keys\)$/m)
-  assert.match(boardText({ ...board, asked: null }, 'zoe'), /your key zoe is not among them/)
-  assert.not.match(boardText({ ...board, asked: null }, null), /your key/)
-  assert.match(boardText({ ...board, keys: [], allKeys: 0, asked: null }, null), /nobody has earned anything yet/)
+  assert.match(leaderboardText({ ...leaderboard, asked: null }, 'zoe'), /your key zoe is not among them/)
+  assert.not.match(leaderboardText({ ...leaderboard, asked: null }, null), /your key/)
+  assert.match(
+    leaderboardText({ ...leaderboard, keys: [], allKeys: 0, asked: null }, null),
+    /nobody has earned anything yet/,
+  )
 })
 
 test.run()

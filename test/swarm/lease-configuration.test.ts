@@ -47,7 +47,7 @@ test('a lease that is forgotten, given back or left to lapse comes back: there i
     const [lease] = (await ann.ask()).leases
     seen.add(`${lease!.leaseId} ${lease!.taskId} ${lease!.seed}`)
     if (i % 2 === 1) run.clock.nowMs += 1001
-    await run.coordinator.desk.releaseLapsed()
+    await run.coordinator.leases.releaseLapsed()
   }
   assert.is(seen.size, 1)
   await run.admitted(3)
@@ -102,13 +102,13 @@ test('a lease that is worked on is renewed, by its owner, while its group is of 
   const deadlines: (number | null)[] = []
   for (let turn = 0; turn < 8; turn++) {
     run.clock.nowMs += 500
-    await run.coordinator.desk.releaseLapsed()
+    await run.coordinator.leases.releaseLapsed()
     deadlines.push(await renewed(ann, lease!))
   }
   assert.equal(deadlines, [1500, 2000, 2500, 3000, 3500, 4000, 4000, null])
   assert.is(run.eventsOf('renewed').length, 6)
   run.clock.nowMs += 1
-  await run.coordinator.desk.releaseLapsed()
+  await run.coordinator.leases.releaseLapsed()
   assert.equal(
     run.eventsOf('released').map(({ reason }) => reason),
     ['lapsed'],
@@ -172,7 +172,7 @@ test('keys that hold leases without delivering leave half of the room to those t
   const eve = await run.admitted(4)
   assert.is((await eve.ask({ count: 8 })).leases.length, 1, 'beside them a newcomer has its first one, and no more')
   run.clock.nowMs += 1001
-  await run.coordinator.desk.releaseLapsed()
+  await run.coordinator.leases.releaseLapsed()
   const { leases, reason } = await hoarder.ask({ count: 8 })
   assert.equal([leases.length, reason], [2, 'no_work'])
   await deliver(run, ann)

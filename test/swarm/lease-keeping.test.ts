@@ -43,9 +43,9 @@ test('a lease is renewed as long as its group is not finished, and no longer', a
   const finish = Promise.withResolvers<void>()
   const slow: Engine = {
     ...engine,
-    openLanes: async (requests, ...rest) => {
+    openSlots: async (requests, ...rest) => {
       await finish.promise
-      return engine.openLanes(requests, ...rest)
+      return engine.openSlots(requests, ...rest)
     },
   }
   const clock = createMovedClock()

@@ -9,7 +9,7 @@ import { leaseFor, offer, runSuite, verdictOn } from './run-suite.js'
 const { test } = runSuite('leases')
 
 /** Both rollouts earn the same. */
-const FLAT = {
+const ZERO_VARIANCE = {
   scripts: [
     ['No.', 'No.'],
     ['No.', 'No.'],
@@ -78,14 +78,14 @@ test('leases stop where their groups could only be stale: at S + 1 batches of ac
   // Who has delivered shares the room with nobody.
   for (const node of [ann, ben]) {
     const proof = await leaseFor(node)
-    await offer(node, await node.finish(proof, FLAT))
+    await offer(node, await node.finish(proof, ZERO_VARIANCE))
     await verdictOn(run, proof.leaseId)
   }
   const { leases } = await ann.ask({ count: 2 })
   assert.is((await ben.ask({ count: 2 })).leases.length, 2)
   assert.is((await cleo.ask()).reason, 'no_work')
   // A group without variance teaches nothing, so its place is free again; that of a useful one is not.
-  await offer(ann, await ann.finish(leases[0]!, FLAT))
+  await offer(ann, await ann.finish(leases[0]!, ZERO_VARIANCE))
   await verdictOn(run, leases[0]!.leaseId)
   const more = leaseIds((await ann.ask({ count: 2, holding: [leases[1]!.leaseId] })).leases)
   assert.is(more.length, 1)
@@ -98,11 +98,11 @@ test('a lease that lapsed is released, and its place goes to another node', asyn
   const run = await open({ batchGroups: 1, maxStaleness: 0 })
   const [ann, ben] = [await run.admitted(2), await run.admitted(3)]
   const lease = await leaseFor(ann)
-  await run.coordinator.desk.releaseLapsed()
+  await run.coordinator.leases.releaseLapsed()
   assert.is((await ben.ask()).reason, 'no_work')
   run.clock.nowMs = lease.deadlineMs + 1
-  await run.coordinator.desk.releaseLapsed()
-  await run.coordinator.desk.releaseLapsed()
+  await run.coordinator.leases.releaseLapsed()
+  await run.coordinator.leases.releaseLapsed()
   assert.is((await ben.ask()).leases.length, 1)
   assert.equal(
     run.eventsOf('released').map(({ leaseId, reason }) => [leaseId, reason]),

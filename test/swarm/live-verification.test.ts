@@ -5,7 +5,7 @@ import { listProofs, openProof } from '../../coordinator/intake/proofs.js'
 import { TrainerError } from '../../coordinator/jobs/errors.js'
 import { type Lease, sha256 } from '../../proto/index.js'
 import { offerGroup, requestLeases } from '../../swarm/index.js'
-import { NO_REPAIRS } from '../support/audit-groups.js'
+import { NO_LOGIT_ERRORS } from '../support/audit-groups.js'
 import { eventually, soon } from '../support/swarm-nodes.js'
 import type { TestRun, Volunteer } from '../support/test-run.js'
 import { court, deliver, MISMATCH, ownWords, scriptsFor } from './court.js'
@@ -77,8 +77,8 @@ test('while audits do not keep up, groups of keys on probation are audited, and 
   assert.equal(auditor.audited, [fresh.lease.leaseId, proven.lease.leaseId])
   assert.equal([later.verdict.accepted, later.verdict.audit], [true, 'none'])
   const [lease] = (await ann.ask()).leases
-  const flat = await ann.finish(lease!, { scripts: [ownWords(), ownWords()] })
-  await offerGroup(ann.host, run.swarm.runId, flat.sealed, soon())
+  const zeroVariance = await ann.finish(lease!, { scripts: [ownWords(), ownWords()] })
+  await offerGroup(ann.host, run.swarm.runId, zeroVariance.sealed, soon())
   await eventually('its verdict', () => run.coordinator.recorder.state.judged.has(lease!.leaseId))
   assert.is(auditor.audited.at(-1), lease!.leaseId)
   auditor.isBehind = false
@@ -152,7 +152,7 @@ test('tokens that came before from another node have to be one’s own draws, or
   auditor.find = ({ leaseId }) => (leaseId === original.lease.leaseId ? null : MISMATCH)
   const copy = await sameTask(run, ben, original.lease.taskId, words)
   assert.equal([copy.accepted, copy.code], [false, 'duplicate'])
-  assert.ok(run.coordinator.recorder.state.nodes.get(ben.host.peerId)!.standing.isQuarantined(run.clock.nowMs))
+  assert.ok(run.coordinator.recorder.state.nodes.get(ben.host.peerId)!.reputation.isQuarantined(run.clock.nowMs))
   assert.ok(run.coordinator.recorder.state.accepted.has(original.lease.leaseId))
 })
 
@@ -171,8 +171,8 @@ test('a copy that arrives before its victim does not make the victim the copier'
     [[copy.lease.leaseId, 'duplicate']],
   )
   const { nodes } = run.coordinator.recorder.state
-  assert.ok(nodes.get(thief.host.peerId)!.standing.isQuarantined(run.clock.nowMs))
-  assert.not(nodes.get(victim.host.peerId)!.standing.isQuarantined(run.clock.nowMs))
+  assert.ok(nodes.get(thief.host.peerId)!.reputation.isQuarantined(run.clock.nowMs))
+  assert.not(nodes.get(victim.host.peerId)!.reputation.isQuarantined(run.clock.nowMs))
 })
 
 /** Delivers groups until the node's lease is about this task, and then one with these words. */
@@ -204,16 +204,16 @@ test('a flat group that is drawn has to show its body, like any other', async ({
   const run = await open({ auditor, draws: () => true })
   const ann = await run.admitted(2)
   const { leases: before } = await ann.ask()
-  const flat = await ann.finish(before[0]!, {
+  const zeroVariance = await ann.finish(before[0]!, {
     scripts: [
       ['No.', 'No.'],
       ['Never.', 'No.'],
     ],
   })
-  await offerGroup(ann.host, run.swarm.runId, flat.sealed, soon())
-  await eventually('the verdict', () => run.coordinator.recorder.state.judged.has(flat.leaseId))
-  const verdict = run.coordinator.recorder.state.judged.get(flat.leaseId)!
-  assert.equal([verdict.flat, verdict.audit, ann.pulls.length], [true, 'passed', 1])
+  await offerGroup(ann.host, run.swarm.runId, zeroVariance.sealed, soon())
+  await eventually('the verdict', () => run.coordinator.recorder.state.judged.has(zeroVariance.leaseId))
+  const verdict = run.coordinator.recorder.state.judged.get(zeroVariance.leaseId)!
+  assert.equal([verdict.zeroVariance, verdict.audit, ann.pulls.length], [true, 'passed', 1])
   const { leases } = await ann.ask()
   const lie = await ann.finish(leases[0]!, { announce: { rewards: [0, 0] } })
   await offerGroup(ann.host, run.swarm.runId, lie.sealed, soon())
@@ -306,7 +306,7 @@ test('a node that hangs up before its verdict keeps its address', async ({ open 
   await eventually('the audit', () => auditor.audited.length === 1)
   await ann.host.hangUp(run.swarm.runId)
   await eventually('it is gone', () => !run.coordinator.node.host.isConnected(ann.host.peerId))
-  gone.resolve({ accepted: true, repairs: NO_REPAIRS })
+  gone.resolve({ accepted: true, logitErrors: NO_LOGIT_ERRORS })
   await run.coordinator.intake.idle()
   assert.is(run.coordinator.recorder.state.judged.get(lease!.leaseId)!.addressBlock, 'ip4/7f0000')
 })
@@ -336,7 +336,7 @@ test('groups of strangers that wait for their verdicts leave room for those of n
   const last = await run.admitted(11)
   assert.is(await refusalOf(offerNext(last, (await last.ask()).leases[0]!)), 'overloaded')
   assert.ok((await deliver(run, ann)).verdict.accepted)
-  never.resolve({ accepted: true, repairs: NO_REPAIRS })
+  never.resolve({ accepted: true, logitErrors: NO_LOGIT_ERRORS })
 })
 
 test('when audits fail for good the run is told, and nothing is accepted instead', async ({ open }) => {

@@ -4,12 +4,12 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import {
-  createWorldCache,
-  generateWorld,
+  createSeedStateCache,
+  generateSeedState,
   HOST_LIMITS,
   type HttpHost,
   type HttpHostOptions,
-  offerWorlds,
+  offerEnvironments,
   Session,
   STATE_HASH,
   serveHttp,
@@ -18,12 +18,12 @@ import { library } from '../support/library-environment.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
 
 const test = suite('worlds over streamable HTTP')
-const worlds = createWorldCache()
+const seedStates = createSeedStateCache()
 const SEED = 3
 
 async function hosted(use: (host: HttpHost) => Promise<void>, options: Partial<HttpHostOptions> = {}): Promise<void> {
-  const open = (server: typeof library, seed = SEED) => worlds.open(server, seed)
-  const host = await serveHttp(offerWorlds([library]), open, { port: 0, ...options })
+  const open = (environment: typeof library, seed = SEED) => seedStates.open(environment, seed)
+  const host = await serveHttp(offerEnvironments([library]), open, { port: 0, ...options })
   try {
     await use(host)
   } finally {
@@ -71,7 +71,7 @@ const ping = (url: string, id: string) => post(url, { jsonrpc: '2.0', id: 2, met
 test('a call answers with the very JSON of a session in process, and with the state hash when asked', () =>
   hosted(async ({ url }) => {
     const { client } = await connect(url)
-    const twin = worlds.open(library, SEED)
+    const twin = seedStates.open(library, SEED)
     const lend = { book: 'emma', reader: 'Ada' }
     const expected = twin.call('lend_book', lend)
     const result = await call(client, 'lend_book', lend, true)
@@ -88,7 +88,7 @@ test('every client has a session of its own, in the world of the seed it asked f
     const first = await call(ada.client, 'lend_book', lend, true)
     assert.is((await call(ada.client, 'lend_book', lend)).isError, true)
     assert.equal(await call(bo.client, 'lend_book', lend, true), first)
-    const other = Session.open(generateWorld(library, 9))
+    const other = Session.open(generateSeedState(library, 9))
     other.call('lend_book', lend)
     assert.equal((await call(cleo.client, 'lend_book', lend, true))._meta, { [STATE_HASH]: other.stateHash() })
     assert.is.not(other.stateHash(), first._meta![STATE_HASH])

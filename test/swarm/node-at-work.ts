@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { createNews, type News } from '../../node/news.js'
-import type { Gate } from '../../node/pause-control.js'
+import type { PauseControl } from '../../node/pause-control.js'
 import type { LoadedPolicy } from '../../node/policy-keeper.js'
 import type { NodeProgress } from '../../node/progress.js'
 import type { PendingGroup } from '../../node/store.js'
@@ -10,7 +10,7 @@ import type { Engine } from '../../rollout/engine/index.js'
 import { type Clock, serveLeases } from '../../swarm/index.js'
 import { patience } from '../support/patience.js'
 import { flightManifest } from '../support/proto-samples.js'
-import { AMPLE, lendingTask, scriptedSource, stageOf } from '../support/scripted.js'
+import { AMPLE, lendingTask, runtimeOf, scriptedSource } from '../support/scripted.js'
 import { connect, type TestSwarm } from '../support/swarm-nodes.js'
 
 /** A node's work loop on a real host, and a coordinator that answers what a test says. */
@@ -18,15 +18,15 @@ import { connect, type TestSwarm } from '../support/swarm-nodes.js'
 const unasked = () => Promise.reject(new Error('nobody should ask for this'))
 const task = lendingTask()
 
-export const stage = stageOf()
+export const runtime = runtimeOf()
 
 /** An engine whose policy says the same in every rollout. */
 export const engineSaying = (script: readonly string[]): Engine => ({
   build: { nodeLlamaCpp: 'none', backend: 'cpu' },
   usePolicy: unasked,
-  openLanes: async (requests) => requests.map(() => scriptedSource(script, stage.tokenizer)),
+  openSlots: async (requests) => requests.map(() => scriptedSource(script, runtime.tokenizer)),
   score: unasked,
-  evidence: unasked,
+  expectedMismatch: unasked,
   close: unasked,
 })
 
@@ -43,7 +43,7 @@ export const lease: Lease = {
   seed: '5e'.repeat(32),
   deadlineMs: 1e13,
   groupSize: 2,
-  termsId: flightManifest.termsId,
+  configurationId: flightManifest.configurationId,
 }
 
 export const policyOf = (round: number): LoadedPolicy => {
@@ -53,7 +53,7 @@ export const policyOf = (round: number): LoadedPolicy => {
     round,
     closedRounds: [{ round: round - 1, secret: 'cd'.repeat(32) }],
   }
-  return { manifestId: sha256(new Uint8Array([round])), manifest, limits: AMPLE, stage }
+  return { manifestId: sha256(new Uint8Array([round])), manifest, limits: AMPLE, runtime }
 }
 
 export interface Worked {
@@ -85,12 +85,12 @@ export interface Setting {
   readonly pace?: (ms: number) => number
   /** The node's clock, in place of one that the pace hurries on. */
   readonly clock?: Clock
-  readonly gate?: Gate
+  readonly pauseControl?: PauseControl
   readonly onRest?: () => Promise<void>
   readonly stay?: boolean
   /** Whether leases are over before their groups are ready. */
   readonly lapsed?: () => boolean
-  readonly room?: (signal: AbortSignal) => Promise<void>
+  readonly capacity?: (signal: AbortSignal) => Promise<void>
   readonly trySpeed?: (rollouts: number, signal: AbortSignal) => Promise<number | null>
 }
 
@@ -176,10 +176,10 @@ export async function work(
       store: { keepRounds: async (rounds) => void worked.kept.push(rounds) },
       connection: { connected: async () => undefined, problem: null },
       onProgress: (progress) => worked.progress.push(progress),
-      ...(setting.gate ? { gate: setting.gate } : {}),
+      ...(setting.pauseControl ? { pauseControl: setting.pauseControl } : {}),
       ...(setting.onRest ? { onRest: setting.onRest } : {}),
       ...(setting.stay === undefined ? {} : { stay: setting.stay }),
-      ...(setting.room ? { room: setting.room } : {}),
+      ...(setting.capacity ? { capacity: setting.capacity } : {}),
       ...(setting.trySpeed ? { trySpeed: setting.trySpeed } : {}),
     },
     closing.signal,

@@ -5,18 +5,18 @@ import { WebSocket } from 'ws'
 import { PAPER } from '../../rollout/reward/index.js'
 import { createEpisodes, type EpisodesOptions } from '../../servers/episodes/episodes.js'
 import { openEpisode } from '../../servers/episodes/index.js'
-import { ENVIRONMENT_LIMITS } from '../../servers/episodes/limits.js'
+import { EPISODE_SERVER_LIMITS } from '../../servers/episodes/limits.js'
 import { REPLY_TOOL } from '../../servers/episodes/reply-tool.js'
 import { serveEpisodes } from '../../servers/episodes/serve.js'
-import { stage, talkative, tasks, teacherActions } from '../support/episodes.js'
+import { referenceActions, runtime, talkative, tasks } from '../support/episodes.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
 
 const test = suite("episodes over OpenEnv's wire")
 
 const { task } = talkative
-const actions = teacherActions(talkative)
+const actions = referenceActions(talkative)
 const responses = talkative.exchanges.flatMap(({ calls }) => calls.map(({ response }) => response))
-const episode = await openEpisode(task, { stage, reward: PAPER, actions })
+const episode = await openEpisode(task, { runtime, reward: PAPER, actions })
 const earned = episode.score()
 
 interface Served {
@@ -24,7 +24,7 @@ interface Served {
   readonly open: () => number
 }
 async function served(use: (server: Served) => Promise<void>, options: EpisodesOptions = {}): Promise<void> {
-  const episodes = createEpisodes(stage, options)
+  const episodes = createEpisodes(runtime, options)
   const defaults = { reward: PAPER, signal: 'final', split: 'train' } as const
   const listening = await serveEpisodes({ tasks, episodes, defaults }, { host: '127.0.0.1', port: 0 })
   try {
@@ -99,12 +99,12 @@ test('a connection is an environment: the exchanges of its clients, word for wor
 
     const results: string[] = []
     for (const [i, action] of actions.entries()) {
-      const told = await ask(asCall(action))
+      const stated = await ask(asCall(action))
       const last = i === actions.length - 1
-      const { result } = told.data.observation
+      const { result } = stated.data.observation
       const tool = action.type === 'call' ? action.name : REPLY_TOOL.name
       const metadata = last ? JSON.parse(JSON.stringify(earned)) : {}
-      assert.equal(told, {
+      assert.equal(stated, {
         type: 'observation',
         data: {
           observation: { tool_name: tool, result, error: null, metadata },
@@ -181,7 +181,7 @@ test('who sends too much, or does not wait for answers, is put off', () =>
   served(async ({ origin }) => {
     const large = await connect(origin)
     large.socket.on('error', () => undefined)
-    large.socket.send(' '.repeat(ENVIRONMENT_LIMITS.requestBytes + 1))
+    large.socket.send(' '.repeat(EPISODE_SERVER_LIMITS.requestBytes + 1))
     const [tooBig] = await once(large.socket, 'close', { signal: patience() })
     assert.is(tooBig, 1009)
     const hasty = await connect(origin)

@@ -6,7 +6,7 @@ import { type OrderAsk, orderAnswer } from '../../coordinator/service/order-serv
 import { forTerminal } from '../../node/progress.js'
 import { topicsOf } from '../../proto/index.js'
 import { createBlobStore, createSnapshotExchange, openAddressNotices, type SealedNotice } from '../../swarm/index.js'
-import { createSpoolTrainer, type SpoolTrainer } from '../chaos/spool-trainer.js'
+import { createJobTrainer, type JobTrainer } from '../chaos/job-trainer.js'
 import { connect, eventually, patientClock, soon } from '../support/swarm-nodes.js'
 import { TASKS, type TestRun, type Volunteer } from '../support/test-run.js'
 import { leaseFor, offer, runSuite, verdictOn } from './run-suite.js'
@@ -17,16 +17,16 @@ const pause: OrderAsk = { order: 'pause', reason: ' disk \u001b[2Jis full ' }
 const resume: OrderAsk = { order: 'resume', reason: null }
 
 /** Sets a run to work, which its end stops: it trains, by a trainer whose adapters are noise, and looks after itself. */
-function work({ coordinator }: TestRun, trainer: SpoolTrainer): void {
+function work({ coordinator }: TestRun, trainer: JobTrainer): void {
   coordinator.run(trainer).catch((why: unknown) => {
     // Whatever else it was, a test waits in vain for what follows.
     if (!String(why).includes('the coordinator is closing')) process.stderr.write(`the run ended: ${String(why)}\n`)
   })
 }
 
-async function trainerOf(run: TestRun): Promise<SpoolTrainer> {
-  const trainer = createSpoolTrainer({
-    ...{ spool: join(run.folder, 'spool'), clock: patientClock, stepMs: 0, adapterBytes: 512 },
+async function trainerOf(run: TestRun): Promise<JobTrainer> {
+  const trainer = createJobTrainer({
+    ...{ jobs: join(run.folder, 'jobs'), clock: patientClock, stepMs: 0, adapterBytes: 512 },
     ...{ driftsAt: null, canaries: [] },
   })
   await trainer.start(never)
@@ -145,7 +145,7 @@ test('a banned key gets no lease, what it delivers is refused by that name, and 
   const key = ann.host.peerId
   const { said } = await run.coordinator.order({ order: 'ban', key: key.slice(-10), reason: 'two keys, one person' })
   assert.match(said.join(), /1 accepted groups of it/)
-  await run.coordinator.desk.takeBack()
+  await run.coordinator.leases.takeBack()
   assert.is(run.coordinator.recorder.state.openLeases.size, 0)
   await restart(run, ann, ben)
   const { reason, detail } = await ann.ask()
@@ -155,7 +155,7 @@ test('a banned key gets no lease, what it delivers is refused by that name, and 
   assert.equal([verdict.code, verdict.detail, verdict.credit], ['banned', 'two keys, one person', 0])
   const { state } = run.coordinator.recorder
   const record = state.nodes.get(key)!
-  assert.equal([record.abandoned, record.standing.doubt, state.trainableCount(4)], [0, 0, 0])
+  assert.equal([record.abandoned, record.reputation.doubt, state.trainableCount(4)], [0, 0, 0])
   assert.is((await ben.ask()).leases.length, 1, 'others work on')
   await run.coordinator.order({ order: 'unban', key, reason: null })
   assert.is(state.trainableCount(4), 1)
@@ -237,8 +237,14 @@ const MISTAKES: readonly (readonly [OrderAsk, RegExp])[] = [
   [{ order: 'ban', key: 'nobody', reason: null }, /no key of this run is "nobody"/],
   [{ order: 'ban', key: '1', reason: null }, /keys of this run end|no key of this run/],
   [{ order: 'drop-task', task: 'no-such-task', reason: null }, /no task "no-such-task".*number, 0 to 2/],
-  [{ order: 'rest-world', world: 'casino', reason: null }, /world "casino" is not in this run: its worlds are library/],
-  [{ order: 'rest-world', world: 'library', reason: null }, /no task would be left.*pause the run instead/],
+  [
+    { order: 'disable-environment', environment: 'casino', reason: null },
+    /world "casino" is not in this run: its worlds are library/,
+  ],
+  [
+    { order: 'disable-environment', environment: 'library', reason: null },
+    /no task would be left.*pause the run instead/,
+  ],
   [{ order: 'rollback', version: 9, reason: null }, /no version 9 that is served: the newest is 1/],
   [
     { order: 'rollback', version: 1, reason: null },

@@ -202,12 +202,12 @@ test('a later verdict on the same group is told with the one it replaces, and bo
     const page = { peerId: peer, fromCursor: cursor, verdicts: ledger.slice(cursor), totalCredit: 0, issuedAtMs: 0 }
     return { digest: await sealVerdictDigest(run.coordinator.node.key, run.swarm.runId, page), more: false }
   })
-  const told: (readonly [Verdict, Verdict | null])[] = []
+  const stated: (readonly [Verdict, Verdict | null])[] = []
   const outbox = await openOutbox({
     host: ann.host,
     coordinator: ann.host.runId,
     store: ann.store,
-    onVerdict: (verdict, earlier) => told.push([verdict, earlier]),
+    onVerdict: (verdict, earlier) => stated.push([verdict, earlier]),
     onDropped: () => undefined,
   })
   opened.push(() => outbox.close())
@@ -218,10 +218,10 @@ test('a later verdict on the same group is told with the one it replaces, and bo
     sealed: new Uint8Array(3),
     body: new Uint8Array(3),
   })
-  await eventually('the first verdict', () => told.length === 1)
+  await eventually('the first verdict', () => stated.length === 1)
   ledger.push(given('sampler_mismatch', 2))
-  await eventually('the second', () => told.length === 2)
-  assert.equal(told, [
+  await eventually('the second', () => stated.length === 2)
+  assert.equal(stated, [
     [ledger[0]!, null],
     [ledger[1]!, ledger[0]!],
   ])

@@ -5,10 +5,10 @@ import * as assert from 'uvu/assert'
 import { NodeError } from '../../node/errors.js'
 import { createPolicyKeeper, type PolicyKeeper } from '../../node/policy-keeper.js'
 import { type Canary, type PolicyManifest, policyIdOf, sealManifest, sha256 } from '../../proto/index.js'
-import { type Engine, EngineError, type EngineLanes, type LaneRequest } from '../../rollout/engine/index.js'
+import { type Engine, EngineError, type EngineSlots, type SlotRequest } from '../../rollout/engine/index.js'
 import { type BlobStore, createBlobStore, createSnapshotExchange } from '../../swarm/index.js'
 import { library } from '../support/library-environment.js'
-import { stageOf } from '../support/scripted.js'
+import { runtimeOf } from '../support/scripted.js'
 import { soon } from '../support/swarm-nodes.js'
 import { createTestRun, type TestRun } from '../support/test-run.js'
 
@@ -18,7 +18,7 @@ test.after.each(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-const tokenizer = stageOf().tokenizer
+const tokenizer = runtimeOf().tokenizer
 const tokenOf = (seed: number): number => createHash('sha256').update(`${seed}`).digest()[0]!
 
 /** An engine that gives every token the log-probability -1, and draws from a seed always the same token. */
@@ -38,14 +38,14 @@ function loggingEngine(): LoggingEngine {
       done.push('score')
       return tokens.slice(from).map(() => -1)
     },
-    async openLanes(requests: readonly LaneRequest[]) {
+    async openSlots(requests: readonly SlotRequest[]) {
       done.push(`lanes ${requests.length}`)
       return requests.map(({ seeds }) => ({
         next: async () => ({ tokens: [tokenOf(seeds[0]!)], logprobs: [-1], stop: 'length' as const }),
         close: async () => undefined,
       }))
     },
-    evidence: unasked,
+    expectedMismatch: unasked,
     close: unasked,
   }
 }
@@ -63,7 +63,7 @@ async function open({ mirrors = false }: { readonly mirrors?: boolean } = {}): P
   blobs: BlobStore
   keeper: PolicyKeeper
   /** What room was asked for. */
-  rooms: Required<EngineLanes>[]
+  rooms: Required<EngineSlots>[]
 }> {
   const run = await createTestRun()
   closing.push(() => run.close())
@@ -72,10 +72,10 @@ async function open({ mirrors = false }: { readonly mirrors?: boolean } = {}): P
   const snapshots = await createSnapshotExchange(host, { store: blobs })
   closing.push(() => snapshots.close())
   const engine = loggingEngine()
-  const rooms: Required<EngineLanes>[] = []
+  const rooms: Required<EngineSlots>[] = []
   const keeper = createPolicyKeeper({
     engine,
-    makeRoomFor: async (lanes) => void rooms.push(lanes),
+    makeRoomFor: async (slots) => void rooms.push(slots),
     tokenizer,
     baseSha256: sha256(new Uint8Array([1])),
     catalogue: new Map([['library', library]]),
@@ -121,7 +121,7 @@ test('a run in a world that the node does not have is refused, and it is said wh
   await offer(run, { taskSpec: { servers: 'library,bakery' } })
   assert.match(
     await codeOf(keeper.update(soon())),
-    /^incompatible: .* not have \(bakery\): get their folders .* --worlds/,
+    /^incompatible: .* not have \(bakery\): get their folders .* --environments/,
   )
   assert.equal(engine.done, [])
 })
@@ -217,7 +217,7 @@ test('a run in a dialect, for a reward or with caches that the node does not hav
     await offer(run, { policy: changed, policyId: policyIdOf(changed) })
     return codeOf(keeper.update(soon()))
   }
-  assert.match(await other({ dialect: 'morse' }), /^incompatible: .*morse; known are hermes/)
+  assert.match(await other({ toolCallFormat: 'morse' }), /^incompatible: .*morse; known are hermes/)
   assert.match(await other({ cacheType: 'q1_0' }), /^incompatible: .* caches in q1_0, .* knows f16 and q8_0/)
   assert.match(await other({ reward: 'applause' }), /^incompatible: .*applause; known are paper, outcome/)
   assert.equal(engine.done, [])
@@ -227,13 +227,13 @@ test('groups are played for the reward that the policy names, on one stage as lo
   const { run, keeper } = await open()
   const { policy } = run.coordinator.snapshots.newest()!.manifest
   const first = await keeper.update(soon())
-  assert.is(first.stage.reward.name, 'paper')
+  assert.is(first.runtime.reward.name, 'paper')
   await offer(run, {})
-  assert.is((await keeper.update(soon())).stage, first.stage)
+  assert.is((await keeper.update(soon())).runtime, first.runtime)
   const aware = { ...policy, reward: 'outcome' }
   await offer(run, { policy: aware, policyId: policyIdOf(aware), canary: [canary] })
   const second = await keeper.update(soon())
-  assert.is(second.stage.reward.name, 'outcome')
+  assert.is(second.runtime.reward.name, 'outcome')
   assert.is.not(second.manifest.policyId, first.manifest.policyId)
 })
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { createGate, type Duty } from '../../node/pause-control.js'
+import { createPauseControl, type Duty } from '../../node/pause-control.js'
 import type { Engine } from '../../rollout/engine/index.js'
 import { createTestSwarm, eventually, type TestSwarm } from '../support/swarm-nodes.js'
 import { engine, lease, policyOf, type Setting, type Worked, work } from './node-at-work.js'
@@ -26,13 +26,13 @@ function heldEngine(): { readonly held: Engine; readonly begun: () => number; re
   let begun = 0
   const held: Engine = {
     ...engine,
-    async openLanes(requests, signal) {
+    async openSlots(requests, signal) {
       begun += 1
       await new Promise<void>((resolve, reject) => {
         void released.promise.then(resolve)
         signal.addEventListener('abort', () => reject(signal.reason), { once: true })
       })
-      return engine.openLanes(requests, signal)
+      return engine.openSlots(requests, signal)
     },
   }
   return { held, begun: () => begun, release: () => released.resolve() }
@@ -43,10 +43,10 @@ const working = (setting: Setting): Promise<Worked> =>
 const types = ({ progress }: Worked): string[] => progress.map(({ type }) => type)
 
 test('a node that rests asks for no lease, gives the engine’s memory back once, and works again when it may', async () => {
-  const gate = createGate()
+  const gate = createPauseControl()
   gate.turn(LATER)
   let unloads = 0
-  const worked = await working({ gate, onRest: async () => void unloads++ })
+  const worked = await working({ pauseControl: gate, onRest: async () => void unloads++ })
   try {
     await eventually('the rest', () => unloads === 1)
     assert.equal(worked.progress, [{ type: 'rest', why: 'at night', untilMs: 5000 }])
@@ -61,9 +61,9 @@ test('a node that rests asks for no lease, gives the engine’s memory back once
 })
 
 test('the group in hand is finished before a rest, and no other is begun', async () => {
-  const gate = createGate()
+  const gate = createPauseControl()
   const { held, begun, release } = heldEngine()
-  const worked = await working({ gate, engine: held })
+  const worked = await working({ pauseControl: gate, engine: held })
   try {
     await eventually('a group in hand', () => begun() === 1)
     gate.turn(LATER)
@@ -77,9 +77,9 @@ test('the group in hand is finished before a rest, and no other is begun', async
 })
 
 test('the group in hand is given back when somebody needs the machine, and its lease is worked on later', async () => {
-  const gate = createGate()
+  const gate = createPauseControl()
   const { held, begun, release } = heldEngine()
-  const worked = await working({ gate, engine: held })
+  const worked = await working({ pauseControl: gate, engine: held })
   try {
     await eventually('a group in hand', () => begun() === 1)
     gate.turn(LATER)
@@ -96,10 +96,10 @@ test('the group in hand is given back when somebody needs the machine, and its l
 })
 
 test('a lease that comes when the node is to rest already is given back', async () => {
-  const gate = createGate()
+  const gate = createPauseControl()
   // Turned by the news that the coordinator has been asked.
   const worked = await work(swarm, [again], {
-    gate,
+    pauseControl: gate,
     update: async () => policy,
     engine: {
       ...engine,
@@ -119,10 +119,10 @@ test('a lease that comes when the node is to rest already is given back', async 
 })
 
 test('a node that is to finish delivers the group in hand, waits for its verdict, and ends', async () => {
-  const gate = createGate()
+  const gate = createPauseControl()
   const waiting = ['aa'.repeat(16)]
   const { held, begun, release } = heldEngine()
-  const worked = await working({ gate, engine: held, waiting })
+  const worked = await working({ pauseControl: gate, engine: held, waiting })
   await eventually('a group in hand', () => begun() === 1)
   gate.turn({ kind: 'finish' })
   release()
@@ -134,18 +134,18 @@ test('a node that is to finish delivers the group in hand, waits for its verdict
 })
 
 test('a node that is to finish waits two minutes for verdicts at most', async () => {
-  const gate = createGate()
+  const gate = createPauseControl()
   gate.turn({ kind: 'finish' })
-  const worked = await working({ gate, waiting: ['aa'.repeat(16)], pace: () => 0 })
+  const worked = await working({ pauseControl: gate, waiting: ['aa'.repeat(16)], pace: () => 0 })
   assert.is(await worked.ended, 'finished')
   assert.is(worked.order.length, 120)
   assert.is(types(worked).filter((type) => type === 'finishing').length, 1, 'told once')
 })
 
 test('a node that waits for work rests and finishes as well', async () => {
-  const gate = createGate()
+  const gate = createPauseControl()
   const none = { manifestId: policy.manifestId, reason: 'no_work', retryAfterMs: 60_000 } as const
-  const worked = await work(swarm, [none], { gate, update: async () => policy })
+  const worked = await work(swarm, [none], { pauseControl: gate, update: async () => policy })
   await eventually('no work', () => types(worked).includes('idle'))
   gate.turn(LATER)
   await eventually('the rest', () => types(worked).includes('rest'))

@@ -84,7 +84,7 @@ test('a later program whose log this one can read changes nothing', async () => 
   const dataDir = await logOf([agreed(), { ...LATER, needs: here } as RunEvent, published(0)])
   const read: string[] = []
   for await (const { type } of readEvents(dataDir, soon())) read.push(type)
-  assert.equal(read, ['terms', 'written-by', 'published'])
+  assert.equal(read, ['configured', 'written-by', 'published'])
 })
 
 test('an event that no program announced is damage, and so is an announcement in a broken chain', async () => {

@@ -8,7 +8,7 @@ import { type Clock, channelsOf, createBlobStore, requestLeases, systemClock } f
 import { library } from '../support/library-environment.js'
 import { eventually, soon } from '../support/swarm-nodes.js'
 import type { TestRun } from '../support/test-run.js'
-import { engineSaying, stage } from './node-at-work.js'
+import { engineSaying, runtime } from './node-at-work.js'
 import { runSuite } from './run-suite.js'
 
 const { test, opened } = runSuite('waking')
@@ -26,7 +26,7 @@ const unlessWoken: Clock = {
 async function volunteerOf(run: TestRun): Promise<NodeProgress[]> {
   const { host, key } = await run.swarm.node(9, false, unlessWoken)
   const folder = await run.swarm.folder()
-  const heard: NodeProgress[] = []
+  const understood: NodeProgress[] = []
   const store = await openNodeStore(`${folder}/store`, run.swarm.runId)
   const blobs = await createBlobStore(`${folder}/blobs`)
   const coordinator = { addresses: run.coordinator.node.host.addresses(), peerId: run.swarm.runId }
@@ -38,18 +38,18 @@ async function volunteerOf(run: TestRun): Promise<NodeProgress[]> {
     store,
     blobs,
     engine: { ...engineSaying(['No.', 'No.']), usePolicy: async () => undefined },
-    tokenizer: stage.tokenizer,
+    tokenizer: runtime.tokenizer,
     baseSha256: sha256(new Uint8Array([1])),
     makeRoomFor: async () => undefined,
     catalogue: new Map([[library.name, library]]),
-    onProgress: (progress) => heard.push(progress),
+    onProgress: (progress) => understood.push(progress),
   })
   opened.push(async () => {
     await volunteer.close()
     await membership.close()
     await store.close()
   })
-  return heard
+  return understood
 }
 
 test('whoever waits for work is woken by a further round, by a version, and by room for leases', async ({ open }) => {
@@ -65,8 +65,8 @@ test('whoever waits for work is woken by a further round, by a version, and by r
   const ann = await run.admitted(2)
   const { leases } = await ann.ask()
   assert.is(leases.length, 1, 'all the room there is')
-  const heard = await volunteerOf(run)
-  const pauses = (): string[] => heard.flatMap((news) => (news.type === 'idle' ? [news.reason] : []))
+  const understood = await volunteerOf(run)
+  const pauses = (): string[] => understood.flatMap((news) => (news.type === 'idle' ? [news.reason] : []))
   await eventually('it is registered', () => pauses().includes('not_registered'))
   const { policy, verdicts } = channelsOf(run.swarm.runId)
   for (const channel of [policy, verdicts])
@@ -77,14 +77,14 @@ test('whoever waits for work is woken by a further round, by a version, and by r
   await coordinator.publish()
   await eventually('it asked under the next version', () => pauses().length > asked)
   assert.equal(
-    heard.flatMap((news) => (news.type === 'policy' ? [news.version] : [])),
+    understood.flatMap((news) => (news.type === 'policy' ? [news.version] : [])),
     [0, 1],
   )
-  assert.is(heard.filter(({ type }) => type === 'group').length, 0)
+  assert.is(understood.filter(({ type }) => type === 'group').length, 0)
   const returned = { kind: 'return', leaseIds: [leases[0]!.leaseId], reason: 'shutdown' } as const
   await requestLeases(ann.host, run.swarm.runId, returned, soon())
-  await eventually('a group', () => heard.some(({ type }) => type === 'group'))
-  await eventually('its verdict', () => heard.some(({ type }) => type === 'verdict'))
+  await eventually('a group', () => understood.some(({ type }) => type === 'group'))
+  await eventually('its verdict', () => understood.some(({ type }) => type === 'verdict'))
 })
 
 test.run()

@@ -8,7 +8,7 @@ import { createMovedClock } from '../support/moved-clock.js'
 import { flightManifest } from '../support/proto-samples.js'
 import { lendingTask, writeCall } from '../support/scripted.js'
 import { createTestSwarm, eventually, soon, type TestSwarm } from '../support/swarm-nodes.js'
-import { engine, engineSaying, lease, policyOf, type Setting, stage, type Worked, work } from './node-at-work.js'
+import { engine, engineSaying, lease, policyOf, runtime, type Setting, type Worked, work } from './node-at-work.js'
 
 const test = suite('the work loop')
 
@@ -52,8 +52,8 @@ test('a finished group is kept with all that is needed to judge it at home', asy
     assert.is(origin!.roundSecretHash, flightManifest.roundSecretHash)
     const group = { origin: origin!, body, bodySha256 }
     const parts = {
-      theatre: stage,
-      engine: { ...engine, evidence: async () => [] },
+      replayContext: runtime,
+      engine: { ...engine, audit: async () => [] },
       calibration: null,
       closedRounds: [],
     }
@@ -79,17 +79,17 @@ test('a lease that is for another number of rollouts than the run says, or one t
 })
 
 test('a task that cannot be scored stops the node with its reason', async () => {
-  const twice = lendingTask({ toolset: [...task.toolset, { server: 'library', tool: 'lend_book' }] })
+  const twice = lendingTask({ toolset: [...task.toolset, { environment: 'library', tool: 'lend_book' }] })
   const hostile = { ...lease, taskId: twice.id, task: new TextEncoder().encode(JSON.stringify(twice)) }
   assert.match(await badLease([hostile]), /^bad_lease: task [0-9a-f]+: duplicate_tool/)
 })
 
 test('a world that breaks stops the node with the world, the call and what went wrong', async () => {
-  const risky = lendingTask({ toolset: [...task.toolset, { server: 'library', tool: 'burn_down' }] })
+  const risky = lendingTask({ toolset: [...task.toolset, { environment: 'library', tool: 'burn_down' }] })
   const fire = { ...lease, taskId: risky.id, task: new TextEncoder().encode(JSON.stringify(risky)) }
   const setting = { engine: engineSaying([writeCall('burn_down', { how: 'throwing' })]) }
   const why = await badLease([fire], setting)
-  assert.match(why, /^broken_world: task [0-9a-f]+: library: .*burn_down .*no water.*report this/)
+  assert.match(why, /^broken_environment: task [0-9a-f]+: library: .*burn_down .*no water.*report this/)
 })
 
 test('a coordinator that names a manifest which it does not serve is asked with pauses', async () => {
@@ -125,7 +125,7 @@ test('a node without work takes up a version as soon as it is announced, and ask
         version,
         policyId,
         expiresAtMs: 1e13,
-        room: 0,
+        capacity: 0,
         waiting: 3,
         providers: [],
       },
@@ -183,12 +183,12 @@ function heldEngine() {
   const held: (() => void)[] = []
   const slow: Engine = {
     ...engine,
-    openLanes: async (requests, signal) => {
+    openSlots: async (requests, signal) => {
       await new Promise<void>((resolve, reject) => {
         held.push(resolve)
         signal.addEventListener('abort', () => reject(signal.reason))
       })
-      return engine.openLanes(requests, signal)
+      return engine.openSlots(requests, signal)
     },
   }
   return { slow, held }
@@ -199,7 +199,7 @@ test('once it knows how long a group takes, a node with lanes to spare begins th
   const policy = policyOf(1)
   const answers = [1, 2, 3].map((number) => ({ leases: [leaseOf(number)], manifestId: policy.manifestId }))
   const worked = await hurried([...answers, { manifestId: policy.manifestId, reason: 'too_many_leases' }], {
-    ...{ engine: slow, update: async () => policy, room: async () => undefined },
+    ...{ engine: slow, update: async () => policy, capacity: async () => undefined },
   })
   try {
     await eventually('the first', () => held.length === 1)
@@ -219,10 +219,10 @@ test('once it knows how long a group takes, a node with lanes to spare begins th
       worked.groups.map(({ leaseId }) => leaseId),
       [1, 3, 2].map((number) => leaseOf(number).leaseId),
     )
-    const inHand = worked.progress.flatMap((news) =>
-      news.type === 'leased' || news.type === 'group' ? [news.inHand] : [],
+    const inProgress = worked.progress.flatMap((news) =>
+      news.type === 'leased' || news.type === 'group' ? [news.inProgress] : [],
     )
-    assert.equal(inHand, [1, 0, 1, 2, 1, 0])
+    assert.equal(inProgress, [1, 0, 1, 2, 1, 0])
     await eventually('it is idle', () => worked.progress.some(({ type }) => type === 'idle'))
     assert.equal(worked.returned, [])
   } finally {
@@ -238,7 +238,7 @@ test('what fails beside another group ends the work when that one is finished', 
   const answers = [leaseOf(1), leaseOf(2), wrong].map((one) => ({ leases: [one], manifestId: policy.manifestId }))
   // While it gives the wrong one back it may ask once more.
   const worked = await hurried([...answers, { manifestId: policy.manifestId }], {
-    ...{ engine: slow, update: async () => policy, room: async () => undefined },
+    ...{ engine: slow, update: async () => policy, capacity: async () => undefined },
   })
   await eventually('the first', () => held.length === 1)
   held[0]!()
@@ -287,8 +287,8 @@ test('a machine that its coordinator finds too slow measures itself once more, a
       [3, 1_000_000],
     )
     assert.equal(tried, [2, 2], 'rollouts of a group')
-    const told = worked.progress.flatMap((news) => (news.type === 'rest' ? [news.why] : []))
-    assert.equal(told, [`this machine is too slow for the run: ${words}`])
+    const stated = worked.progress.flatMap((news) => (news.type === 'rest' ? [news.why] : []))
+    assert.equal(stated, [`this machine is too slow for the run: ${words}`])
     assert.is(worked.order.at(-1), 6 * 3_600_000)
   } finally {
     await worked.stop()

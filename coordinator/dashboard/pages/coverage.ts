@@ -1,23 +1,30 @@
 import { html } from 'hono/html'
 import type { RunOrders } from '../../ledger/orders.js'
-import type { TaskCoverage, WorldCoverage } from '../../report/coverage-report.js'
+import type { EnvironmentCoverage, TaskCoverage } from '../../report/coverage-report.js'
 import { DASHBOARD_LIMITS } from '../limits.js'
 import { badge, decimal, empty, live, type Markup, percent, table, thousands } from '../page.js'
 
 /** @param tasksInAll  of the data set's training split */
 export function coverage(
-  worlds: readonly WorldCoverage[],
+  environments: readonly EnvironmentCoverage[],
   tasks: readonly TaskCoverage[],
   tasksInAll: number,
-  { restedWorlds, droppedTasks }: Pick<RunOrders, 'restedWorlds' | 'droppedTasks'>,
+  { disabledEnvironments, droppedTasks }: Pick<RunOrders, 'disabledEnvironments' | 'droppedTasks'>,
 ): Markup {
   if (tasks.length === 0) return live('coverage', empty('No task has been given to anybody yet.'))
-  const counts = ['leases', 'accepted', 'flat', 'refused', 'reward', 'solved']
+  const counts = ['leases', 'accepted', 'zero variance', 'refused', 'reward', 'solved']
   const numeric = (name: string) => ({ name, numeric: true })
-  const cells = ({ leases, accepted, flat, refused, reward, solved }: Omit<TaskCoverage, 'taskIndex'>): unknown[] => [
+  const cells = ({
+    leases,
+    accepted,
+    zeroVariance,
+    refused,
+    reward,
+    solved,
+  }: Omit<TaskCoverage, 'taskIndex'>): unknown[] => [
     thousands(leases),
     thousands(accepted),
-    thousands(flat),
+    thousands(zeroVariance),
     thousands(refused),
     decimal(reward),
     percent(solved),
@@ -28,12 +35,12 @@ export function coverage(
     html`<p>${thousands(tasks.length)} of ${thousands(tasksInAll)} tasks were given at least once.</p>
 <section><h2>By world</h2>${table(
       'Worlds; a task with several counts for each',
-      [{ name: 'world' }, numeric('tasks'), numeric('covered'), ...counts.map(numeric)],
-      worlds.map((world) => [
-        marked(world.world, restedWorlds.has(world.world) && 'at rest'),
-        thousands(world.tasks),
-        thousands(world.tasksCovered),
-        ...cells(world),
+      [{ name: 'environment' }, numeric('tasks'), numeric('covered'), ...counts.map(numeric)],
+      environments.map((environment) => [
+        marked(environment.environment, disabledEnvironments.has(environment.environment) && 'at rest'),
+        thousands(environment.tasks),
+        thousands(environment.tasksCovered),
+        ...cells(environment),
       ]),
     )}</section>
 <section><h2>By task</h2>${table(

@@ -20,7 +20,7 @@ function verdictBadge(group: GroupReport): Markup {
   if (!verdict) return badge('dull', group.released === null ? 'at work' : `given up: ${group.released}`)
   const code = refusalOf(group)
   if (code !== null) return badge('bad', verdict.code === null ? `taken back: ${code}` : code)
-  return verdict.flat ? badge('dull', 'accepted, flat') : badge('good', 'accepted')
+  return verdict.zeroVariance ? badge('dull', 'accepted, flat') : badge('good', 'accepted')
 }
 
 const isWanted = (group: GroupReport, { node, verdict }: GroupFilter): boolean =>
@@ -93,7 +93,7 @@ ${figure('Verdict', verdictBadge(report), verdict ? html`${moment(verdict.atMs)}
 ${figure('Version', lease.version, `round ${lease.round}, ${lease.backend}`)}
 ${figure('Volunteer', keyLink(lease.node), verdict ? `credit ${decimal(verdict.credit, 1)}` : '')}
 ${figure('Solved', verdict ? `${verdict.solved} of ${verdict.rewards.length}` : '–', verdict ? `${verdict.calls} calls, ${verdict.sampledTokens} tokens` : '')}
-${figure('Audit', verdict?.audit ?? '–', repairsOf(report))}
+${figure('Audit', verdict?.audit ?? '–', logitErrorsOf(report))}
 ${figure('Training', batches.at(-1)?.outcome ?? unusedFor ?? '–', batches.map(({ step }) => `step ${step}`).join(', '))}
 </dl>
 ${verdict?.detail ? html`<p class="note">${verdict.detail}</p>` : ''}
@@ -104,15 +104,15 @@ ${task ? taskOf(task, lease.taskIndex) : ''}
 <section><h2>Rollouts</h2>${'missing' in rollouts ? empty(rollouts.missing) : rolloutOf(lease.leaseId, rollouts)}</section>`
 }
 
-function repairsOf({ verdict, audits }: GroupReport): string {
-  const repairs = audits.findLast((audit) => audit.repairs !== null)?.repairs ?? verdict?.repairs
-  if (!repairs) return ''
-  return `${repairs.repair.toFixed(2)} nats of repairs on ${repairs.tokens} tokens; honest work needs ${repairs.expected.toFixed(2)}`
+function logitErrorsOf({ verdict, audits }: GroupReport): string {
+  const logitErrors = audits.findLast((audit) => audit.logitErrors !== null)?.logitErrors ?? verdict?.logitErrors
+  if (!logitErrors) return ''
+  return `${logitErrors.logitError.toFixed(2)} nats of repairs on ${logitErrors.tokens} tokens; honest work needs ${logitErrors.expected.toFixed(2)}`
 }
 
 function taskOf(task: Task, index: number): Markup {
   return html`<section><h2>Task ${index}</h2>
-<p>${task.kind}; worlds: ${task.worlds.map(({ server }) => server).join(', ')}; ${task.toolset.length} tools on offer</p>
+<p>${task.kind}; worlds: ${task.environments.map(({ environment }) => environment).join(', ')}; ${task.toolset.length} tools on offer</p>
 <ol class="turns">${task.turns.map((turn) => html`<li>${turn}</li>`)}</ol>
 <details id="truth"><summary>Calls that answer it</summary>${
     task.groundTruth.length === 0

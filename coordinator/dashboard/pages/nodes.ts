@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
-import type { BoardTeam } from '../../../proto/index.js'
+import type { LeaderboardTeam } from '../../../proto/index.js'
 import type { NodeVerdict } from '../../ledger/run-state.js'
-import type { NodeReport, NodeStanding } from '../../report/node-report.js'
+import type { NodeReport, NodeReputation } from '../../report/node-report.js'
 import { countsOf, timeOf } from '../../report/words.js'
 import { DASHBOARD_LIMITS } from '../limits.js'
 import {
@@ -30,16 +30,16 @@ const TONES = {
   banned: 'bad',
 } as const
 
-const standingBadge = (standing: NodeStanding): Markup =>
+const reputationBadge = (reputation: NodeReputation): Markup =>
   badge(
-    TONES[standing.kind],
-    standing.kind === 'quarantined' ? `quarantined until ${timeOf(standing.untilMs)}` : standing.kind,
+    TONES[reputation.kind],
+    reputation.kind === 'quarantined' ? `quarantined until ${timeOf(reputation.untilMs)}` : reputation.kind,
   )
 
 const NUMERIC = new Set(['credit', 'tokens/s', 'accepted', 'refused', 'open', 'abandoned', 'audits'])
 
 /** Everybody who works for the run, and their teams, most credit first. */
-export function nodes(reports: readonly NodeReport[], teams: readonly BoardTeam[], nowMs: number): Markup {
+export function nodes(reports: readonly NodeReport[], teams: readonly LeaderboardTeam[], nowMs: number): Markup {
   if (reports.length === 0)
     return live(
       'nodes',
@@ -49,7 +49,7 @@ export function nodes(reports: readonly NodeReport[], teams: readonly BoardTeam[
     'key',
     'credit',
     'team',
-    'standing',
+    'reputation',
     'backend',
     'tokens/s',
     'accepted',
@@ -71,7 +71,7 @@ export function nodes(reports: readonly NodeReport[], teams: readonly BoardTeam[
           keyLink(node.node),
           thousands(Math.round(node.credit)),
           node.team ?? '–',
-          standingBadge(node.standing),
+          reputationBadge(node.reputation),
           node.backend ?? '–',
           decimal(node.tokensPerSecond, 1),
           node.accepted,
@@ -85,7 +85,7 @@ export function nodes(reports: readonly NodeReport[], teams: readonly BoardTeam[
   )
 }
 
-function teamTable(teams: readonly BoardTeam[]): Markup {
+function teamTable(teams: readonly LeaderboardTeam[]): Markup {
   const rest = teams.length - DASHBOARD_LIMITS.rows
   return html`<section><h2>Teams</h2>${table(
     'Teams, most credit first',
@@ -105,9 +105,9 @@ export function node(report: NodeReport, verdicts: readonly NodeVerdict[], nowMs
     html`<p class="long name">${report.node}</p>
 <dl class="figures">
 ${figure('Credit', thousands(Math.round(report.credit)), report.team === null ? '' : `for the team ${report.team}`)}
-${figure('Standing', standingBadge(report.standing), report.standing.kind === 'banned' ? (report.standing.reason ?? 'by the operator') : '')}
+${figure('Standing', reputationBadge(report.reputation), report.reputation.kind === 'banned' ? (report.reputation.reason ?? 'by the operator') : '')}
 ${figure('Backend', report.backend ?? '–', report.tokensPerSecond === null ? '' : `${decimal(report.tokensPerSecond, 1)} tokens/s`)}
-${figure('Accepted', thousands(report.accepted), `${plural(report.flat, 'group')} without variance`)}
+${figure('Accepted', thousands(report.accepted), `${plural(report.zeroVariance, 'group')} without variance`)}
 ${figure('Refused', thousands(refusals(report)), countsOf(report.refused))}
 ${figure('Audits', `${report.audits.all - report.audits.failed} of ${report.audits.all}`, 'passed')}
 ${figure('Leases', thousands(report.openLeases), `open; ${thousands(report.abandoned)} abandoned`)}

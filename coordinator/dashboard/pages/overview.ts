@@ -26,7 +26,7 @@ const SHOWN = 10
 
 /** How far the run is, how it goes, and what is in its way. */
 export function overview(run: RunReport, nowMs: number): Markup {
-  if (!run.terms || run.versions.length === 0)
+  if (!run.configuration || run.versions.length === 0)
     return live(
       'overview',
       empty('The run has not published its first version yet. That takes a minute after the first start.'),
@@ -92,7 +92,9 @@ function orders(run: RunReport): Markup | string {
 function alarms(run: RunReport): Markup | string {
   const said = [
     ...alarmsOf(run).map(({ text }) => sentence(text)),
-    ...run.quarantinedWorlds.map((world) => `The world ${world} disagrees with itself and gets no leases.`),
+    ...run.quarantinedEnvironments.map(
+      (environment) => `The world ${environment} disagrees with itself and gets no leases.`,
+    ),
     ...run.refusedBatches
       .slice(-3)
       .map(({ batchId, code, detail }) => `Batch ${batchId} could not be trained on: ${code} ${detail}`),
@@ -104,7 +106,7 @@ function alarms(run: RunReport): Markup | string {
 const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 function figures(run: RunReport, nowMs: number): Markup {
-  const { terms, versions } = run
+  const { configuration, versions } = run
   const newest = versions.length - 1
   const known = versions.filter(({ reward }) => reward !== null)
   const [first, last] = [known[0], known.at(-1)]
@@ -113,8 +115,8 @@ function figures(run: RunReport, nowMs: number): Markup {
   const step = versions.findLast(({ stats }) => stats.mismatchKl !== undefined)
   const stale = versions.findLast(({ staleness }) => staleness !== null)
   return html`<section aria-label="Progress" class="progress">
-<p><strong>Version ${newest}</strong> of ${terms!.versions}, round ${run.round ?? '–'}. ${forecast(run, nowMs)}</p>
-<progress max="${terms!.versions}" value="${newest}" aria-label="Versions published">${newest} of ${terms!.versions}</progress>
+<p><strong>Version ${newest}</strong> of ${configuration!.versions}, round ${run.round ?? '–'}. ${forecast(run, nowMs)}</p>
+<progress max="${configuration!.versions}" value="${newest}" aria-label="Versions published">${newest} of ${configuration!.versions}</progress>
 <p class="quiet">Begun ${moment(run.startedAtMs!)}; last event ${ago(run.lastEventAtMs!, nowMs)}${run.pendingBatch === null ? '.' : html`; the trainer is at batch ${run.pendingBatch}.`}</p>
 </section>
 <dl class="figures">
@@ -122,7 +124,7 @@ ${figure('Mean reward', decimal(last?.reward), last ? `version ${last.version}${
 ${figure('Solved', percent(last?.solved ?? null), 'of replayed rollouts')}
 ${heldOutFigure(versions)}
 ${figure('Calls', decimal(last?.calls, 1), 'per rollout')}
-${figure('Groups accepted', thousands(run.accepted), run.accepted === 0 ? '' : `${percent(run.flat / run.accepted)} without variance`)}
+${figure('Groups accepted', thousands(run.accepted), run.accepted === 0 ? '' : `${percent(run.zeroVariance / run.accepted)} without variance`)}
 ${figure('Volunteers', thousands(run.keys), `${plural(run.openLeases, 'open lease')}`)}
 ${figure('Tokens judged', compact(run.tokens))}
 ${figure('Drift', decimal(step?.stats.mismatchKl, 4), 'KL of samplers to trainer')}
@@ -141,15 +143,15 @@ function heldOutFigure(versions: readonly VersionReport[]): Markup | string {
 const compact = (value: number): string => value.toLocaleString('en', { notation: 'compact', maximumFractionDigits: 1 })
 const signed = (value: number): string => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`
 
-export function forecast({ terms, versions, completeAtMs, orders }: RunReport, nowMs: number): string {
-  if (versions.length - 1 >= terms!.versions) return 'The run is complete.'
+export function forecast({ configuration, versions, completeAtMs, orders }: RunReport, nowMs: number): string {
+  if (versions.length - 1 >= configuration!.versions) return 'The run is complete.'
   if (orders.pause) return 'The run is paused.'
   if (completeAtMs === null) return 'It is too early for a forecast.'
   const rest = completeAtMs - nowMs
   return rest > 0 ? `Complete in about ${durationOf(rest)}.` : 'The next version takes longer than those before it.'
 }
 
-function verdicts({ accepted, flat, refused }: RunReport): Markup {
+function verdicts({ accepted, zeroVariance, refused }: RunReport): Markup {
   const counts = [...refused].sort(([, a], [, b]) => b - a)
   const all = accepted + counts.reduce((sum, [, count]) => sum + count, 0)
   const row = (name: string, count: number): unknown[] => [
@@ -164,15 +166,15 @@ function verdicts({ accepted, flat, refused }: RunReport): Markup {
           'Groups by verdict',
           [{ name: 'verdict' }, { name: 'groups', numeric: true }, { name: 'share' }],
           [
-            row('accepted, to learn from', accepted - flat),
-            row('accepted, without variance', flat),
+            row('accepted, to learn from', accepted - zeroVariance),
+            row('accepted, without variance', zeroVariance),
             ...counts.map(([code, count]) => row(code, count)),
           ],
         )
   }</section>`
 }
 
-function care({ audits, doubtedGroups, quarantinedWorlds, refusedBatches, versions }: RunReport): Markup {
+function care({ audits, doubtedGroups, quarantinedEnvironments, refusedBatches, versions }: RunReport): Markup {
   const skipped = versions.filter((version) => version.skipped).length
   return html`<section aria-labelledby="care-title"><h2 id="care-title">Checks</h2><dl class="pairs">
 <div><dt>Audits passed</dt><dd>${thousands(audits.passed)}</dd></div>
@@ -180,12 +182,22 @@ function care({ audits, doubtedGroups, quarantinedWorlds, refusedBatches, versio
 <div><dt>Groups in batches whose keys were caught later</dt><dd>${thousands(doubtedGroups)}</dd></div>
 <div><dt>Steps that changed nothing</dt><dd>${thousands(skipped)}</dd></div>
 <div><dt>Batches that could not be trained on</dt><dd>${thousands(refusedBatches.length)}</dd></div>
-<div><dt>Worlds at rest</dt><dd>${quarantinedWorlds.length === 0 ? 'none' : quarantinedWorlds.join(', ')}</dd></div>
+<div><dt>Worlds at rest</dt><dd>${quarantinedEnvironments.length === 0 ? 'none' : quarantinedEnvironments.join(', ')}</dd></div>
 </dl></section>`
 }
 
 function newestVersions({ versions }: RunReport): Markup {
-  const columns = ['version', 'reward', 'solved', 'calls', 'held-out', 'accepted', 'flat', 'refused', 'published']
+  const columns = [
+    'version',
+    'reward',
+    'solved',
+    'calls',
+    'held-out',
+    'accepted',
+    'zero variance',
+    'refused',
+    'published',
+  ]
   const rows = versions
     .slice(-SHOWN)
     .reverse()
@@ -196,7 +208,7 @@ function newestVersions({ versions }: RunReport): Markup {
       decimal(one.calls, 1),
       decimal(one.heldOut?.reward.mean),
       one.accepted,
-      one.flat,
+      one.zeroVariance,
       one.refused,
       moment(one.publishedAtMs),
     ])

@@ -1,4 +1,4 @@
-"""An audit as it lies in the spool: parsed and checked, answered beside the job, never in it."""
+"""An audit as it lies in the job directory: parsed and checked, answered beside the job, never in it."""
 
 import hashlib
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from . import __version__
 from .batch import Rollout, check_layout, read_tokens
 from .draws import DRAW_TENSORS, check_draws, draws_of
 from .errors import BatchRefused
-from .logits import Evidence
+from .token_scores import TokenScores
 from .fields import Fields, read_json
 from .gguf_base import Base
-from .layout import ANSWER_FILE, EVIDENCE_FILE, MANIFEST_FILE, TOKENS_FILE
+from .layout import ANSWER_FILE, TOKEN_SCORE_FILE, MANIFEST_FILE, TOKENS_FILE
 from .limits import MAX_BATCH_TOKENS, MAX_ID_LENGTH, MAX_ROLLOUTS, SCHEMA
 from .jobs import atomic_directory, write_json_atomic
 
@@ -24,7 +24,7 @@ AUDIT_TENSORS = {"ids": np.int32, "loss_mask": np.uint8, "cu_seqlens": np.int32,
 @dataclass(frozen=True)
 class AuditJob:
     audit_id: str
-    adapter_sha256: str | None  # of adapters/<sha256>.gguf in the spool; None: the bare base
+    adapter_sha256: str | None  # of adapters/<sha256>.gguf in the job directory; None: the bare base
     manifest_sha256: str
     rollouts: tuple[Rollout, ...]  # rewards, advantages and log-probabilities are zero: an audit needs none
     draws: tuple[np.ndarray, ...]  # per rollout, see `draws_of`
@@ -99,25 +99,25 @@ def load_job(directory: Path, base: Base) -> AuditJob:
     )
 
 
-def write_evidence(
-    folder: Path, name: str, manifest_sha256: str, evidence: Evidence, draft_folder: Path | None = None
+def write_token_scores(
+    folder: Path, name: str, manifest_sha256: str, evidence: TokenScores, draft_folder: Path | None = None
 ) -> None:
     """
     Writes the evidence on the job `name`, an audit's or a batch's, atomically and in bytes that depend on job, policy
-    and program only. Raises BatchRefused `evidence_nonfinite` when the policy gives no finite numbers for these tokens.
+    and program only. Raises BatchRefused `token_scores_nonfinite` when the policy gives no finite numbers for these tokens.
     """
     broken = sorted(name for name, values in evidence.items() if not np.isfinite(values).all())
     if broken:
-        raise BatchRefused("evidence_nonfinite", ", ".join(broken))
+        raise BatchRefused("token_scores_nonfinite", ", ".join(broken))
     blob = save_safetensors(evidence)
     with atomic_directory(folder, draft_folder) as draft:
-        (draft / EVIDENCE_FILE).write_bytes(blob)
+        (draft / TOKEN_SCORE_FILE).write_bytes(blob)
         content = {
             "schema": SCHEMA,
             "auditId": name,
             "trainer": __version__,
             "manifestSha256": manifest_sha256,
-            "evidenceSha256": hashlib.sha256(blob).hexdigest(),
+            "tokenScoresSha256": hashlib.sha256(blob).hexdigest(),
             "sampled": len(evidence["logp"]),
         }
         write_json_atomic(draft / ANSWER_FILE, content)

@@ -1,5 +1,5 @@
 """
-The audit process, or the ranks of one: polls the spool for audits and answers each with its evidence. Trains nothing,
+The audit process, or the ranks of one: polls the job directory for audits and answers each with its evidence. Trains nothing,
 writes no steps.
 """
 
@@ -10,18 +10,18 @@ from typing import cast
 import torch
 
 from .adapter import bare_policy, published_policy
-from .audit_folder import AuditJob, load_job, write_evidence
+from .audit_folder import AuditJob, load_job, write_token_scores
 from .config import TrainerConfig
 from .distributed import Ranks
 from .errors import BatchRefused
 from .events import Events
-from .logits import Evidence, find_evidence, in_order
+from .token_scores import TokenScores, find_token_scores, in_order
 from .gguf_base import Base
 from .lifetime import Lifetime
 from .limits import AUDIT_POLICIES
 from .policy import Policy
-from .capacity import find_room
-from .jobs import Spool
+from .capacity import find_capacity
+from .jobs import JobDirectory
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class AuditWorker:
     """
 
     def __init__(
-        self, spool: Spool, base: Base, config: TrainerConfig, ranks: Ranks, events: Events, lifetime: Lifetime
+        self, jobs: JobDirectory, base: Base, config: TrainerConfig, ranks: Ranks, events: Events, lifetime: Lifetime
     ) -> None:
-        self.spool = spool
+        self.jobs = jobs
         self.base = base
         self.config = config
         self.ranks = ranks
@@ -49,9 +49,9 @@ class AuditWorker:
         self.lifetime = lifetime
         self.busy_with: str | None = None  # the audit in hand, named in an error event
         # Nothing is kept without a gradient.
-        self.room = replace(find_room(config, base, base.device), may_checkpoint=False)
+        self.room = replace(find_capacity(config, base, base.device), may_checkpoint=False)
         self._policies: dict[str | None, Policy] = {}  # by adapter, the least recently used first
-        drafts = spool.clean_evidence_drafts() if ranks.rank == 0 else 0
+        drafts = jobs.clean_token_score_drafts() if ranks.rank == 0 else 0
         if drafts:
             events.emit("cleaned", drafts=drafts)
 
@@ -76,35 +76,35 @@ class AuditWorker:
             self.busy_with = None
 
     def _next(self) -> Task:
-        if self.spool.stop_audits_file.exists():
-            self.spool.stop_audits_file.unlink(missing_ok=True)
+        if self.jobs.stop_audits_file.exists():
+            self.jobs.stop_audits_file.unlink(missing_ok=True)
             return Task(stop=True)
-        audit_id = next(iter(self.spool.open_audits()), None)
+        audit_id = next(iter(self.jobs.open_audits()), None)
         if audit_id is None:
             return Task()
         self.busy_with = audit_id
         try:
-            return Task(job=load_job(self.spool.audits / audit_id, self.base))
+            return Task(job=load_job(self.jobs.audits / audit_id, self.base))
         except BatchRefused as refusal:
             self._refuse(audit_id, refusal)
             return Task()
 
     def _refuse(self, audit_id: str, refusal: BatchRefused) -> None:
-        self.spool.refuse_audit(audit_id, refusal.code, refusal.detail)
+        self.jobs.refuse_audit(audit_id, refusal.code, refusal.detail)
         self.events.emit("rejected", auditId=audit_id, code=refusal.code, message=refusal.detail)
 
     def _answer(self, job: AuditJob) -> None:
         started = perf_counter()
         self.events.emit("auditing", auditId=job.audit_id, rollouts=len(job.rollouts), tokens=job.tokens)
-        evidence = self._evidence(job)
+        evidence = self._token_scores(job)
         if self.ranks.rank != 0:
             return
-        write_evidence(self.spool.evidence_path(job.audit_id), job.audit_id, job.manifest_sha256, evidence)
+        write_token_scores(self.jobs.token_score_path(job.audit_id), job.audit_id, job.manifest_sha256, evidence)
         self.events.emit(
             "audited", auditId=job.audit_id, sampled=len(evidence["logp"]), seconds=perf_counter() - started
         )
 
-    def _evidence(self, job: AuditJob) -> Evidence:
+    def _token_scores(self, job: AuditJob) -> TokenScores:
         """Of all ranks together. Raises BatchRefused on all of them when it does on one."""
         policy = self._agreed_policy(job.adapter_sha256)
         while True:
@@ -115,10 +115,10 @@ class AuditWorker:
                 return in_order(found, [rollout.index for rollout in job.rollouts])
             self.room = self.room.less(budget, budget <= max(len(rollout.ids) for rollout in job.rollouts))
 
-    def _own_part(self, policy: Policy, job: AuditJob, budget: int) -> dict[int, Evidence] | None:
+    def _own_part(self, policy: Policy, job: AuditJob, budget: int) -> dict[int, TokenScores] | None:
         """This rank's, or None where forward passes of `budget` tokens do not fit its device."""
         try:
-            return find_evidence(
+            return find_token_scores(
                 policy,
                 job.rollouts,
                 job.draws,
@@ -149,7 +149,7 @@ class AuditWorker:
             if adapter_sha256 is None:
                 policy = bare_policy(self.base)
             else:
-                path = self.spool.adapter_path(adapter_sha256)
+                path = self.jobs.adapter_path(adapter_sha256)
                 policy = published_policy(self.base, path, adapter_sha256)
         self._policies[adapter_sha256] = policy
         if len(self._policies) > AUDIT_POLICIES:

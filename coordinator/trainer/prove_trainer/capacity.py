@@ -18,16 +18,16 @@ USABLE = 0.9  # of a device: fragments, kernels' own buffers and what two packs 
 
 
 @dataclass(frozen=True)
-class Room:
+class Capacity:
     budget: int  # tokens of one forward, unless a single rollout has more
     checkpointing: bool  # see `Policy.checkpointing`
     may_checkpoint: bool  # it may be turned on
 
-    def within(self, budget: int) -> "Room":
+    def within(self, budget: int) -> "Capacity":
         """No more than `budget` tokens."""
         return replace(self, budget=min(budget, self.budget))
 
-    def less(self, tokens: int, alone: bool) -> "Room":
+    def less(self, tokens: int, alone: bool) -> "Capacity":
         """
         After a forward of `tokens` tokens did not fit; `alone`: with a single rollout in it. One of a prompt that
         several packs share may be cut.
@@ -45,10 +45,10 @@ class Room:
         return replace(self, budget=max(1, min(self.budget, tokens) // 2))
 
 
-UNPLANNED = Room(MAX_TOKENS_PER_FORWARD, checkpointing=False, may_checkpoint=True)
+UNPLANNED = Capacity(MAX_TOKENS_PER_FORWARD, checkpointing=False, may_checkpoint=True)
 
 
-def plan(costs: Costs, usable: float, wanted: int, checkpointing: str, longest: int) -> Room:
+def plan(costs: Costs, usable: float, wanted: int, checkpointing: str, longest: int) -> Capacity:
     """
     What fits `usable` bytes. `wanted` tokens a forward, 0: as many as fit. `checkpointing`: `none`, `layer`, or `auto`:
     only where the wanted tokens, or a rollout of `longest`, would not fit without.
@@ -64,16 +64,16 @@ def plan(costs: Costs, usable: float, wanted: int, checkpointing: str, longest: 
             f"base and adapter take {(costs.base + costs.adapter) / 2**30:.1f} GiB, and a step may use "
             f"{usable / 2**30:.1f} of the device",
         )
-    return Room(min(wanted or most, most, MAX_TOKENS_PER_FORWARD), on, auto)
+    return Capacity(min(wanted or most, most, MAX_TOKENS_PER_FORWARD), on, auto)
 
 
-def find_room(
+def find_capacity(
     config: TrainerConfig,
     base: Base,
     device: torch.device,
     shards: int = 1,
     tell: Callable[..., None] = lambda **_: None,
-) -> Room:
+) -> Capacity:
     """
     What is planned for `device`, on which lies `base` or one of so many `shards` of it, told to `tell`. Where its
     memory is not known, on a CPU unless `memoryGiB` says it, things are as configured.
@@ -88,7 +88,7 @@ def find_room(
     if not memory:
         if wanted == 0:
             raise TrainerError("config_invalid", "config.maxTokensPerForward 0 needs config.memoryGiB on a CPU")
-        return Room(wanted, checkpointing == "layer", checkpointing == "auto")
+        return Capacity(wanted, checkpointing == "layer", checkpointing == "auto")
     costs = count(base, config.lora)
     if shards > 1:
         costs = costs.in_shards(base, shards)
@@ -106,17 +106,17 @@ def find_room(
     return room
 
 
-def remember_room(folder: Path, rank: int, room: Room) -> None:
+def remember_capacity(folder: Path, rank: int, room: Capacity) -> None:
     """For the next start: a rank of a policy in shards that runs out of memory takes all others down with it."""
     folder.mkdir(exist_ok=True)
     content = {"schema": SCHEMA, "tokensPerForward": room.budget, "checkpointing": room.checkpointing}
     write_json_atomic(folder / f"rank-{rank}.json", content)
 
 
-def remembered_room(folder: Path, room: Room) -> Room:
-    """`room`, less what any rank has found since to be too much. Raises TrainerError `spool_unusable`."""
+def remembered_capacity(folder: Path, room: Capacity) -> Capacity:
+    """`room`, less what any rank has found since to be too much. Raises TrainerError `job_directory_unusable`."""
     for path in sorted(folder.glob("rank-*.json")):
-        fields, _ = read_json(path, path.name, lambda detail: TrainerError("spool_unusable", detail))
+        fields, _ = read_json(path, path.name, lambda detail: TrainerError("job_directory_unusable", detail))
         fields.integer("schema", SCHEMA, SCHEMA)
         room = room.within(fields.integer("tokensPerForward", 1, MAX_TOKENS_PER_FORWARD))
         room = replace(room, checkpointing=fields.flag("checkpointing") or room.checkpointing)

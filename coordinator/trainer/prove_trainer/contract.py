@@ -14,7 +14,7 @@ import numpy as np
 from . import audit_folder, batch, findings, layout, life, limits
 from .config import parse_config
 from .gumbel_max import DRAW
-from .logits import EVIDENCE
+from .token_scores import TOKEN_SCORES
 from .fields import Fields
 
 CONTRACT = Path(__file__).parent.parent / "contract.json"
@@ -125,9 +125,9 @@ def contract() -> dict[str, Any]:
         "tensors": {
             "batch": _kinds(batch.BATCH_TENSORS),
             "audit": _kinds(audit_folder.AUDIT_TENSORS),
-            "evidence": _kinds(EVIDENCE),
+            "tokenScores": _kinds(TOKEN_SCORES),
         },
-        "folders": [layout.BATCHES, layout.STEPS, layout.AUDITS, layout.EVIDENCE, layout.ADAPTERS, layout.LAUNCH],
+        "folders": [layout.BATCHES, layout.STEPS, layout.AUDITS, layout.TOKEN_SCORES, layout.ADAPTERS, layout.LAUNCH],
         "files": {
             "manifest": layout.MANIFEST_FILE,
             "tokens": layout.TOKENS_FILE,
@@ -135,7 +135,7 @@ def contract() -> dict[str, Any]:
             "findings": layout.FINDINGS_FILE,
             "step": layout.STEP_FILE,
             "answer": layout.ANSWER_FILE,
-            "evidence": layout.EVIDENCE_FILE,
+            "tokenScores": layout.TOKEN_SCORE_FILE,
             "lease": layout.LEASE_FILE,
             "events": layout.EVENTS_FILE,
         },

@@ -1,5 +1,5 @@
 """
-The draws behind sampled tokens, as they lie in the spool. All that knows their form is here and in `evidence`; the
+The draws behind sampled tokens, as they lie in the job directory. All that knows their form is here and in `evidence`; the
 coordinator writes them (coordinator/jobs/flat-rollouts.ts).
 """
 
@@ -28,5 +28,5 @@ def draws_of(arrays: Mapping[str, np.ndarray], part: slice, mask: np.ndarray) ->
 
 
 def join_draws(parts: Sequence[np.ndarray], device: torch.device) -> torch.Tensor:
-    """Those of several rollouts, in order, as `evidence.token_evidence` takes them: [T, 2] int64."""
+    """Those of several rollouts, in order, as `token_scores.token_scores` takes them: [T, 2] int64."""
     return torch.from_numpy(np.concatenate(parts)).to(device)

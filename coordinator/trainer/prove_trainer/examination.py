@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from .batch import Rollout
-from .logits import Evidence
+from .token_scores import TokenScores
 
 Adapter = Mapping[str, torch.Tensor]  # by the names of `Policy.adapter_parameters`
 
@@ -19,7 +19,7 @@ class Examination:
     unaudited: tuple[Rollout, ...]
     older: Mapping[int, Adapter]  # of the policy versions among them that are not the policy in hand
     # From the evidence on each of them, by its index, to the groups to leave out; called on all ranks, alike on each.
-    judge: Callable[[dict[int, Evidence]], frozenset[str]]
+    judge: Callable[[dict[int, TokenScores]], frozenset[str]]
 
     def shown(self, kept: Collection[Rollout]) -> dict[int, np.ndarray]:
         """The draws of those that a pass over `kept` shows under the very policy that should have sampled them."""

@@ -3,17 +3,17 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from .audit_folder import write_evidence
+from .audit_folder import write_token_scores
 from .batch import Batch
 from .distributed import Ranks
 from .errors import BatchRefused
 from .events import Events
-from .logits import Evidence, in_order
+from .token_scores import TokenScores, in_order
 from .examination import Adapter, Examination
 from .findings import read_findings
 from .layout import FINDINGS_FILE
 from .lifetime import Lifetime, Stopped
-from .jobs import Spool
+from .jobs import JobDirectory
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class _Answer:
 
 @dataclass(frozen=True)
 class Examiner:
-    spool: Spool
+    jobs: JobDirectory
     ranks: Ranks
     events: Events
     lifetime: Lifetime
@@ -47,15 +47,15 @@ class Examiner:
         return batch, Examination(batch.unaudited, older(), lambda found: self._judge(batch, found))
 
     def _is_measured(self, batch: Batch) -> bool:
-        folder = self.spool.batch_evidence_path(batch.batch_id)
+        folder = self.jobs.batch_token_score_path(batch.batch_id)
         return folder.exists() or (folder.parent / FINDINGS_FILE).exists()
 
-    def _judge(self, batch: Batch, found: Mapping[int, Evidence]) -> frozenset[str]:
+    def _judge(self, batch: Batch, found: Mapping[int, TokenScores]) -> frozenset[str]:
         if self.ranks.rank == 0:
             evidence = in_order(found, [rollout.index for rollout in batch.unaudited if rollout.mask.any()])
-            folder = self.spool.batch_evidence_path(batch.batch_id)
-            draft = self.spool.draft_of(folder)
-            write_evidence(folder, batch.batch_id, batch.manifest_sha256, evidence, draft)
+            folder = self.jobs.batch_token_score_path(batch.batch_id)
+            draft = self.jobs.draft_of(folder)
+            write_token_scores(folder, batch.batch_id, batch.manifest_sha256, evidence, draft)
         return self._findings(batch)
 
     def _findings(self, batch: Batch) -> frozenset[str]:
@@ -74,9 +74,9 @@ class Examiner:
             self.lifetime.pause(self.poll_seconds)
 
     def _look(self, batch: Batch) -> _Answer:
-        if self.spool.take_stop():
+        if self.jobs.take_stop():
             return _Answer(stop=True)
         try:
-            return _Answer(left_out=read_findings(self.spool.batches / batch.batch_id, batch))
+            return _Answer(left_out=read_findings(self.jobs.batches / batch.batch_id, batch))
         except BatchRefused as refusal:
             return _Answer(refusal=(refusal.code, refusal.detail))

@@ -14,14 +14,14 @@ from .batch import Batch
 from .config import LossSettings, OptimizerSettings
 from .distributed import Ranks
 from .errors import TrainerError
-from .logits import Evidence, Witness, all_finite
+from .token_scores import TokenScores, Witness, all_finite
 from .examination import Examination
 from .loss import clipped, token_terms
 from .masks import sequence_masks, typical_distance
 from .packing import Pack, make_packs, share_out
 from .policy import Policy
 from .prompts import KeptPrompt, SharedPrompts
-from .capacity import UNPLANNED, Room
+from .capacity import UNPLANNED, Capacity
 from .schedule import share_of_rate
 from .selection import Selection, select
 from .sharding import is_sharded
@@ -101,8 +101,8 @@ class GrpoTrainer:
         policy: Policy,
         settings: OptimizerSettings,
         ranks: Ranks,
-        room: Room = UNPLANNED,
-        on_less_room: Callable[[Room, int], None] = lambda *_: None,
+        room: Capacity = UNPLANNED,
+        on_less_room: Callable[[Capacity, int], None] = lambda *_: None,
         backend: Backend | None = None,
     ) -> None:
         self.room = room
@@ -224,7 +224,7 @@ class GrpoTrainer:
         packing: str,
         budget: int,
         should_stop: Callable[[], None],
-    ) -> tuple[bool, dict[int, Evidence]]:
+    ) -> tuple[bool, dict[int, TokenScores]]:
         """
         The first pass with the evidence on all unaudited rollouts, and whether all numbers are finite; both the same on
         every rank. What the pass does not show, because an older policy has sampled it, costs one forward under that.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .errors import TrainerError
 from .events import dump
-from .layout import ADAPTERS, AUDITS, BATCHES, EVIDENCE, REFUSED_FILE, ROOMS, STEPS
+from .layout import ADAPTERS, AUDITS, BATCHES, TOKEN_SCORES, REFUSED_FILE, CAPACITIES, STEPS
 from .limits import SCHEMA
 
 BATCH_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -69,7 +69,7 @@ def write_json_atomic(path: Path, value: object) -> None:
     fsync_path(path.parent)
 
 
-class Spool:
+class JobDirectory:
     """
     Paths and listings of one spool directory. Creates its folders when they are missing.
 
@@ -83,16 +83,16 @@ class Spool:
         self.batches = root / BATCHES
         self.steps = root / STEPS
         self.audits = root / AUDITS
-        self.evidence = root / EVIDENCE
+        self.token_scores = root / TOKEN_SCORES
         self.adapters = root / ADAPTERS
-        self.rooms = root / ROOMS  # made when there is need
+        self.rooms = root / CAPACITIES  # made when there is need
         self.stop_file = root / "stop"
         self.stop_audits_file = root / "stop-audits"
         try:
-            for folder in (self.batches, self.steps, self.audits, self.evidence, self.adapters):
+            for folder in (self.batches, self.steps, self.audits, self.token_scores, self.adapters):
                 folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise TrainerError("spool_unusable", str(error)) from error
+            raise TrainerError("job_directory_unusable", str(error)) from error
 
     def step_path(self, step: int) -> Path:
         return self.steps / f"step-{step}"
@@ -113,21 +113,21 @@ class Spool:
 
     def open_audits(self) -> list[str]:
         """Complete audits without evidence or refusal, by name."""
-        answered = set(_complete(self.evidence))
+        answered = set(_complete(self.token_scores))
         return [
             name
             for name in _complete(self.audits)
             if name not in answered and not (self.audits / name / REFUSED_FILE).exists()
         ]
 
-    def evidence_path(self, audit_id: str) -> Path:
-        return self.evidence / audit_id
+    def token_score_path(self, audit_id: str) -> Path:
+        return self.token_scores / audit_id
 
     def adapter_path(self, sha256: str) -> Path:
         return self.adapters / f"{sha256}.gguf"
 
-    def batch_evidence_path(self, batch_id: str) -> Path:
-        return self.batches / batch_id / EVIDENCE
+    def batch_token_score_path(self, batch_id: str) -> Path:
+        return self.batches / batch_id / TOKEN_SCORES
 
     def take_stop(self) -> bool:
         """Whether the worker was asked to end; it is told once."""
@@ -151,11 +151,11 @@ class Spool:
             {"schema": SCHEMA, "auditId": audit_id, "code": code, "message": detail},
         )
 
-    def clean_evidence_drafts(self) -> list[str]:
-        """Removes what a crash left half written under `evidence/`; returns the names."""
-        drafts = [entry.name for entry in os.scandir(self.evidence) if entry.name.endswith(".tmp")]
+    def clean_token_score_drafts(self) -> list[str]:
+        """Removes what a crash left half written under `token-scores/`; returns the names."""
+        drafts = [entry.name for entry in os.scandir(self.token_scores) if entry.name.endswith(".tmp")]
         for name in drafts:
-            shutil.rmtree(self.evidence / name)
+            shutil.rmtree(self.token_scores / name)
         return sorted(drafts)
 
     def clean_drafts(self) -> list[str]:

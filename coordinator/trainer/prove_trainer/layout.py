@@ -1,11 +1,11 @@
-"""Names in the spool. coordinator/jobs/layout.ts has the same ones, and contract.json holds both to them."""
+"""Names in the job directory. coordinator/jobs/layout.ts has the same ones, and contract.json holds both to them."""
 
 BATCHES = "batches"
 STEPS = "steps"
 AUDITS = "audits"
-EVIDENCE = "evidence"  # on audits; that on a batch lies in a folder of this name beside its manifest
+TOKEN_SCORES = "token-scores"  # on audits; that on a batch lies in a folder of this name beside its manifest
 ADAPTERS = "adapters"
-ROOMS = "rooms"  # what ranks found too much of their devices
+CAPACITIES = "capacities"  # what ranks found too much of their devices
 LAUNCH = "launch"  # of ranks on several machines: their lease, and a folder of each life
 
 MANIFEST_FILE = "manifest.json"  # of a batch, and of an audit
@@ -14,7 +14,7 @@ REFUSED_FILE = "refused.json"
 FINDINGS_FILE = "findings.json"  # beside a batch's manifest, from the coordinator
 STEP_FILE = "step.json"
 ANSWER_FILE = "audit.json"
-EVIDENCE_FILE = "evidence.safetensors"
+TOKEN_SCORE_FILE = "token-scores.safetensors"
 
 LEASE_FILE = "lease.json"  # under `launch`, from the coordinator
 EVENTS_FILE = "events.jsonl"  # of a life, from its rank 0

@@ -1,6 +1,6 @@
 """
 One life of a trainer whose ranks are on several machines: what tells them that it goes on, and what they tell of
-themselves. All of it are files of the spool, which is what these machines share.
+themselves. All of it are files of the job directory, which is what these machines share.
 """
 
 import os
@@ -52,12 +52,12 @@ class Life:
     before is as fresh as the moment in which it is seen.
     """
 
-    def __init__(self, spool: Path, name: str, rank: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, jobs: Path, name: str, rank: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.name = name
         self.rank = rank
         self._clock = clock
-        self._lease = spool / LAUNCH / LEASE_FILE
-        self._folder = spool / LAUNCH / name
+        self._lease = jobs / LAUNCH / LEASE_FILE
+        self._folder = jobs / LAUNCH / name
         self._beat: int | None = None
         self._fresh = clock()
         self._silence = MAX_SILENCE_MS / 1000  # until a lease says it

@@ -1,4 +1,4 @@
-"""Every bound of the trainer, in one table. Files in the spool and the configuration are checked against these."""
+"""Every bound of the trainer, in one table. Files in the job directory and the configuration are checked against these."""
 
 SCHEMA = 1  # version of manifest.json, trainer.json and step.json
 

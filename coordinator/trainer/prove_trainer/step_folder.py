@@ -20,7 +20,7 @@ from .grpo import GrpoTrainer, StepOutcome
 from .layout import BASE_CONFIG_FILE, STEP_FILE, STEP_FILES
 from .limits import MAX_ID_LENGTH, SCHEMA
 from .program import program_record
-from .jobs import Spool, atomic_directory, sha256_file, write_json_atomic
+from .jobs import JobDirectory, atomic_directory, sha256_file, write_json_atomic
 
 _ADAPTER = "adapter/"  # in the names of a snapshot
 
@@ -63,7 +63,7 @@ def _write_rng(path: Path, seed: int) -> None:
 
 
 def write_step(
-    spool: Spool,
+    jobs: JobDirectory,
     step: int,
     trainer: GrpoTrainer,
     portrait: Portrait,
@@ -85,8 +85,8 @@ def write_step(
     if batch:
         consumed[batch.batch_id] = step
     in_a_row = previous.consecutive_skips + 1 if previous and skipped not in (None, "no_signal", "rollback") else 0
-    target = spool.step_path(step)
-    with atomic_directory(target, spool.draft_of(target)) as draft:
+    target = jobs.step_path(step)
+    with atomic_directory(target, jobs.draft_of(target)) as draft:
         live = portrait.adapter()
         write_adapter(draft, trainer.policy, base, config, step, live)
         write_base_config(draft / BASE_CONFIG_FILE, base)
@@ -137,7 +137,7 @@ def _record(content: dict) -> StepRecord:
     )
 
 
-def read_step(spool: Spool, step: int, base: Base, lora: LoraSettings) -> StepRecord:
+def read_step(jobs: JobDirectory, step: int, base: Base, lora: LoraSettings) -> StepRecord:
     """
     The record of a step on disk, after checking every file's hash.
 
@@ -148,7 +148,7 @@ def read_step(spool: Spool, step: int, base: Base, lora: LoraSettings) -> StepRe
     def fail(detail: str) -> TrainerError:
         return TrainerError("step_corrupt", f"step-{step}: {detail}")
 
-    path = spool.step_path(step)
+    path = jobs.step_path(step)
     fields, _ = read_json(path / STEP_FILE, "step", fail)
     fields.integer("schema", SCHEMA, SCHEMA)
     if fields.sha256("baseSha256") != base.sha256 or fields.raw("lora") != json_names(lora):
@@ -179,11 +179,11 @@ def read_step(spool: Spool, step: int, base: Base, lora: LoraSettings) -> StepRe
     )
 
 
-def load_state(spool: Spool, record: StepRecord, trainer: GrpoTrainer) -> None:
+def load_state(jobs: JobDirectory, record: StepRecord, trainer: GrpoTrainer) -> None:
     """
     Puts adapter, optimizer and random state of a verified step into `trainer`. Raises TrainerError `step_corrupt`.
     """
-    path = spool.step_path(record.step)
+    path = jobs.step_path(record.step)
     try:
         tensors = load_file(path / "optimizer.safetensors")
         tensors |= {

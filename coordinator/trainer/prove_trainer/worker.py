@@ -1,4 +1,4 @@
-"""The long-lived worker: one process per rank under torchrun, polling the spool and taking one step per batch."""
+"""The long-lived worker: one process per rank under torchrun, polling the job directory and taking one step per batch."""
 
 import argparse
 import logging
@@ -28,9 +28,9 @@ from .life import LIFE_NAME, Life
 from .lifetime import Lifetime, Stopped
 from .limits import MAX_DETAIL, MAX_LIFE_NAME, MAX_TOKENS_PER_FORWARD
 from .policy import new_policy
-from .capacity import Room, find_room, remember_room, remembered_room
+from .capacity import Capacity, find_capacity, remember_capacity, remembered_capacity
 from .sharding import shard
-from .jobs import Spool
+from .jobs import JobDirectory
 from .step_folder import StepRecord, load_state, portray, read_step, write_step
 from .tinker_backend import join_service
 
@@ -49,9 +49,9 @@ class Worker:
     """One rank's state between polls."""
 
     def __init__(
-        self, spool: Spool, base: Base, config: TrainerConfig, ranks: Ranks, events: Events, lifetime: Lifetime
+        self, jobs: JobDirectory, base: Base, config: TrainerConfig, ranks: Ranks, events: Events, lifetime: Lifetime
     ) -> None:
-        self.spool = spool
+        self.jobs = jobs
         self.base = base
         self.config = config
         self.ranks = ranks
@@ -62,11 +62,11 @@ class Worker:
         shards = ranks.world if config.sharding == "layers" else 1
         # Passes without gradients take no more than those that keep the inputs of layers.
         planned = replace(config, checkpointing="layer") if config.tinker else config
-        room = find_room(planned, base, ranks.device, shards, lambda **found: events.emit("memory", **found))
+        room = find_capacity(planned, base, ranks.device, shards, lambda **found: events.emit("memory", **found))
         if shards > 1:
             shard(policy, ranks)
             self.base = base.without_weights()
-            room = remembered_room(spool.rooms, room)
+            room = remembered_capacity(jobs.rooms, room)
         backend = None
         if config.tinker:
             backend = join_service(policy, config, config.tinker, ranks, lifetime.pause, self._tell_of_waiting)
@@ -75,13 +75,13 @@ class Worker:
         self.busy_with: str | None = (
             None  # the batch in hand, named in an error event so that the coordinator can count its failures
         )
-        self._answered: set[str] = set()  # batches in the spool that need no further look
+        self._answered: set[str] = set()  # batches in the job directory that need no further look
         self._later: dict[str, int] = {}  # batches whose turn has not come -> the step they wait for
 
-    def _tell_less_room(self, room: Room, tokens: int) -> None:
+    def _tell_less_room(self, room: Capacity, tokens: int) -> None:
         log.warning("a forward of %d tokens ran out of memory; going on with %s", tokens, room)
         if self.trainer.in_shards:
-            remember_room(self.spool.rooms, self.ranks.rank, room)
+            remember_capacity(self.jobs.rooms, self.ranks.rank, room)
         self.events.emit(
             "memory",
             batchId=self.busy_with,
@@ -99,17 +99,17 @@ class Worker:
         it left.
         """
         if self.ranks.rank == 0:
-            drafts = self.spool.clean_drafts()
+            drafts = self.jobs.clean_drafts()
             if drafts:
                 self.events.emit("cleaned", drafts=drafts)
-        if self.ranks.from_first(lambda: not self.spool.step_numbers()):
+        if self.ranks.from_first(lambda: not self.jobs.step_numbers()):
             self.trainer.backend.start()
             portrait = portray(self.trainer, self.base, self.config)
             if self.ranks.rank == 0:
-                write_step(self.spool, 0, self.trainer, portrait, self.base, self.config, None, None, None, 0)
-        newest = self.ranks.from_first(lambda: max(self.spool.step_numbers()))
-        record = read_step(self.spool, newest, self.base, self.config.lora)
-        load_state(self.spool, record, self.trainer)
+                write_step(self.jobs, 0, self.trainer, portrait, self.base, self.config, None, None, None, 0)
+        newest = self.ranks.from_first(lambda: max(self.jobs.step_numbers()))
+        record = read_step(self.jobs, newest, self.base, self.config.lora)
+        load_state(self.jobs, record, self.trainer)
         return record
 
     def loop(self) -> str:
@@ -143,13 +143,13 @@ class Worker:
                 self.busy_with = None
 
     def _decide(self) -> Command:
-        if self.spool.take_stop():
+        if self.jobs.take_stop():
             return Command(stop="stop_file")
         return Command(batch_id=self._next_batch())
 
     def _next_batch(self) -> str | None:
         """The batch made for the current step; answers those that are done, refuses those that can never be trained."""
-        present = self.spool.batch_ids()
+        present = self.jobs.batch_ids()
         self._answered &= set(present)
         self._later = {batch_id: step for batch_id, step in self._later.items() if batch_id in present}
         for batch_id in present:
@@ -158,7 +158,7 @@ class Worker:
             if batch_id in self.record.consumed:
                 self.events.emit("step", step=self.record.consumed[batch_id], batchId=batch_id, repeated=True)
                 self._answered.add(batch_id)
-            elif self.spool.refused(batch_id):
+            elif self.jobs.refused(batch_id):
                 self._answered.add(batch_id)
             else:
                 try:
@@ -173,7 +173,7 @@ class Worker:
         return None
 
     def _manifest(self, batch_id: str) -> Manifest:
-        manifest = read_manifest(self.spool.batches / batch_id)
+        manifest = read_manifest(self.jobs.batches / batch_id)
         if manifest.parent_step < self.record.step:
             raise BatchRefused(
                 "parent_mismatch", f"made for step {manifest.parent_step}, the trainer is at step {self.record.step}"
@@ -181,7 +181,7 @@ class Worker:
         return manifest  # a later parent step: its turn has not come yet
 
     def _batch(self, manifest: Manifest) -> Batch:
-        directory = self.spool.batches / manifest.batch_id
+        directory = self.jobs.batches / manifest.batch_id
         base = self.base
         batch = load_batch(directory, manifest, self.config.loss, base.sha256, base.vocab_size, base.context_length)
         for rollout in batch.rollouts:
@@ -191,12 +191,12 @@ class Worker:
                     f"rollout {rollout.index} claims policy {rollout.policy_version} at step {self.record.step}",
                 )
         for rollout in batch.unaudited:
-            if not self.spool.step_path(rollout.policy_version).exists():
-                raise BatchRefused("policy_missing", f"step {rollout.policy_version} is no longer in the spool")
+            if not self.jobs.step_path(rollout.policy_version).exists():
+                raise BatchRefused("policy_missing", f"step {rollout.policy_version} is no longer in the job directory")
         return batch
 
     def _refuse(self, batch_id: str, refusal: BatchRefused) -> None:
-        self.spool.refuse(batch_id, refusal.code, refusal.detail)
+        self.jobs.refuse(batch_id, refusal.code, refusal.detail)
         self._answered.add(batch_id)
         self.events.emit("rejected", batchId=batch_id, code=refusal.code, message=refusal.detail)
 
@@ -212,11 +212,11 @@ class Worker:
         if manifest.base_sha256 != self.base.sha256:
             raise BatchRefused("base_mismatch", f"batch for base {manifest.base_sha256}")
         try:
-            record = read_step(self.spool, target, self.base, self.config.lora)
+            record = read_step(self.jobs, target, self.base, self.config.lora)
         except TrainerError as error:
             raise BatchRefused("policy_missing", f"step {target}: {error.detail}") from error
         before = self.trainer.snapshot()
-        load_state(self.spool, record, self.trainer)
+        load_state(self.jobs, record, self.trainer)
         batch = Batch(
             manifest.batch_id,
             manifest.round_id,
@@ -241,7 +241,7 @@ class Worker:
             tokens=batch.tokens,
         )
         before = self.trainer.snapshot()
-        examiner = Examiner(self.spool, self.ranks, self.events, self.lifetime, self.config.poll_ms / 1000)
+        examiner = Examiner(self.jobs, self.ranks, self.events, self.lifetime, self.config.poll_ms / 1000)
         batch, examination = examiner.examine(batch, lambda: self._older_adapters(batch))
         outcome = self.trainer.run(
             batch,
@@ -270,7 +270,7 @@ class Worker:
             number, base, config = self.record.step + 1, self.base, self.config
             try:
                 write_step(
-                    self.spool, number, self.trainer, portrait, base, config, self.record, batch, outcome, adapter_step
+                    self.jobs, number, self.trainer, portrait, base, config, self.record, batch, outcome, adapter_step
                 )
             except DeltaTooLarge as error:
                 too_large = True
@@ -281,7 +281,7 @@ class Worker:
     def _conclude(self, batch_id: str, outcome: StepOutcome, adapter_step: int) -> None:
         """Takes the step that was written for the one in hand, tells of it, and removes old ones."""
         number = self.record.step + 1
-        self.record = read_step(self.spool, number, self.base, self.config.lora)
+        self.record = read_step(self.jobs, number, self.base, self.config.lora)
         self._answered.add(batch_id)
         if self.ranks.rank != 0:
             return
@@ -300,7 +300,7 @@ class Worker:
         # Groups of these policies may come yet, and are recomputed under them.
         needed = self.config.loss.max_staleness + 1
         keep_last = self.config.keep_last and max(self.config.keep_last, needed)
-        pruned = self.spool.prune(keep_last, self.config.keep_every, self._step_before_adapter())
+        pruned = self.jobs.prune(keep_last, self.config.keep_every, self._step_before_adapter())
         if pruned:
             self.events.emit("pruned", steps=pruned)
 
@@ -308,21 +308,21 @@ class Worker:
         """Of the versions to audit whose policy is another one than that in hand, as they were published."""
         found: dict[int, Adapter] = {}
         for version in {rollout.policy_version for rollout in batch.unaudited}:
-            record = read_step(self.spool, version, self.base, self.config.lora)
+            record = read_step(self.jobs, version, self.base, self.config.lora)
             if record.adapter_step != self.record.adapter_step:
-                path = self.spool.step_path(version) / "adapter.gguf"
+                path = self.jobs.step_path(version) / "adapter.gguf"
                 found[version] = published_adapter(self.base, self.trainer.policy, path, record.gguf_sha256)
         return found
 
     def _step_before_adapter(self) -> int:
         """The newest step with an earlier adapter than the one in hand, 0 if there is none."""
-        return max((n for n in self.spool.step_numbers() if n < self.record.adapter_step), default=0)
+        return max((n for n in self.jobs.step_numbers() if n < self.record.adapter_step), default=0)
 
     def _roll_back(self) -> int:
         """Puts the adapter before the one in hand in its place; returns the step whose update made it."""
         target = self.ranks.from_first(self._step_before_adapter)
-        record = read_step(self.spool, target, self.base, self.config.lora)
-        load_state(self.spool, record, self.trainer)
+        record = read_step(self.jobs, target, self.base, self.config.lora)
+        load_state(self.jobs, record, self.trainer)
         log.warning("drift: the adapter of step %d gives way to that of step %d", self.record.step, record.adapter_step)
         return record.adapter_step
 
@@ -331,12 +331,12 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="prove_trainer", description="GRPO trainer over a spool directory; torchrun starts several ranks."
     )
-    parser.add_argument("--spool", type=Path, required=True, help="directory shared with the coordinator")
+    parser.add_argument("--jobs", type=Path, required=True, help="directory shared with the coordinator")
     parser.add_argument("--base", type=Path, required=True, help="the base model's GGUF, the one the volunteers run")
     parser.add_argument("--config", type=Path, required=True, help="trainer.json")
     parser.add_argument("--parent-pid", type=int, default=None, help="end when this process is gone")
     parser.add_argument(
-        "--life", default=None, help="of ranks on several machines, as the coordinator's lease in the spool has it"
+        "--life", default=None, help="of ranks on several machines, as the coordinator's lease in the job directory has it"
     )
     parser.add_argument("--audits", action="store_true", help="answer audits instead of training")
     args = parser.parse_args(argv)
@@ -353,7 +353,7 @@ def run(argv: list[str] | None = None) -> int:
     events = claim_stdout(rank)
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     args = _arguments(argv)
-    life = None if args.life is None else Life(args.spool, args.life, rank)
+    life = None if args.life is None else Life(args.jobs, args.life, rank)
     if life:
         events = life.events()
     lifetime = Lifetime(args.parent_pid, lambda: events.emit("stopped", reason="orphaned"), life=life)
@@ -374,11 +374,11 @@ def run(argv: list[str] | None = None) -> int:
         place = torch.device("cpu") if in_shards else ranks.device
         base = load_base(args.base, config.base_sha256, place, config.precision)
         check_canaries(config.canaries, base.vocab_size, base.context_length)
-        spool = Spool(args.spool, args.life)
+        jobs = JobDirectory(args.jobs, args.life)
         worker = (
-            AuditWorker(spool, base, config, ranks, events, lifetime)
+            AuditWorker(jobs, base, config, ranks, events, lifetime)
             if args.audits
-            else Worker(spool, base, config, ranks, events, lifetime)
+            else Worker(jobs, base, config, ranks, events, lifetime)
         )
         events.emit("stopped", reason=worker.loop())
         return 0
@@ -403,7 +403,7 @@ def run(argv: list[str] | None = None) -> int:
 
 
 def main() -> None:
-    os.umask(0o077)  # the spool lies beside the run's key, and like it belongs to its owner alone
+    os.umask(0o077)  # the job directory lies beside the run's key, and like it belongs to its owner alone
     status = run()
     sys.stderr.flush()
     # Not sys.exit: after a trained step on two ranks (torch 2.13, gloo) the interpreter hung in the destructors of

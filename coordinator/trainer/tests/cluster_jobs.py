@@ -1,7 +1,7 @@
 """
 Writes, for the test of a trainer on several machines, what it works on, and what a single rank makes of it:
-`python cluster_jobs.py FOLDER`, which gets `base.gguf`, `trainer.json`, and two batches in `spool` and in
-`one/spool`. On the first batch of `spool` findings are waited for; `one` has them, and the steps.
+`python cluster_jobs.py FOLDER`, which gets `base.gguf`, `trainer.json`, and two batches in `jobs` and in
+`one/jobs`. On the first batch of `jobs` findings are waited for; `one` has them, and the steps.
 """
 
 import json
@@ -25,11 +25,11 @@ def main(root: Path) -> None:
     one = root / "one"
     for number in (1, 2):
         rollouts = fixtures.sampled(policy, fixtures.make_rollouts(groups=6, seed=number))
-        for spool in (root / "spool", one / "spool"):
+        for jobs in (root / "jobs", one / "jobs"):
             name = f"batch-{number}"
-            fixtures.write_batch(spool, name, unaudited(rollouts) if number == 1 else rollouts, base.sha256, number - 1)
+            fixtures.write_batch(jobs, name, unaudited(rollouts) if number == 1 else rollouts, base.sha256, number - 1)
     findings = {"schema": 1, "batchId": "batch-1", "leftOut": []}
-    (one / "spool" / "batches" / "batch-1" / "findings.json").write_text(json.dumps(findings))
+    (one / "jobs" / "batches" / "batch-1" / "findings.json").write_text(json.dumps(findings))
     fixtures.write_config(one / "trainer.json", base.sha256)
     if alone_until_idle(one, base).step != 2:
         raise SystemExit("a single rank did not get through")

@@ -14,7 +14,7 @@ from prove_trainer.audit_folder import load_job
 from prove_trainer.config import LoraSettings
 from prove_trainer.gumbel_max import draw_states, noise
 from prove_trainer.errors import BatchRefused
-from prove_trainer.logits import EVIDENCE, audit_rollouts, repair
+from prove_trainer.token_scores import TOKEN_SCORES, audit_rollouts, logit_error
 from prove_trainer.gguf_base import build_model
 from prove_trainer.gguf_lora import write_gguf_lora
 from prove_trainer.jobs import sha256_file
@@ -52,15 +52,15 @@ def test_the_evidence_is_that_of_a_plain_forward_in_any_packing(base, packing, b
     rollouts = fixtures.make_rollouts()
     draws = fixtures.random_draws(rollouts)
     found = audit(bare_policy(base), rollouts, draws, packing, budget)
-    expected = {name: [] for name in EVIDENCE}
+    expected = {name: [] for name in TOKEN_SCORES}
     for rollout, own in zip(rollouts, draws, strict=True):
         logits = plain_logits(base, rollout)
         p = logits.softmax(1).numpy()
         drawn = scores(logits, own).numpy()
         for row, token in enumerate(rollout.ids[rollout.mask]):
             expected["logp"].append(np.log(p[row, token]))
-            expected["evidence"].append(1 - float((p[row] ** 2).sum()))
-            expected["repair"].append((drawn[row].max() - drawn[row, token]) / 2)
+            expected["expected_mismatch"].append(1 - float((p[row] ** 2).sum()))
+            expected["logit_error"].append((drawn[row].max() - drawn[row, token]) / 2)
     for name, values in expected.items():
         assert np.abs(found[name] - np.array(values)).max() < 1e-4, name
 
@@ -83,8 +83,8 @@ def test_a_token_that_its_draw_selects_needs_no_repair_and_an_unrelated_draw_doe
     draws = fixtures.random_draws(rollouts)
     explained = drawn(base, rollouts, draws)
     policy = bare_policy(base)
-    assert audit(policy, explained, draws)["repair"].max() < 1e-4
-    unrelated = audit(policy, explained, fixtures.random_draws(rollouts, 0))["repair"]
+    assert audit(policy, explained, draws)["logit_error"].max() < 1e-4
+    unrelated = audit(policy, explained, fixtures.random_draws(rollouts, 0))["logit_error"]
     assert (unrelated > 0.05).mean() > 0.5
 
 
@@ -99,7 +99,7 @@ def sample_with_error(rng, size: float, rows: int = 400, vocab: int = 60):
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("size", [0.0, 0.003, 0.1])
 def test_an_error_of_the_logits_never_needs_a_larger_repair_than_itself(size, seed):
-    found = repair(*sample_with_error(np.random.default_rng(seed), size))
+    found = logit_error(*sample_with_error(np.random.default_rng(seed), size))
     assert (found >= 0).all()
     assert found.max() <= size
     assert size > 0 or found.max() == 0
@@ -109,7 +109,7 @@ def test_a_repair_is_the_least_error_of_the_logits_that_explains_the_token():
     rng = np.random.default_rng(8)
     logits, _, draws = sample_with_error(rng, 0)
     tokens = torch.from_numpy(rng.integers(0, logits.shape[1], len(logits)))
-    found = repair(logits, tokens, draws)[:, None]
+    found = logit_error(logits, tokens, draws)[:, None]
 
     def selects(error: torch.Tensor) -> torch.Tensor:
         """With the token's logit raised by as much as all others are lowered."""
@@ -126,11 +126,11 @@ def test_a_repair_forgives_near_ties_and_nothing_where_the_policy_was_sure():
     even = torch.zeros(1, 3, dtype=torch.float64)
     tie = even - scores(even, draws) + torch.tensor([0.0, 0.001, -4.0])
     first, second = torch.tensor([0]), torch.tensor([1])
-    assert repair(tie, first, draws).item() == pytest.approx(0.0005)
-    assert repair(tie, second, draws).item() == 0
+    assert logit_error(tie, first, draws).item() == pytest.approx(0.0005)
+    assert logit_error(tie, second, draws).item() == 0
     sure = torch.tensor([[90.0, 0.0, 0.0]], dtype=torch.float64)
-    assert repair(sure, second, draws).item() > 30
-    assert repair(sure, first, draws).item() == 0
+    assert logit_error(sure, second, draws).item() > 30
+    assert logit_error(sure, first, draws).item() == 0
 
 
 def test_near_ties_are_as_dense_as_the_evidence_says():
@@ -141,7 +141,7 @@ def test_near_ties_are_as_dense_as_the_evidence_says():
         logits = torch.from_numpy(rng.normal(0, spread, 20)).expand(rows, 20)
         draws = torch.from_numpy(fixtures.turn_draws(rng, rows))
         wrong = logits + torch.from_numpy(rng.normal(0, error, logits.shape))
-        found = repair(logits, scores(wrong, draws).argmax(1), draws)
+        found = logit_error(logits, scores(wrong, draws).argmax(1), draws)
         evidence = rows * float(1 - logits[0].softmax(0).square().sum())
         assert (found > 0).sum().item() == pytest.approx(evidence * error / np.sqrt(np.pi), rel=0.1)
         assert found.sum().item() == pytest.approx(evidence * error**2 / 4, rel=0.1)
@@ -180,7 +180,7 @@ def test_an_adapter_file_that_is_not_plain_lora_over_this_base_is_refused(tmp_pa
     refused("adapter_unreadable")
 
 
-def write_audit(spool: Path, name: str, rollouts, draws, base, manifest=None, arrays=None, adapter=None) -> Path:
+def write_audit(jobs: Path, name: str, rollouts, draws, base, manifest=None, arrays=None, adapter=None) -> Path:
     """An audit as the coordinator writes it; `manifest` and `arrays` override what it would not write."""
     blob = save_safetensors(
         {
@@ -200,7 +200,7 @@ def write_audit(spool: Path, name: str, rollouts, draws, base, manifest=None, ar
         **({"adapterSha256": adapter} if adapter else {}),
         **(manifest or {}),
     }
-    directory = spool / "audits" / name
+    directory = jobs / "audits" / name
     draft = directory.with_name(name + ".tmp")
     draft.mkdir(parents=True)
     (draft / "tokens.safetensors").write_bytes(blob)
@@ -233,8 +233,8 @@ def test_a_job_that_is_not_what_it_should_be_is_refused_by_code(tmp_path, base, 
     assert failure.value.code == code
 
 
-def answer(spool: Path, name: str) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in (spool / "evidence" / name).iterdir()}
+def answer(jobs: Path, name: str) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (jobs / "token-scores" / name).iterdir()}
 
 
 def test_a_killed_audit_process_is_started_again_and_answers_in_the_very_same_bytes(tmp_path, base, base_path):
@@ -243,63 +243,63 @@ def test_a_killed_audit_process_is_started_again_and_answers_in_the_very_same_by
     answers = []
     for name in ("smooth", "rough"):
         root = tmp_path / name
-        spool = root / "spool"
-        (spool / "adapters").mkdir(parents=True)
+        jobs = root / "jobs"
+        (jobs / "adapters").mkdir(parents=True)
         fixtures.write_config(root / "trainer.json", base.sha256, maxTokensPerForward=64)
-        draft = spool / "draft.gguf"
+        draft = jobs / "draft.gguf"
         sha256 = save_adapter(draft, fixtures.with_random_adapter(base))
-        draft.rename(spool / "adapters" / f"{sha256}.gguf")
-        write_audit(spool, "a", rollouts, draws, base, adapter=sha256)
-        write_audit(spool, "b", rollouts[:4], draws[:4], base)
-        write_audit(spool, "c", rollouts[:4], draws[:4], base, adapter="0" * 64)
+        draft.rename(jobs / "adapters" / f"{sha256}.gguf")
+        write_audit(jobs, "a", rollouts, draws, base, adapter=sha256)
+        write_audit(jobs, "b", rollouts[:4], draws[:4], base)
+        write_audit(jobs, "c", rollouts[:4], draws[:4], base, adapter="0" * 64)
         if name == "rough":
             with Process(root, base_path, "--audits", last_draft="a.tmp") as worker:
                 worker.until_killed()
-            assert not (spool / "evidence" / "a").exists()
-            assert (spool / "evidence" / "a.tmp" / "evidence.safetensors").exists()
+            assert not (jobs / "token-scores" / "a").exists()
+            assert (jobs / "token-scores" / "a.tmp" / "token-scores.safetensors").exists()
         with Process(root, base_path, "--audits") as worker:
             if name == "rough":
                 assert worker.until("cleaned")["drafts"] == ["a.tmp"]
             worker.until("audited", auditId="a")
             worker.until("audited", auditId="b")
             assert worker.until("rejected", auditId="c")["code"] == "adapter_unreadable"
-            (spool / "stop-audits").touch()
+            (jobs / "stop-audits").touch()
             assert worker.until("stopped")["reason"] == "stop_file"
             assert worker.child.wait(DEADLINE) == 0
-        assert json.loads((spool / "audits" / "c" / "refused.json").read_text())["auditId"] == "c"
-        assert not (spool / "steps" / "step-0").exists()  # nothing is trained here
-        answers.append([answer(spool, "a"), answer(spool, "b")])
+        assert json.loads((jobs / "audits" / "c" / "refused.json").read_text())["auditId"] == "c"
+        assert not (jobs / "steps" / "step-0").exists()  # nothing is trained here
+        answers.append([answer(jobs, "a"), answer(jobs, "b")])
     assert answers[0] == answers[1]
-    tensors = load_file(tmp_path / "smooth" / "spool" / "evidence" / "a" / "evidence.safetensors")
+    tensors = load_file(tmp_path / "smooth" / "jobs" / "token-scores" / "a" / "token-scores.safetensors")
     assert {len(values) for values in tensors.values()} == {sum(int(r.mask.sum()) for r in rollouts)}
 
 
 def test_two_ranks_share_an_audit_and_answer_what_one_would(tmp_path, base, base_path):
-    spool = tmp_path / "spool"
-    (spool / "adapters").mkdir(parents=True)
+    jobs = tmp_path / "jobs"
+    (jobs / "adapters").mkdir(parents=True)
     fixtures.write_config(tmp_path / "trainer.json", base.sha256, maxTokensPerForward=64)
     policy = fixtures.with_random_adapter(base)
-    draft = spool / "draft.gguf"
+    draft = jobs / "draft.gguf"
     sha256 = save_adapter(draft, policy)
-    published = draft.rename(spool / "adapters" / f"{sha256}.gguf")
+    published = draft.rename(jobs / "adapters" / f"{sha256}.gguf")
     rollouts = fixtures.make_rollouts(groups=5)
     draws = fixtures.random_draws(rollouts)
-    write_audit(spool, "a", rollouts, draws, base, adapter="0" * 64)
-    write_audit(spool, "b", rollouts, draws, base, adapter=sha256)
-    write_audit(spool, "c", NONE, fixtures.random_draws(NONE), base, manifest={"baseSha256": "0" * 64})
+    write_audit(jobs, "a", rollouts, draws, base, adapter="0" * 64)
+    write_audit(jobs, "b", rollouts, draws, base, adapter=sha256)
+    write_audit(jobs, "c", NONE, fixtures.random_draws(NONE), base, manifest={"baseSha256": "0" * 64})
     # Fewer forward passes than ranks: one of them has nothing to do.
-    write_audit(spool, "d", rollouts[:1], draws[:1], base)
+    write_audit(jobs, "d", rollouts[:1], draws[:1], base)
     with Process(tmp_path, base_path, "--audits", ranks=2) as worker:
         assert worker.until("ready")["worldSize"] == 2
         assert worker.until("rejected", auditId="a")["code"] == "adapter_unreadable"
         worker.until("audited", auditId="b")
         assert worker.until("rejected", auditId="c")["code"] == "base_mismatch"
         worker.until("audited", auditId="d")
-        (spool / "stop-audits").touch()
+        (jobs / "stop-audits").touch()
         assert worker.until("stopped")["reason"] == "stop_file"
         assert worker.child.wait(DEADLINE) == 0
     for name, by, count in (("b", published_policy(base, published, sha256), None), ("d", bare_policy(base), 1)):
-        found = load_file(spool / "evidence" / name / "evidence.safetensors")
+        found = load_file(jobs / "token-scores" / name / "token-scores.safetensors")
         expected = audit(by, rollouts[:count], draws[:count], budget=64)
         assert found.keys() == expected.keys()
         for tensor, values in expected.items():

@@ -13,7 +13,7 @@ from fixtures import UntilIdle
 from prove_trainer.adapter import published_policy
 from prove_trainer.config import OptimizerSettings, load_config
 from prove_trainer.events import Events
-from prove_trainer.logits import EVIDENCE, audit_rollouts
+from prove_trainer.token_scores import TOKEN_SCORES, audit_rollouts
 from prove_trainer.examination import Examination
 from prove_trainer.grpo import GrpoTrainer
 from prove_trainer.lifetime import Stopped
@@ -37,7 +37,7 @@ def unaudited(rollouts, seed: int = 3) -> list:
 
 
 def folder_of(bench, name: str):
-    return bench.spool.batches / name
+    return bench.jobs.batches / name
 
 
 def answer(bench, name: str, *groups: str, **changes: object) -> None:
@@ -52,8 +52,8 @@ class Coordinator(UntilIdle):
         self.bench, self.groups = bench, groups
 
     def pause(self, seconds: float) -> None:
-        for path in self.bench.spool.batches.iterdir():
-            if (path / "evidence").exists() and not (path / "findings.json").exists():
+        for path in self.bench.jobs.batches.iterdir():
+            if (path / "token-scores").exists() and not (path / "findings.json").exists():
                 return answer(self.bench, path.name, *self.groups)
         return super().pause(seconds)
 
@@ -63,7 +63,7 @@ def work_with(bench, lifetime) -> list[dict]:
     config = load_config(fixtures.write_config(bench.root / "trainer.json", bench.base.sha256, **settings))
     out = io.StringIO()
     with pytest.raises(Stopped):
-        Worker(bench.spool, bench.base, config, fixtures.alone(), Events(out), lifetime).loop()
+        Worker(bench.jobs, bench.base, config, fixtures.alone(), Events(out), lifetime).loop()
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
@@ -74,11 +74,11 @@ def another(bench, name: str) -> Bench:
 def test_nothing_is_trained_before_the_groups_are_judged_and_then_as_if_nobody_had_asked(bench):
     bench.put("batch-1", 0, rollouts=unaudited(bench.rollouts))
     assert kinds(bench.work()) == ["ready", "training", "measured"]
-    assert bench.spool.step_numbers() == [0]
-    written = {path.name: path.read_bytes() for path in (folder_of(bench, "batch-1") / "evidence").iterdir()}
+    assert bench.jobs.step_numbers() == [0]
+    written = {path.name: path.read_bytes() for path in (folder_of(bench, "batch-1") / "token-scores").iterdir()}
     # Started again it computes nothing twice, and still waits.
     assert kinds(bench.work()) == ["ready", "training", "measured"]
-    assert written == {path.name: path.read_bytes() for path in (folder_of(bench, "batch-1") / "evidence").iterdir()}
+    assert written == {path.name: path.read_bytes() for path in (folder_of(bench, "batch-1") / "token-scores").iterdir()}
     answer(bench, "batch-1")
     assert kinds(bench.work()) == ["ready", "training", "measured", "step"]
     plain = another(bench, "plain")
@@ -114,9 +114,9 @@ def test_only_groups_that_are_asked_about_are_measured_and_others_are_trained_on
     asked = [r if r.group == "group-1" else replace(r, draws=None) for r in unaudited(bench.rollouts)]
     bench.put("batch-1", 0, rollouts=asked)
     assert bench.work()[-1]["rollouts"] == 4
-    tensors = load_file(folder_of(bench, "batch-1") / "evidence" / "evidence.safetensors")
+    tensors = load_file(folder_of(bench, "batch-1") / "token-scores" / "token-scores.safetensors")
     sampled = sum(int(rollout.mask.sum()) for rollout in asked if rollout.group == "group-1")
-    assert {name: len(values) for name, values in tensors.items()} == dict.fromkeys(EVIDENCE, sampled)
+    assert {name: len(values) for name, values in tensors.items()} == dict.fromkeys(TOKEN_SCORES, sampled)
 
 
 def test_the_training_forward_shows_what_an_audit_shows_under_the_adapter_that_was_published(bench):
@@ -127,23 +127,23 @@ def test_the_training_forward_shows_what_an_audit_shows_under_the_adapter_that_w
     rollouts = unaudited(rollouts)
     bench.put("batch-3", 2, rollouts=rollouts)
     bench.work()
-    tensors = load_file(folder_of(bench, "batch-3") / "evidence" / "evidence.safetensors")
+    tensors = load_file(folder_of(bench, "batch-3") / "token-scores" / "token-scores.safetensors")
     at = 0
     for version, tolerance in ((2, 2e-3), (1, 1e-5), (0, 1e-5)):
         group = [rollout for rollout in rollouts if rollout.policy_version == version]
-        path = bench.spool.step_path(version) / "adapter.gguf"
+        path = bench.jobs.step_path(version) / "adapter.gguf"
         policy = published_policy(bench.base, path, bench.step(version)["files"]["adapter.gguf"])
         expected = audit_rollouts(policy, group, [r.draws for r in group], "shared", 1536, 1.0)
         count = len(expected["logp"])
-        for name in EVIDENCE:
+        for name in TOKEN_SCORES:
             # The adapter in hand is float32, the published one float16: of older ones only the packing differs.
             gap = np.abs(tensors[name][at : at + count] - expected[name]).max()
-            assert gap < tolerance * (20 if name == "repair" else 1), (version, name)
+            assert gap < tolerance * (20 if name == "logit_error" else 1), (version, name)
         at += count
     assert at == len(tensors["logp"])
     # And it is no matter of indifference which adapter it was.
     first = published_policy(
-        bench.base, bench.spool.step_path(0) / "adapter.gguf", bench.step(0)["files"]["adapter.gguf"]
+        bench.base, bench.jobs.step_path(0) / "adapter.gguf", bench.step(0)["files"]["adapter.gguf"]
     )
     group = [rollout for rollout in rollouts if rollout.policy_version == 2]
     wrong = audit_rollouts(first, group, [r.draws for r in group], "shared", 1536, 1.0)
@@ -159,20 +159,20 @@ def test_an_answer_that_is_none_loses_the_batch_and_so_does_a_policy_that_is_gon
     bench.put("batch-a", 0)
     bench.put("batch-b", 1)
     bench.work()
-    shutil.rmtree(bench.spool.step_path(1))
+    shutil.rmtree(bench.jobs.step_path(1))
     bench.put("batch-c", 2, rollouts=unaudited([replace(r, policy_version=1) for r in bench.rollouts]))
     assert bench.work()[-1]["code"] == "policy_missing"
-    assert bench.spool.step_numbers() == [0, 2]
+    assert bench.jobs.step_numbers() == [0, 2]
 
 
 def test_a_worker_that_waits_for_an_answer_ends_when_it_is_told_to(bench):
     class Stopping(UntilIdle):
         def pause(self, _: float) -> None:
-            bench.spool.stop_file.touch()
+            bench.jobs.stop_file.touch()
 
     bench.put("batch-1", 0, rollouts=unaudited(bench.rollouts))
     assert kinds(work_with(bench, Stopping())) == ["ready", "training", "measured"]
-    assert not bench.spool.stop_file.exists() and bench.spool.step_numbers() == [0]
+    assert not bench.jobs.stop_file.exists() and bench.jobs.step_numbers() == [0]
 
 
 def test_a_worker_killed_on_either_side_of_the_question_goes_on_to_the_very_same_bytes(bench, base_path):
@@ -181,17 +181,17 @@ def test_a_worker_killed_on_either_side_of_the_question_goes_on_to_the_very_same
     smooth.put("batch-1", 0, rollouts=unaudited(bench.rollouts))
     work_with(smooth, Coordinator(smooth, "group-2"))
     fixtures.write_config(bench.root / "trainer.json", bench.base.sha256, loss={"guard": 5.0, "drift": 1})
-    with Process(bench.root, base_path, last_draft="evidence.tmp") as worker:
+    with Process(bench.root, base_path, last_draft="token-scores.tmp") as worker:
         worker.until_killed()
-    assert not (folder_of(bench, "batch-1") / "evidence").exists()
+    assert not (folder_of(bench, "batch-1") / "token-scores").exists()
     with Process(bench.root, base_path) as worker:
         worker.until("measured", batchId="batch-1")
         worker.child.kill()
     answer(bench, "batch-1", "group-2")
     with Process(bench.root, base_path) as worker:
         worker.until("step", step=1)
-    for name in ("audit.json", "evidence.safetensors"):
-        one, two = ((folder_of(side, "batch-1") / "evidence" / name).read_bytes() for side in (bench, smooth))
+    for name in ("audit.json", "token-scores.safetensors"):
+        one, two = ((folder_of(side, "batch-1") / "token-scores" / name).read_bytes() for side in (bench, smooth))
         assert one == two, name
     assert bench.step(1)["files"] == smooth.step(1)["files"]
 
@@ -232,7 +232,7 @@ def far_from_its_draws(found, rollouts) -> frozenset[str]:
     groups = {rollout.group: [r.index for r in rollouts if r.group == rollout.group] for rollout in rollouts}
 
     def need(indices: list[int]) -> float:
-        return sum(found[i]["repair"].sum() for i in indices) / sum(found[i]["evidence"].sum() for i in indices)
+        return sum(found[i]["logit_error"].sum() for i in indices) / sum(found[i]["expected_mismatch"].sum() for i in indices)
 
     return frozenset(group for group, indices in groups.items() if need(indices) > 0.01)
 

@@ -17,7 +17,7 @@ from prove_trainer.config import LoraSettings, LossSettings, load_config
 from prove_trainer.errors import BatchRefused, TrainerError
 from prove_trainer.gguf_base import load_base
 from prove_trainer.gguf_lora import read_gguf_lora
-from prove_trainer.jobs import Spool, sha256_file
+from prove_trainer.jobs import JobDirectory, sha256_file
 from prove_trainer.step_folder import read_step
 
 BOUNDED = settings(
@@ -324,15 +324,15 @@ def test_any_log_probability_is_carried_or_refused_and_never_lost_on_the_way(tmp
 
 
 def test_names_in_the_spool_that_are_no_batches_are_not_read(tmp_path):
-    spool = Spool(tmp_path)
+    jobs = JobDirectory(tmp_path)
     for name in ["batch-1", "ok.2", ".hidden", "a.tmp", "-x", "x" * 129, "naïve", "a b", "a\nb", "..."]:
-        (spool.batches / name).mkdir()
-    (spool.batches / "file").write_text("")
-    (spool.batches / "link").symlink_to(tmp_path)
-    assert spool.batch_ids() == ["batch-1", "ok.2"]
+        (jobs.batches / name).mkdir()
+    (jobs.batches / "file").write_text("")
+    (jobs.batches / "link").symlink_to(tmp_path)
+    assert jobs.batch_ids() == ["batch-1", "ok.2"]
     for name in ["step-0", "step-12", "step-012", "step--1", "step-9999999999", "step-1x", "step-²"]:
-        (spool.steps / name).mkdir()
-    assert spool.step_numbers() == [0, 12]
+        (jobs.steps / name).mkdir()
+    assert jobs.step_numbers() == [0, 12]
 
 
 def step_content() -> dict:
@@ -353,14 +353,14 @@ def step_content() -> dict:
 
 
 def read_step_bytes(root: Path, data: bytes) -> str:
-    spool = Spool(root)
-    path = spool.step_path(0)
+    jobs = JobDirectory(root)
+    path = jobs.step_path(0)
     (path / "adapter").mkdir(parents=True, exist_ok=True)
     for name in step_content()["files"]:
         (path / name).write_bytes(b"")
     (path / "step.json").write_bytes(data)
     try:
-        record = read_step(spool, 0, SimpleNamespace(sha256=BASE), LoraSettings())
+        record = read_step(jobs, 0, SimpleNamespace(sha256=BASE), LoraSettings())
     except TrainerError as error:
         assert error.code in ("step_corrupt", "resume_mismatch")
         return error.code

@@ -9,7 +9,7 @@ from prove_trainer.distributed import lost_peer
 from prove_trainer.errors import TrainerError
 from prove_trainer.life import LOOK_SECONDS, Life
 from prove_trainer.lifetime import Lifetime
-from prove_trainer.jobs import Spool, atomic_directory
+from prove_trainer.jobs import JobDirectory, atomic_directory
 from torch import distributed
 
 SILENCE = 60.0
@@ -114,7 +114,7 @@ def test_what_ends_a_rank_is_told_beside_the_others(tmp_path, lease):
 
 def test_two_lives_that_write_the_same_step_leave_one_whole_step(tmp_path):
     """The earlier one has been taken for gone, and was not."""
-    earlier, later = Spool(tmp_path, "aa"), Spool(tmp_path, "bb")
+    earlier, later = JobDirectory(tmp_path, "aa"), JobDirectory(tmp_path, "bb")
     target = earlier.step_path(1)
 
     def write_both() -> None:

@@ -13,7 +13,7 @@ from prove_trainer.grpo import GrpoTrainer
 from prove_trainer.memory import Costs, Forward, count
 from prove_trainer.packing import Segment, _lower_right, make_packs
 from prove_trainer.policy import Policy, segment_attention
-from prove_trainer.capacity import Room, plan, remember_room, remembered_room
+from prove_trainer.capacity import Capacity, plan, remember_capacity, remembered_capacity
 from torch.nn.attention.bias import causal_lower_right
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -156,7 +156,7 @@ class OutOfMemory:
             raise torch.OutOfMemoryError(f"{tokens} tokens")
 
 
-def trainer(base, room: Room, told: list | None = None, **settings) -> GrpoTrainer:
+def trainer(base, room: Capacity, told: list | None = None, **settings) -> GrpoTrainer:
     policy = fixtures.with_random_adapter(base)
     tell = (lambda *args: told.append(args)) if told is not None else (lambda *_: None)
     return GrpoTrainer(policy, OptimizerSettings(lr=1e-3, **settings), fixtures.alone(), room, tell)
@@ -170,12 +170,12 @@ def rollouts(base):
 @pytest.mark.parametrize("passes", [1, 2])
 def test_a_step_that_runs_out_of_memory_goes_on_with_less_and_comes_out_as_if_it_had_begun_so(base, rollouts, passes):
     told: list = []
-    one = trainer(base, Room(4096, False, True), told, passes=passes)
+    one = trainer(base, Capacity(4096, False, True), told, passes=passes)
     watch = OutOfMemory(one.policy, 70)
     outcome = one.run(fixtures.as_batch(rollouts), 0, "shared", 4096)
     assert outcome.skipped is None and outcome.rejected == {}
     rooms = [room for room, _ in told]
-    assert rooms[0] == Room(4096, True, True), "first the layers are computed anew"
+    assert rooms[0] == Capacity(4096, True, True), "first the layers are computed anew"
     assert [room.budget for room in rooms[1:]] == sorted({room.budget for room in rooms[1:]}, reverse=True)
     assert rooms[-1].budget <= 70 and one.room == rooms[-1]
     other = trainer(base, rooms[-1], passes=passes)
@@ -189,7 +189,7 @@ def test_a_step_that_runs_out_of_memory_goes_on_with_less_and_comes_out_as_if_it
 
 
 def test_a_later_pass_that_runs_out_of_memory_takes_the_earlier_one_back(base, rollouts):
-    one = trainer(base, Room(4096, True, True), passes=2)
+    one = trainer(base, Capacity(4096, True, True), passes=2)
     calls: list = []
 
     def fail(*_) -> None:
@@ -206,7 +206,7 @@ def test_a_later_pass_that_runs_out_of_memory_takes_the_earlier_one_back(base, r
 
 
 def test_a_rollout_that_fits_in_no_way_ends_the_trainer_with_a_reason(base, rollouts):
-    one = trainer(base, Room(4096, False, True))
+    one = trainer(base, Capacity(4096, False, True))
     OutOfMemory(one.policy, 5)
     with pytest.raises(TrainerError, match="a single rollout of") as caught:
         one.run(fixtures.as_batch(rollouts), 0, "shared", 4096)
@@ -219,13 +219,13 @@ COSTS = Costs(base=1000, adapter=100, plain=Forward(50, 10), checkpointed=Forwar
 @pytest.mark.parametrize(
     ("usable", "wanted", "checkpointing", "room"),
     [
-        (2150, 0, "none", Room(100, False, False)),
-        (2150, 0, "layer", Room(1000, True, False)),
-        (2150, 0, "auto", Room(1000, True, True)),  # rollouts may have 500 tokens
-        (12_150, 0, "auto", Room(1100, False, True)),
-        (2150, 64, "auto", Room(64, False, True)),
-        (2150, 200, "auto", Room(200, True, True)),
-        (2150, 5000, "auto", Room(1000, True, True)),
+        (2150, 0, "none", Capacity(100, False, False)),
+        (2150, 0, "layer", Capacity(1000, True, False)),
+        (2150, 0, "auto", Capacity(1000, True, True)),  # rollouts may have 500 tokens
+        (12_150, 0, "auto", Capacity(1100, False, True)),
+        (2150, 64, "auto", Capacity(64, False, True)),
+        (2150, 200, "auto", Capacity(200, True, True)),
+        (2150, 5000, "auto", Capacity(1000, True, True)),
     ],
 )
 def test_a_plan_takes_what_fits_and_checkpoints_only_where_it_must(usable, wanted, checkpointing, room):
@@ -258,7 +258,7 @@ def test_a_rank_with_shards_that_runs_out_of_memory_ends_and_the_next_start_goes
     base, rollouts, tmp_path
 ):
     told: list = []
-    one = trainer(base, Room(4096, True, True), told)
+    one = trainer(base, Capacity(4096, True, True), told)
     one.in_shards = True
     OutOfMemory(one.policy, 70)
     with pytest.raises(TrainerError) as caught:
@@ -266,10 +266,10 @@ def test_a_rank_with_shards_that_runs_out_of_memory_ends_and_the_next_start_goes
     assert caught.value.code == "ran_out_of_memory"
     ((less, _),) = told
     assert less.budget < 4096
-    remember_room(tmp_path / "rooms", 0, Room(4096, False, True))
-    remember_room(tmp_path / "rooms", 1, less)
-    assert remembered_room(tmp_path / "rooms", Room(5000, False, True)) == less
-    assert remembered_room(tmp_path / "none", Room(5000, False, True)) == Room(5000, False, True)
+    remember_capacity(tmp_path / "rooms", 0, Capacity(4096, False, True))
+    remember_capacity(tmp_path / "rooms", 1, less)
+    assert remembered_capacity(tmp_path / "rooms", Capacity(5000, False, True)) == less
+    assert remembered_capacity(tmp_path / "none", Capacity(5000, False, True)) == Capacity(5000, False, True)
 
 
 def test_a_rank_with_shards_is_planned_for_its_part_and_for_the_layers_at_work(base):

@@ -18,7 +18,7 @@ import two_ranks
 from prove_trainer.config import load_config
 from prove_trainer.events import Events
 from prove_trainer.lifetime import Stopped
-from prove_trainer.jobs import Spool
+from prove_trainer.jobs import JobDirectory
 from prove_trainer.step_folder import StepRecord
 from prove_trainer.worker import Worker
 from safetensors.numpy import load_file
@@ -56,8 +56,8 @@ class Process:
         if ranks is not None:
             start += ["torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks), "-m"]
         arguments = [
-            "--spool",
-            str(root / "spool"),
+            "--jobs",
+            str(root / "jobs"),
             "--base",
             str(base_path),
             "--config",
@@ -99,14 +99,14 @@ class Process:
 
 
 def prepare(root: Path, base) -> Path:
-    """A spool with two batches for steps 1 and 2."""
-    (root / "spool").mkdir(parents=True)
+    """A jobs with two batches for steps 1 and 2."""
+    (root / "jobs").mkdir(parents=True)
     fixtures.write_config(root / "trainer.json", base.sha256)
     fresh = fixtures.new_policy(base, fixtures.LoraSettings(rank=4, alpha=8), 0, None, None)
     for number in range(2):
         rollouts = fixtures.sampled(fresh, fixtures.make_rollouts(groups=6, seed=number))
-        fixtures.write_batch(root / "spool", f"batch-{number}", rollouts, base.sha256, number)
-    return root / "spool" / "steps"
+        fixtures.write_batch(root / "jobs", f"batch-{number}", rollouts, base.sha256, number)
+    return root / "jobs" / "steps"
 
 
 def content(step: Path) -> dict[str, bytes]:
@@ -121,10 +121,10 @@ def test_a_killed_worker_resumes_to_the_very_same_bytes(tmp_path, base, base_pat
     smooth = prepare(tmp_path / "smooth", base)
     with Process(tmp_path / "smooth", base_path) as worker:
         worker.until("step", step=2)
-        (tmp_path / "smooth" / "spool" / "stop").touch()
+        (tmp_path / "smooth" / "jobs" / "stop").touch()
         assert worker.until("stopped")["reason"] == "stop_file"
         assert worker.child.wait(DEADLINE) == 0
-    assert not (tmp_path / "smooth" / "spool" / "stop").exists()
+    assert not (tmp_path / "smooth" / "jobs" / "stop").exists()
 
     rough = prepare(tmp_path / "rough", base)
     with Process(tmp_path / "rough", base_path) as worker:  # killed while it computes step 1
@@ -208,7 +208,7 @@ def test_two_ranks_with_shards_go_on_where_one_stopped_and_end_with_the_process_
     smooth, rough = tmp_path / "smooth", tmp_path / "rough"
     for root in (smooth, rough):
         prepare(root, base)
-    later = rough / "spool" / "batches" / "batch-1"
+    later = rough / "jobs" / "batches" / "batch-1"
     later.rename(rough / "later")
     assert alone_until_idle(rough, base).step == 1
     (rough / "later").rename(later)
@@ -222,7 +222,7 @@ def test_two_ranks_with_shards_go_on_where_one_stopped_and_end_with_the_process_
         assert worker.until("memory")["tokensPerForward"] > 0
         assert worker.until("ready")["step"] == 1
         assert worker.until("step", step=2)["stats"]["trainedRollouts"] > 0
-        steps = [path for path in (rough / "spool" / "steps" / "step-2").rglob("*") if path.is_file()]
+        steps = [path for path in (rough / "jobs" / "steps" / "step-2").rglob("*") if path.is_file()]
         assert {stat.S_IMODE(path.stat().st_mode) for path in steps} == {0o600}
         agent = worker.child.pid
         ranks = [int(pid) for pid in Path(f"/proc/{agent}/task/{agent}/children").read_text().split()]
@@ -235,10 +235,10 @@ def test_two_ranks_with_shards_go_on_where_one_stopped_and_end_with_the_process_
     for root in (smooth, rough):
         policy = fixtures.new_policy(base, fixtures.LoraSettings(rank=4, alpha=8), 0, None, None)
         rollouts = fixtures.sampled(policy, fixtures.make_rollouts(groups=6, seed=2))
-        fixtures.write_batch(root / "spool", "batch-2", rollouts, base.sha256, 2)
+        fixtures.write_batch(root / "jobs", "batch-2", rollouts, base.sha256, 2)
         assert alone_until_idle(root, base).step == 3
     for name in ("adapter/adapter_model.safetensors", "optimizer.safetensors"):
-        one, other = (load_file(root / "spool" / "steps" / "step-3" / name) for root in (smooth, rough))
+        one, other = (load_file(root / "jobs" / "steps" / "step-3" / name) for root in (smooth, rough))
         assert one.keys() == other.keys()
         # Sums over ranks come in another order.
         assert max(np.abs(one[key] - other[key]).max() for key in one) < 1e-5
@@ -256,7 +256,7 @@ def closing_with(end: Callable[[], None]) -> Generator[None, None, None]:
 def alone_until_idle(root: Path, base) -> StepRecord:
     """Where a worker of one rank in this process ends."""
     config = load_config(root / "trainer.json")
-    worker = Worker(Spool(root / "spool"), base, config, fixtures.alone(), Events(None), fixtures.UntilIdle())
+    worker = Worker(JobDirectory(root / "jobs"), base, config, fixtures.alone(), Events(None), fixtures.UntilIdle())
     with pytest.raises(Stopped):
         worker.loop()
     return worker.record

@@ -17,7 +17,7 @@ from prove_trainer.grpo import GrpoTrainer
 from prove_trainer.lifetime import Stopped
 from prove_trainer.policy import new_policy
 from prove_trainer.shards import put
-from prove_trainer.jobs import Spool
+from prove_trainer.jobs import JobDirectory
 from prove_trainer.tinker_adapter import most_bytes, read_adapter
 from prove_trainer.tinker_backend import TinkerBackend, join_service
 from prove_trainer.tinker_http import ServiceHttp, checked_url
@@ -462,16 +462,16 @@ def test_settings_that_such_a_service_has_not_are_refused_and_not_left_out(base,
 
 
 class Bench:
-    """A spool with a worker whose gradients are made at a service."""
+    """A jobs with a worker whose gradients are made at a service."""
 
     def __init__(self, root: Path, base, rollouts, url: str) -> None:
-        self.spool, self.base, self.rollouts, self.url = Spool(root / "spool"), base, rollouts, url
+        self.jobs, self.base, self.rollouts, self.url = JobDirectory(root / "jobs"), base, rollouts, url
         self.root = root
         self.out = io.StringIO()
 
     def put(self, name: str, parent: int, **overrides) -> None:
         sent = overrides.pop("rollouts", self.rollouts)
-        fixtures.write_batch(self.spool.root, name, sent, self.base.sha256, parent, **overrides)
+        fixtures.write_batch(self.jobs.root, name, sent, self.base.sha256, parent, **overrides)
 
     def work(self, **settings) -> None:
         chosen = {
@@ -482,15 +482,15 @@ class Bench:
             **settings,
         }
         config = load_config(fixtures.write_config(self.root / "trainer.json", self.base.sha256, **chosen))
-        worker = Worker(self.spool, self.base, config, fixtures.alone(), Events(self.out), fixtures.UntilIdle())
+        worker = Worker(self.jobs, self.base, config, fixtures.alone(), Events(self.out), fixtures.UntilIdle())
         with pytest.raises(Stopped):
             worker.loop()
 
     def step(self, number: int) -> dict:
-        return json.loads((self.spool.step_path(number) / "step.json").read_text())
+        return json.loads((self.jobs.step_path(number) / "step.json").read_text())
 
     def adapter(self, number: int) -> dict[str, torch.Tensor]:
-        return load_file(self.spool.step_path(number) / "adapter" / "adapter_model.safetensors")
+        return load_file(self.jobs.step_path(number) / "adapter" / "adapter_model.safetensors")
 
 
 @pytest.fixture
@@ -509,7 +509,7 @@ def test_a_step_that_is_cut_off_after_the_update_is_made_again_from_the_saved_st
     there.faults = {"save_weights_for_sampler": [400]}
     with pytest.raises(TrainerError, match="service_refused"):
         bench.work()
-    assert there.models["run-2"].steps == 1 and bench.spool.step_numbers() == [0, 1]
+    assert there.models["run-2"].steps == 1 and bench.jobs.step_numbers() == [0, 1]
 
     bench.work()
     (tmp_path / "other").mkdir()
@@ -574,7 +574,7 @@ def test_a_service_that_is_of_no_use_is_an_error_before_any_step(bench, there, m
         monkeypatch.setenv("TINKER_API_KEY", key)
     with pytest.raises(TrainerError) as caught:
         bench.work(tinker={"model": model, "url": there.url})
-    assert caught.value.code == code and bench.spool.step_numbers() == []
+    assert caught.value.code == code and bench.jobs.step_numbers() == []
 
 
 def test_the_key_is_in_no_log_no_error_no_event_and_no_file(bench, there, caplog):

@@ -10,21 +10,21 @@ from prove_trainer.config import load_config
 from prove_trainer.errors import TrainerError
 from prove_trainer.events import Events, dump
 from prove_trainer.lifetime import Stopped
-from prove_trainer.jobs import Spool
+from prove_trainer.jobs import JobDirectory
 from prove_trainer.worker import Worker
 
 
 class Bench:
-    """A spool with a worker that can be started again and again."""
+    """A jobs with a worker that can be started again and again."""
 
     def __init__(self, root, base) -> None:
-        self.root, self.base, self.spool = root, base, Spool(root / "spool")
+        self.root, self.base, self.jobs = root, base, JobDirectory(root / "jobs")
         fresh = fixtures.new_policy(base, fixtures.LoraSettings(rank=4, alpha=8), 0, None, None)
         self.rollouts = fixtures.sampled(fresh, fixtures.make_rollouts())
 
     def put(self, name: str, parent: int, **overrides) -> None:
         fixtures.write_batch(
-            self.spool.root, name, overrides.pop("rollouts", self.rollouts), self.base.sha256, parent, **overrides
+            self.jobs.root, name, overrides.pop("rollouts", self.rollouts), self.base.sha256, parent, **overrides
         )
 
     def work(self, **settings) -> list[dict]:
@@ -32,13 +32,13 @@ class Bench:
         settings.setdefault("loss", {"guard": 5.0, "drift": 1})
         config = load_config(fixtures.write_config(self.root / "trainer.json", self.base.sha256, **settings))
         out = io.StringIO()
-        self.worker = Worker(self.spool, self.base, config, fixtures.alone(), Events(out), fixtures.UntilIdle())
+        self.worker = Worker(self.jobs, self.base, config, fixtures.alone(), Events(out), fixtures.UntilIdle())
         with pytest.raises(Stopped):
             self.worker.loop()
         return [json.loads(line) for line in out.getvalue().splitlines()]
 
     def step(self, number: int) -> dict:
-        return json.loads((self.spool.step_path(number) / "step.json").read_text())
+        return json.loads((self.jobs.step_path(number) / "step.json").read_text())
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_a_refused_batch_is_marked_and_the_next_one_is_trained(bench):
     bench.put("batch-2", 0)
     events = bench.work()
     assert kinds(events) == ["ready", "rejected", "training", "step"]
-    mark = json.loads((bench.spool.batches / "batch-1" / "refused.json").read_text())
+    mark = json.loads((bench.jobs.batches / "batch-1" / "refused.json").read_text())
     assert mark["code"] == events[1]["code"] == "tokens_hash_mismatch"
     assert "rejected" not in kinds(bench.work())
 
@@ -107,7 +107,7 @@ def test_a_batch_for_a_step_that_is_already_made_is_refused_and_a_later_one_wait
     bench.put("batch-9", 7)
     events = bench.work()
     assert [(e["batchId"], e["code"]) for e in events if e["event"] == "rejected"] == [("batch-2", "parent_mismatch")]
-    assert bench.spool.step_numbers() == [0, 1] and not bench.spool.refused("batch-9")
+    assert bench.jobs.step_numbers() == [0, 1] and not bench.jobs.refused("batch-9")
 
 
 def test_a_policy_from_the_future_is_refused(bench):
@@ -116,11 +116,11 @@ def test_a_policy_from_the_future_is_refused(bench):
 
 
 def test_drafts_are_ignored_in_batches_and_removed_from_steps(bench):
-    (bench.spool.batches / "batch-1.tmp").mkdir()
-    (bench.spool.steps / "step-1.tmp" / "adapter").mkdir(parents=True)
+    (bench.jobs.batches / "batch-1.tmp").mkdir()
+    (bench.jobs.steps / "step-1.tmp" / "adapter").mkdir(parents=True)
     events = bench.work()
     assert events[0] == {"event": "cleaned", "drafts": ["step-1.tmp"]}
-    assert (bench.spool.batches / "batch-1.tmp").exists() and not (bench.spool.steps / "step-1.tmp").exists()
+    assert (bench.jobs.batches / "batch-1.tmp").exists() and not (bench.jobs.steps / "step-1.tmp").exists()
 
 
 def test_a_batch_without_signal_makes_a_skipped_step_with_the_same_adapter(bench):
@@ -162,7 +162,7 @@ def test_drift_again_and_again_ends_at_the_initial_adapter_whatever_was_pruned(b
         rollouts = [replace(r, policy_version=number) for r in apart(bench.rollouts, 0 if number < 2 else 2)]
         bench.put(f"batch-{number}", number, rollouts=rollouts)
     bench.work(keepSteps={"last": 1}, loss={"guard": 5.0, "drift": 1, "maxStaleness": 0})
-    assert bench.spool.step_numbers() == [0, 5]
+    assert bench.jobs.step_numbers() == [0, 5]
     assert bench.step(5)["adapterStep"] == 0
     assert bench.step(5)["files"]["adapter.gguf"] == bench.step(0)["files"]["adapter.gguf"]
     assert bench.step(5)["consecutiveSkips"] == 3
@@ -192,7 +192,7 @@ def test_an_order_to_go_back_to_a_step_that_is_gone_or_changed_is_refused_and_th
     for number in range(3):
         bench.put(f"batch-{number}", number)
     bench.work()
-    path = bench.spool.step_path(1) / "optimizer.safetensors"
+    path = bench.jobs.step_path(1) / "optimizer.safetensors"
     path.write_bytes(path.read_bytes()[:-1] + b"\x07")
     go_back(bench, "back", 3, 1)
     go_back(bench, "forth", 3, 3)
@@ -219,7 +219,7 @@ def test_a_minority_of_samplers_cannot_roll_the_adapter_back(bench):
 def test_a_corrupt_newest_step_stops_the_worker_instead_of_training_a_batch_twice(bench):
     bench.put("batch-1", 0)
     bench.work()
-    path = bench.spool.step_path(1) / "optimizer.safetensors"
+    path = bench.jobs.step_path(1) / "optimizer.safetensors"
     path.write_bytes(path.read_bytes()[:-1] + b"\x07")
     with pytest.raises(TrainerError, match="step_corrupt"):
         bench.work()
@@ -237,7 +237,7 @@ def test_pruning_keeps_step_0_the_newest_every_mth_and_those_that_groups_may_com
         bench.put(f"batch-{number}", number, rollouts=[replace(r, policy_version=number) for r in bench.rollouts])
     settings = dict(keepSteps={"last": 2, "every": 3}, loss={"guard": 5.0, "drift": 1, "maxStaleness": staleness})
     bench.work(**settings)
-    assert bench.spool.step_numbers() == kept
+    assert bench.jobs.step_numbers() == kept
     assert bench.step(6)["consumed"] == {f"batch-{n}": n + 1 for n in range(6)}
     assert [e["step"] for e in bench.work(**settings) if e["event"] == "step"] == [1, 2, 3, 4, 5, 6]
 
@@ -266,7 +266,7 @@ def test_each_step_says_by_which_settings_and_by_which_program_it_was_made(bench
 
 def test_a_spool_with_steps_of_an_earlier_version_goes_on(bench):
     bench.work()
-    path = bench.spool.step_path(0) / "step.json"
+    path = bench.jobs.step_path(0) / "step.json"
     step = json.loads(path.read_text())
     del step["files"]["base/config.json"], step["recipe"]
     path.write_text(json.dumps(step))

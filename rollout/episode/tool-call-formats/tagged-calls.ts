@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../reward/index.js'
-import type { Dialect, Opening, ParsedCall, Piece, Span } from '../tool-call-format.js'
+import type { Opening, ParsedCall, Piece, Span, ToolCallFormat } from '../tool-call-format.js'
 import { readJsonCall } from './json-call.js'
 
 const CALL_OPEN = '<tool_call>'
@@ -26,13 +26,13 @@ export interface Marks {
   /** What opens a turn of the assistant. */
   readonly assistant: string
   /** See `Dialect`; default: null. */
-  readonly thinking?: Dialect['thinking']
+  readonly thinking?: ToolCallFormat['thinking']
   /** The JSON of a call, as the model's template writes one that was made. */
   callText(name: string, args: JsonObject): string
 }
 
 /** A dialect of Hermes' tool calls: JSON between `<tool_call>` and `</tool_call>`. Turns end with a line break after their control token. */
-export function taggedCalls(marks: Marks): Dialect {
+export function taggedCalls(marks: Marks): ToolCallFormat {
   const { name, turnEnd, user, results = user, assistant, thinking = null, callText } = marks
   const thinks = thinking === 'on'
   const tags = [CALL_OPEN, CALL_CLOSE, RESULT_OPEN, RESULT_CLOSE, ...(thinks ? [THOUGHT_OPEN, THOUGHT_CLOSE] : [])]

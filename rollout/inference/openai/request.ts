@@ -71,7 +71,7 @@ type Wire = z.output<typeof requestShape>
  * @param randomSeed  for a request without one
  * @throws ApiError
  */
-export function readChatRequest(body: unknown, lanes: number, randomSeed: number): ChatRequest {
+export function readChatRequest(body: unknown, slots: number, randomSeed: number): ChatRequest {
   const parsed = requestShape.safeParse(body)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
@@ -79,7 +79,7 @@ export function readChatRequest(body: unknown, lanes: number, randomSeed: number
     throw new ApiError(400, 'invalid_value', `${param ?? 'the body'}: ${issue!.message}`, param)
   }
   const wire = parsed.data
-  refuseUnsupported(wire, lanes)
+  refuseUnsupported(wire, slots)
   const tools = wire.tool_choice === 'none' ? [] : (wire.tools ?? []).map(readTool)
   return {
     model: wire.model,
@@ -96,8 +96,8 @@ export function readChatRequest(body: unknown, lanes: number, randomSeed: number
   }
 }
 
-function refuseUnsupported(wire: Wire, lanes: number): void {
-  const most = Math.min(lanes, SERVE_LIMITS.choices)
+function refuseUnsupported(wire: Wire, slots: number): void {
+  const most = Math.min(slots, SERVE_LIMITS.choices)
   const choice = wire.tool_choice ?? 'auto'
   const isEmpty = (value: object | string | null | undefined): boolean =>
     value === null || value === undefined || Object.keys(value).length === 0

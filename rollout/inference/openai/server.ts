@@ -69,7 +69,7 @@ export async function serveOpenAi(policy: ServedPolicy, options: ApiOptions): Pr
       const body: unknown = await context.req.json().catch(() => {
         throw new ApiError(400, 'invalid_json', 'The body is not JSON.')
       })
-      const request = readChatRequest(body, policy.lanes, newSeed())
+      const request = readChatRequest(body, policy.slots, newSeed())
       checkModel(request.model, policy)
       if (requests >= SERVE_LIMITS.requests) {
         context.header('retry-after', '5')
@@ -113,9 +113,9 @@ export async function serveOpenAi(policy: ServedPolicy, options: ApiOptions): Pr
     return context.json(new ApiError(404, 'unknown_url', `There is no ${method} ${path} here.`).body, 404)
   })
   app.onError((error, context) => {
-    const told = toApiError(error)
-    if (told.status === 500 && !closing.signal.aborted) onError(error)
-    return context.json(told.body, told.status)
+    const stated = toApiError(error)
+    if (stated.status === 500 && !closing.signal.aborted) onError(error)
+    return context.json(stated.body, stated.status)
   })
 
   const streamAnswer = async (
@@ -138,10 +138,10 @@ export async function serveOpenAi(policy: ServedPolicy, options: ApiOptions): Pr
       for (const part of chunks.last(head, completions[0]!)) send(part)
       if (request.includeUsage) send(chunks.usage(head, usageOf(prompt.length, completions)))
     } catch (error) {
-      const told = toApiError(error)
-      if (told.status === 500 && !signal.aborted) onError(error)
+      const stated = toApiError(error)
+      if (stated.status === 500 && !signal.aborted) onError(error)
       // The status has gone out: clients find the error in the stream.
-      send(told.body)
+      send(stated.body)
     }
     await writing
     await write('[DONE]')

@@ -18,7 +18,7 @@ export function hold(holds: boolean, problem: string, advice: string): asserts h
 }
 
 /** One thing that must hold for a world. */
-export interface WorldCheck {
+export interface EnvironmentCheck {
   /** A sentence about the world, without its subject: `starts the same for the same seed`. */
   readonly name: string
   /** @throws ContractBreach; what the world itself throws, which is a breach too */

@@ -1,4 +1,4 @@
-import { isRealDate, SESSION_START, type SeedWorld, type Session } from '../../kernel/index.js'
+import { isRealDate, SESSION_START, type SeedState, type Session } from '../../kernel/index.js'
 import { hold } from './breach.js'
 
 const DATED = /^\d{4}-\d{2}(-\d{2})?([T ].*)?$/
@@ -7,27 +7,27 @@ const DATED = /^\d{4}-\d{2}(-\d{2})?([T ].*)?$/
 const MOST_YEARS = 15
 const SESSION_YEAR = Number(SESSION_START.slice(0, 4))
 
-const columns = new WeakMap<SeedWorld, readonly (readonly [table: string, column: string])[]>()
+const columns = new WeakMap<SeedState, readonly (readonly [table: string, column: string])[]>()
 
 /** Columns that hold nothing but dates, months and instants, as far as the start of a world shows. */
-function dateColumns(world: SeedWorld): readonly (readonly [table: string, column: string])[] {
-  let found = columns.get(world)
+function dateColumns(seedState: SeedState): readonly (readonly [table: string, column: string])[] {
+  let found = columns.get(seedState)
   if (!found) {
-    found = [...world.tables].flatMap(([table, { rows }]) =>
-      Object.keys(world.server.tables[table]!.row.shape).flatMap((column) => {
+    found = [...seedState.tables].flatMap(([table, { rows }]) =>
+      Object.keys(seedState.environment.tables[table]!.row.shape).flatMap((column) => {
         const values = rows.map((row) => row[column]).filter((value) => value !== null && value !== undefined)
         const isDated = values.length > 0 && values.every((value) => typeof value === 'string' && DATED.test(value))
         return isDated ? [[table, column] as const] : []
       }),
     )
-    columns.set(world, found)
+    columns.set(seedState, found)
   }
   return found
 }
 
 /** @throws ContractBreach for a date that does not exist, or that nobody would think of */
-export function checkDates({ world, db }: Session, when: string): void {
-  for (const [table, column] of dateColumns(world)) {
+export function checkDates({ seedState: environment, db }: Session, when: string): void {
+  for (const [table, column] of dateColumns(environment)) {
     for (const row of db[table]!.list()) {
       const value = row[column]
       if (typeof value !== 'string') continue

@@ -2,12 +2,12 @@ import type { z } from 'zod'
 import { countOf } from '../../../common/errors/index.js'
 import {
   descriptionOf,
+  type Environment,
   entityKinds,
   requiredReferences,
-  type ServerDefinition,
   type ToolDefinition,
 } from '../../kernel/index.js'
-import { hold, type WorldCheck } from './breach.js'
+import { type EnvironmentCheck, hold } from './breach.js'
 
 /** Ways in which one can be asked for a tool, at least: fewer make tasks that sound alike. */
 const LEAST_CLAUSES = 3
@@ -19,15 +19,15 @@ export interface DeclarationFloor {
 
 /** What can be seen without opening a session. */
 export function declarationChecks(
-  server: ServerDefinition,
+  environment: Environment,
   { leastFailures, leastInvariants }: DeclarationFloor,
-): WorldCheck[] {
+): EnvironmentCheck[] {
   return [
     {
       name: `declares tools, failures (${leastFailures} at least) and invariants (${leastInvariants} at least)`,
       run() {
-        const [failures, invariants] = [Object.keys(server.failures).length, server.invariants.length]
-        hold(server.tools.length > 0, 'it has no tools', 'Name them in the list tools of defineServer.')
+        const [failures, invariants] = [Object.keys(environment.failures).length, environment.invariants.length]
+        hold(environment.tools.length > 0, 'it has no tools', 'Name them in the list tools of defineServer.')
         hold(
           failures >= leastFailures,
           `it has ${countOf(failures, 'failure code')}`,
@@ -43,10 +43,10 @@ export function declarationChecks(
     {
       name: 'leaves no tool undecided',
       run() {
-        const open = server.tools.filter((tool) => tool.undecided !== undefined)
+        const open = environment.tools.filter((tool) => tool.undecided !== undefined)
         hold(
           open.length === 0,
-          `${open.length} of ${countOf(server.tools.length, 'tool')} ${open.length === 1 ? 'does' : 'do'} nothing yet: ${open.map(({ name }) => name).join(', ')}`,
+          `${open.length} of ${countOf(environment.tools.length, 'tool')} ${open.length === 1 ? 'does' : 'do'} nothing yet: ${open.map(({ name }) => name).join(', ')}`,
           'Put sample and run in the place of undecided(…), or take the tool away.',
         )
       },
@@ -54,25 +54,25 @@ export function declarationChecks(
     {
       name: 'can be asked for every tool in several ways that carry every argument',
       run() {
-        for (const tool of server.tools) checkClauses(tool)
+        for (const tool of environment.tools) checkClauses(tool)
       },
     },
     {
       name: 'describes every argument',
       run() {
-        for (const tool of server.tools) checkDescriptions(tool)
+        for (const tool of environment.tools) checkDescriptions(tool)
       },
     },
     {
       name: 'takes no date or month that does not exist',
       run() {
-        for (const tool of server.tools) checkDates(tool)
+        for (const tool of environment.tools) checkDates(tool)
       },
     },
     {
       name: 'produces every entity and fact that one of its tools consumes',
       run() {
-        for (const tool of server.tools) checkSources(tool, server)
+        for (const tool of environment.tools) checkSources(tool, environment)
       },
     },
   ]
@@ -128,7 +128,7 @@ function checkClauses({ name, ask, input, pages }: ToolDefinition): void {
   }
 }
 
-function checkSources(consumer: ToolDefinition, { tools, entities }: ServerDefinition): void {
+function checkSources(consumer: ToolDefinition, { tools, entities }: Environment): void {
   const others = tools.filter((tool) => tool !== consumer)
   for (const [field, entity] of requiredReferences(consumer.input)) {
     hold(

@@ -1,14 +1,14 @@
 import { countOf } from '../../../common/errors/index.js'
 import {
+  type DomainRule,
   deriveSeed,
+  type Environment,
   jsonSchemaOf,
-  type PolicyRule,
   type SeededRandom,
-  type ServerDefinition,
   type Session,
   seededRandom,
 } from '../../kernel/index.js'
-import { hold, type WorldCheck } from './breach.js'
+import { type EnvironmentCheck, hold } from './breach.js'
 import { walk } from './random-calls.js'
 import { openerOf, SEEDS } from './seeds.js'
 
@@ -19,19 +19,19 @@ const DRAWS = 6
 const MOST = 2 / 3
 
 /** Whether a policy is worth a lesson: each rule forbids what the world itself would accept, and not nearly everything. */
-export function policyChecks(server: ServerDefinition): WorldCheck[] {
-  const { policy } = server
-  if (!policy) return []
-  const open = openerOf(server)
+export function domainRuleChecks(environment: Environment): EnvironmentCheck[] {
+  const { domainRules } = environment
+  if (!domainRules) return []
+  const open = openerOf(environment)
   return [
     {
       name: 'has rules that bite on calls which it accepts, and on no more than two thirds of those of a tool',
       run() {
-        const tally = new Map(policy.rules.map((rule) => [rule, { accepted: 0, ruled: 0 }]))
+        const tally = new Map(domainRules.rules.map((rule) => [rule, { accepted: 0, ruled: 0 }]))
         for (const index of SEEDS.keys()) {
           const random = seededRandom(deriveSeed('policy', index))
           const session = open(index)
-          walk(session, server, random, STEPS)
+          walk(session, environment, random, STEPS)
           for (const [rule, counts] of tally) tryRule(rule, session, random, counts)
         }
         for (const [{ name, tool }, { accepted, ruled }] of tally) {
@@ -44,8 +44,8 @@ export function policyChecks(server: ServerDefinition): WorldCheck[] {
     {
       name: 'shows by its look-ups what its rules ask of things',
       run() {
-        for (const { name, sees } of policy.rules) {
-          const reading = server.tools.filter(({ annotations }) => annotations.readOnly)
+        for (const { name, sees } of domainRules.rules) {
+          const reading = environment.tools.filter(({ annotations }) => annotations.readOnly)
           const isShown =
             !sees ||
             reading.some(({ output }) => showsAll(jsonSchemaOf(output, 'output'), [sees.argument, ...sees.fields]))
@@ -61,12 +61,12 @@ export function policyChecks(server: ServerDefinition): WorldCheck[] {
 }
 
 function tryRule(
-  rule: PolicyRule,
+  rule: DomainRule,
   session: Session,
   random: SeededRandom,
   counts: { accepted: number; ruled: number },
 ): void {
-  const tool = session.world.server.toolsByName.get(rule.tool)!
+  const tool = session.seedState.environment.toolsByName.get(rule.tool)!
   for (let draw = 0; draw < DRAWS; draw++) {
     const args = session.sampleArguments(tool, random, {})
     if (!args || !session.fork().call(tool.name, args).ok) continue

@@ -1,7 +1,7 @@
-import type { ServerDefinition } from '../../kernel/index.js'
-import type { WorldCheck } from './breach.js'
+import type { Environment } from '../../kernel/index.js'
+import type { EnvironmentCheck } from './breach.js'
 import { type DeclarationFloor, declarationChecks } from './declaration-checks.js'
-import { policyChecks } from './domain-rule-checks.js'
+import { domainRuleChecks } from './domain-rule-checks.js'
 import { failureChecks, type Provocations } from './failure-checks.js'
 import { type SampleBounds, sampleChecks } from './sample-checks.js'
 import { sealed } from './sealed.js'
@@ -19,16 +19,16 @@ export interface ContractOptions extends Partial<SampleBounds>, Partial<Declarat
 const MAX_RESULT_CHARS = 540
 
 /** What must hold for a world, one by one. Together they take seconds; nothing is made before it is needed. */
-export function worldContract(server: ServerDefinition, options: ContractOptions): WorldCheck[] {
+export function environmentContract(environment: Environment, options: ContractOptions): EnvironmentCheck[] {
   const { provoke, sampleFloor = 0.9, maxResultChars = MAX_RESULT_CHARS, provokeSeed = 1 } = options
   const { leastFailures = 1, leastInvariants = 1 } = options
-  const apart = sealed(server)
+  const apart = sealed(environment)
   return [
     ...declarationChecks(apart, { leastFailures, leastInvariants }),
     ...sampleChecks(apart, { sampleFloor, maxResultChars }),
     ...stateChecks(apart),
     ...failureChecks(apart, provoke, provokeSeed),
     ...secretChecks(apart),
-    ...policyChecks(apart),
+    ...domainRuleChecks(apart),
   ]
 }

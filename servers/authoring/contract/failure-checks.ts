@@ -1,5 +1,5 @@
-import { generateWorld, type ServerDefinition, Session } from '../../kernel/index.js'
-import { hold, type WorldCheck } from './breach.js'
+import { type Environment, generateSeedState, Session } from '../../kernel/index.js'
+import { type EnvironmentCheck, hold } from './breach.js'
 
 /** Brings a session to where the returned call (tool, arguments) must fail. */
 export type Provocation = (session: Session) => readonly [tool: string, args: Record<string, unknown>]
@@ -8,12 +8,12 @@ export type Provocation = (session: Session) => readonly [tool: string, args: Re
 export type Provocations = Readonly<Record<string, Provocation>>
 
 /** Each failure happens, by the code that is declared, and changes nothing. */
-export function failureChecks(server: ServerDefinition, provoke: Provocations, seed: number): WorldCheck[] {
+export function failureChecks(environment: Environment, provoke: Provocations, seed: number): EnvironmentCheck[] {
   return [
     {
       name: 'has a provocation for every failure code',
       run() {
-        const [declared, provoked] = [Object.keys(server.failures), Object.keys(provoke)]
+        const [declared, provoked] = [Object.keys(environment.failures), Object.keys(provoke)]
         const missing = declared.filter((code) => !provoked.includes(code))
         const unknown = provoked.filter((code) => !declared.includes(code))
         hold(
@@ -27,7 +27,7 @@ export function failureChecks(server: ServerDefinition, provoke: Provocations, s
     ...Object.entries(provoke).map(([code, provocation]) => ({
       name: `fails with ${code} and leaves the state alone`,
       run() {
-        const session = Session.open(generateWorld(server, seed))
+        const session = Session.open(generateSeedState(environment, seed))
         const [tool, args] = provocation(session)
         const before = session.stateHash()
         const result = session.call(tool, args)

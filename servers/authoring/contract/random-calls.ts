@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import {
+  type Environment,
   meaningOf,
   type SeededRandom,
-  type ServerDefinition,
   type Session,
   type ToolDefinition,
 } from '../../kernel/index.js'
 
 /** Makes up to `steps` sampled calls, so that what follows is not tried in a fresh world only. */
-export function walk(session: Session, server: ServerDefinition, random: SeededRandom, steps: number): void {
+export function walk(session: Session, environment: Environment, random: SeededRandom, steps: number): void {
   for (let step = 0; step < steps; step++) {
-    const tool = random.pick(server.tools)
+    const tool = random.pick(environment.tools)
     const args = session.sampleArguments(tool, random, {})
     if (args) session.call(tool.name, args)
   }
@@ -32,7 +32,7 @@ function anyValue(session: Session, schema: z.ZodType, random: SeededRandom): un
   if (schema instanceof z.ZodOptional) return anyValue(session, schema.unwrap() as z.ZodType, random)
   const { entity } = meaningOf(schema)
   if (entity !== undefined && random.chance(0.9)) {
-    const { entities, tables } = session.world.server
+    const { entities, tables } = session.seedState.environment
     const table = entities[entity]?.table
     const rows = table === undefined ? [] : session.db[table]!.list()
     if (rows.length > 0) return random.pick(rows)[tables[table!]!.key]

@@ -1,15 +1,15 @@
 import { countOf } from '../../../common/errors/index.js'
 import {
   deriveSeed,
+  type Environment,
   PAGE,
   requiredReferences,
   type SeededRandom,
-  type ServerDefinition,
   type Session,
   seededRandom,
   type ToolDefinition,
 } from '../../kernel/index.js'
-import { hold, type WorldCheck } from './breach.js'
+import { type EnvironmentCheck, hold } from './breach.js'
 import { walk } from './random-calls.js'
 import { openerOf, SEEDS } from './seeds.js'
 
@@ -31,14 +31,14 @@ const ADVICE =
 const PAGING = "Return the whole list and name it in the tool's pages: the kernel cuts it."
 
 /** Whether samplers give tasks something to ask for. */
-export function sampleChecks(server: ServerDefinition, bounds: SampleBounds): WorldCheck[] {
-  const open = openerOf(server)
+export function sampleChecks(environment: Environment, bounds: SampleBounds): EnvironmentCheck[] {
+  const open = openerOf(environment)
   return [
     {
       name: 'offers sampled arguments that nearly always succeed, with short results',
       run() {
         // Those that are not decided are a finding of their own.
-        const decided = server.tools.filter((tool) => tool.undecided === undefined)
+        const decided = environment.tools.filter((tool) => tool.undecided === undefined)
         hold(decided.length > 0, 'none of its tools does anything yet', 'Decide some of them first.')
         const tally = new Map(decided.map((tool) => [tool, { drawn: 0, succeeded: 0, last: '' }]))
         const draw = (session: Session, tool: ToolDefinition, random: SeededRandom): void => {
@@ -53,7 +53,7 @@ export function sampleChecks(server: ServerDefinition, bounds: SampleBounds): Wo
         for (const index of SEEDS.keys()) {
           const random = seededRandom(deriveSeed('samples', index))
           const session = open(index)
-          walk(session, server, random, STEPS)
+          walk(session, environment, random, STEPS)
           for (const tool of decided) for (let time = 0; time < DRAWS; time++) draw(session, tool, random)
         }
         // What takes several other calls first, in their order, is met on longer ways.
@@ -62,7 +62,7 @@ export function sampleChecks(server: ServerDefinition, bounds: SampleBounds): Wo
           const random = seededRandom(deriveSeed('long samples', index))
           const session = open(index)
           for (let step = 0; step < LONG_WAY; step++) {
-            walk(session, server, random, 1)
+            walk(session, environment, random, 1)
             for (const tool of unmet) draw(session, tool, random)
           }
         }
@@ -82,11 +82,11 @@ export function sampleChecks(server: ServerDefinition, bounds: SampleBounds): Wo
     },
     {
       name: 'hides no entries: a list that is cut can be read to its end',
-      run: () => checkPages(server, open),
+      run: () => checkPages(environment, open),
     },
     {
       name: 'keeps a bound reference when it samples the other arguments',
-      run: () => checkBound(server, open, bounds.sampleFloor),
+      run: () => checkBound(environment, open, bounds.sampleFloor),
     },
   ]
 }
@@ -124,12 +124,12 @@ function tryOut(
 /** More pages than any list of ours has. */
 const MOST_PAGES = 200
 
-function checkPages(server: ServerDefinition, open: (index: number) => Session): void {
-  const reading = server.tools.filter(({ annotations }) => annotations.readOnly)
+function checkPages(environment: Environment, open: (index: number) => Session): void {
+  const reading = environment.tools.filter(({ annotations }) => annotations.readOnly)
   for (const index of SEEDS.keys()) {
     const random = seededRandom(deriveSeed('pages', index))
     const session = open(index)
-    walk(session, server, random, STEPS)
+    walk(session, environment, random, STEPS)
     for (const tool of reading) {
       const args = session.sampleArguments(tool, random, {})
       if (!args) continue
@@ -173,13 +173,13 @@ function readToTheEnd(session: Session, tool: ToolDefinition, args: Record<strin
   hold(false, `${tool.name} ${JSON.stringify(args)} has more than ${MOST_PAGES} pages`, PAGING)
 }
 
-function checkBound(server: ServerDefinition, open: (index: number) => Session, sampleFloor: number): void {
+function checkBound(environment: Environment, open: (index: number) => Session, sampleFloor: number): void {
   const kept = new Map<string, number>()
   const failed: string[] = []
   for (const index of SEEDS.keys()) {
     const random = seededRandom(deriveSeed('bound', index))
     const session = open(index)
-    for (const tool of server.tools.filter(({ undecided }) => undecided === undefined)) {
+    for (const tool of environment.tools.filter(({ undecided }) => undecided === undefined)) {
       for (const field of requiredReferences(tool.input).keys()) {
         const name = `${tool.name}, {${field}}`
         kept.set(name, kept.get(name) ?? 0)

@@ -1,11 +1,11 @@
-import type { ServerDefinition, ToolDefinition } from '../../kernel/index.js'
+import type { Environment, ToolDefinition } from '../../kernel/index.js'
 
 /**
  * The world, but its functions find neither a clock nor chance of the machine while they run: what they would do with them, no judge
  * could repeat. Each such use throws and says what to use instead.
  */
-export function sealed(server: ServerDefinition): ServerDefinition {
-  const tools = server.tools.map(
+export function sealed(environment: Environment): Environment {
+  const tools = environment.tools.map(
     (tool): ToolDefinition => ({
       ...tool,
       sample: (context) => apart(() => tool.sample(context)),
@@ -13,10 +13,10 @@ export function sealed(server: ServerDefinition): ServerDefinition {
     }),
   )
   return {
-    ...server,
+    ...environment,
     tools,
     toolsByName: new Map(tools.map((tool) => [tool.name, tool])),
-    seed: (context) => apart(() => server.seed(context)),
+    seed: (context) => apart(() => environment.seed(context)),
   }
 }
 

@@ -1,5 +1,5 @@
-import { deriveSeed, meaningOf, type ServerDefinition, seededRandom } from '../../kernel/index.js'
-import { hold, type WorldCheck } from './breach.js'
+import { deriveSeed, type Environment, meaningOf, seededRandom } from '../../kernel/index.js'
+import { type EnvironmentCheck, hold } from './breach.js'
 import { openerOf, SEEDS } from './seeds.js'
 
 /** Wrong secrets in a row after which no world takes the right one any more; banks allow three. */
@@ -8,8 +8,8 @@ const MOST_WRONG = 5
 const DRAWS = 4
 
 /** A secret of a few digits cannot be found by trying all: after some wrong ones the right one is refused as well. */
-export function secretChecks(server: ServerDefinition): WorldCheck[] {
-  const guarded = server.tools.flatMap((tool) =>
+export function secretChecks(environment: Environment): EnvironmentCheck[] {
+  const guarded = environment.tools.flatMap((tool) =>
     Object.entries(tool.input.shape)
       .filter(([, schema]) => meaningOf(schema).sensitive && isOfDigits(schema))
       .map(([field]) => ({ tool, field })),
@@ -17,7 +17,7 @@ export function secretChecks(server: ServerDefinition): WorldCheck[] {
   return guarded.map(({ tool, field }) => ({
     name: `lets nobody try out the ${field} that ${tool.name} takes`,
     run() {
-      const open = openerOf(server)
+      const open = openerOf(environment)
       for (const index of SEEDS.keys()) {
         const session = open(index)
         const random = seededRandom(deriveSeed('secrets', index))

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import {
   deriveSeed,
-  generateWorld,
+  type Environment,
+  generateSeedState,
   type SeededRandom,
-  type ServerDefinition,
   Session,
   seededRandom,
   type ToolDefinition,
 } from '../../kernel/index.js'
-import { hold, type WorldCheck } from './breach.js'
+import { type EnvironmentCheck, hold } from './breach.js'
 import { checkDates } from './dates.js'
 import { scramble } from './random-calls.js'
 import { openerOf, SEEDS } from './seeds.js'
@@ -27,19 +27,19 @@ const REPRODUCIBLE =
   'The same seed and calls must give the same bytes: keep nothing outside the tables, and take chance and time from the context only.'
 
 /** What must hold whatever is called. */
-export function stateChecks(server: ServerDefinition): WorldCheck[] {
-  const open = openerOf(server)
+export function stateChecks(environment: Environment): EnvironmentCheck[] {
+  const open = openerOf(environment)
   return [
     {
       name: 'starts the same for the same seed, differently for another, and sound for all',
       run() {
         const rows = (seed: number) =>
-          JSON.stringify([...generateWorld(server, seed).tables.values()].map((t) => t.rows))
+          JSON.stringify([...generateSeedState(environment, seed).tables.values()].map((t) => t.rows))
         const [first, again] = [rows(7), rows(7)]
         hold(first === again, 'seed 7 gave two different starts', REPRODUCIBLE)
         hold(first !== rows(8), 'seeds 7 and 8 give the same start', 'Let seed draw its rows with random.')
         for (const seed of [...SEEDS, ...Array.from({ length: STARTS }, (_, i) => 100 + i)])
-          checkSound(Session.open(generateWorld(server, seed)), `at the start of seed ${seed}`)
+          checkSound(Session.open(generateSeedState(environment, seed)), `at the start of seed ${seed}`)
       },
     },
     {
@@ -48,7 +48,7 @@ export function stateChecks(server: ServerDefinition): WorldCheck[] {
         const chain = fc.array(fc.integer(), { minLength: 1, maxLength: LONGEST_CHAIN })
         const found = fc.check(
           fc.property(fc.nat({ max: SEEDS.length - 1 }), chain, (index, steps) =>
-            playChain(server, open, index, steps),
+            playChain(environment, open, index, steps),
           ),
           { numRuns: CHAINS, seed: 20260302 },
         )
@@ -59,7 +59,7 @@ export function stateChecks(server: ServerDefinition): WorldCheck[] {
     {
       name: `stays sound over ${LONG_CALLS.toLocaleString('en')} random calls, whose replay gives the same bytes`,
       run() {
-        const [first, again] = [playLong(server, open, true), playLong(server, open, false)]
+        const [first, again] = [playLong(environment, open, true), playLong(environment, open, false)]
         hold(first === again, 'the same calls gave other bytes the second time', REPRODUCIBLE)
       },
     },
@@ -73,7 +73,7 @@ function checkSound(session: Session, when: string): void {
 }
 
 function playChain(
-  server: ServerDefinition,
+  environment: Environment,
   open: (index: number) => Session,
   index: number,
   steps: readonly number[],
@@ -82,19 +82,19 @@ function playChain(
   const made: [string, Record<string, unknown>, string][] = []
   for (const step of steps) {
     const random = seededRandom(step)
-    const tool = random.pick(server.tools)
+    const tool = random.pick(environment.tools)
     const args = (random.chance(0.5) && session.sampleArguments(tool, random, {})) || scramble(session, tool, random)
     const call = `${tool.name} ${JSON.stringify(args)}`
     const earlier = made.map(([name, given]) => `${name} ${JSON.stringify(given)}`).join(', ')
-    const told = checkCall(session, tool, args, `seed ${SEEDS[index]}${earlier && `, after ${earlier}`}: ${call}`)
-    made.push([tool.name, args, told])
+    const stated = checkCall(session, tool, args, `seed ${SEEDS[index]}${earlier && `, after ${earlier}`}: ${call}`)
+    made.push([tool.name, args, stated])
   }
   const again = open(index)
-  for (const [name, args, told] of made) {
+  for (const [name, args, stated] of made) {
     const second = JSON.stringify(again.call(name, args))
     hold(
-      second === told,
-      `${name} ${JSON.stringify(args)} answered ${told}, and in a second session ${second}`,
+      second === stated,
+      `${name} ${JSON.stringify(args)} answered ${stated}, and in a second session ${second}`,
       REPRODUCIBLE,
     )
   }
@@ -106,10 +106,10 @@ function checkCall(session: Session, tool: ToolDefinition, args: Record<string, 
   const before = session.stateHash()
   const apart = session.fork()
   const result = session.call(tool.name, args)
-  const told = JSON.stringify(result)
+  const stated = JSON.stringify(result)
   const after = session.stateHash()
   hold(apart.stateHash() === before, `${call} changed a fork`, REPRODUCIBLE)
-  hold(JSON.stringify(apart.call(tool.name, args)) === told, `${call} answers differently in a fork`, REPRODUCIBLE)
+  hold(JSON.stringify(apart.call(tool.name, args)) === stated, `${call} answers differently in a fork`, REPRODUCIBLE)
   hold(session.stateHash() === after, `${call} in a fork changed the original`, REPRODUCIBLE)
   if (!result.ok) hold(after === before, `${call} failed and changed something`, 'Rows are changed through db alone.')
   else if (tool.annotations.readOnly)
@@ -127,17 +127,17 @@ function checkCall(session: Session, tool: ToolDefinition, args: Record<string, 
       'Take idempotent away, or let the second call change nothing.',
     )
   }
-  return told
+  return stated
 }
 
 /** @returns SHA-256 of all answers and final states */
-function playLong(server: ServerDefinition, open: (index: number) => Session, inspect: boolean): string {
+function playLong(environment: Environment, open: (index: number) => Session, inspect: boolean): string {
   const bytes = createHash('sha256')
   for (const index of SEEDS.keys()) {
     const session = open(index)
     const random: SeededRandom = seededRandom(deriveSeed('long', index))
     for (let step = 1; step <= LONG_CALLS / SEEDS.length; step++) {
-      const tool = random.pick(server.tools)
+      const tool = random.pick(environment.tools)
       const sampled = random.chance(0.6) ? session.sampleArguments(tool, random, {}) : null
       bytes.update(JSON.stringify(session.call(tool.name, sampled ?? scramble(session, tool, random))))
       if (inspect && step % LOOK_EVERY === 0)

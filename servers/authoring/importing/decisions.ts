@@ -1,4 +1,4 @@
-import type { DraftTool, DraftWorld } from './draft-environment.js'
+import type { DraftEnvironment, DraftTool } from './draft-environment.js'
 import { oneLine } from './names.js'
 import type { ForeignService } from './shape.js'
 
@@ -6,19 +6,19 @@ import type { ForeignService } from './shape.js'
  * What a person must decide, as a list in Markdown to be ticked off.
  * @returns also how many there are
  */
-export function decisionsText(service: ForeignService, world: DraftWorld): { text: string; count: number } {
+export function decisionsText(service: ForeignService, environment: DraftEnvironment): { text: string; count: number } {
   const sections: [string, string[]][] = [
-    ['The world', worldDecisions(world)],
-    ['Tables', tableDecisions(world)],
-    ['Failures', failureDecisions(world)],
-    ['Tools', world.tools.map(toolDecision)],
+    ['The world', environmentDecisions(environment)],
+    ['Tables', tableDecisions(environment)],
+    ['Failures', failureDecisions(environment)],
+    ['Tools', environment.tools.map(toolDecision)],
   ]
   const lists = sections.map(([title, items]) => `## ${title}\n\n${items.map((item) => `- [ ] ${item}`).join('\n')}\n`)
   const notes = [...new Set(service.notes)].map((note) => `- ${plain(note)}`)
   const left = notes.length === 0 ? '' : `\n## Left out or guessed\n\n${notes.join('\n')}\n`
-  const title = plain(service.title) || world.name
+  const title = plain(service.title) || environment.name
   return {
-    text: `# ${world.name}: what a person must decide\n\n${HEAD.replace('TITLE', () => title)}\n\n${lists.join('\n')}${left}`,
+    text: `# ${environment.name}: what a person must decide\n\n${HEAD.replace('TITLE', () => title)}\n\n${lists.join('\n')}${left}`,
     count: sections.reduce((sum, [, items]) => sum + items.length, 0),
   }
 }
@@ -30,13 +30,13 @@ place of \`...undecided(…)\`; docs/environments.md of prove-swarm shows how. D
 /** Text of others that is no Markdown. */
 const plain = (text: string): string => oneLine(text).replaceAll(/[\\`*_[\]<>#|]/g, (mark) => `\\${mark}`)
 
-const worldDecisions = ({ name }: DraftWorld): string[] => [
+const environmentDecisions = ({ name }: DraftEnvironment): string[] => [
   `What \`${name}\` is for, in its \`title\` and \`description\`.`,
   '`seed`: which rows a world begins with, made from its random numbers: large and varied enough to ask about.',
   '`invariants`: what holds after any calls, beyond rows that name others which are there.',
 ]
 
-function tableDecisions({ entities }: DraftWorld): string[] {
+function tableDecisions({ entities }: DraftEnvironment): string[] {
   if (entities.length === 0) return ['Which tables there are: no call takes or shows a key.']
   return entities.map(({ table, name, isShown, key }) =>
     isShown
@@ -45,7 +45,7 @@ function tableDecisions({ entities }: DraftWorld): string[] {
   )
 }
 
-function failureDecisions({ failures }: DraftWorld): string[] {
+function failureDecisions({ failures }: DraftEnvironment): string[] {
   const provoked = [...failures.keys()].map(
     (code) => `\`${code}\`: which calls end with it, and one in \`provoke.js\` that does.`,
   )

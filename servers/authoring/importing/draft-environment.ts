@@ -2,7 +2,7 @@ import type { Entity } from './entities.js'
 import type { ForeignTool } from './shape.js'
 
 /** What a draft declares. */
-export interface DraftWorld {
+export interface DraftEnvironment {
   readonly name: string
   readonly entities: readonly Entity[]
   /** By their codes, what they say. */

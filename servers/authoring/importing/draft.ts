@@ -1,5 +1,5 @@
 import { decisionsText } from './decisions.js'
-import type { DraftTool, DraftWorld } from './draft-environment.js'
+import type { DraftEnvironment, DraftTool } from './draft-environment.js'
 import { type Entity, entitiesOf, namedEntity, recordName } from './entities.js'
 import { ImportError } from './errors.js'
 import { IMPORT_LIMITS } from './limits.js'
@@ -16,7 +16,7 @@ const RESERVED =
     ' ',
   )
 
-export interface Draft extends DraftWorld {
+export interface Draft extends DraftEnvironment {
   /** By file name. */
   readonly files: ReadonlyMap<string, string>
   /** How many things a person must decide. */
@@ -36,7 +36,7 @@ export interface DraftOptions {
  * The declaration of a world that offers the calls of a service and does nothing yet.
  * @throws ImportError `no_tools`, `too_large`
  */
-export function draftWorld(service: ForeignService, { name: asked, only = [], taken }: DraftOptions): Draft {
+export function draftEnvironment(service: ForeignService, { name: asked, only = [], taken }: DraftOptions): Draft {
   const chosen = service.tools.filter(
     (tool) => only.length === 0 || only.some((part) => `${tool.name} ${tool.origin}`.includes(part)),
   )
@@ -68,15 +68,15 @@ export function draftWorld(service: ForeignService, { name: asked, only = [], ta
         .map(([field]) => fields.get(field)!),
     }
   })
-  const world = { name, entities: [...entities.values()], failures: failuresOf(chosen, entities), tools }
-  const decisions = decisionsText(service, world)
+  const environment = { name, entities: [...entities.values()], failures: failuresOf(chosen, entities), tools }
+  const decisions = decisionsText(service, environment)
   const files = new Map([
-    ['index.js', indexCode(service, world)],
-    ['provoke.js', provokeCode(world.failures)],
+    ['index.js', indexCode(service, environment)],
+    ['provoke.js', provokeCode(environment.failures)],
     ['package.json', `${JSON.stringify({ name, private: true, type: 'module' }, null, 2)}\n`],
     ['DECISIONS.md', decisions.text],
   ])
-  return { ...world, files, decisions: decisions.count }
+  return { ...environment, files, decisions: decisions.count }
 }
 
 const PAGING = /^(page|page_?size|per_?page|limit|offset|cursor|skip|start|after|before)$/i
@@ -100,7 +100,7 @@ function failuresOf(tools: readonly ForeignTool[], entities: ReadonlyMap<string,
 
 const missing = (entity: string): string => `unknown_${entity}`
 
-function indexCode({ title }: ForeignService, { name, entities, failures, tools }: DraftWorld): string {
+function indexCode({ title }: ForeignService, { name, entities, failures, tools }: DraftEnvironment): string {
   const known = new Set(entities.map((entity) => entity.name))
   // With a word behind it, none is a word of the language.
   const taken = new Set<string>()
@@ -109,7 +109,7 @@ function indexCode({ title }: ForeignService, { name, entities, failures, tools 
   return `// A draft of a world, after ${oneLine(shown, 80)}. It does not work yet: every tool that says undecided(…) answers with an error, and
 // "prove-server check ." names them all. DECISIONS.md lists what is to be decided.
 
-/** @param {import('prove-swarm/worlds').WorldKit} kit */
+/** @param {import('prove-swarm/environments').EnvironmentKit} kit */
 export default ({ z, defineServer, ref, toolMaker, undecided }) => {
   const tables = /** @type {const} */ ({${entities.map((entity) => tableCode(entity, known)).join('')}
   })

@@ -1,4 +1,4 @@
-export { type Draft, type DraftOptions, draftWorld } from './draft.js'
+export { type Draft, type DraftOptions, draftEnvironment } from './draft.js'
 export { ImportError, type ImportErrorCode } from './errors.js'
 export { IMPORT_LIMITS } from './limits.js'
 export { readMcpTools } from './mcp-service.js'

@@ -12,7 +12,7 @@ const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const
 type Method = (typeof METHODS)[number]
 
 /** Answers that say something of the caller or the service, and nothing of what a world would refuse. */
-const NOT_OF_THE_WORLD = new Set(['401', '403', '429'])
+const NOT_OF_THE_ENVIRONMENT = new Set(['401', '403', '429'])
 /** What JSON is called in a document: `application/json; charset=utf-8`, `application/vnd.shop+json`. */
 const JSON_TYPE = /^application\/([\w.-]+\+)?json\b/
 
@@ -75,8 +75,8 @@ async function validate(document: Json): Promise<void> {
 /** The places that are wrong: the deepest, for the others only contain them. */
 function problemsIn(errors: unknown): string {
   if (!Array.isArray(errors)) return 'no more is known'
-  const told = errors.map((error: Json) => `${textOf(error.instancePath) || '/'} ${textOf(error.message)}`)
-  const deepest = [...new Set(told)].sort((a, b) => b.split('/').length - a.split('/').length)
+  const stated = errors.map((error: Json) => `${textOf(error.instancePath) || '/'} ${textOf(error.message)}`)
+  const deepest = [...new Set(stated)].sort((a, b) => b.split('/').length - a.split('/').length)
   return oneLine(deepest.slice(0, 3).join('; '))
 }
 
@@ -192,7 +192,7 @@ function answerOf({ operation, reader, notes }: Operation, origin: string): Shap
 function failuresOf({ operation, reader }: Operation): string[] {
   const answers = isObject(operation.responses) ? Object.entries(operation.responses) : []
   return answers
-    .filter(([status]) => /^4\d\d$/.test(status) && !NOT_OF_THE_WORLD.has(status))
+    .filter(([status]) => /^4\d\d$/.test(status) && !NOT_OF_THE_ENVIRONMENT.has(status))
     .map(([, answer]) => reader.resolved(answer))
     .flatMap((answer) => (isObject(answer) ? [oneLine(textOf(answer.description))] : []))
     .filter((words) => words !== '')

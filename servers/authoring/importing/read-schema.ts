@@ -203,10 +203,10 @@ const FORMATS: Readonly<Record<string, TextFormat | undefined>> = {
 }
 
 function choiceOf(values: readonly unknown[]): Shape | undefined {
-  const told = values.filter((value) => value !== null)
-  const isSimple = told.every((value) => typeof value === 'string' || Number.isFinite(value))
-  if (!isSimple || told.length === 0 || told.length > IMPORT_LIMITS.enumValues) return undefined
-  return { kind: 'choice', values: [...new Set(told as (string | number)[])] }
+  const stated = values.filter((value) => value !== null)
+  const isSimple = stated.every((value) => typeof value === 'string' || Number.isFinite(value))
+  if (!isSimple || stated.length === 0 || stated.length > IMPORT_LIMITS.enumValues) return undefined
+  return { kind: 'choice', values: [...new Set(stated as (string | number)[])] }
 }
 
 const bound = <K extends string>(name: K, value: unknown): { [k in K]?: number } =>

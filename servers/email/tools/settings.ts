@@ -83,13 +83,13 @@ const setAutoReply = tool({
     const { unless, rowOf, db } = context
     const today = context.today()
     unless(deputiseObstacle(rowOf('contacts', contact), until) ?? dateObstacle(until, today))
-    const told = db.mailbox.get('me')!.auto_reply?.told ?? []
+    const stated = db.mailbox.get('me')!.auto_reply?.stated ?? []
     const senders = db.emails
       .list(({ folder, direction, at }) => folder === 'inbox' && direction === 'received' && at.startsWith(today))
       .map((email) => email.contact)
-      .filter((key) => !told.includes(key) && !writeToObstacle(rowOf('contacts', key)))
+      .filter((key) => !stated.includes(key) && !writeToObstacle(rowOf('contacts', key)))
     const answered = [...new Set(senders)].slice(0, PAGE.short)
-    db.mailbox.update('me', { auto_reply: { contact, until, note, told: [...told, ...answered] } })
+    db.mailbox.update('me', { auto_reply: { contact, until, note, stated: [...stated, ...answered] } })
     return { status: 'on' as const, contact, until, answered }
   },
 })

@@ -23,8 +23,8 @@ export function addAuthorCommands(program: Command): void {
     .argument('<folder>', 'the world: a folder with an index.js')
     .action(async (folder: string) => {
       // Loaded only here: the generator of its random calls is for nothing else.
-      const { checkWorld } = await import('../../authoring/check-environment.js')
-      const broken = await checkWorld(resolve(folder), (line) => void process.stdout.write(`${line}\n`))
+      const { checkEnvironment } = await import('../../authoring/check-environment.js')
+      const broken = await checkEnvironment(resolve(folder), (line) => void process.stdout.write(`${line}\n`))
       if (broken > 0) process.exitCode = 1
     })
 }

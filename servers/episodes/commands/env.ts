@@ -3,14 +3,14 @@ import { type Command, Option } from 'commander'
 import type { RewardPreset } from '../../../rollout/reward/index.js'
 import { SPLITS, type Split } from '../../../tasks/dataset/index.js'
 import { CATALOGUE } from '../../catalogue.js'
-import { withWorldFolders } from '../../environment-option.js'
-import { createTaskStage } from '../episode-runtime.js'
+import { withEnvironmentFolders } from '../../environment-option.js'
+import { createTaskRuntime } from '../episode-runtime.js'
 import { createEpisodes } from '../episodes.js'
-import { ENVIRONMENT_LIMITS } from '../limits.js'
+import { EPISODE_SERVER_LIMITS } from '../limits.js'
 import { REWARD_SIGNALS, type RewardSignal } from '../reward-signal.js'
 import { serveEpisodes } from '../serve.js'
 import { readTasks } from '../tasks.js'
-import { saidUser, type UserOptions, userModelFor, withUserOptions } from '../user-simulator/options.js'
+import { saidUser, type UserOptions, userSimulatorFor, withUserOptions } from '../user-simulator/options.js'
 import { countOption, originOption, portOption, rewardOption, stdinEnded, stopSignal } from './options.js'
 
 interface EnvOptions extends UserOptions {
@@ -28,7 +28,7 @@ interface EnvOptions extends UserOptions {
 }
 
 export function addEnvCommand(program: Command): void {
-  withUserOptions(withWorldFolders(program.command('env')))
+  withUserOptions(withEnvironmentFolders(program.command('env')))
     .description('serve the tasks of a data set as episodes: worlds, tools, user turns and rewards, for any trainer')
     .requiredOption('--dataset <folder>', 'a data set, as prove-lab synthesize makes it')
     .option('--http <port>', 'port to listen on; 0 takes a free one', portOption, 8080)
@@ -42,12 +42,12 @@ export function addEnvCommand(program: Command): void {
         .default('final'),
     )
     .addOption(new Option('--split <name>', 'split of requests that name none').choices(SPLITS).default('train'))
-    .option('--max-episodes <number>', 'episodes open at the same time', countOption, ENVIRONMENT_LIMITS.episodes)
+    .option('--max-episodes <number>', 'episodes open at the same time', countOption, EPISODE_SERVER_LIMITS.episodes)
     .option(
       '--max-episodes-per-client <number>',
       'of those, from one address',
       countOption,
-      ENVIRONMENT_LIMITS.episodesPerClient,
+      EPISODE_SERVER_LIMITS.episodesPerClient,
     )
     .option('--end-with-stdin', 'end when stdin does, as it does with the program that holds its other end', false)
     .action(serve)
@@ -70,12 +70,12 @@ async function serveUntil(stopped: AbortSignal, options: EnvOptions): Promise<vo
     throw error
   }
   const tasks = await readTasks(options.dataset, CATALOGUE, stopped).catch(unlessStopped)
-  const listener = await userModelFor(options, say, stopped).catch(unlessStopped)
+  const listener = await userSimulatorFor(options, say, stopped).catch(unlessStopped)
   if (!tasks || listener === null) return
   const { host, http: port, maxEpisodes, maxEpisodesPerClient: maxPerClient } = options
   const service = {
     tasks,
-    episodes: createEpisodes(createTaskStage(CATALOGUE), {
+    episodes: createEpisodes(createTaskRuntime(CATALOGUE), {
       ...{ maxEpisodes, maxPerClient },
       ...(listener ? { listener } : {}),
     }),
@@ -91,7 +91,7 @@ async function serveUntil(stopped: AbortSignal, options: EnvOptions): Promise<vo
   if (!stopped.aborted) await once(stopped, 'abort')
   if (listener) {
     await listener.close()
-    say(saidUser(listener, options.userPrice))
+    say(saidUser(listener, options.userSimulatorPrice))
   }
   await served.close()
 }

@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { type Command, InvalidArgumentError } from 'commander'
 import { countOf } from '../../../common/errors/index.js'
-import { CATALOGUE, isWorldFolder, worldsNamed } from '../../catalogue.js'
-import { describeServer } from '../../describe.js'
-import { withWorldFolders } from '../../environment-option.js'
+import { CATALOGUE, environmentsNamed, isEnvironmentFolder } from '../../catalogue.js'
+import { describeEnvironment } from '../../describe.js'
+import { withEnvironmentFolders } from '../../environment-option.js'
 import {
-  createWorldCache,
+  createSeedStateCache,
+  type Environment,
   isSeed,
-  offerWorlds,
-  type ServerDefinition,
+  offerEnvironments,
   serveHttp,
   serveStdio,
 } from '../../kernel/index.js'
@@ -21,9 +21,9 @@ const seedOption = (text: string): number => {
 }
 
 /** @throws WorldFolderError */
-async function worldsOf(names: readonly string[]): Promise<ServerDefinition[]> {
-  const unknown = names.find((name) => !isWorldFolder(name) && !CATALOGUE.has(name))
-  if (unknown === undefined) return worldsNamed(names)
+async function environmentsOf(names: readonly string[]): Promise<Environment[]> {
+  const unknown = names.find((name) => !isEnvironmentFolder(name) && !CATALOGUE.has(name))
+  if (unknown === undefined) return environmentsNamed(names)
   process.stderr.write(
     `prove-server: there is no server "${unknown}". Choose one of: ${[...CATALOGUE.keys()].join(', ')}; or give the folder of a world of your own, such as ./${unknown}.\n`,
   )
@@ -32,10 +32,10 @@ async function worldsOf(names: readonly string[]): Promise<ServerDefinition[]> {
 
 function list(): void {
   let tools = 0
-  for (const server of CATALOGUE.values()) {
-    tools += server.tools.length
-    const counted = countOf(server.tools.length, 'tool').padStart(9)
-    process.stdout.write(`${server.name.padEnd(16)} ${counted}  ${server.description}\n`)
+  for (const environment of CATALOGUE.values()) {
+    tools += environment.tools.length
+    const counted = countOf(environment.tools.length, 'tool').padStart(9)
+    process.stdout.write(`${environment.name.padEnd(16)} ${counted}  ${environment.description}\n`)
   }
   process.stderr.write(`${countOf(CATALOGUE.size, 'server')}, ${countOf(tools, 'tool')}\n`)
 }
@@ -50,11 +50,11 @@ interface ServeOptions {
   maxSessionsPerClient?: number
 }
 
-async function serveWorlds(names: string[], options: ServeOptions): Promise<void> {
-  const offer = offerWorlds(await worldsOf(names))
-  const worlds = createWorldCache()
-  const open = (server: ServerDefinition, seed = options.seed) => worlds.open(server, seed)
-  const offered = `${offer.servers.map(({ name }) => name).join(', ')}, seed ${options.seed}, ${countOf(offer.tools.length, 'tool')}`
+async function serveEnvironments(names: string[], options: ServeOptions): Promise<void> {
+  const offer = offerEnvironments(await environmentsOf(names))
+  const seedStates = createSeedStateCache()
+  const open = (environment: Environment, seed = options.seed) => seedStates.open(environment, seed)
+  const offered = `${offer.environments.map(({ name }) => name).join(', ')}, seed ${options.seed}, ${countOf(offer.tools.length, 'tool')}`
   if (options.http === undefined) {
     process.stderr.write(`prove-server: ${offered}, MCP on stdio\n`)
     return serveStdio(offer, open, options.seed)
@@ -79,18 +79,19 @@ async function serveWorlds(names: string[], options: ServeOptions): Promise<void
   await served.close()
 }
 
-export function addWorldCommands(program: Command): void {
-  withWorldFolders(program.command('list')).description('list the worlds').action(list)
+export function addEnvironmentCommands(program: Command): void {
+  withEnvironmentFolders(program.command('list')).description('list the worlds').action(list)
 
   program
     .command('describe')
     .description('tools, failures and dependency graph of a world, in Markdown')
     .argument('<server>', 'a name from the list, or the folder of a world of your own')
     .action(async (name: string) => {
-      for (const server of await worldsOf([name])) process.stdout.write(`${describeServer(server)}\n`)
+      for (const environment of await environmentsOf([name]))
+        process.stdout.write(`${describeEnvironment(environment)}\n`)
     })
 
-  withWorldFolders(program.command('serve', { isDefault: true }))
+  withEnvironmentFolders(program.command('serve', { isDefault: true }))
     .description('serve one or more worlds, on stdin and stdout unless --http is given; "serve" may be left out')
     .argument('[servers...]', 'names from the list, or folders of worlds of your own; without any, lists them')
     .option('--seed <number>', 'seed of the worlds; HTTP clients may ask for another with ?seed=N', seedOption, 0)
@@ -105,5 +106,7 @@ export function addWorldCommands(program: Command): void {
     )
     .option('--max-sessions <number>', 'HTTP sessions open at the same time', countOption)
     .option('--max-sessions-per-client <number>', 'of those, from one address', countOption)
-    .action((names: string[], options: ServeOptions) => (names.length === 0 ? list() : serveWorlds(names, options)))
+    .action((names: string[], options: ServeOptions) =>
+      names.length === 0 ? list() : serveEnvironments(names, options),
+    )
 }

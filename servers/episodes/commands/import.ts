@@ -2,17 +2,17 @@ import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { countOf } from '../../../common/errors/index.js'
-import { WorldFolderError } from '../../authoring/errors.js'
+import { EnvironmentFolderError } from '../../authoring/errors.js'
 import {
   type Draft,
-  draftWorld,
+  draftEnvironment,
   type ForeignService,
   IMPORT_LIMITS,
   ImportError,
   readMcpTools,
   readOpenApi,
 } from '../../authoring/importing/index.js'
-import { writeWorldFolder } from '../../authoring/new-environment.js'
+import { writeEnvironmentFolder } from '../../authoring/new-environment.js'
 import { CATALOGUE } from '../../catalogue.js'
 import { listToolsOf } from '../../kernel/mcp/list-tools.js'
 import { shownFolder, stopSignal } from './options.js'
@@ -82,10 +82,10 @@ async function documentIn(path: string): Promise<string> {
 
 async function draft(service: ForeignService, { name, in: parent, only }: ImportOptions): Promise<void> {
   const taken = [...CATALOGUE.values()].flatMap(({ tools }) => tools.map((tool) => tool.name))
-  const made = draftWorld(service, { ...(name === undefined ? {} : { name }), only, taken })
+  const made = draftEnvironment(service, { ...(name === undefined ? {} : { name }), only, taken })
   if (CATALOGUE.has(made.name))
-    throw new WorldFolderError('name_taken', `there is a world ${made.name} already: name the draft by --name`)
-  const files = await writeWorldFolder(made.name, resolve(parent), made.files)
+    throw new EnvironmentFolderError('name_taken', `there is a world ${made.name} already: name the draft by --name`)
+  const files = await writeEnvironmentFolder(made.name, resolve(parent), made.files)
   process.stdout.write(
     `${[...files, '', ...summary(made, service), '', ...NEXT(shownFolder(parent, made.name))].join('\n')}\n`,
   )

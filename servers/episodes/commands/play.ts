@@ -4,15 +4,15 @@ import type { Command } from 'commander'
 import type { Task } from '../../../rollout/episode/index.js'
 import type { RewardPreset } from '../../../rollout/reward/index.js'
 import { SPLITS } from '../../../tasks/dataset/index.js'
-import { CATALOGUE, isWorldFolder, worldsNamed } from '../../catalogue.js'
-import { withWorldFolders } from '../../environment-option.js'
-import { createTaskStage } from '../episode-runtime.js'
-import { ENVIRONMENT_LIMITS } from '../limits.js'
+import { CATALOGUE, environmentsNamed, isEnvironmentFolder } from '../../catalogue.js'
+import { withEnvironmentFolders } from '../../environment-option.js'
+import { createTaskRuntime } from '../episode-runtime.js'
+import { EPISODE_SERVER_LIMITS } from '../limits.js'
 import { servePlayground } from '../playground/serve-playground.js'
 import { shippedTasks } from '../playground/shipped-tasks.js'
 import { playInTerminal } from '../playground/terminal.js'
 import { readTasks } from '../tasks.js'
-import { saidUser, type UserOptions, userModelFor, withUserOptions } from '../user-simulator/options.js'
+import { saidUser, type UserOptions, userSimulatorFor, withUserOptions } from '../user-simulator/options.js'
 import { portOption, rewardOption, stopSignal, WRONG_USAGE } from './options.js'
 
 interface PlayOptions extends UserOptions {
@@ -23,7 +23,7 @@ interface PlayOptions extends UserOptions {
 }
 
 export function addPlayCommand(program: Command): void {
-  withUserOptions(withWorldFolders(program.command('play')))
+  withUserOptions(withEnvironmentFolders(program.command('play')))
     .description('play tasks yourself, in the terminal or in a page: calls, what they change, and the reward')
     .argument('[worlds...]', 'only tasks with one of these; default: all')
     .option('--dataset <folder>', 'tasks of a data set; default: those that come with the program')
@@ -34,20 +34,22 @@ export function addPlayCommand(program: Command): void {
 }
 
 async function play(names: string[], options: PlayOptions): Promise<void> {
-  const { dataset, http: port, host, reward, user, userModel } = options
-  if (port !== undefined && (user ?? userModel) !== undefined)
+  const { dataset, http: port, host, reward, userSimulator, userSimulatorModel } = options
+  if (port !== undefined && (userSimulator ?? userSimulatorModel) !== undefined)
     return refuse('the page has the embedded rules alone: leave --http out to play with a language model that hears')
-  const unknown = names.find((name) => !isWorldFolder(name) && !CATALOGUE.has(name))
+  const unknown = names.find((name) => !isEnvironmentFolder(name) && !CATALOGUE.has(name))
   if (unknown !== undefined) return refuse(`there is no world "${unknown}"; prove-server list has them all`)
-  const worlds = new Set((await worldsNamed(names)).map(({ name }) => name))
+  const environments = new Set((await environmentsNamed(names)).map(({ name }) => name))
   const stopped = stopSignal()
   const all = dataset === undefined ? await shippedTasks() : await tasksIn(dataset, stopped)
-  const tasks = all.filter((task) => worlds.size === 0 || task.worlds.some(({ server }) => worlds.has(server)))
+  const tasks = all.filter(
+    (task) => environments.size === 0 || task.environments.some(({ environment }) => environments.has(environment)),
+  )
   if (tasks.length === 0)
     return refuse('there is no task with these worlds; prove-lab synthesize makes some for --dataset')
   if (port === undefined) {
     const say = (line: string): void => void process.stderr.write(`prove-server: ${line}\n`)
-    const listener = await userModelFor(options, say, stopped).catch((error: unknown) => {
+    const listener = await userSimulatorFor(options, say, stopped).catch((error: unknown) => {
       if (stopped.aborted) return null
       throw error
     })
@@ -55,20 +57,22 @@ async function play(names: string[], options: PlayOptions): Promise<void> {
     const lines = createInterface({ input: process.stdin, signal: stopped })
     try {
       await playInTerminal({
-        ...{ tasks, reward, lines, stage: createTaskStage(CATALOGUE), ...(listener ? { listener } : {}) },
+        ...{ tasks, reward, lines, runtime: createTaskRuntime(CATALOGUE), ...(listener ? { listener } : {}) },
         write: (text) => process.stdout.write(text),
       })
     } finally {
       lines.close()
       await listener?.close()
     }
-    if (listener) say(saidUser(listener, options.userPrice))
+    if (listener) say(saidUser(listener, options.userSimulatorPrice))
     return
   }
-  const outside = tasks.flatMap(({ worlds: of }) => of).find(({ server }) => CATALOGUE.get(server)?.codeSha256)
+  const outside = tasks
+    .flatMap(({ environments: of }) => of)
+    .find(({ environment }) => CATALOGUE.get(environment)?.codeSha256)
   if (outside)
-    return refuse(`${outside.server} is not built into the page: leave --http out to play it in the terminal`)
-  const { playgroundTasks: most } = ENVIRONMENT_LIMITS
+    return refuse(`${outside.environment} is not built into the page: leave --http out to play it in the terminal`)
+  const { playgroundTasks: most } = EPISODE_SERVER_LIMITS
   const isShipped = dataset === undefined && tasks.length === all.length
   const served = await servePlayground({ host, port, reward, tasks: isShipped ? null : tasks.slice(0, most) })
   const shown = tasks.length > most ? `the first ${most} of ${tasks.length}` : `${tasks.length}`

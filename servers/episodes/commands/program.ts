@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { createProgram } from '../../../common/cli/index.js'
 import { addAuthorCommands } from './author.js'
 import { addEnvCommand } from './env.js'
-import { addWorldCommands } from './environments.js'
+import { addEnvironmentCommands } from './environments.js'
 import { addImportCommands } from './import.js'
 import { WRONG_USAGE } from './options.js'
 import { addPlayCommand } from './play.js'
@@ -18,7 +18,7 @@ export function serverProgram(): Command {
   program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
   // What stands behind "import mcp <program>" belongs to that program.
   program.enablePositionalOptions()
-  addWorldCommands(program)
+  addEnvironmentCommands(program)
   addEnvCommand(program)
   addScoreCommand(program)
   addPlayCommand(program)

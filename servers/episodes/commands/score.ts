@@ -4,15 +4,15 @@ import type { Command } from 'commander'
 import { CodedError } from '../../../common/errors/index.js'
 import type { RewardPreset } from '../../../rollout/reward/index.js'
 import { CATALOGUE } from '../../catalogue.js'
-import { withWorldFolders } from '../../environment-option.js'
-import { createTaskStage } from '../episode-runtime.js'
-import { EnvironmentError } from '../errors.js'
+import { withEnvironmentFolders } from '../../environment-option.js'
+import { createTaskRuntime } from '../episode-runtime.js'
+import { EpisodeServerError } from '../errors.js'
 import { type ScoredRollout, type ScoreParts, scoreRollout } from '../score.js'
 import { readTasks } from '../tasks.js'
 import { rewardOption, stopSignal } from './options.js'
 
 export function addScoreCommand(program: Command): void {
-  withWorldFolders(program.command('score'))
+  withEnvironmentFolders(program.command('score'))
     .description('score rollouts: one JSON object per line on stdin, one on stdout')
     .option('--dataset <folder>', 'data set whose tasks are named by their ids; without it, each line holds its task')
     .addOption(rewardOption())
@@ -29,10 +29,10 @@ async function scoreLines({ dataset, reward }: { dataset?: string; reward: Rewar
   const stopped = stopSignal()
   const tasks = dataset === undefined ? null : await readTasks(dataset, CATALOGUE, stopped)
   const named = (id: string) => {
-    if (!tasks) throw new EnvironmentError('unknown_task', `${id} is a task's name: give --dataset`)
+    if (!tasks) throw new EpisodeServerError('unknown_task', `${id} is a task's name: give --dataset`)
     return tasks.named(id)
   }
-  const parts = { stage: createTaskStage(CATALOGUE), reward, named }
+  const parts = { runtime: createTaskRuntime(CATALOGUE), reward, named }
   let number = 0
   for await (const text of createInterface({ input: process.stdin, signal: stopped })) {
     number += 1
@@ -51,7 +51,7 @@ async function score(text: string, parts: ScoreParts): Promise<ScoredRollout> {
   try {
     value = JSON.parse(text)
   } catch {
-    throw new EnvironmentError('bad_request', 'the line is not JSON')
+    throw new EpisodeServerError('bad_request', 'the line is not JSON')
   }
   return scoreRollout(value, parts)
 }

@@ -1,7 +1,7 @@
 import type { Listener, Task } from '../../../rollout/episode/index.js'
 import type { RewardPreset } from '../../../rollout/reward/index.js'
 import { type RowChange, rowChanges } from '../../kernel/index.js'
-import type { TaskStage } from '../episode-runtime.js'
+import type { TaskRuntime } from '../episode-runtime.js'
 import { type Action, type Episode, type Outcome, openEpisode, type Scored } from '../play.js'
 
 /** One action of a person at play, and all that came of it. */
@@ -39,7 +39,7 @@ export interface Comparison {
 }
 
 /** A task on the table: opened once, and played in as many ways as somebody likes. */
-export interface Board {
+export interface PlayedTask {
   readonly task: Task
   readonly branches: readonly Branch[]
   branch(name: string): Branch | undefined
@@ -54,16 +54,16 @@ export interface Board {
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
 /** @throws EpisodeError `bad_task` */
-export async function openBoard(
+export async function openPlayedTask(
   task: Task,
-  stage: TaskStage,
+  runtime: TaskRuntime,
   reward: RewardPreset,
   listener?: Listener,
-): Promise<Board> {
+): Promise<PlayedTask> {
   interface Played extends Branch {
     readonly steps: Step[]
   }
-  const episode = await openEpisode(task, { stage, reward, ...(listener ? { listener } : {}) })
+  const episode = await openEpisode(task, { runtime, reward, ...(listener ? { listener } : {}) })
   const branches: Played[] = [{ name: LETTERS[0]!, from: null, episode, steps: [] }]
   const named = (name: string): Played => {
     const found = branches.find((branch) => branch.name === name)
@@ -119,4 +119,4 @@ export const partsOf = ({ components }: Pick<Scored, 'components'>): Readonly<Re
 })
 
 const changesBetween = (before: Episode, after: Episode): RowChange[] =>
-  [...after.sessions].flatMap(([world, session]) => rowChanges(before.sessions.get(world)!, session))
+  [...after.sessions].flatMap(([environment, session]) => rowChanges(before.sessions.get(environment)!, session))

@@ -13,7 +13,7 @@ import {
 import { hashesOf, type Rollout, statesHash } from '../../../rollout/episode/index.js'
 import { recordCall } from '../../../rollout/verification/index.js'
 import { callArguments } from '../action.js'
-import type { TaskStage } from '../episode-runtime.js'
+import type { TaskRuntime } from '../episode-runtime.js'
 import { type Action, openEpisode } from '../play.js'
 import type { Published, PublishedGroup, PublishedRollout } from './published.js'
 
@@ -52,15 +52,15 @@ export interface Judgement {
  * nothing that it can recompute. What needs the model (prompts, tokens, log-probabilities, draws) is left open, and said so.
  * @throws EpisodeError `bad_task` for a task that these worlds do not have
  */
-export function judgePublished(published: Published, stage: TaskStage): Promise<Judgement> {
-  return published.kind === 'group' ? judgeGroup(published, stage) : judgeRollout(published, stage)
+export function judgePublished(published: Published, runtime: TaskRuntime): Promise<Judgement> {
+  return published.kind === 'group' ? judgeGroup(published, runtime) : judgeRollout(published, runtime)
 }
 
 const holds = (check: string, detail = ''): Finding => ({ check, outcome: 'holds', detail })
 const lie = (check: string, code: string, detail: string): Finding => ({ check, outcome: 'lie', detail, code })
 const left = (check: string, detail: string): Finding => ({ check, outcome: 'open', detail })
 
-async function judgeGroup(published: PublishedGroup, stage: TaskStage): Promise<Judgement> {
+async function judgeGroup(published: PublishedGroup, runtime: TaskRuntime): Promise<Judgement> {
   const { task, announcement: sealed, body: bytes, run, reward } = published
   const findings: Finding[] = []
   const signature = 'The announcement is signed by the key that it names'
@@ -106,7 +106,7 @@ async function judgeGroup(published: PublishedGroup, stage: TaskStage): Promise<
   )
   const rollouts: Replayed[] = []
   for (const [i, recorded] of body.rollouts.entries()) {
-    const { found, replayed } = await replayRecorded(recorded, i, published, stage)
+    const { found, replayed } = await replayRecorded(recorded, i, published, runtime)
     findings.push(...found)
     rollouts.push(replayed)
   }
@@ -123,12 +123,12 @@ async function replayRecorded(
   recorded: RecordedRollout,
   i: number,
   { task, reward }: PublishedGroup,
-  stage: TaskStage,
+  runtime: TaskRuntime,
 ): Promise<{ found: Finding[]; replayed: Replayed }> {
   const of = `Rollout ${i + 1}: `
   const found: Finding[] = []
   const calls: Replayed['calls'][number][] = []
-  const episode = await openEpisode(task, { stage, reward })
+  const episode = await openEpisode(task, { runtime, reward })
   const claimed = { claimedReward: recorded.reward.total, reward: null }
   for (const [k, call] of recorded.calls.entries()) {
     const action = actionOf(call)
@@ -200,9 +200,9 @@ function actionOf(call: RecordedCall): Action | null {
 const sameCall = (claim: RecordedCall, again: RecordedCall): boolean =>
   (['name', 'argumentsJson', 'ok', 'malformed', 'raw', 'resultJson'] as const).every((key) => claim[key] === again[key])
 
-async function judgeRollout(published: PublishedRollout, stage: TaskStage): Promise<Judgement> {
+async function judgeRollout(published: PublishedRollout, runtime: TaskRuntime): Promise<Judgement> {
   const { task, actions, claims, reward } = published
-  const episode = await openEpisode(task, { stage, reward })
+  const episode = await openEpisode(task, { runtime, reward })
   const calls: Replayed['calls'][number][] = []
   for (const action of actions) {
     if (episode.isOver) {
@@ -259,13 +259,13 @@ function resultsFinding(claimed: PublishedRollout['claims']['results'], calls: R
 }
 
 function claimFinding(check: string, code: string, claimed: unknown, recomputed: unknown): Finding {
-  const [said, is] = [told(claimed), told(recomputed)]
+  const [said, is] = [stated(claimed), stated(recomputed)]
   if (claimed === undefined) return left(check, `nothing is claimed; it is ${is}`)
   return said === is ? holds(check, is) : lie(check, code, `claimed ${said}, recomputed ${is}`)
 }
 
 /** As text in which the order of keys does not count. */
-const told = (value: unknown): string =>
+const stated = (value: unknown): string =>
   JSON.stringify(
     typeof value === 'object' && value !== null
       ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))

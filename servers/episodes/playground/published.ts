@@ -3,7 +3,7 @@ import { parseTask, type Task } from '../../../rollout/episode/index.js'
 import { REWARD_PRESETS, type RewardPreset } from '../../../rollout/reward/index.js'
 import { GROUP_FORMAT, publishedGroup } from '../../../rollout/verification/index.js'
 import { parseAs, recordedAction, recordedActionSchema } from '../action.js'
-import { EnvironmentError } from '../errors.js'
+import { EpisodeServerError } from '../errors.js'
 import type { Action } from '../play.js'
 import type { Branch } from './board.js'
 
@@ -70,12 +70,12 @@ export const PUBLISHED_CHARS = 8 * 1024 * 1024
  */
 export function readPublished(text: string, named: (id: string) => Task): Published {
   if (text.length > PUBLISHED_CHARS)
-    throw new EnvironmentError('bad_request', `more than ${PUBLISHED_CHARS} characters: that is no rollout`)
+    throw new EpisodeServerError('bad_request', `more than ${PUBLISHED_CHARS} characters: that is no rollout`)
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    throw new EnvironmentError('bad_request', 'this is not one JSON document')
+    throw new EpisodeServerError('bad_request', 'this is not one JSON document')
   }
   const read = parseAs(published, value)
   const task = typeof read.task === 'string' ? named(read.task) : parseTask(read.task)
@@ -93,7 +93,7 @@ export function readPublished(text: string, named: (id: string) => Task): Publis
 
 function rewardNamed(name: string): RewardPreset {
   const preset = REWARD_PRESETS.get(name)
-  if (!preset) throw new EnvironmentError('bad_request', `there is no reward ${name}`)
+  if (!preset) throw new EpisodeServerError('bad_request', `there is no reward ${name}`)
   return preset
 }
 

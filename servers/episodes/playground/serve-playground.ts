@@ -6,7 +6,7 @@ import { packageRoot } from '../../../common/cli/index.js'
 import { accessRefusal, hostsOf, type Listening, listen } from '../../../common/http/index.js'
 import type { Task } from '../../../rollout/episode/index.js'
 import type { RewardPreset } from '../../../rollout/reward/index.js'
-import { ENVIRONMENT_LIMITS } from '../limits.js'
+import { EPISODE_SERVER_LIMITS } from '../limits.js'
 
 /** The folder that any other web server could give as well; `npm run build` makes it. */
 export const PLAYGROUND_FOLDER = join(packageRoot, 'dist', 'playground')
@@ -59,5 +59,5 @@ export async function servePlayground({ host, port, tasks, reward }: ServePlaygr
     app.get(`/${name}`, (context) => context.body(content, 200, { 'Content-Type': type }))
   }
   app.notFound((context) => context.text('there is no such page\n', 404))
-  return listen(app, { host, port, requestTimeoutMs: ENVIRONMENT_LIMITS.requestTimeoutMs })
+  return listen(app, { host, port, requestTimeoutMs: EPISODE_SERVER_LIMITS.requestTimeoutMs })
 }

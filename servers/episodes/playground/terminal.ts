@@ -4,15 +4,15 @@ import type { Listener, Task } from '../../../rollout/episode/index.js'
 import type { RewardPreset } from '../../../rollout/reward/index.js'
 import type { RowChange } from '../../kernel/index.js'
 import { actionSchema, parseAs } from '../action.js'
-import type { TaskStage } from '../episode-runtime.js'
+import type { TaskRuntime } from '../episode-runtime.js'
 import type { Action } from '../play.js'
-import { type Board, type Branch, openBoard, partsOf, type Step } from './board.js'
+import { type Branch, openPlayedTask, type PlayedTask, partsOf, type Step } from './board.js'
 import { judgePublished } from './judge-published.js'
 import { publishable, readPublished } from './published.js'
 
 export interface TerminalParts {
   readonly tasks: readonly Task[]
-  readonly stage: TaskStage
+  readonly runtime: TaskRuntime
   readonly reward: RewardPreset
   /** Hears what the user of a task is asked, in place of the rules. */
   readonly listener?: Listener
@@ -26,7 +26,7 @@ class PlayError extends CodedError<'bad_line'> {}
 const wrong = (detail: string): PlayError => new PlayError('bad_line', detail)
 
 interface Table {
-  board: Board | null
+  played: PlayedTask | null
   branch: string
 }
 
@@ -38,9 +38,9 @@ interface Order {
   readonly run: Play
 }
 
-const opened = ({ board }: Table): Board => {
-  if (!board) throw wrong('open a task first: tasks lists them, open 1 opens the first')
-  return board
+const opened = ({ played }: Table): PlayedTask => {
+  if (!played) throw wrong('open a task first: tasks lists them, open 1 opens the first')
+  return played
 }
 const current = (table: Table): Branch => opened(table).branch(table.branch)!
 
@@ -56,10 +56,10 @@ const ORDERS: Readonly<Record<string, Order>> = {
   open: {
     form: 'open <number>',
     about: 'open a task',
-    async run(number, table, { tasks, stage, reward, listener }) {
+    async run(number, table, { tasks, runtime, reward, listener }) {
       const task = tasks[Number(number) - 1]
       if (!task) throw wrong(`there are tasks 1 to ${tasks.length}`)
-      table.board = await openBoard(task, stage, reward, listener)
+      table.played = await openPlayedTask(task, runtime, reward, listener)
       table.branch = 'A'
       const { opening, offered } = current(table).episode
       return [
@@ -124,7 +124,7 @@ const ORDERS: Readonly<Record<string, Order>> = {
       const { shared, rewards, changes } = opened(table).compare(table.branch, name)
       return [
         `${countOf(shared, 'step')} in common; ${table.branch} and ${name}:`,
-        ...rewards.map((part) => `  ${part.name.padEnd(14)} ${told(part.one)}  ${told(part.other)}`),
+        ...rewards.map((part) => `  ${part.name.padEnd(14)} ${stated(part.one)}  ${stated(part.other)}`),
         changes.length === 0 ? 'their worlds are in the same state' : changesText(changes),
       ].join('\n')
     },
@@ -140,13 +140,13 @@ const ORDERS: Readonly<Record<string, Order>> = {
   judge: {
     form: 'judge <file>',
     about: 'judge a published rollout or group again',
-    async run(file, _, { tasks, stage }) {
+    async run(file, _, { tasks, runtime }) {
       const published = readPublished(await readFile(file, 'utf8'), (id) => {
         const task = tasks.find((one) => one.id === id)
         if (!task) throw wrong(`there is no task ${id} here`)
         return task
       })
-      const { findings } = await judgePublished(published, stage)
+      const { findings } = await judgePublished(published, runtime)
       const lies = findings.filter(({ outcome }) => outcome === 'lie')
       return [
         ...findings.map(
@@ -159,40 +159,40 @@ const ORDERS: Readonly<Record<string, Order>> = {
 }
 
 async function move(action: Action, table: Table): Promise<string> {
-  const board = opened(table)
+  const played = opened(table)
   const before = current(table).steps.at(-1)
-  return stepText(await board.act(table.branch, action), before)
+  return stepText(await played.act(table.branch, action), before)
 }
 
 function stepText({ outcome, changes, scored }: Step, before: Step | undefined): string {
   const gain = scored.total - (before?.scored.total ?? 0)
-  const worth = `worth ${told(scored.total)}${before ? ` (${gain < 0 ? '' : '+'}${told(gain)})` : ''}`
-  const heard =
+  const worth = `worth ${stated(scored.total)}${before ? ` (${gain < 0 ? '' : '+'}${stated(gain)})` : ''}`
+  const understood =
     outcome.type === 'result'
       ? outcome.text
       : outcome.type === 'user'
         ? `user: ${outcome.text}`
         : 'the user has nothing more to say'
-  return [heard, ...(changes.length === 0 ? [] : [changesText(changes)]), worth].join('\n')
+  return [understood, ...(changes.length === 0 ? [] : [changesText(changes)]), worth].join('\n')
 }
 
 const changesText = (changes: readonly RowChange[]): string =>
   changes
     .map(
-      ({ world, table, key, before, after }) =>
-        `  ${world}.${table} ${key}: ${JSON.stringify(before)} -> ${JSON.stringify(after)}`,
+      ({ environment, table, key, before, after }) =>
+        `  ${environment}.${table} ${key}: ${JSON.stringify(before)} -> ${JSON.stringify(after)}`,
     )
     .join('\n')
 
 function rewardText({ episode }: Branch): string {
   const scored = episode.score()
-  const parts = Object.entries(partsOf(scored)).map(([name, value]) => `  ${name.padEnd(14)} ${told(value)}`)
-  return [`${told(scored.total)}${scored.solved ? ', solved' : ''}`, ...parts].join('\n')
+  const parts = Object.entries(partsOf(scored)).map(([name, value]) => `  ${name.padEnd(14)} ${stated(value)}`)
+  return [`${stated(scored.total)}${scored.solved ? ', solved' : ''}`, ...parts].join('\n')
 }
 
-const told = (value: number | null): string => (value === null ? '–' : String(Number(value.toFixed(4))))
-const titleOf = ({ worlds, turns }: Task): string =>
-  `${worlds.map(({ server }) => server).join(', ')}: ${turns[0]!.slice(0, 80)}`
+const stated = (value: number | null): string => (value === null ? '–' : String(Number(value.toFixed(4))))
+const titleOf = ({ environments, turns }: Task): string =>
+  `${environments.map(({ environment }) => environment).join(', ')}: ${turns[0]!.slice(0, 80)}`
 
 const helpText = (): string =>
   [
@@ -202,8 +202,8 @@ const helpText = (): string =>
 
 /** A person at a terminal plays tasks: until `quit`, or the end of what is typed. */
 export async function playInTerminal(parts: TerminalParts): Promise<void> {
-  const table: Table = { board: null, branch: 'A' }
-  const ask = (): void => parts.write(table.board ? `${table.branch}> ` : '> ')
+  const table: Table = { played: null, branch: 'A' }
+  const ask = (): void => parts.write(table.played ? `${table.branch}> ` : '> ')
   parts.write(`${countOf(parts.tasks.length, 'task')}. help lists what can be typed.\n`)
   ask()
   for await (const line of parts.lines) {

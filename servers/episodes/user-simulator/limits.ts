@@ -1,5 +1,5 @@
 /** What a language model that hears what users are asked may take, and for how long. */
-export interface UserLimits {
+export interface UserSimulatorLimits {
   /** Requests for one message; then the rules decide. */
   readonly attempts: number
   /** Milliseconds for one request: whoever trains waits for it, and clients of HTTP mostly give up after a minute or two. */
@@ -16,7 +16,7 @@ export interface UserLimits {
   readonly requestsAtATime: number
 }
 
-export const USER_LIMITS: UserLimits = {
+export const USER_SIMULATOR_LIMITS: UserSimulatorLimits = {
   attempts: 2,
   timeoutMs: 30_000,
   pauseMs: 1_000,

@@ -5,51 +5,56 @@ import { integerOption, type Price, priceOption, saidTokens } from '../../../com
 import { countOf } from '../../../common/errors/index.js'
 import type { Source } from '../../../rollout/chat/index.js'
 import { USER_CONTEXT } from './limits.js'
-import type { UserModel } from './user-simulator.js'
+import type { UserSimulator } from './user-simulator.js'
 
 export interface UserOptions {
-  readonly user?: string
-  readonly userName?: string
-  readonly userModel?: string
-  readonly userRequests: number
-  readonly userTokens: number
-  readonly userPrice?: Price
+  readonly userSimulator?: string
+  readonly userSimulatorName?: string
+  readonly userSimulatorModel?: string
+  readonly userSimulatorRequests: number
+  readonly userSimulatorTokens: number
+  readonly userSimulatorPrice?: Price
 }
 
-/** `--user`, `--user-model` and what goes with them: a language model that hears what the users of tasks are asked. */
+/** `--user-simulator`, `--user-simulator-model` and what goes with them: a language model that hears what the users of tasks are asked. */
 export const withUserOptions = (command: Command): Command =>
   command
     .addOption(
       new Option(
-        '--user <url>',
+        '--user-simulator <url>',
         'a server with OpenAI’s chat completions hears what users are asked; default: embedded rules',
-      ).conflicts('userModel'),
+      ).conflicts('userSimulatorModel'),
     )
-    .option('--user-name <model>', 'model of that server; default: the first that it lists')
-    .option('--user-model <gguf>', 'a model file hears it, in this process')
-    .option('--user-requests <number>', 'requests it may take', integerOption(1, 100_000_000), 50_000)
-    .option('--user-tokens <number>', 'tokens it may take, prompts included', integerOption(1, 2 ** 40), 100_000_000)
-    .option('--user-price <prompt,reply>', 'what a million tokens cost, to show what was spent', priceOption)
+    .option('--user-simulator-name <model>', 'model of that server; default: the first that it lists')
+    .option('--user-simulator-model <gguf>', 'a model file hears it, in this process')
+    .option('--user-simulator-requests <number>', 'requests it may take', integerOption(1, 100_000_000), 50_000)
+    .option(
+      '--user-simulator-tokens <number>',
+      'tokens it may take, prompts included',
+      integerOption(1, 2 ** 40),
+      100_000_000,
+    )
+    .option('--user-simulator-price <prompt,reply>', 'what a million tokens cost, to show what was spent', priceOption)
 
 /**
  * The language model that the options name; none unless they do. OPENAI_API_KEY is its key.
  * @param say  a line for people
  * @throws ChatError; the signal's reason when it aborts
  */
-export async function userModelFor(
-  { user, userName, userModel, userRequests, userTokens }: UserOptions,
+export async function userSimulatorFor(
+  { userSimulator, userSimulatorName, userSimulatorModel, userSimulatorRequests, userSimulatorTokens }: UserOptions,
   say: (line: string) => void,
   signal: AbortSignal,
-): Promise<UserModel | undefined> {
-  const source = sourceOf(user, userName, userModel)
+): Promise<UserSimulator | undefined> {
+  const source = sourceOf(userSimulator, userSimulatorName, userSimulatorModel)
   if (!source) return undefined
   // Only here: who plays by the rules alone need not wait for an engine and a client to load.
-  const { openUserModel } = await import('./user-simulator.js')
+  const { openUserSimulator } = await import('./user-simulator.js')
   let isSaid = false
-  const model = await openUserModel(
+  const model = await openUserSimulator(
     {
       source,
-      budget: { requests: userRequests, tokens: userTokens },
+      budget: { requests: userSimulatorRequests, tokens: userSimulatorTokens },
       onProblems(problems) {
         if (isSaid) return
         isSaid = true
@@ -74,7 +79,7 @@ function sourceOf(url: string | undefined, model: string | undefined, file: stri
 }
 
 /** `qwen heard 120 messages: 80 asked what was due, 35 did not, 5 the rules heard in its place {"timeout":10}; 130 requests, 40,000 + 1,200 tokens`. */
-export function saidUser(model: UserModel, price: Price | undefined): string {
+export function saidUser(model: UserSimulator, price: Price | undefined): string {
   const { model: name, messages, asked, byRules, requests, problems, ...tokens } = model.report()
   const trouble = byRules === 0 ? '' : `, ${byRules} the rules heard in its place`
   const why = Object.keys(problems).length === 0 ? '' : ` ${JSON.stringify(problems)}`

@@ -11,25 +11,30 @@ import {
   type Spending,
   type Unasked,
 } from '../../../rollout/chat/index.js'
-import { type AskingMessage, type Heard, heardByRules, type Listener } from '../../../rollout/episode/index.js'
+import {
+  type AskingMessage,
+  type Listener,
+  type Understood,
+  understoodByRules,
+} from '../../../rollout/episode/index.js'
 import { deriveSeed } from '../../kernel/index.js'
-import { EnvironmentError } from '../errors.js'
-import { USER_LIMITS, type UserLimits } from './limits.js'
+import { EpisodeServerError } from '../errors.js'
+import { USER_SIMULATOR_LIMITS, type UserSimulatorLimits } from './limits.js'
 import { decisionIn, type Objection, requestFor } from './prompt.js'
 
 /** Why a language model did not decide. */
-export type HearingProblem = ChatFailure['kind'] | Unasked['kind'] | Objection
+export type UnderstandingProblem = ChatFailure['kind'] | Unasked['kind'] | Objection
 
-export interface UserModelOptions {
+export interface UserSimulatorOptions {
   readonly source: Source
   readonly budget: Budget
-  readonly limits?: Partial<UserLimits>
+  readonly limits?: Partial<UserSimulatorLimits>
   /** Told of each message that the rules decided in the model's place. */
-  readonly onProblems?: (problems: readonly HearingProblem[]) => void
+  readonly onProblems?: (problems: readonly UnderstandingProblem[]) => void
 }
 
 /** What a user model did so far. */
-export interface UserReport extends Spending {
+export interface UserSimulatorReport extends Spending {
   readonly model: string
   /** Messages that it heard. */
   readonly messages: number
@@ -38,12 +43,12 @@ export interface UserReport extends Spending {
   /** Those that the rules decided in its place. */
   readonly byRules: number
   /** Failed requests and useless replies, by their kinds; those that a second request made good among them. */
-  readonly problems: Readonly<Partial<Record<HearingProblem, number>>>
+  readonly problems: Readonly<Partial<Record<UnderstandingProblem, number>>>
 }
 
 /** A language model as the ears of scripted users. */
-export interface UserModel extends Listener {
-  report(): UserReport
+export interface UserSimulator extends Listener {
+  report(): UserSimulatorReport
   /** Ends what is under way; what waits for a decision throws `closed`. */
   close(): Promise<void>
 }
@@ -52,26 +57,26 @@ export interface UserModel extends Listener {
  * Opens the model: asks a server for its models unless one is named, or loads a model file.
  * @throws ChatError; the signal's reason when it aborts
  */
-export async function openUserModel(options: UserModelOptions, signal: AbortSignal): Promise<UserModel> {
-  const limits = { ...USER_LIMITS, ...options.limits }
-  return userModelOf(await openChat(options.source, limits.timeoutMs, signal), options, limits)
+export async function openUserSimulator(options: UserSimulatorOptions, signal: AbortSignal): Promise<UserSimulator> {
+  const limits = { ...USER_SIMULATOR_LIMITS, ...options.limits }
+  return userSimulatorOf(await openChat(options.source, limits.timeoutMs, signal), options, limits)
 }
 
-function userModelOf(
+function userSimulatorOf(
   model: ChatModel,
-  { source, budget, onProblems }: UserModelOptions,
-  limits: UserLimits,
-): UserModel {
+  { source, budget, onProblems }: UserSimulatorOptions,
+  limits: UserSimulatorLimits,
+): UserSimulator {
   const chat = budgetedChat(model, budget, limits.failuresInARow)
   const place = pLimit(source.kind === 'file' ? 1 : limits.requestsAtATime)
-  const counts: Partial<Record<HearingProblem, number>> = {}
+  const counts: Partial<Record<UnderstandingProblem, number>> = {}
   const done = { messages: 0, asked: 0, byRules: 0 }
   const stopped = new AbortController()
   let closing: Promise<void> | undefined
 
-  const ask = async (message: AskingMessage, signal: AbortSignal): Promise<Heard> => {
-    const problems: HearingProblem[] = []
-    const note = (kind: HearingProblem): void => {
+  const ask = async (message: AskingMessage, signal: AbortSignal): Promise<Understood> => {
+    const problems: UnderstandingProblem[] = []
+    const note = (kind: UnderstandingProblem): void => {
       problems.push(kind)
       counts[kind] = (counts[kind] ?? 0) + 1
     }
@@ -91,22 +96,22 @@ function userModelOf(
         await pause(Math.min(reply.retryAfterMs ?? limits.pauseMs, limits.longestPauseMs), undefined, { signal })
     }
     onProblems?.(problems)
-    return { ...heardByRules(message), problems }
+    return { ...understoodByRules(message), problems }
   }
 
   return {
     name: model.name,
-    async hear(message, outer) {
+    async understand(message, outer) {
       const signal = AbortSignal.any([outer, stopped.signal])
-      const heard = await place(() => ask(message, signal))
+      const understood = await place(() => ask(message, signal))
       done.messages++
-      if (heard.problems) done.byRules++
-      else if (heard.asked) done.asked++
-      return heard
+      if (understood.problems) done.byRules++
+      else if (understood.asked) done.asked++
+      return understood
     },
     report: () => ({ model: model.name, ...done, ...chat.spent(), problems: { ...counts } }),
     close() {
-      stopped.abort(new EnvironmentError('closed', 'the user model was closed'))
+      stopped.abort(new EpisodeServerError('closed', 'the user model was closed'))
       closing ??= model.close()
       return closing
     },

@@ -2,8 +2,8 @@ import { EpisodeError } from '../../../rollout/episode/index.js'
 import { PresetError } from '../../../rollout/reward/index.js'
 import type { ToolSchema } from '../../../tasks/dataset/index.js'
 import type { OfferedTool } from '../../kernel/index.js'
-import { EnvironmentError, type EnvironmentErrorCode } from '../errors.js'
-import { ENVIRONMENT_LIMITS } from '../limits.js'
+import { EpisodeServerError, type EpisodeServerErrorCode } from '../errors.js'
+import { EPISODE_SERVER_LIMITS } from '../limits.js'
 
 const STATUS = {
   unknown_task: 404,
@@ -12,7 +12,7 @@ const STATUS = {
   episode_over: 409,
   bad_request: 400,
   closed: 503,
-} as const satisfies Record<EnvironmentErrorCode, number>
+} as const satisfies Record<EpisodeServerErrorCode, number>
 
 export interface ErrorAnswer {
   readonly code: string
@@ -24,9 +24,9 @@ export interface ErrorAnswer {
  * @param bodyOf  in the words of a dialect
  */
 export function errorResponse(error: unknown, bodyOf: (answer: ErrorAnswer) => unknown): Response {
-  if (error instanceof EnvironmentError) {
+  if (error instanceof EpisodeServerError) {
     const { code, detail } = error
-    const retry = { 'retry-after': `${ENVIRONMENT_LIMITS.retryAfterSeconds}` }
+    const retry = { 'retry-after': `${EPISODE_SERVER_LIMITS.retryAfterSeconds}` }
     const headers = code === 'too_many_episodes' ? retry : undefined
     return Response.json(bodyOf({ code, message: detail }), { status: STATUS[code], ...(headers ? { headers } : {}) })
   }

@@ -5,13 +5,13 @@ import { rewardPreset } from '../../../rollout/reward/index.js'
 import { SPLITS } from '../../../tasks/dataset/index.js'
 import { actionSchema, parseAs, recordedAction, recordedActionSchema } from '../action.js'
 import type { OpenEpisode } from '../episodes.js'
-import { ENVIRONMENT_LIMITS } from '../limits.js'
+import { EPISODE_SERVER_LIMITS } from '../limits.js'
 import { type Outcome, openingOf } from '../play.js'
 import { REPLY_TOOL } from '../reply-tool.js'
 import { REWARD_SIGNALS } from '../reward-signal.js'
 import { errorResponse, toolSchemaOf } from './answers.js'
 import { clientOf, jsonBody } from './request.js'
-import type { EnvironmentService } from './service.js'
+import type { EpisodeService } from './service.js'
 
 const index = z.coerce.number().int().min(0)
 
@@ -39,11 +39,11 @@ const openRequest = z.intersection(
 const page = z.object({
   split: z.enum(SPLITS).optional(),
   start: index.default(0),
-  count: index.max(ENVIRONMENT_LIMITS.tasksPerPage).default(100),
+  count: index.max(EPISODE_SERVER_LIMITS.tasksPerPage).default(100),
 })
 
 /** @throws EnvironmentError `unknown_task`; EpisodeError `bad_task` */
-export function chosenTask({ tasks, defaults }: EnvironmentService, choice: z.output<typeof taskChoice>): Task {
+export function chosenTask({ tasks, defaults }: EpisodeService, choice: z.output<typeof taskChoice>): Task {
   if (choice.task === undefined) return tasks.at(choice.split ?? defaults.split, choice.index!)
   return typeof choice.task === 'string' ? tasks.named(choice.task) : parseTask(choice.task)
 }
@@ -52,7 +52,7 @@ export function chosenTask({ tasks, defaults }: EnvironmentService, choice: z.ou
  * Episodes in plain JSON, for programs that speak no framework's dialect:
  * `GET /tasks`, `GET /tasks/<id>`, `POST /episodes`, and of an episode `GET`, `DELETE`, `POST …/actions`, `POST …/fork`.
  */
-export function episodeApi(service: EnvironmentService): Hono {
+export function episodeApi(service: EpisodeService): Hono {
   const { tasks, episodes, defaults } = service
   const app = new Hono()
 
@@ -73,7 +73,7 @@ export function episodeApi(service: EnvironmentService): Hono {
     return Response.json({
       id: task.id,
       kind: task.kind,
-      worlds: task.worlds,
+      environments: task.environments,
       user_turns: task.turns.length,
       messages: openingOf(task),
       tools: tasks.toolsOf(task).map(toolSchemaOf),
@@ -101,7 +101,7 @@ export function episodeApi(service: EnvironmentService): Hono {
     return episodes.use(context.req.param('id'), async ({ episode, tell }) => {
       const outcome = await episode.act(action)
       const { reward, scored } = tell()
-      return Response.json({ ...toldOf(outcome), over: episode.isOver, reward, score: scored })
+      return Response.json({ ...statedOf(outcome), over: episode.isOver, reward, score: scored })
     })
   })
 
@@ -117,7 +117,7 @@ export function episodeApi(service: EnvironmentService): Hono {
   return app
 }
 
-const toldOf = (outcome: Outcome): Readonly<Record<string, unknown>> => {
+const statedOf = (outcome: Outcome): Readonly<Record<string, unknown>> => {
   if (outcome.type === 'result') return { ok: outcome.ok, result: outcome.text }
   if (outcome.type === 'end') return { user: null }
   return { user: outcome.text, ...(outcome.brought ? { tools: outcome.brought.map(toolSchemaOf) } : {}) }
@@ -130,7 +130,7 @@ function describe({ id, episode, reward, signal }: OpenEpisode, status = 200): R
       episode: id,
       task: task.id,
       kind: task.kind,
-      worlds: task.worlds,
+      environments: task.environments,
       reward: reward.name,
       reward_signal: signal,
       messages: opening,

@@ -4,7 +4,7 @@ import { answerMcpRequest, type ToolsAtAddress } from '../../kernel/index.js'
 import type { OpenEpisode } from '../episodes.js'
 import { actionOf, REPLY_TOOL, textOf } from '../reply-tool.js'
 import { rpcError } from './answers.js'
-import type { EnvironmentService } from './service.js'
+import type { EpisodeService } from './service.js'
 
 /** Key of a result's `_meta` that holds what the action earned, where the episode's signal tells it. */
 export const REWARD_META = 'prove/reward'
@@ -13,7 +13,7 @@ export const REWARD_META = 'prove/reward'
  * MCP at `/episodes/<id>/mcp`: the tools of one episode, and `reply_to_user`. Without sessions: the address is the episode, so any
  * client can play it, over any number of connections.
  */
-export function episodeMcp({ episodes }: EnvironmentService): Hono {
+export function episodeMcp({ episodes }: EpisodeService): Hono {
   const app = new Hono()
   app.post('/episodes/:id/mcp', ({ req }) =>
     episodes.use(req.param('id'), (open) => answerMcpRequest(req.raw, toolsOf(open))),

@@ -6,12 +6,12 @@ import { z } from 'zod'
 import type { Task } from '../../../rollout/episode/index.js'
 import { SPLITS } from '../../../tasks/dataset/index.js'
 import { parseAs } from '../action.js'
-import { EnvironmentError } from '../errors.js'
-import { ENVIRONMENT_LIMITS } from '../limits.js'
+import { EpisodeServerError } from '../errors.js'
+import { EPISODE_SERVER_LIMITS } from '../limits.js'
 import { actionOf, REPLY_TOOL, textOf } from '../reply-tool.js'
 import { errorResponse } from './answers.js'
 import { clientOf, jsonBody } from './request.js'
-import type { EnvironmentService } from './service.js'
+import type { EpisodeService } from './service.js'
 
 const COOKIE = 'prove_session'
 
@@ -24,12 +24,13 @@ const rows = z.object({ split: z.enum(SPLITS).optional() })
  * `POST /verify` answers with the request, the reward and its components. A cookie holds the session. `GET /nemo_gym.jsonl` gives the
  * rows.
  */
-export function nemoGymApi({ tasks, episodes, defaults }: EnvironmentService): Hono {
+export function nemoGymApi({ tasks, episodes, defaults }: EpisodeService): Hono {
   const app = new Hono()
-  const sessions = new LRUCache<string, string>({ max: 2 * ENVIRONMENT_LIMITS.episodes })
+  const sessions = new LRUCache<string, string>({ max: 2 * EPISODE_SERVER_LIMITS.episodes })
   const episodeOf = (context: Context): string => {
     const id = sessions.get(getCookie(context, COOKIE) ?? '')
-    if (id === undefined) throw new EnvironmentError('unknown_episode', 'seed_session was not called with this cookie')
+    if (id === undefined)
+      throw new EpisodeServerError('unknown_episode', 'seed_session was not called with this cookie')
     return id
   }
 
@@ -71,7 +72,7 @@ export function nemoGymApi({ tasks, episodes, defaults }: EnvironmentService): H
 }
 
 /** A row of its data sets, in the form of OpenAI's Responses API. With more than one user turn, the agent needs a way to speak. */
-function rowOf({ id, system, turns }: Task, offered: ReturnType<EnvironmentService['tasks']['toolsOf']>): unknown {
+function rowOf({ id, system, turns }: Task, offered: ReturnType<EpisodeService['tasks']['toolsOf']>): unknown {
   const tools = turns.length > 1 ? [...offered, REPLY_TOOL] : offered
   return {
     responses_create_params: {

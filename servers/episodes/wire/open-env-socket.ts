@@ -6,10 +6,10 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { z } from 'zod'
 import { CodedError } from '../../../common/errors/index.js'
 import { createSessionTable, type WebSockets } from '../../../common/http/index.js'
-import { ENVIRONMENT_LIMITS } from '../limits.js'
+import { EPISODE_SERVER_LIMITS } from '../limits.js'
 import { reset, stateOf, step } from './open-env.js'
 import { clientOf } from './request.js'
-import type { EnvironmentService } from './service.js'
+import type { EpisodeService } from './service.js'
 
 const message = z.discriminatedUnion('type', [
   z.object({ type: z.literal('reset'), data: z.record(z.string(), z.unknown()).default({}) }),
@@ -38,7 +38,7 @@ interface Conversation {
   end(): void
 }
 
-function converse(service: EnvironmentService, client: string): Conversation {
+function converse(service: EpisodeService, client: string): Conversation {
   let id: string | null = null
   const end = (): void => {
     // It may have given way, or been idle for too long: it is gone either way.
@@ -96,18 +96,18 @@ export interface OpenEnvSockets {
 }
 
 /** OpenEnv's `/ws`, which its clients use: a connection is an environment. */
-export function openEnvSockets(service: EnvironmentService): OpenEnvSockets {
+export function openEnvSockets(service: EpisodeService): OpenEnvSockets {
   const server = new WebSocketServer({
     noServer: true,
-    maxPayload: ENVIRONMENT_LIMITS.requestBytes,
+    maxPayload: EPISODE_SERVER_LIMITS.requestBytes,
     perMessageDeflate: false,
   })
   const table = createSessionTable<WSContext<unknown>>(
     {
-      maxSessions: ENVIRONMENT_LIMITS.episodes,
-      maxPerClient: ENVIRONMENT_LIMITS.episodesPerClient,
-      idleMs: ENVIRONMENT_LIMITS.idleMs,
-      restMs: ENVIRONMENT_LIMITS.restMs,
+      maxSessions: EPISODE_SERVER_LIMITS.episodes,
+      maxPerClient: EPISODE_SERVER_LIMITS.episodesPerClient,
+      idleMs: EPISODE_SERVER_LIMITS.idleMs,
+      restMs: EPISODE_SERVER_LIMITS.restMs,
       now: () => performance.now(),
     },
     async (socket) => socket.close(1001, 'rested for long'),
@@ -134,7 +134,7 @@ export function openEnvSockets(service: EnvironmentService): OpenEnvSockets {
           release?.()
         },
         onMessage({ data }, socket) {
-          if (waiting >= ENVIRONMENT_LIMITS.waitingMessages || unread(socket) > ENVIRONMENT_LIMITS.unreadBytes) {
+          if (waiting >= EPISODE_SERVER_LIMITS.waitingMessages || unread(socket) > EPISODE_SERVER_LIMITS.unreadBytes) {
             socket.close(1008, 'answers are to be waited for')
             return
           }

@@ -5,13 +5,13 @@ import { SPLITS } from '../../../tasks/dataset/index.js'
 import type { OfferedTool } from '../../kernel/index.js'
 import { parseAs } from '../action.js'
 import type { OpenEpisode } from '../episodes.js'
-import { EnvironmentError } from '../errors.js'
+import { EpisodeServerError } from '../errors.js'
 import { actionOf, REPLY_TOOL, textOf } from '../reply-tool.js'
 import { REWARD_SIGNALS } from '../reward-signal.js'
 import { errorResponse } from './answers.js'
 import { chosenTask } from './episode-api.js'
 import { clientOf, jsonBody } from './request.js'
-import type { EnvironmentService } from './service.js'
+import type { EpisodeService } from './service.js'
 
 /** What OpenEnv's clients call an action: of environments whose actions are calls of tools. */
 const openEnvAction = z.discriminatedUnion('type', [
@@ -66,7 +66,7 @@ export interface Observed {
 
 /** Opens the task that is meant. @throws EnvironmentError, PresetError, EpisodeError */
 export async function reset(
-  service: EnvironmentService,
+  service: EpisodeService,
   client: string,
   data: unknown,
 ): Promise<{ readonly id: string; readonly observed: Observed }> {
@@ -85,14 +85,14 @@ export async function reset(
 }
 
 /** @param id  null before the first reset: there are no tools but the one that all tasks have */
-export async function step({ episodes }: EnvironmentService, id: string | null, data: unknown): Promise<Observed> {
+export async function step({ episodes }: EpisodeService, id: string | null, data: unknown): Promise<Observed> {
   const action = parseAs(openEnvAction, data)
   if (action.type === 'list_tools') {
     const [offered, done] =
       id === null ? [[], false] : await episodes.use(id, async ({ episode }) => [episode.offered, episode.isOver])
     return { observation: { tools: specsOf(offered), metadata: {} }, reward: null, done }
   }
-  if (id === null) throw new EnvironmentError('unknown_episode', 'reset comes first')
+  if (id === null) throw new EpisodeServerError('unknown_episode', 'reset comes first')
   return episodes.use(id, (open) => call(open, action.tool_name, action.arguments))
 }
 
@@ -105,11 +105,11 @@ async function call(
   const { reward, scored } = tell()
   const metadata = scored === null ? {} : { ...scored }
   // Failures of a tool are results here; `error` is for what lies between.
-  const told = { tool_name: name, result: textOf(outcome), error: null, metadata }
-  return { observation: told, reward, done: episode.isOver }
+  const stated = { tool_name: name, result: textOf(outcome), error: null, metadata }
+  return { observation: stated, reward, done: episode.isOver }
 }
 
-export async function stateOf({ episodes }: EnvironmentService, id: string | null): Promise<z.output<typeof state>> {
+export async function stateOf({ episodes }: EpisodeService, id: string | null): Promise<z.output<typeof state>> {
   if (id === null) return { episode_id: null, step_count: 0, task: null, over: false }
   return episodes.use(id, async ({ episode: { actions, task, isOver } }) => ({
     episode_id: id,
@@ -133,7 +133,7 @@ const stateRequest = z.object({ episode_id: z.string().optional() })
  * OpenEnv over single requests. Its own servers forget the environment between two of them; here `/reset` gives an `episode_id`, in the
  * observation's metadata, and `/step` and `/state` take it.
  */
-export function openEnvApi(service: EnvironmentService): Hono {
+export function openEnvApi(service: EpisodeService): Hono {
   const app = new Hono()
   app.get('/schema', () =>
     Response.json({

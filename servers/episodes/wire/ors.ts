@@ -7,13 +7,13 @@ import { SPLITS, type Split } from '../../../tasks/dataset/index.js'
 import type { OfferedTool } from '../../kernel/index.js'
 import { parseAs } from '../action.js'
 import type { OpenEpisode } from '../episodes.js'
-import { EnvironmentError } from '../errors.js'
-import { ENVIRONMENT_LIMITS } from '../limits.js'
+import { EpisodeServerError } from '../errors.js'
+import { EPISODE_SERVER_LIMITS } from '../limits.js'
 import { actionOf, REPLY_TOOL, textOf } from '../reply-tool.js'
 import { REWARD_SIGNALS } from '../reward-signal.js'
 import { errorResponse } from './answers.js'
 import { clientOf, jsonBody } from './request.js'
-import type { EnvironmentService } from './service.js'
+import type { EpisodeService } from './service.js'
 
 /** The one environment of this server: each task brings its own worlds and tools. */
 export const ORS_ENVIRONMENT = 'prove'
@@ -47,22 +47,22 @@ const toolCall = z.object({ name: z.string(), input: z.record(z.string(), z.unkn
 const lostCall = z.object({ task_id: z.string() })
 
 /** The Open Reward Standard (openrewardstandard.io): tasks, sessions, tools and rewards over HTTP, calls answered as event streams. */
-export function orsApi(service: EnvironmentService): Hono {
+export function orsApi(service: EpisodeService): Hono {
   const { tasks, episodes, defaults } = service
   const app = new Hono()
   /** Episodes by the names of their sessions, which clients get before they have a task. */
-  const sessions = new LRUCache<string, string>({ max: 2 * ENVIRONMENT_LIMITS.episodes })
+  const sessions = new LRUCache<string, string>({ max: 2 * EPISODE_SERVER_LIMITS.episodes })
   const results = new LRUCache<string, string>({ max: LINGERING, ttl: LINGER_MS })
 
   const sidOf = (request: Request): string => {
     const sid = request.headers.get('x-session-id')?.trim() ?? ''
-    if (!/^[\w-]{1,128}$/.test(sid)) throw new EnvironmentError('bad_request', 'the header X-Session-ID is needed')
+    if (!/^[\w-]{1,128}$/.test(sid)) throw new EpisodeServerError('bad_request', 'the header X-Session-ID is needed')
     return sid
   }
   const inSession = <T>(request: Request, work: (open: OpenEpisode) => Promise<T>): Promise<T> => {
     const sid = sidOf(request)
     const id = sessions.get(sid)
-    if (id === undefined) throw new EnvironmentError('unknown_episode', `the session ${sid} has no task`)
+    if (id === undefined) throw new EpisodeServerError('unknown_episode', `the session ${sid} has no task`)
     return episodes.use(id, work)
   }
   const specs = (name: Split, start: number, stop: number) =>
@@ -79,12 +79,12 @@ export function orsApi(service: EnvironmentService): Hono {
 
   app.post('/create', async (context) => {
     const sid = sidOf(context.req.raw)
-    if (sessions.has(sid)) throw new EnvironmentError('bad_request', `the session ${sid} has a task already`)
+    if (sessions.has(sid)) throw new EpisodeServerError('bad_request', `the session ${sid} has a task already`)
     const asked = parseAs(createRequest, await jsonBody(context))
     const { task_spec: spec } = asked
     const place = asked.split != null && asked.index != null ? { split: asked.split, index: asked.index } : null
     if ((spec == null) === (place === null))
-      throw new EnvironmentError('bad_request', 'either task_spec or both split and index are needed')
+      throw new EpisodeServerError('bad_request', 'either task_spec or both split and index are needed')
     const { id } = await episodes.open(clientOf(context), {
       task: spec == null ? tasks.at(place!.split, place!.index) : tasks.named(spec.task),
       reward: spec?.reward == null ? defaults.reward : rewardPreset(spec.reward),

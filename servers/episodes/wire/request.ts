@@ -1,6 +1,6 @@
 import { getConnInfo } from '@hono/node-server/conninfo'
 import type { Context } from 'hono'
-import { EnvironmentError } from '../errors.js'
+import { EpisodeServerError } from '../errors.js'
 
 /** Whose episodes are counted together. */
 export const clientOf = (context: Context): string => getConnInfo(context).remote.address ?? ''
@@ -12,6 +12,6 @@ export async function jsonBody({ req }: Context): Promise<unknown> {
   try {
     return JSON.parse(text)
   } catch {
-    throw new EnvironmentError('bad_request', 'the body is not JSON')
+    throw new EpisodeServerError('bad_request', 'the body is not JSON')
   }
 }

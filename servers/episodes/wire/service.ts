@@ -5,7 +5,7 @@ import type { RewardSignal } from '../reward-signal.js'
 import type { Tasks } from '../tasks.js'
 
 /** What every dialect speaks of: the same tasks, the same open episodes. */
-export interface EnvironmentService {
+export interface EpisodeService {
   readonly tasks: Tasks
   readonly episodes: Episodes
   /** Of episodes whose client names none. */

@@ -12,11 +12,11 @@ import {
 } from '../../kernel/index.js'
 import { parseAs, recordedActionSchema } from '../action.js'
 import type { OpenEpisode } from '../episodes.js'
-import { EnvironmentError } from '../errors.js'
+import { EpisodeServerError } from '../errors.js'
 import { actionOf, REPLY_TOOL, textOf } from '../reply-tool.js'
 import { rpcError, toolSchemaOf } from './answers.js'
 import { clientOf } from './request.js'
-import type { EnvironmentService } from './service.js'
+import type { EpisodeService } from './service.js'
 
 /** The argument by which a call says in which episode it is made, as for worlds that are served by themselves. */
 const HANDLE = 'session'
@@ -59,7 +59,7 @@ type OwnTool = keyof typeof OWN_TOOLS
  * MCP at `/mcp`, for clients that know no other protocol: a task is opened by a tool, each call names its session, and closing tells the
  * reward. Nothing depends on the connection, so clients of either era play alike.
  */
-export function taskMcp(service: EnvironmentService): Hono {
+export function taskMcp(service: EpisodeService): Hono {
   const tools = toolsOf(service)
   const app = new Hono()
   app.post('/mcp', (context) => answerMcpRequest(context.req.raw, servedTo(clientOf(context), tools, service)))
@@ -69,12 +69,12 @@ export function taskMcp(service: EnvironmentService): Hono {
 }
 
 /** Those that open and close, and every tool that some task offers, each with the session as an argument. */
-function toolsOf({ tasks }: EnvironmentService): OfferedTool[] {
+function toolsOf({ tasks }: EpisodeService): OfferedTool[] {
   const offered = new Map<string, OfferedTool>()
   for (const split of tasks.splits)
     for (const task of tasks.range(split, 0, tasks.count(split)))
-      for (const { server, tool } of task.toolset)
-        if (!offered.has(tool)) offered.set(tool, tasks.toolNamed(server, tool))
+      for (const { environment, tool } of task.toolset)
+        if (!offered.has(tool)) offered.set(tool, tasks.toolNamed(environment, tool))
   const own = Object.entries(OWN_TOOLS).map(([name, { description, input, readOnly }]) => ({
     name,
     description,
@@ -100,12 +100,12 @@ function withHandle(tool: OfferedTool): OfferedTool {
   }
 }
 
-function servedTo(client: string, tools: readonly OfferedTool[], service: EnvironmentService): ToolsAtAddress {
+function servedTo(client: string, tools: readonly OfferedTool[], service: EpisodeService): ToolsAtAddress {
   const { tasks, episodes, defaults } = service
   const own: { readonly [N in OwnTool]: (args: z.output<(typeof OWN_TOOLS)[N]['input']>) => Promise<object> } = {
     async open({ task: id, index, split = defaults.split, reward, actions = [] }) {
       if ((id === undefined) === (index === undefined))
-        throw new EnvironmentError('bad_request', 'name a task, or its index in a split')
+        throw new EpisodeServerError('bad_request', 'name a task, or its index in a split')
       const task = id === undefined ? tasks.at(split, index!) : tasks.named(id)
       return opened(
         await episodes.open(client, {
@@ -150,7 +150,7 @@ function servedTo(client: string, tools: readonly OfferedTool[], service: Enviro
       try {
         return await answered(name, args)
       } catch (error) {
-        if (error instanceof EnvironmentError || error instanceof EpisodeError || error instanceof PresetError)
+        if (error instanceof EpisodeServerError || error instanceof EpisodeError || error instanceof PresetError)
           return { ok: false, text: JSON.stringify({ error: error.code, message: error.detail }) }
         throw error
       }

@@ -1,4 +1,4 @@
-import type { ServerDefinition } from '../define-environment.js'
+import type { Environment } from '../define-environment.js'
 import { type CallResult, responseText, type Session } from '../session.js'
 import type { JsonSchema } from '../tool-schema.js'
 import { HOST_LIMITS } from './limits.js'
@@ -60,8 +60,8 @@ export const notACursor = (cursor: string | undefined): string =>
 export const VERSION = '1.0.0'
 
 /** What a server with these worlds calls itself. */
-export function identityOf(servers: readonly ServerDefinition[]): { name: string; title: string; version: string } {
-  const [first] = servers
-  if (first && servers.length === 1) return { name: first.name, title: first.title, version: VERSION }
-  return { name: 'prove', title: servers.map(({ title }) => title).join(', '), version: VERSION }
+export function identityOf(environments: readonly Environment[]): { name: string; title: string; version: string } {
+  const [first] = environments
+  if (first && environments.length === 1) return { name: first.name, title: first.title, version: VERSION }
+  return { name: 'prove', title: environments.map(({ title }) => title).join(', '), version: VERSION }
 }

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { createSessionTable, type SessionTableOptions } from '../../../common/http/index.js'
-import type { ServerDefinition } from '../define-environment.js'
+import type { Environment } from '../define-environment.js'
 import { rowChanges } from '../row-changes.js'
 import { type CallResult, callRefused, type Session } from '../session.js'
 import { type JsonSchema, jsonSchemaOf } from '../tool-schema.js'
 import { answerCall, type ListedTool, type ToolAnswer, toolAnswer } from './answers.js'
 import { titleOf } from './instructions.js'
-import type { WorldOffer } from './server.js'
+import type { EnvironmentOffer } from './server.js'
 
 /** The argument by which every call says in which session it is made: no name that a tool of a world has for one of its own. */
 const HANDLE = 'session'
@@ -20,7 +20,7 @@ const row = z.record(z.string(), z.unknown()).nullable()
 const opened = z.strictObject({
   session: z.string().describe('The session: an argument of every other tool'),
   seed: z.int(),
-  worlds: z.array(z.string()),
+  environments: z.array(z.string()),
 })
 
 /** The tools that every offer has beside those of its worlds. */
@@ -61,7 +61,7 @@ const OWN_TOOLS = {
     }),
     output: z.strictObject({
       changes: z.array(
-        z.strictObject({ world: z.string(), table: z.string(), key: z.string(), before: row, after: row }),
+        z.strictObject({ environment: z.string(), table: z.string(), key: z.string(), before: row, after: row }),
       ),
     }),
     readOnly: true,
@@ -81,7 +81,7 @@ const isOwn = (name: string): name is OwnTool => Object.hasOwn(OWN_TOOLS, name)
 /** What a handle stands for: a session of each world, opened when it is first needed. */
 interface Opened {
   readonly seed: number
-  readonly sessions: Map<ServerDefinition, Session>
+  readonly sessions: Map<Environment, Session>
 }
 
 /** Who calls. */
@@ -109,18 +109,18 @@ export interface Handles {
 }
 
 export function createHandles(
-  offer: WorldOffer,
-  open: (server: ServerDefinition, seed: number) => Session,
+  offer: EnvironmentOffer,
+  open: (environment: Environment, seed: number) => Session,
   limits: SessionTableOptions,
 ): Handles {
   const table = createSessionTable<Opened>(limits, async () => undefined)
-  const worlds = offer.servers.map(({ name }) => name)
+  const environments = offer.environments.map(({ name }) => name)
 
-  const sessionOf = ({ seed, sessions }: Opened, world: ServerDefinition): Session => {
-    let session = sessions.get(world)
+  const sessionOf = ({ seed, sessions }: Opened, environment: Environment): Session => {
+    let session = sessions.get(environment)
     if (!session) {
-      session = open(world, seed)
-      sessions.set(world, session)
+      session = open(environment, seed)
+      sessions.set(environment, session)
     }
     return session
   }
@@ -134,7 +134,7 @@ export function createHandles(
     const id = randomUUID()
     table.add(id, client, made)
     release()
-    return { ok: true, output: { session: id, seed: made.seed, worlds } }
+    return { ok: true, output: { session: id, seed: made.seed, environments } }
   }
   /** The session of that handle, in use from now on. */
   const named = (id: unknown): Opened | CallResult => {
@@ -161,16 +161,16 @@ export function createHandles(
     open({ client, defaultSeed }, { seed = defaultSeed, calls = [] }) {
       const made: Opened = { seed, sessions: new Map() }
       for (const { name, arguments: args } of calls) {
-        const world = offer.serverOf(name)
-        if (!world) return callRefused('unknown_tool', `There is no tool called ${name}.`)
-        sessionOf(made, world).call(name, args)
+        const environment = offer.environmentOf(name)
+        if (!environment) return callRefused('unknown_tool', `There is no tool called ${name}.`)
+        sessionOf(made, environment).call(name, args)
       }
       return keep(client, made)
     },
     fork({ client }, args) {
       const from = named(args[HANDLE])
       if ('ok' in from) return from
-      const sessions = new Map([...from.sessions].map(([world, session]) => [world, session.fork()]))
+      const sessions = new Map([...from.sessions].map(([environment, session]) => [environment, session.fork()]))
       return keep(client, { seed: from.seed, sessions })
     },
     diff(_, args) {
@@ -183,7 +183,9 @@ export function createHandles(
           `They began with the seeds ${after.seed} and ${before.seed}, and have no row in common.`,
         )
       const start: Opened = before ?? { seed: after.seed, sessions: new Map() }
-      const changes = offer.servers.flatMap((world) => rowChanges(sessionOf(start, world), sessionOf(after, world)))
+      const changes = offer.environments.flatMap((environment) =>
+        rowChanges(sessionOf(start, environment), sessionOf(after, environment)),
+      )
       return { ok: true, output: { changes } }
     },
     close(_, args) {
@@ -205,10 +207,10 @@ export function createHandles(
         if (!parsed.success) return toolAnswer(callRefused('invalid_arguments', z.prettifyError(parsed.error)))
         return toolAnswer((own[name] as (asker: Asker, args: unknown) => CallResult)(asker, parsed.data))
       }
-      const world = offer.serverOf(name)
-      if (!world) return toolAnswer(callRefused('unknown_tool', `There is no tool called ${name}.`))
+      const environment = offer.environmentOf(name)
+      if (!environment) return toolAnswer(callRefused('unknown_tool', `There is no tool called ${name}.`))
       const session = named(id)
-      return 'ok' in session ? toolAnswer(session) : answerCall(sessionOf(session, world), name, args, meta)
+      return 'ok' in session ? toolAnswer(session) : answerCall(sessionOf(session, environment), name, args, meta)
     },
     closeIdle: () => table.closeIdle(),
     closeAll: () => table.closeAll(),

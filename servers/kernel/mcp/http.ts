@@ -6,12 +6,12 @@ import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { accessRefusal, createSessionTable, hostsOf, listen } from '../../../common/http/index.js'
-import type { ServerDefinition } from '../define-environment.js'
+import type { Environment } from '../define-environment.js'
 import type { Session } from '../session.js'
 import { createHandleServer } from './handle-server.js'
 import { createHandles } from './handles.js'
 import { HOST_LIMITS } from './limits.js'
-import { createMcpServer, openOnce, type WorldOffer } from './server.js'
+import { createMcpServer, type EnvironmentOffer, openOnce } from './server.js'
 
 export const MCP_PATH = '/mcp'
 /** What MCP's transport needs of a browser (specifications 2025-11-25 and 2026-07-28, "Transports"). */
@@ -58,7 +58,7 @@ interface HttpSession {
 }
 
 /** Opens a world for a client; `seed` is the one it asked for with `?seed=N` when it connected. */
-export type OpenWorld = (server: ServerDefinition, seed: number | undefined) => Session
+export type OpenEnvironment = (environment: Environment, seed: number | undefined) => Session
 
 /**
  * Serves worlds over MCP's streamable HTTP transport, with JSON answers, to clients of either era at one address. Up to
@@ -66,7 +66,11 @@ export type OpenWorld = (server: ServerDefinition, seed: number | undefined) => 
  * time, or with the host. Since 2026-07-28 MCP has none: clients open theirs by a tool, and name it in each call.
  * @throws the system's error if the address cannot be listened on
  */
-export async function serveHttp(offer: WorldOffer, open: OpenWorld, options: HttpHostOptions): Promise<HttpHost> {
+export async function serveHttp(
+  offer: EnvironmentOffer,
+  open: OpenEnvironment,
+  options: HttpHostOptions,
+): Promise<HttpHost> {
   const { host = '127.0.0.1', port, idleMs = HOST_LIMITS.idleMs, allowedOrigins = [] } = options
   const { maxSessions = HOST_LIMITS.maxSessions, maxSessionsPerClient = HOST_LIMITS.maxSessionsPerClient } = options
   const now = options.now ?? (() => performance.now())
@@ -92,7 +96,7 @@ export async function serveHttp(offer: WorldOffer, open: OpenWorld, options: Htt
     }
     const server = createMcpServer(
       offer,
-      openOnce((world) => open(world, seed)),
+      openOnce((environment) => open(environment, seed)),
     )
     const transport: WebStandardStreamableHTTPServerTransport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,

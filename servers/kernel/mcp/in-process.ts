@@ -1,11 +1,11 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import { type CallToolResult, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js'
-import type { ServerDefinition } from '../define-environment.js'
-import { WorldDefect } from '../errors.js'
+import type { Environment } from '../define-environment.js'
+import { EnvironmentDefect } from '../errors.js'
 import type { Session } from '../session.js'
 import { VERSION } from './answers.js'
-import { createMcpServer, offerWorlds } from './server.js'
+import { createMcpServer, offerEnvironments } from './server.js'
 import { lazyValidator } from './validator.js'
 
 /** What a tool call came to, as an MCP client sees it. `text` is the JSON that the policy reads. */
@@ -25,7 +25,7 @@ export interface McpConnection {
 
 /** Connects an MCP client to a session within this process. Closing it closes both ends; the session lives on. */
 export async function connectInProcess(session: Session): Promise<McpConnection> {
-  const line = await openLine(session.world.server, session)
+  const line = await openLine(session.seedState.environment, session)
   return { callTool: line.callTool, close: line.close }
 }
 
@@ -42,13 +42,13 @@ export interface ConnectionPool {
 const MAX_FREE = 32
 
 export function createConnectionPool(): ConnectionPool {
-  const free = new Map<ServerDefinition, Line[]>()
+  const free = new Map<Environment, Line[]>()
   return {
     async connect(session) {
-      const { server } = session.world
-      const idle = free.get(server) ?? []
-      free.set(server, idle)
-      const line = idle.pop() ?? (await openLine(server, session))
+      const { environment } = session.seedState
+      const idle = free.get(environment) ?? []
+      free.set(environment, idle)
+      const line = idle.pop() ?? (await openLine(environment, session))
       line.session = session
       let closed = false
       /** Calls without an answer. One that failed counts for good: its answer could still come, to the next user. */
@@ -78,8 +78,8 @@ interface Line extends McpConnection {
   session: Session
 }
 
-async function openLine(definition: ServerDefinition, session: Session): Promise<Line> {
-  const server = createMcpServer(offerWorlds([definition]), () => line.session)
+async function openLine(definition: Environment, session: Session): Promise<Line> {
+  const server = createMcpServer(offerEnvironments([definition]), () => line.session)
   const client = new Client({ name: 'prove-rollout', version: VERSION }, { jsonSchemaValidator: lazyValidator })
   const line: Line = {
     session,
@@ -89,7 +89,7 @@ async function openLine(definition: ServerDefinition, session: Session): Promise
         (own) => client.callTool({ name, arguments: args }, undefined, { signal: own }) as Promise<CallToolResult>,
       ).catch((cause: unknown) => {
         const isDefect = cause instanceof McpError && cause.code === ErrorCode.InternalError
-        throw isDefect ? new WorldDefect(definition.name, cause.message, { cause }) : cause
+        throw isDefect ? new EnvironmentDefect(definition.name, cause.message, { cause }) : cause
       })
       const first = result.content[0]
       if (first?.type !== 'text') throw new Error(`${name}: the tool response holds no text`)

@@ -1,4 +1,4 @@
-import type { ServerDefinition } from '../define-environment.js'
+import type { Environment } from '../define-environment.js'
 import { SESSION_START } from '../session.js'
 
 /** `send_payment` as `Send payment`: what clients show to people in place of a tool's name. */
@@ -10,20 +10,20 @@ const WEEKDAY = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC'
  * What a client tells its model of the worlds: what they are, what day it is there, how time passes, and, for a world by itself, the
  * rules that calls can fail by. Not part of the prompts that policies here are trained with.
  */
-export function instructionsOf(servers: readonly ServerDefinition[]): string {
-  const [only] = servers
-  const isAlone = servers.length === 1
+export function instructionsOf(environments: readonly Environment[]): string {
+  const [only] = environments
+  const isAlone = environments.length === 1
   return [
     isAlone
       ? `${only!.title}: ${only!.description}`
-      : `${servers.length} worlds:\n${servers.map(({ title, description }) => `- ${title}: ${description}`).join('\n')}`,
+      : `${environments.length} worlds:\n${environments.map(({ title, description }) => `- ${title}: ${description}`).join('\n')}`,
     `It is ${WEEKDAY}, ${SESSION_START} when a session begins, and a minute later after each call that changes something. Dates are YYYY-MM-DD.`,
     'A call that fails changes nothing, and says why as {"error": code, "message": text}.',
     ...(isAlone ? [`It can fail with:\n${rulesOf(only!)}`] : []),
   ].join('\n\n')
 }
 
-const rulesOf = ({ failures }: ServerDefinition): string =>
+const rulesOf = ({ failures }: Environment): string =>
   Object.entries(failures)
     .map(([code, message]) => `- ${code}: ${message}`)
     .join('\n')

@@ -7,8 +7,8 @@ import {
   type ListToolsResult,
   McpError,
 } from '@modelcontextprotocol/sdk/types.js'
-import type { ServerDefinition } from '../define-environment.js'
-import { WorldDefect } from '../errors.js'
+import type { Environment } from '../define-environment.js'
+import { EnvironmentDefect } from '../errors.js'
 import { callRefused, type Session } from '../session.js'
 import { jsonSchemaOf } from '../tool-schema.js'
 import { answerCall, identityOf, type ListedTool, notACursor, pageOf, toolAnswer } from './answers.js'
@@ -16,32 +16,33 @@ import { instructionsOf, titleOf } from './instructions.js'
 import { lazyValidator } from './validator.js'
 
 /** Worlds that one MCP server offers together. */
-export interface WorldOffer {
-  readonly servers: readonly ServerDefinition[]
+export interface EnvironmentOffer {
+  readonly environments: readonly Environment[]
   readonly tools: readonly ListedTool[]
-  serverOf(tool: string): ServerDefinition | undefined
+  environmentOf(tool: string): Environment | undefined
 }
 
 /** @throws WorldDefect if two worlds have a tool of the same name */
-export function offerWorlds(servers: readonly ServerDefinition[]): WorldOffer {
-  const owners = new Map<string, ServerDefinition>()
-  for (const server of servers) {
-    for (const { name } of server.tools) {
+export function offerEnvironments(environments: readonly Environment[]): EnvironmentOffer {
+  const owners = new Map<string, Environment>()
+  for (const environment of environments) {
+    for (const { name } of environment.tools) {
       const other = owners.get(name)
-      if (other) throw new WorldDefect(server.name, `its tool ${name} is also one of ${other.name}; offer them apart`)
-      owners.set(name, server)
+      if (other)
+        throw new EnvironmentDefect(environment.name, `its tool ${name} is also one of ${other.name}; offer them apart`)
+      owners.set(name, environment)
     }
   }
-  return { servers, tools: servers.flatMap(toolsOf), serverOf: (tool) => owners.get(tool) }
+  return { environments, tools: environments.flatMap(toolsOf), environmentOf: (tool) => owners.get(tool) }
 }
 
-const toolLists = new WeakMap<ServerDefinition, readonly ListedTool[]>()
+const toolLists = new WeakMap<Environment, readonly ListedTool[]>()
 
 /** The server's tools in MCP's words. */
-function toolsOf(server: ServerDefinition): readonly ListedTool[] {
-  let list = toolLists.get(server)
+function toolsOf(environment: Environment): readonly ListedTool[] {
+  let list = toolLists.get(environment)
   if (!list) {
-    list = server.tools.map(({ name, description, input, output, annotations }) => ({
+    list = environment.tools.map(({ name, description, input, output, annotations }) => ({
       name,
       title: titleOf(name),
       description,
@@ -54,19 +55,19 @@ function toolsOf(server: ServerDefinition): readonly ListedTool[] {
         openWorldHint: false,
       },
     }))
-    toolLists.set(server, list)
+    toolLists.set(environment, list)
   }
   return list
 }
 
 /** Opens each world's session when one of its tools is first called. */
-export function openOnce(open: (server: ServerDefinition) => Session): (server: ServerDefinition) => Session {
-  const sessions = new Map<ServerDefinition, Session>()
-  return (world) => {
-    let session = sessions.get(world)
+export function openOnce(open: (environment: Environment) => Session): (environment: Environment) => Session {
+  const sessions = new Map<Environment, Session>()
+  return (environment) => {
+    let session = sessions.get(environment)
     if (!session) {
-      session = open(world)
-      sessions.set(world, session)
+      session = open(environment)
+      sessions.set(environment, session)
     }
     return session
   }
@@ -78,10 +79,10 @@ export function openOnce(open: (server: ServerDefinition) => Session): (server: 
  * policy's fault.
  * @param sessionOf  the session in which a world's tool is called, asked at every call
  */
-export function createMcpServer(offer: WorldOffer, sessionOf: (server: ServerDefinition) => Session): Server {
-  const server = new Server(identityOf(offer.servers), {
+export function createMcpServer(offer: EnvironmentOffer, sessionOf: (environment: Environment) => Session): Server {
+  const server = new Server(identityOf(offer.environments), {
     capabilities: { tools: {} },
-    instructions: instructionsOf(offer.servers),
+    instructions: instructionsOf(offer.environments),
     jsonSchemaValidator: lazyValidator,
   })
   server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
@@ -90,9 +91,9 @@ export function createMcpServer(offer: WorldOffer, sessionOf: (server: ServerDef
     throw new McpError(ErrorCode.InvalidParams, notACursor(params?.cursor))
   })
   server.setRequestHandler(CallToolRequestSchema, ({ params }): CallToolResult => {
-    const world = offer.serverOf(params.name)
-    if (!world) return toolAnswer(callRefused('unknown_tool', `There is no tool called ${params.name}.`))
-    return answerCall(sessionOf(world), params.name, params.arguments ?? {}, params._meta)
+    const environment = offer.environmentOf(params.name)
+    if (!environment) return toolAnswer(callRefused('unknown_tool', `There is no tool called ${params.name}.`))
+    return answerCall(sessionOf(environment), params.name, params.arguments ?? {}, params._meta)
   })
   return server
 }

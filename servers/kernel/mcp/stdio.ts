@@ -1,10 +1,10 @@
 import { serveStdio as serveLine } from '@modelcontextprotocol/server/stdio'
-import type { ServerDefinition } from '../define-environment.js'
+import type { Environment } from '../define-environment.js'
 import type { Session } from '../session.js'
 import { createHandleServer, createLineServer } from './handle-server.js'
 import { createHandles } from './handles.js'
 import { HOST_LIMITS } from './limits.js'
-import { openOnce, type WorldOffer } from './server.js'
+import { type EnvironmentOffer, openOnce } from './server.js'
 
 /**
  * Serves one client over stdin and stdout until it goes. stdout carries the protocol and nothing else. How the client begins decides
@@ -12,8 +12,8 @@ import { openOnce, type WorldOffer } from './server.js'
  * @param open  opens a world; without a seed, the host's own
  */
 export async function serveStdio(
-  offer: WorldOffer,
-  open: (server: ServerDefinition, seed?: number) => Session,
+  offer: EnvironmentOffer,
+  open: (environment: Environment, seed?: number) => Session,
   defaultSeed: number,
 ): Promise<void> {
   const { maxSessions, restMs, idleMs } = HOST_LIMITS
@@ -27,7 +27,7 @@ export async function serveStdio(
       ? createHandleServer(offer, handles, { client: 'stdin', defaultSeed })
       : createLineServer(
           offer,
-          openOnce((world) => open(world)),
+          openOnce((environment) => open(environment)),
         ),
   )
   await ended

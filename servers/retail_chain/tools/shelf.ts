@@ -111,10 +111,10 @@ const countStock = tool({
     const stock = stockOf(context, rowOf('stores', store), article)
     unless(countObstacle(stock, counted, today()))
     const difference = counted - stock.on_hand
-    const told = { title: article.title, article: key, store, difference }
+    const stated = { title: article.title, article: key, store, difference }
     if (Math.abs(difference) > LIMITS.countTolerance && stock.doubted_count !== counted) {
       db.stocks.update(stock.stock, { doubted_count: counted })
-      return { ...told, on_hand: stock.on_hand, status: 'recount' as const }
+      return { ...stated, on_hand: stock.on_hand, status: 'recount' as const }
     }
     const { on_hand } = db.stocks.update(stock.stock, {
       on_hand: counted,
@@ -122,7 +122,7 @@ const countStock = tool({
       counted: today(),
       doubted_count: null,
     })
-    return { ...told, on_hand, status: difference === 0 ? ('confirmed' as const) : ('corrected' as const) }
+    return { ...stated, on_hand, status: difference === 0 ? ('confirmed' as const) : ('corrected' as const) }
   },
 })
 

@@ -101,8 +101,8 @@ const removeFromCart = tool({
     if (left === 0) db.cart_lines.remove(variant)
     else db.cart_lines.update(variant, { quantity: left })
     const dropped = dropUnfitCoupon(db, today())
-    const told = { name: row.name, variant, quantity: left, cart_value: worthOf(cartLines(db)) }
-    return dropped === undefined ? told : { ...told, coupon_removed: dropped }
+    const stated = { name: row.name, variant, quantity: left, cart_value: worthOf(cartLines(db)) }
+    return dropped === undefined ? stated : { ...stated, coupon_removed: dropped }
   },
 })
 

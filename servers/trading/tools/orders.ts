@@ -33,7 +33,7 @@ const executed = {
   halted: z.boolean().optional().describe('The price moved so far that trading is halted.'),
 }
 
-function told(db: TradingView, { instrument, side, name, trade_order, status, open }: TradeOrder) {
+function stated(db: TradingView, { instrument, side, name, trade_order, status, open }: TradeOrder) {
   return {
     name,
     instrument,
@@ -95,7 +95,7 @@ const placeTradeOrder = tool({
     if (isObstacle(plan)) return fail(plan.code, plan.detail)
     const { order, consequences } = execute(context, terms, plan)
     return {
-      ...told(db, order),
+      ...stated(db, order),
       filled: sharesOf(plan.fills),
       amount: amountOf(plan.fills),
       ...notable(consequences),
@@ -151,7 +151,7 @@ const amendTradeOrder = tool({
     if (limit_price === order.price && wanted === order.open) fail('nothing_amended')
     if (limit_price === order.price && wanted < order.open) {
       unless(tradingObstacle(db, now(), instrument) ?? lotObstacle(instrument, wanted))
-      return { ...told(db, shrink(context, order, wanted)), filled: 0, amount: 0 }
+      return { ...stated(db, shrink(context, order, wanted)), filled: 0, amount: 0 }
     }
     const terms = { instrument, side: order.side, quantity: wanted, price: limit_price }
     const plan = planOrder(db, now(), terms, order)
@@ -160,7 +160,7 @@ const amendTradeOrder = tool({
     db.books.update(order.instrument, { [order.side]: bookWithout(db, order) })
     const { order: amended, consequences } = execute(context, terms, plan, order)
     return {
-      ...told(db, amended),
+      ...stated(db, amended),
       filled: sharesOf(plan.fills),
       amount: amountOf(plan.fills),
       ...notable(consequences),

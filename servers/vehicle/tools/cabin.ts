@@ -52,7 +52,7 @@ function mediaReadings(db: VehicleView): Record<string, string> {
 }
 
 /** At most five readings of a system, by name. */
-function readingsOf(db: VehicleView, now: string, system: System): Record<string, string> {
+function annotationsOf(db: VehicleView, now: string, system: System): Record<string, string> {
   const car = theCar(db)
   switch (system) {
     case 'battery':
@@ -103,7 +103,7 @@ const checkVehicle = tool({
   sample: ({ random, bound }) => ({ system: random.pick(SYSTEMS), ...bound }),
   run: ({ system }, { db, now }) => ({
     model: theCar(db).model,
-    readings: Object.entries(readingsOf(db, now(), system)).map(([name, value]) => `${name}: ${value}`),
+    readings: Object.entries(annotationsOf(db, now(), system)).map(([name, value]) => `${name}: ${value}`),
     faults: [...db.faults.by('system', system)],
   }),
 })

@@ -12,8 +12,8 @@ import { OWN_PLACES } from '../words.js'
 const fromHere = (db: VehicleView, place: Destination): number =>
   roadKm(db.destinations.get(theCar(db).location)!, place)
 
-const offerOf = ({ kind, kilowatts, connector, tariff, repairs }: Destination): string | undefined => {
-  if (kind === 'garage') return `garage for ${repairs.join(', ')}`
+const offerOf = ({ kind, kilowatts, connector, tariff, logitErrors }: Destination): string | undefined => {
+  if (kind === 'garage') return `garage for ${logitErrors.join(', ')}`
   return kilowatts === null ? undefined : `charger, ${kilowatts} kW ${connector}, ${tariff} cents`
 }
 
@@ -144,7 +144,7 @@ const saveDestination = tool({
       kilowatts: null,
       connector: null,
       tariff: 0,
-      repairs: [],
+      logitErrors: [],
       free_from: null,
       open_saturdays: false,
     })

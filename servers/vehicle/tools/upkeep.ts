@@ -92,7 +92,7 @@ const bookService = tool({
       db.faults,
       random,
       bound.fault,
-      (row) => isOpen(row) && (!garageRow || garageRow.repairs.includes(row.system)),
+      (row) => isOpen(row) && (!garageRow || garageRow.logitErrors.includes(row.system)),
     )
     if (!fault) return null
     const garage =
@@ -101,7 +101,7 @@ const bookService = tool({
         db.destinations,
         random,
         undefined,
-        (row) => row.repairs.includes(fault.system) && roadKm(here, row) <= NEAR_KM,
+        (row) => row.logitErrors.includes(fault.system) && roadKm(here, row) <= NEAR_KM,
       )
     if (!garage) return null
     const dates = bound.date === undefined ? datesAfter(today(), random.int(0, 6)) : [bound.date]

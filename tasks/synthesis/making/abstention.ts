@@ -13,17 +13,18 @@ import { type Maker, momentOf } from './synthesis-context.js'
 import { coreAround, homeOf } from './take-steps.js'
 
 /** Nothing on offer can serve the requests: they belong to other worlds, or to none. */
-export const makeAbstention: Maker = (assignment, worldSeed, context, random) => {
-  const { profile, speech, servers } = context
+export const makeAbstention: Maker = (assignment, environmentSeed, context, random) => {
+  const { profile, speech, environments } = context
   const isPlain = profile.speech === 'plain'
   const drawn = context.drawPersona(random)
-  const isOutside = random.chance(isPlain ? SMALL_TALK : OUTSIDE) || servers.length === 1
+  const isOutside = random.chance(isPlain ? SMALL_TALK : OUTSIDE) || environments.length === 1
   const own = isOutside ? undefined : coreAround(assignment, context, random)
-  const topic = isOutside && !isPlain ? drawOutsideTopic(new Set(servers.map(({ name }) => name)), random) : undefined
-  const about = topic?.world === undefined ? homeOf(own ?? []).map(({ name }) => name) : [topic.world]
-  const persona = context.inWorlds(drawn, about)
+  const topic =
+    isOutside && !isPlain ? drawOutsideTopic(new Set(environments.map(({ name }) => name)), random) : undefined
+  const about = topic?.environment === undefined ? homeOf(own ?? []).map(({ name }) => name) : [topic.environment]
+  const persona = context.inEnvironments(drawn, about)
   const moment = momentOf(assignment, context, persona, random)
-  const setting = { assignment, worldSeed, context, moment }
+  const setting = { assignment, environmentSeed, context, moment }
   const askAgain = (turn: number, earlier: readonly Foreign[]): Foreign | DropReason | 'other_split' => {
     if (topic) {
       const isOpen = ({ name }: OutsideTopic): boolean => splitOf(smallTalkName(name)) === assignment.split
@@ -32,7 +33,7 @@ export const makeAbstention: Maker = (assignment, worldSeed, context, random) =>
     }
     // Of the worlds that were asked about already: people stay with their subject, and there are others left to offer tools of.
     const asked = earlier.flatMap(({ chain }) => homeOf(chain))
-    const near = context.graph.nodes.filter(({ server }) => asked.includes(server))
+    const near = context.graph.nodes.filter(({ environment }) => asked.includes(environment))
     return askElsewhere([random.pick(near)], { turn, length: random.pick(NUMBERS_ASKED), earlier }, setting)
   }
   const first = topic
@@ -44,16 +45,16 @@ export const makeAbstention: Maker = (assignment, worldSeed, context, random) =>
   const wanted = goOnInVain(first, setting, askAgain, own !== undefined)
   if (typeof wanted === 'string') return wanted
   const { requests, turns } = wanted
-  const away = servers.filter((server) => !requests.some(({ chain }) => homeOf(chain).includes(server)))
-  const nearest = away.filter(({ name }) => name === topic?.world)
+  const away = environments.filter((environment) => !requests.some(({ chain }) => homeOf(chain).includes(environment)))
+  const nearest = away.filter(({ name }) => name === topic?.environment)
   if (away.length === 0) return 'no_walk'
   const home = nearest.length > 0 ? nearest : random.sample(away, random.int(1, Math.min(2, away.length)))
   const hidden = new Set(requests.flatMap(({ chain }) => alike(chain, home)))
-  const toolset = chooseToolset({ home, needed: [], hidden, distractors: false }, servers, profile, random)
+  const toolset = chooseToolset({ home, needed: [], hidden, distractors: false }, environments, profile, random)
   if (isTooSmall(toolset, home, profile)) return 'no_walk'
   const task = buildTask(
     { kind: 'abstention', toolset, turns: turns.map(({ user }) => user), groundTruth: [], chain: first.name },
-    { worldSeed, persona, profile, random },
+    { environmentSeed, persona, profile, random },
   )
   const exchanges = turns.map(({ user, request }, turn) => ({
     user,

@@ -1,14 +1,14 @@
-import type { ServerDefinition } from '../../../servers/kernel/index.js'
+import type { Environment } from '../../../servers/kernel/index.js'
 import { type Node, nodeName } from '../../../servers/kernel/tool-graph.js'
 
 /**
  * Tools that might pass for one of those in the chain: they serve the same wish, or two words of their names agree. Who is told that one of them
  * is not there would ask why not the other.
  */
-export function alike(chain: readonly Node[], servers: readonly ServerDefinition[]): string[] {
+export function alike(chain: readonly Node[], environments: readonly Environment[]): string[] {
   const wanted = chain.map((node) => ({ wishes: wishesOf(node), words: new Set(wordsOf(node.tool.name)) }))
-  return servers
-    .flatMap((server) => server.tools.map((tool) => ({ server, tool })))
+  return environments
+    .flatMap((environment) => environment.tools.map((tool) => ({ environment, tool })))
     .filter((node) => {
       const [wishes, words] = [wishesOf(node), wordsOf(node.tool.name)]
       return wanted.some(
@@ -19,6 +19,6 @@ export function alike(chain: readonly Node[], servers: readonly ServerDefinition
     .map(nodeName)
 }
 
-const wishesOf = ({ server, tool }: Node): readonly string[] => server.callWords?.[tool.name]?.wishes ?? []
+const wishesOf = ({ environment, tool }: Node): readonly string[] => environment.callWords?.[tool.name]?.wishes ?? []
 
 const wordsOf = (name: string): string[] => name.split('_').map((word) => word.replace(/s$/, ''))

@@ -29,22 +29,22 @@ export function askForAll(
     withheld,
     vague = false,
     aloud = false,
-    heard = aloud,
+    understood = aloud,
     inTime = true,
   }: {
     readonly withheld?: Withheld
     readonly vague?: boolean
     readonly aloud?: boolean
-    readonly heard?: boolean
+    readonly understood?: boolean
     readonly inTime?: boolean
   } = {},
 ): Script | null {
   const asks = [...walked.keys()]
-  const steps = tellReferences(walked, [asks], { told: true, unheard: !heard, inTime }, random)
+  const steps = tellReferences(walked, [asks], { stated: true, unheard: !understood, inTime }, random)
   if (!steps) return null
   const silent = withheld || vague || aloud ? new Set<number>() : silentSteps(steps, [asks], random, TAKEN_FOR_GRANTED)
   // Who names what a look-up would show knows it already, and does not ask for the look-up.
-  if (inTime && !heard) for (const index of namedAhead(steps, asks, silent)) silent.add(index)
+  if (inTime && !understood) for (const index of namedAhead(steps, asks, silent)) silent.add(index)
   if (inTime && !vague && !isKnownInTime(steps, [asks], silent)) return null
   return {
     steps,

@@ -26,7 +26,7 @@ export interface VainRequest {
 
 export interface VainSetting {
   readonly assignment: Assignment
-  readonly worldSeed: number
+  readonly environmentSeed: number
   readonly context: SynthesisContext
   readonly moment: Omit<Moment, 'turn'>
 }
@@ -46,14 +46,14 @@ export interface VainWish {
 export function askInVain(
   core: Chain,
   { turn, length, vague = false, earlier = [], withhold }: VainWish,
-  { assignment, worldSeed, context, moment }: VainSetting,
+  { assignment, environmentSeed, context, moment }: VainSetting,
 ): VainRequest | DropReason {
   const { random } = moment
   const fits = (chain: Chain): boolean =>
     !earlier.some((before) => before.chain.some((node) => chain.includes(node))) &&
     (!withhold || canBeAskedWithout(chain))
   const drawn = length ?? random.pick(NUMBERS_ASKED)
-  const taken = takeSteps(assignment, core, drawn, worldSeed, context, random, { fits })
+  const taken = takeSteps(assignment, core, drawn, environmentSeed, context, random, { fits })
   if (typeof taken === 'string') return taken
   if (taken.undoings.length > 0) return 'undone'
   const withheld = withhold?.(taken.steps)

@@ -8,20 +8,20 @@ import { type Assignment, type SynthesisContext, TODAY } from './synthesis-conte
 import type { Worded } from './word-conversation.js'
 
 interface Setting {
-  readonly worldSeed: number
+  readonly environmentSeed: number
   readonly persona: Persona
   readonly profile: Profile
   readonly random: SeededRandom
 }
 
 export function buildTask(
-  body: Omit<TaskBody, 'worlds' | 'stripEnums' | 'system'>,
-  { worldSeed, persona, profile, random }: Setting,
+  body: Omit<TaskBody, 'environments' | 'stripEnums' | 'system'>,
+  { environmentSeed, persona, profile, random }: Setting,
 ): Task {
-  const names = [...new Set(body.toolset.map(({ server }) => server))].sort()
+  const names = [...new Set(body.toolset.map(({ environment }) => environment))].sort()
   return nameTask({
     ...body,
-    worlds: names.map((server) => ({ server, seed: worldSeed })),
+    environments: names.map((environment) => ({ environment, seed: environmentSeed })),
     ...(random.chance(profile.stripEnums) ? { stripEnums: true } : {}),
     ...(profile.context ? { system: `Today is Monday, 2 March 2026 (${TODAY}). The user is ${persona.role}.` } : {}),
   })

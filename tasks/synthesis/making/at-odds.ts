@@ -29,7 +29,7 @@ export function areAtOdds(steps: readonly Step[]): boolean {
 
 /** Whether a look-up takes what another found among one choice, and looks at it among another. */
 function turnsAside(earlier: Step, at: number, later: Step): boolean {
-  if (!earlier.tool.annotations.readOnly || earlier.server !== later.server) return false
+  if (!earlier.tool.annotations.readOnly || earlier.environment !== later.environment) return false
   if (!later.bindings.some(({ source }) => source === at)) return false
   return Object.entries(later.args).some(([field, value]) => {
     const other = earlier.args[field]
@@ -38,7 +38,7 @@ function turnsAside(earlier: Step, at: number, later: Step): boolean {
 }
 
 function differ(earlier: Step, at: number, later: Step): boolean {
-  if (earlier.server !== later.server) return false
+  if (earlier.environment !== later.environment) return false
   const [a, b] = [takenBy(earlier), takenBy(later)]
   const isForIt = later.bindings.some(({ source }) => source === at) && !CHANGING.test(later.tool.name)
   const isOne = a.some((thing) => b.includes(thing)) || (a.length === 0 && b.length === 0)

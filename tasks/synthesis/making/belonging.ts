@@ -1,4 +1,4 @@
-import type { ServerDefinition, Session } from '../../../servers/kernel/index.js'
+import type { Environment, Session } from '../../../servers/kernel/index.js'
 import { entitiesShown, entitiesTaken } from './entities-shown.js'
 import type { Open, Step } from './step.js'
 
@@ -7,22 +7,22 @@ import type { Open, Step } from './step.js'
  * off the rows of the worlds as they were before, and what is made on the way belongs where it is made.
  */
 export function belongsTogether(steps: readonly Step[], open: Open): boolean {
-  const sessions = new Map<ServerDefinition, Session>()
-  const sessionOf = (server: ServerDefinition): Session => {
-    const session = sessions.get(server) ?? open(server)
-    sessions.set(server, session)
+  const sessions = new Map<Environment, Session>()
+  const sessionOf = (environment: Environment): Session => {
+    const session = sessions.get(environment) ?? open(environment)
+    sessions.set(environment, session)
     return session
   }
   return steps.every((step) =>
     step.bindings.every(({ source, value }) => {
       const lookUp = steps[source]!
-      if (lookUp.server !== step.server || !lookUp.tool.annotations.readOnly) return true
+      if (lookUp.environment !== step.environment || !lookUp.tool.annotations.readOnly) return true
       const places = entitiesTaken(lookUp)
       const others = entitiesTaken(step).filter(({ key }) => key !== value)
       if (places.length === 0 || others.length === 0) return true
       return others.every(({ entity, key }) => {
-        const table = step.server.entities[entity]?.table
-        const row = table === undefined ? undefined : sessionOf(step.server).db[table]!.get(key)
+        const table = step.environment.entities[entity]?.table
+        const row = table === undefined ? undefined : sessionOf(step.environment).db[table]!.get(key)
         const maker =
           row === undefined ? steps.find((made) => entitiesShown(made).some((it) => it.key === key)) : undefined
         return places.every((place) => {

@@ -23,7 +23,7 @@ export interface Course {
 }
 
 /** What users of executed chains hear. */
-const HEARING: Hearing = { told: true, inTime: true }
+const HEARING: Hearing = { stated: true, inTime: true }
 
 /** Arguments of a call, and what of them was taken from results. */
 interface Bound {
@@ -82,7 +82,7 @@ export function bind(
     const first = steps.length - sources.length
     const taken = Object.values(bound)
     const found = sources
-      .flatMap((step, i) => (step.server === node.server ? keysIn(step, first + i, entity) : []))
+      .flatMap((step, i) => (step.environment === node.environment ? keysIn(step, first + i, entity) : []))
       .filter(({ key }) => !taken.includes(key))
     if (found.length > 0 && !(spoken && bindings.length > 0)) {
       const nearest = Math.max(...found.map(({ source }) => source))
@@ -140,8 +140,8 @@ function keysIn(step: Step, source: number, entity: string): { key: string; sour
   return [...new Set(found.map(({ key }) => key))].map((key) => ({ key, source }))
 }
 
-function labelIn(session: Session, { server }: Node, entity: string, key: string): unknown {
-  const { table, label } = server.entities[entity] ?? {}
+function labelIn(session: Session, { environment }: Node, entity: string, key: string): unknown {
+  const { table, label } = environment.entities[entity] ?? {}
   return table && label ? session.db[table]!.get(key)?.[label] : undefined
 }
 
@@ -149,10 +149,10 @@ function labelIn(session: Session, { server }: Node, entity: string, key: string
 function bindCommon(
   field: string,
   common: string | undefined,
-  { server }: Node,
+  { environment }: Node,
   { steps, bound, random }: Pick<Course, 'steps' | 'random'> & { readonly bound: Readonly<Record<string, Json>> },
 ): Binding | undefined {
-  const source = steps.findLastIndex((step) => step.server !== server)
+  const source = steps.findLastIndex((step) => step.environment !== environment)
   if (
     common === undefined ||
     source < 0 ||

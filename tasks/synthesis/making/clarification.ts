@@ -12,7 +12,7 @@ import { canCarry, fieldsToLeaveOut, isWhole, partsOf, type Shape } from './conv
 import { chooseToolset, isTooSmall, rivals } from './draw-toolset.js'
 import { firstObjection } from './filters.js'
 import { groundTruthOf, toTell } from './ground-truth.js'
-import { isSolvable, isToldBefore, nodesIn } from './solvable.js'
+import { isSolvable, isStatedBefore, nodesIn } from './solvable.js'
 import { type Chain, chainName } from './split.js'
 import type { Step } from './step.js'
 import { type Maker, momentOf, TODAY } from './synthesis-context.js'
@@ -36,13 +36,14 @@ const AT_ONCE: Wanted = { partsOf: (chain) => [[[...chain.keys()]]] }
 const ROUNDS_PER_KIND = 16
 
 /** The right answer to a request is a question or a refusal: needed tools are hidden, or a required value is missing. */
-export const makeClarification: Maker = (assignment, worldSeed, context, random) => {
+export const makeClarification: Maker = (assignment, environmentSeed, context, random) => {
   const { index, round } = assignment
   const settled = Math.floor(round / ROUNDS_PER_KIND)
   const shape = seededRandom(deriveSeed('prove/clarification/1', context.seed, index, settled))
-  if (!shape.chance(context.profile.missingFunction)) return makeMissingValue(assignment, worldSeed, context, random)
+  if (!shape.chance(context.profile.missingFunction))
+    return makeMissingValue(assignment, environmentSeed, context, random)
   const make = drawHiding(shape)
-  return make(assignment, worldSeed, context, random)
+  return make(assignment, environmentSeed, context, random)
 }
 
 function drawHiding(shape: SeededRandom): Maker {
@@ -53,18 +54,18 @@ function drawHiding(shape: SeededRandom): Maker {
 const namesOf = (chain: Chain): string[] => homeOf(chain).map(({ name }) => name)
 
 /** Every tool that the requests need is hidden, and nothing on offer does instead. */
-const makeHidden: Maker = (assignment, worldSeed, context, random) => {
+const makeHidden: Maker = (assignment, environmentSeed, context, random) => {
   const { profile, speech, graph } = context
   const drawn = context.drawPersona(random)
   const core = coreAround(assignment, context, random)
-  const persona = context.inWorlds(drawn, namesOf(core))
+  const persona = context.inEnvironments(drawn, namesOf(core))
   const moment = momentOf(assignment, context, persona, random)
-  const setting = { assignment, worldSeed, context, moment }
+  const setting = { assignment, environmentSeed, context, moment }
   const vague = random.chance(VAGUE * profile.information.minimal)
   const first = askInVain(core, { turn: 0, vague }, setting)
   if (typeof first === 'string') return first
   const home = homeOf(first.taken.chain)
-  const nearby = graph.nodes.filter(({ server }) => home.includes(server))
+  const nearby = graph.nodes.filter(({ environment }) => home.includes(environment))
   // Who has been told that it cannot be done says what is wanted next.
   const wanted = goOnInVain(first, setting, (turn, earlier) =>
     askInVain([random.pick(nearby)], { turn, earlier: earlier.map(({ taken }) => taken) }, setting),
@@ -73,11 +74,11 @@ const makeHidden: Maker = (assignment, worldSeed, context, random) => {
   const { requests, turns } = wanted
   const hidden = new Set(
     requests.flatMap(({ taken, script: { steps } }) => [
-      ...alike(taken.chain, context.servers),
+      ...alike(taken.chain, context.environments),
       ...rivals(steps, new Set(steps.keys())),
     ]),
   )
-  const toolset = chooseToolset({ home, needed: [], hidden, distractors: true }, context.servers, profile, random)
+  const toolset = chooseToolset({ home, needed: [], hidden, distractors: true }, context.environments, profile, random)
   if (isTooSmall(toolset, home, profile)) return 'no_walk'
   const offered = nodesIn(toolset, context.catalogue)
   const areSolvable = requests.some(({ taken: { steps, open } }) =>
@@ -92,24 +93,24 @@ const makeHidden: Maker = (assignment, worldSeed, context, random) => {
   const users = turns.map(({ user }) => user)
   const task = buildTask(
     { kind: 'clarification', toolset, turns: users, groundTruth: [], chain: chainName(first.taken.chain) },
-    { worldSeed, persona, profile, random },
+    { environmentSeed, persona, profile, random },
   )
   const silent: Worded = { exchanges, origins: [], turnOf: [] }
   return assemble(assignment, task, { information: first.script.information, recovery: null }, persona, silent, context)
 }
 
 /** The last tool that the request needs is hidden: what comes before it is done and counts, and the rest is declined. */
-const makePartlyHidden: Maker = (assignment, worldSeed, context, random) => {
+const makePartlyHidden: Maker = (assignment, environmentSeed, context, random) => {
   const { profile, speech, catalogue } = context
   const core = coreAround(assignment, context, random)
-  const taken = takeSteps(assignment, core, random.pick(PARTS), worldSeed, context, random, AT_ONCE)
+  const taken = takeSteps(assignment, core, random.pick(PARTS), environmentSeed, context, random, AT_ONCE)
   if (typeof taken === 'string') return taken
   if (taken.undoings.length > 0) return 'undone'
   const { chain, open } = taken
   const last = chain.at(-1)!
-  const persona = context.inWorlds(context.drawPersona(random), namesOf(chain))
+  const persona = context.inEnvironments(context.drawPersona(random), namesOf(chain))
   const moment = momentOf(assignment, context, persona, random)
-  const whole = askForAll(taken.steps, random, { heard: true })
+  const whole = askForAll(taken.steps, random, { understood: true })
   if (!whole) return 'no_script'
   const asked = putIntoWords(whole, speech, moment)
   if (!asked) return 'no_words'
@@ -118,14 +119,14 @@ const makePartlyHidden: Maker = (assignment, worldSeed, context, random) => {
   const request = {
     home: homeOf(chain),
     needed: chain.slice(0, -1),
-    hidden: new Set(alike([last], context.servers)),
+    hidden: new Set(alike([last], context.environments)),
     distractors: true,
   }
-  const toolset = chooseToolset(request, context.servers, profile, random)
+  const toolset = chooseToolset(request, context.environments, profile, random)
   if (isTooSmall(toolset, homeOf(chain), profile)) return 'no_walk'
   const offered = nodesIn(toolset, catalogue)
   // Calls that are on offer and asked for are made first; what they tell of the rest is no way around it.
-  if (isToldBefore(taken.steps, taken.steps.length - 1)) return 'solvable'
+  if (isStatedBefore(taken.steps, taken.steps.length - 1)) return 'solvable'
   if (isSolvable(taken.steps, taken.steps.length - 1, offered, open, random)) return 'solvable'
   const done = steps.map((step, i) => ({ ask: askOf(whole.steps, i, whole), output: step.output }))
   // Nobody looks things up on the way to something that cannot be done.
@@ -142,21 +143,21 @@ const makePartlyHidden: Maker = (assignment, worldSeed, context, random) => {
     steps,
     turns: [{ says: 'request', asks: [...steps.keys()], steps: [...steps.keys()] }],
   }
-  return inPart({ script, worded, toolset }, taken, { assignment, worldSeed, context, moment })
+  return inPart({ script, worded, toolset }, taken, { assignment, environmentSeed, context, moment })
 }
 
 /** Steps of a request whose last one cannot be done. */
 const PARTS = [2, 2, 2, 3] as const
 
 /** The last tool that the request needs is not there at first: what comes before it is done, and the rest when the user has brought it. */
-const makeBrought: Maker = (assignment, worldSeed, context, random) => {
+const makeBrought: Maker = (assignment, environmentSeed, context, random) => {
   const { profile, speech, catalogue } = context
   const core = coreAround(assignment, context, random)
-  const taken = takeSteps(assignment, core, random.pick(BROUGHT_PARTS), worldSeed, context, random, AT_ONCE)
+  const taken = takeSteps(assignment, core, random.pick(BROUGHT_PARTS), environmentSeed, context, random, AT_ONCE)
   if (typeof taken === 'string') return taken
   if (taken.undoings.length > 0) return 'undone'
   const { chain, open } = taken
-  const persona = context.inWorlds(context.drawPersona(random), namesOf(chain))
+  const persona = context.inEnvironments(context.drawPersona(random), namesOf(chain))
   const moment = momentOf(assignment, context, persona, random)
   // What is done before it is there must have been asked for: nobody looks things up for a call that cannot be made.
   const whole = askForAll(taken.steps, random, { aloud: true })
@@ -166,13 +167,13 @@ const makeBrought: Maker = (assignment, worldSeed, context, random) => {
   const { steps } = whole
   const last = steps.length - 1
   const request = { home: homeOf(chain), needed: chain, hidden: new Set<string>(), distractors: true }
-  const isLast = ({ server, tool }: Task['toolset'][number]): boolean =>
-    server === chain.at(-1)!.server.name && tool === chain.at(-1)!.tool.name
-  const toolset = chooseToolset(request, context.servers, profile, random).map((offer) =>
+  const isLast = ({ environment, tool }: Task['toolset'][number]): boolean =>
+    environment === chain.at(-1)!.environment.name && tool === chain.at(-1)!.tool.name
+  const toolset = chooseToolset(request, context.environments, profile, random).map((offer) =>
     isLast(offer) ? { ...offer, from: 1 } : offer,
   )
   const offered = nodesIn(offeredAt(toolset, 0), catalogue)
-  if (isToldBefore(taken.steps, last) || isSolvable(taken.steps, last, offered, open, random)) return 'solvable'
+  if (isStatedBefore(taken.steps, last) || isSolvable(taken.steps, last, offered, open, random)) return 'solvable'
   const reportOn = (turn: number, indices: readonly number[]): string =>
     speech.report(
       indices.map((i) => ({ ask: askOf(steps, i, whole), output: steps[i]!.output })),
@@ -203,7 +204,7 @@ const makeBrought: Maker = (assignment, worldSeed, context, random) => {
       { says: 'request', asks: [], steps: [last] },
     ],
   }
-  return inPart({ script, worded, toolset }, taken, { assignment, worldSeed, context, moment })
+  return inPart({ script, worded, toolset }, taken, { assignment, environmentSeed, context, moment })
 }
 
 /** Steps of a request whose last one is done later. */
@@ -221,7 +222,7 @@ interface DoneInPart {
 function inPart(
   { script, worded, toolset, questions }: DoneInPart,
   { chain, open }: Taken,
-  { assignment, worldSeed, context, moment: { persona, random } }: VainSetting,
+  { assignment, environmentSeed, context, moment: { persona, random } }: VainSetting,
 ): Example | DropReason {
   const { profile, catalogue, denotes } = context
   const { steps } = script
@@ -235,7 +236,7 @@ function inPart(
       ...(questions ? { questions } : {}),
       chain: chainName(chain),
     },
-    { worldSeed, persona, profile, random },
+    { environmentSeed, persona, profile, random },
   )
   const information = questions ? 'missing' : 'complete'
   const example = assemble(assignment, task, { information, recovery: null }, persona, worded, context)
@@ -243,16 +244,16 @@ function inPart(
 }
 
 /** A value is left out that no tool can find, and that the user does not know either: what is asked for until then is done. */
-const makeMissingValue: Maker = (assignment, worldSeed, context, random) => {
+const makeMissingValue: Maker = (assignment, environmentSeed, context, random) => {
   const { profile, graph } = context
   const drawn = context.drawPersona(random)
   const able = graph.nodes.filter((node) => fieldsToLeaveOut(node).length > 0)
   if (able.length === 0) return 'no_script'
   const around = coreAround(assignment, context, random)
   const core = able.includes(around[0]!) ? [around[0]!] : [random.pick(able)]
-  const persona = context.inWorlds(drawn, namesOf(core))
+  const persona = context.inEnvironments(drawn, namesOf(core))
   const moment = momentOf(assignment, context, persona, random)
-  const setting = { assignment, worldSeed, context, moment }
+  const setting = { assignment, environmentSeed, context, moment }
   // One thing alone: another one could be done without the value, and would have to be.
   const first = askInVain(core, { turn: 0, length: 1, withhold: (steps) => withheldIn(steps, random) }, setting)
   if (typeof first === 'string') return first
@@ -267,7 +268,7 @@ const makeMissingValue: Maker = (assignment, worldSeed, context, random) => {
     const hidden = rivals(script.steps, script.silent)
     const toolset = chooseToolset(
       { home: homeOf(taken.chain), needed, hidden, distractors: true },
-      context.servers,
+      context.environments,
       profile,
       random,
     )
@@ -279,13 +280,13 @@ const makeMissingValue: Maker = (assignment, worldSeed, context, random) => {
   const task = buildTask(
     {
       kind: 'clarification',
-      toolset: chooseToolset(request, context.servers, profile, random),
+      toolset: chooseToolset(request, context.environments, profile, random),
       turns: [first.user],
       groundTruth: [],
       questions: first.questions,
       chain: chainName(chain),
     },
-    { worldSeed, persona, profile, random },
+    { environmentSeed, persona, profile, random },
   )
   const silent: Worded = { exchanges: [unanswered], origins: [], turnOf: [] }
   return assemble(assignment, task, { information: 'missing', recovery: null }, persona, silent, context)
@@ -298,16 +299,16 @@ const TRIES_UNTIL_KNOWN = 16
 function askUntilKnown(
   { taken: { chain: asked } }: VainRequest,
   requests: number,
-  { assignment, worldSeed, context, moment }: VainSetting,
+  { assignment, environmentSeed, context, moment }: VainSetting,
 ): { readonly taken: Taken; readonly script: Script; readonly worded: Worded } | DropReason {
   const { profile, graph, speech } = context
   const { random } = moment
   const home = homeOf(asked)
-  const nearby = graph.nodes.filter((node) => home.includes(node.server) && !asked.includes(node))
+  const nearby = graph.nodes.filter((node) => home.includes(node.environment) && !asked.includes(node))
   if (nearby.length === 0) return 'no_chain'
   const shape: Shape = { requests, information: 'complete', recovery: null }
   const length = requests - 1 + random.pick(NUMBERS_ASKED)
-  const taken = takeSteps(assignment, [random.pick(nearby)], length, worldSeed, context, random, {
+  const taken = takeSteps(assignment, [random.pick(nearby)], length, environmentSeed, context, random, {
     fits: (chain) => canCarry(chain, shape) && !chain.some((node) => asked.includes(node)),
     partsOf: (chain) => partsOf(chain, shape),
   })

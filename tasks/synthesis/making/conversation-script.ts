@@ -8,7 +8,7 @@ import type { RuledStep } from './domain-rule-case.js'
 import { type FailedCall, failingVariant, playUpTo } from './failed-call.js'
 import { isAskedAtOnce } from './in-one-breath.js'
 import { isHasty, isKnownInTime } from './known-in-time.js'
-import { canBeTold, type Parts, type ToldStep, tellReferences } from './state-references.js'
+import { canBeStated, type Parts, type StatedStep, tellReferences } from './state-references.js'
 import type { Open } from './step.js'
 import type { Taken } from './take-steps.js'
 import type { Undoing } from './undoing.js'
@@ -44,7 +44,7 @@ export interface Withheld {
 /** A conversation before it is put into words. */
 export interface Script {
   /** The calls of the ground truth, with how the user means what they take over. */
-  readonly steps: readonly ToldStep[]
+  readonly steps: readonly StatedStep[]
   readonly turns: readonly Turn[]
   readonly information: Information
   readonly recovery: Recovery | null
@@ -65,12 +65,12 @@ export function scriptConversation(
 ): Script | null {
   if (requests > walked.length) return null
   const isNatural = profile.speech === 'natural'
-  const hearing = { told: isNatural, inTime: isNatural }
+  const hearing = { stated: isNatural, inTime: isNatural }
   const fits = (parts: Parts): boolean => {
     const isAtOnce = ({ earlier, later }: Undoing): boolean =>
       parts.some((part) => part.includes(earlier) && part.includes(later))
     if (isNatural && parts.some((part) => isHasty(walked, part))) return false
-    return !undoings.some(isAtOnce) && (!isNatural || canBeTold(walked, parts, hearing))
+    return !undoings.some(isAtOnce) && (!isNatural || canBeStated(walked, parts, hearing))
   }
   const parts = isNatural
     ? partitionOf(partsOf(walked, { requests, information }).filter(fits), random)
@@ -115,7 +115,7 @@ function drawPartition(length: number, parts: number, random: SeededRandom): num
 
 interface Material {
   readonly parts: Parts
-  readonly steps: readonly ToldStep[]
+  readonly steps: readonly StatedStep[]
   readonly open: Open
   readonly random: SeededRandom
 }
@@ -165,12 +165,15 @@ function requestsOf(
 }
 
 /** Whether the last step of a turn is what all others of it are for: somebody with two wishes does not begin with the second. */
-function isOneGoal(part: readonly number[], steps: readonly ToldStep[], silent: ReadonlySet<number>): boolean {
+function isOneGoal(part: readonly number[], steps: readonly StatedStep[], silent: ReadonlySet<number>): boolean {
   const serving = new Set(part.slice(-1))
   // What was asked about a thing by its name has not found it.
   for (const index of part.toReversed())
     for (const { source, value } of serving.has(index) ? steps[index]!.bindings : [])
-      if (steps[source]!.server === steps[index]!.server && !Object.values(steps[source]!.args).includes(value))
+      if (
+        steps[source]!.environment === steps[index]!.environment &&
+        !Object.values(steps[source]!.args).includes(value)
+      )
         serving.add(source)
   return part
     .slice(0, -1)
@@ -197,7 +200,7 @@ function otherToolFirst({ steps, open }: Material, turns: readonly Turn[]): Turn
     if (later === undefined || turn.says !== 'request' || turn.withheld || !turn.steps.includes(later - 1)) continue
     const [first, second] = [steps[later - 1]!, steps[later]!]
     if (!isSetUpBy(first, second) || ![first, second].every(isNamed)) continue
-    const result = playUpTo(steps, later - 1, open)(second.server).call(second.tool.name, second.args)
+    const result = playUpTo(steps, later - 1, open)(second.environment).call(second.tool.name, second.args)
     if (result.ok) continue
     const failed = { step: later, field: undefined, args: second.args, code: result.code, message: result.message }
     const [asked, before] = [turn.asks, turn.steps].map((all) => all.filter((step) => step < later - 1))
@@ -214,10 +217,10 @@ function otherToolFirst({ steps, open }: Material, turns: readonly Turn[]): Turn
 }
 
 /** Whether the first call makes true what the second needs, and is about nothing that the second does not say. */
-function isSetUpBy(first: ToldStep, second: ToldStep): boolean {
+function isSetUpBy(first: StatedStep, second: StatedStep): boolean {
   const known = Object.values(second.args)
   return (
-    first.server === second.server &&
+    first.environment === second.environment &&
     !first.tool.annotations.readOnly &&
     (second.tool.needs ?? []).some((need) => first.tool.establishes?.includes(need)) &&
     Object.values(first.args).every((value) => known.includes(value))
@@ -225,7 +228,7 @@ function isSetUpBy(first: ToldStep, second: ToldStep): boolean {
 }
 
 /** Whether things are meant by name, which they are by whatever is done in between. */
-const isNamed = ({ bindings }: ToldStep): boolean =>
+const isNamed = ({ bindings }: StatedStep): boolean =>
   bindings.every(({ way: { how } }) => how === 'label' || how === 'value')
 
 /** A value that a user would have to say and has not said elsewhere. */
@@ -235,7 +238,7 @@ function drawWithheld(
   silent: ReadonlySet<number>,
 ): Withheld | undefined {
   const candidates = among.flatMap((index) => {
-    const { tool, args, bindings, server } = steps[index]!
+    const { tool, args, bindings, environment } = steps[index]!
     const part = parts.find((one) => one.includes(index))!
     // Nobody goes on about a thing before having said which it is.
     const isTakenUp = part.some((later) => steps[later]!.bindings.some(({ source }) => source === index))
@@ -243,7 +246,7 @@ function drawWithheld(
     return Object.entries(tool.input.shape).flatMap(([field, schema]) => {
       const value = args[field]
       const { entity } = meaningOf(schema)
-      const key = entity !== undefined && !server.entities[entity]?.sayable
+      const key = entity !== undefined && !environment.entities[entity]?.sayable
       const bound = bindings.some((binding) => binding.field === field)
       if (
         isOptional(schema) ||
@@ -268,7 +271,7 @@ function drawWithheld(
  * @param share  of those that could be
  */
 export function silentSteps(
-  steps: readonly ToldStep[],
+  steps: readonly StatedStep[],
   parts: readonly (readonly number[])[],
   random: SeededRandom,
   share = 0.85,

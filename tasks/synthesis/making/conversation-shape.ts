@@ -138,11 +138,12 @@ export const hasDetails = ({ tool }: Node): boolean =>
 
 /** Whether a later call has to be given what this one alone shows: nobody goes on about a thing before having said which it is. */
 function isTakenUp(chain: Chain, at: number): boolean {
-  const gives = (node: Node, kind: string): boolean => node.server === chain[at]!.server && kindsGiven(node).has(kind)
+  const gives = (node: Node, kind: string): boolean =>
+    node.environment === chain[at]!.environment && kindsGiven(node).has(kind)
   return chain.some(
     (later, j) =>
       j > at &&
-      later.server === chain[at]!.server &&
+      later.environment === chain[at]!.environment &&
       [...lookedUp(later, false).values()].some(
         (kind) => gives(chain[at]!, kind) && !chain.slice(0, j).some((other, i) => i !== at && gives(other, kind)),
       ),
@@ -150,13 +151,13 @@ function isTakenUp(chain: Chain, at: number): boolean {
 }
 
 /** Whether a call needs a value that can be left out, as `isWhole` has it, and that no call before it may have shown. */
-function hasValueToSay({ server, tool }: Node, chain: Chain): boolean {
-  return fieldsToLeaveOut({ server, tool }).some((field) => {
+function hasValueToSay({ environment, tool }: Node, chain: Chain): boolean {
+  return fieldsToLeaveOut({ environment, tool }).some((field) => {
     const { entity } = meaningOf(tool.input.shape[field]!)
     if (entity === undefined) return true
     const at = chain.findIndex((node) => node.tool === tool)
-    const isShown = chain.slice(0, at).some((node) => node.server === server && kindsGiven(node).has(entity))
-    return !isShown && server.entities[entity]?.sayable === true
+    const isShown = chain.slice(0, at).some((node) => node.environment === environment && kindsGiven(node).has(entity))
+    return !isShown && environment.entities[entity]?.sayable === true
   })
 }
 

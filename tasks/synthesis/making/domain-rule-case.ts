@@ -1,16 +1,16 @@
 import type { JsonObject } from '../../../rollout/reward/index.js'
 import {
+  type DomainRule,
   deriveSeed,
   hasRules,
   meaningOf,
-  type PolicyRule,
   ruleFor,
   type SeededRandom,
   type Session,
   seededRandom,
 } from '../../../servers/kernel/index.js'
 import type { Node } from '../../../servers/kernel/tool-graph.js'
-import type { PolicyRole } from '../../dataset/example.js'
+import type { DomainRuleRole } from '../../dataset/example.js'
 import { ACT, playUpTo, wrongValues } from './failed-call.js'
 import type { Chain } from './split.js'
 import type { Open, Step } from './step.js'
@@ -18,7 +18,7 @@ import type { Assignment, SynthesisContext } from './synthesis-context.js'
 import type { Taken } from './take-steps.js'
 
 /** What a conversation is to show of its policies. Drawn once for several rounds, so that what is harder to find keeps its share. */
-export type WantedRole = PolicyRole['role']
+export type WantedRole = DomainRuleRole['role']
 
 /**
  * Roles of the multi-turn conversations that have policies. All other kinds are `abiding`, so that of all together about a third is of each.
@@ -32,9 +32,10 @@ const ROUNDS_WITH_RULE = 24
 /** Whether the task that is wanted has policies, and what it is to show of them. @returns `undefined` for one without */
 export function wantedRole(
   { index, round, kind }: Assignment,
-  { policies, seed }: SynthesisContext,
+  { domainRules, seed }: SynthesisContext,
 ): WantedRole | undefined {
-  if (policies === 0 || !seededRandom(deriveSeed('prove/policies/1', seed, index)).chance(policies)) return undefined
+  if (domainRules === 0 || !seededRandom(deriveSeed('prove/policies/1', seed, index)).chance(domainRules))
+    return undefined
   if (kind !== 'multi-turn' || round >= ROUNDS_WITH_RULE) return 'abiding'
   const drawn = drawShare('prove/policy-role/1', seed, index, Math.floor(round / ROUNDS_PER_ROLE))
   if (drawn < DECLINED) return 'declined'
@@ -52,8 +53,8 @@ export function ruledCore(
   random: SeededRandom,
 ): Chain {
   const demand = role === 'declined' ? 'decline' : role === 'confirmed' ? 'confirm' : undefined
-  const isRuled = ({ server, tool }: Node): boolean =>
-    (server.policy?.rules ?? []).some(
+  const isRuled = ({ environment, tool }: Node): boolean =>
+    (environment.domainRules?.rules ?? []).some(
       (rule) => rule.tool === tool.name && (demand === undefined || rule.demand === demand),
     )
   if (isRuled(target) && (split === 'train' || random.chance(OWN_TARGET))) return [target]
@@ -67,7 +68,7 @@ const OWN_TARGET = 0.3
 /** A step to which a rule applies, as it was walked or with another value, which the user names at first. */
 export interface RuledStep {
   readonly step: number
-  readonly rule: PolicyRule
+  readonly rule: DomainRule
   readonly args: JsonObject
   /** The argument that has another value than in the step. */
   readonly field?: string
@@ -75,7 +76,7 @@ export interface RuledStep {
 
 /** A ruled step, and what the user does when it is declined or asked about. */
 export interface RuledCase extends RuledStep {
-  readonly outcome: Exclude<PolicyRole, { role: 'abiding' }>['outcome']
+  readonly outcome: Exclude<DomainRuleRole, { role: 'abiding' }>['outcome']
 }
 
 /** Of the conversations with a rule, those in which the user names another value that it does not apply to, where there is one. */
@@ -114,13 +115,15 @@ export function drawRuled(
   return { ...found, outcome: step === last && last > 0 && random.chance(WITHDRAWN) ? 'withdrawn' : 'agreed' }
 }
 
-const ruleAt = (session: Session, { server, tool }: Step, args: JsonObject): PolicyRule | undefined =>
-  ruleFor(server, tool.name, args, { db: session.db, today: session.now().slice(0, 10) })
+const ruleAt = (session: Session, { environment, tool }: Step, args: JsonObject): DomainRule | undefined =>
+  ruleFor(environment, tool.name, args, { db: session.db, today: session.now().slice(0, 10) })
 
 /** The rule that each step comes under, in the state in which it is taken. */
-function rulesOf(steps: readonly Step[], open: Open): (PolicyRule | undefined)[] {
+function rulesOf(steps: readonly Step[], open: Open): (DomainRule | undefined)[] {
   return steps.map((step, i) =>
-    hasRules(step.server, step.tool.name) ? ruleAt(playUpTo(steps, i, open)(step.server), step, step.args) : undefined,
+    hasRules(step.environment, step.tool.name)
+      ? ruleAt(playUpTo(steps, i, open)(step.environment), step, step.args)
+      : undefined,
   )
 }
 
@@ -128,13 +131,14 @@ function rulesOf(steps: readonly Step[], open: Open): (PolicyRule | undefined)[]
 function ruledVariant(
   steps: readonly Step[],
   index: number,
-  demand: PolicyRule['demand'],
+  demand: DomainRule['demand'],
   open: Open,
   random: SeededRandom,
 ): RuledStep | null {
   const step = steps[index]!
-  if (!step.server.policy?.rules.some((rule) => rule.tool === step.tool.name && rule.demand === demand)) return null
-  const session = playUpTo(steps, index, open)(step.server)
+  if (!step.environment.domainRules?.rules.some((rule) => rule.tool === step.tool.name && rule.demand === demand))
+    return null
+  const session = playUpTo(steps, index, open)(step.environment)
   const free = Object.keys(step.args).filter(
     (field) =>
       meaningOf(step.tool.input.shape[field]!).entity === undefined &&

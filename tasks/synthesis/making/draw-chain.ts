@@ -3,7 +3,7 @@ import { type Link, lookedUp, type Node, type ToolGraph } from '../../../servers
 import type { Profile } from '../../dataset/profile.js'
 import { endsWithCheck, isPurposeful } from './purpose.js'
 import type { Chain } from './split.js'
-import { kindsTold } from './stated-kinds.js'
+import { kindsStated } from './stated-kinds.js'
 
 /** Share of the tools that come between two others: where a chain of the two is of another split, only so they occur in one. */
 const BETWEEN = 0.12
@@ -56,7 +56,7 @@ function grow(chain: Node[], { graph, profile, isReady, parted }: ChainSource, r
           kind === 'explicit' &&
           through === missing.entity &&
           !chain.includes(from) &&
-          kindsTold(from, spoken).has(missing.entity),
+          kindsStated(from, spoken).has(missing.entity),
       )
     const link = pickLink(sources, random, ({ from }) => isReady(from, []))
     if (link) chain.splice(random.int(0, chain.indexOf(missing.node)), 0, link.from)
@@ -104,7 +104,9 @@ function firstUncovered(chain: Chain, spoken: boolean): { node: Node; entity: st
 
 /** Whether the result of a call before `at` in the same world holds a key of this kind. */
 const isCovered = (entity: string, chain: Chain, at: number, spoken: boolean): boolean =>
-  chain.some((node, i) => i < at && node.server === chain[at]!.server && kindsTold(node, spoken).has(entity))
+  chain.some(
+    (node, i) => i < at && node.environment === chain[at]!.environment && kindsStated(node, spoken).has(entity),
+  )
 
 function pickLink(links: readonly Link[], random: SeededRandom, fits: (link: Link) => boolean): Link | undefined {
   for (let left = links.length === 0 ? 0 : TRIES_PER_LINK; left > 0; left--) {

@@ -1,12 +1,12 @@
 import type { Task } from '../../../rollout/episode/index.js'
-import { entityKinds, type SeededRandom, type ServerDefinition } from '../../../servers/kernel/index.js'
+import { type Environment, entityKinds, type SeededRandom } from '../../../servers/kernel/index.js'
 import { type Node, nodeName } from '../../../servers/kernel/tool-graph.js'
 import type { Profile } from '../../dataset/profile.js'
-import type { ToldStep } from './state-references.js'
+import type { StatedStep } from './state-references.js'
 
 export interface ToolsetRequest {
   /** Worlds whose tools surround those that are needed. */
-  readonly home: readonly ServerDefinition[]
+  readonly home: readonly Environment[]
   /** Always on offer. */
   readonly needed: readonly Node[]
   /** Never on offer. */
@@ -20,7 +20,7 @@ export interface ToolsetRequest {
  */
 export function chooseToolset(
   { home, needed, hidden, distractors }: ToolsetRequest,
-  servers: readonly ServerDefinition[],
+  environments: readonly Environment[],
   { ownTools, distractors: settings }: Profile,
   random: SeededRandom,
 ): Task['toolset'] {
@@ -38,33 +38,30 @@ export function chooseToolset(
   const foreign = distractors && random.chance(settings.share) ? random.int(settings.min, settings.max) : 0
   const own = random.int(ownTools.min, ownTools.max) - (settings.place === 'instead' ? foreign : 0)
   add(nodesOf(home), own - needed.length)
-  add(nodesOf(servers.filter((server) => !home.includes(server))), foreign)
-  return random.shuffle(offered).map(({ server, tool }) => ({ server: server.name, tool: tool.name }))
+  add(nodesOf(environments.filter((environment) => !home.includes(environment))), foreign)
+  return random.shuffle(offered).map(({ environment, tool }) => ({ environment: environment.name, tool: tool.name }))
 }
 
 /** Whether so much is hidden that what is left tells it: fewer tools than others have, or, of a small world, less than half. */
-export const isTooSmall = (
-  toolset: Task['toolset'],
-  home: readonly ServerDefinition[],
-  { ownTools }: Profile,
-): boolean => toolset.length < Math.min(ownTools.min, nodesOf(home).length / 2)
+export const isTooSmall = (toolset: Task['toolset'], home: readonly Environment[], { ownTools }: Profile): boolean =>
+  toolset.length < Math.min(ownTools.min, nodesOf(home).length / 2)
 
-const nodesOf = (servers: readonly ServerDefinition[]): Node[] =>
-  servers.flatMap((server) => server.tools.map((tool) => ({ server, tool })))
+const nodesOf = (environments: readonly Environment[]): Node[] =>
+  environments.flatMap((environment) => environment.tools.map((tool) => ({ environment, tool })))
 
 /**
  * Tools that may not stand beside the ground truth, because they could serve a look-up that the user takes for granted
  * just as well: nobody could then say which of them is right.
  */
-export function rivals(steps: readonly ToldStep[], silent: ReadonlySet<number>): Set<string> {
+export function rivals(steps: readonly StatedStep[], silent: ReadonlySet<number>): Set<string> {
   const own = new Set(steps.map(nodeName))
   const found = new Set<string>()
   for (const index of silent) {
-    const { server, tool } = steps[index]!
+    const { environment, tool } = steps[index]!
     const used = steps.flatMap(({ bindings }) => bindings.filter(({ source }) => source === index))
     const kinds = new Set(used.flatMap(({ entity }) => entity ?? []))
-    for (const other of server.tools) {
-      const name = nodeName({ server, tool: other })
+    for (const other of environment.tools) {
+      const name = nodeName({ environment, tool: other })
       if (other === tool || own.has(name) || !other.annotations.readOnly) continue
       if ([...entityKinds(other.output)].some((kind) => kinds.has(kind))) found.add(name)
     }

@@ -72,7 +72,7 @@ const WITHOUT_A_CAR: ReadonlySet<unknown> = new Set(['walking', 'cycling', 'tran
 
 /** Whether a way is looked for without a car that a car is sent then. */
 const changesHowItTravels = (steps: readonly Step[]): boolean =>
-  steps.some(({ args }) => WITHOUT_A_CAR.has(args.mode)) && steps.some(({ server }) => server.drives)
+  steps.some(({ args }) => WITHOUT_A_CAR.has(args.mode)) && steps.some(({ environment }) => environment.drives)
 
 const usersOf = (steps: readonly Step[], source: number): number[] =>
   steps.flatMap(({ bindings }, i) => (bindings.some((binding) => binding.source === source) ? [i] : []))
@@ -93,13 +93,13 @@ interface Bearing {
 function isAbout(earlier: Step, at: number, later: Step, { listed, isLastLook, isShort }: Bearing): boolean {
   const carried = later.bindings.some(({ source, entity, value }) => {
     // Out of one world somebody takes what they have looked up; what they have done there is done.
-    if (source !== at || (earlier.server !== later.server && !goesOn(earlier, later))) return false
+    if (source !== at || (earlier.environment !== later.environment && !goesOn(earlier, later))) return false
     // Where something belongs is no reason to go through all that is there.
     if (entity !== undefined && isLastLook && !thingsOf(earlier).includes(`${entity} ${value}`)) return false
     return true
   })
   if (carried && !listed) return true
-  if (earlier.server !== later.server) return false
+  if (earlier.environment !== later.environment) return false
   return shares(thingsOf(earlier), thingsOf(later)) || prepares(earlier, later, isShort)
 }
 
@@ -113,7 +113,7 @@ const kindOf = (thing: string): string => thing.slice(0, thing.indexOf(' '))
 
 /** Two calls on two things of a kind, of which neither was made on the way, are two errands, whatever list both were found in. */
 function areApart(earlier: Step, later: Step, made: ReadonlySet<string>): boolean {
-  if (earlier.server !== later.server) return false
+  if (earlier.environment !== later.environment) return false
   const [a, b] = [takenBy(earlier), takenBy(later)]
   const [object, other] = [a[0], b[0]]
   if (object === undefined || other === undefined || kindOf(object) !== kindOf(other) || made.has(other)) return false

@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 import type { Json, JsonObject } from '../../../rollout/reward/index.js'
-import { meaningOf, type SeededRandom, type ServerDefinition, type Session } from '../../../servers/kernel/index.js'
+import { type Environment, meaningOf, type SeededRandom, type Session } from '../../../servers/kernel/index.js'
 import { isDate, isTime } from '../wording/dates.js'
 import { isChoice } from '../wording/values.js'
-import type { ToldStep } from './state-references.js'
+import type { StatedStep } from './state-references.js'
 import type { Open } from './step.js'
 import { TODAY } from './synthesis-context.js'
 
@@ -20,7 +20,7 @@ export interface FailedCall {
 
 /** The steps of a conversation, in the worlds that they are taken in. */
 interface Course {
-  readonly steps: readonly ToldStep[]
+  readonly steps: readonly StatedStep[]
   readonly open: Open
   readonly random: SeededRandom
 }
@@ -35,10 +35,12 @@ const FAILING_TRIES = 12
 export function failingVariant({ steps, open, random }: Course, index: number, after = false): FailedCall | null {
   const step = steps[index]!
   if (after && ADDS.test(step.tool.name)) return null
-  const session = playUpTo(steps, after ? steps.length : index, open)(step.server)
+  const session = playUpTo(steps, after ? steps.length : index, open)(step.environment)
   // What could not be done a second time anyway does not fail for its new value.
   if (after && !session.fork().call(step.tool.name, step.args).ok) return null
-  const said = steps.slice(0, index).flatMap(({ server, args }) => (server === step.server ? [args] : []))
+  const said = steps
+    .slice(0, index)
+    .flatMap(({ environment, args }) => (environment === step.environment ? [args] : []))
   const most = Math.max(...said.flatMap((args) => Object.values(args).filter((value) => typeof value === 'number')))
   const free = Object.keys(step.args).filter((field) => {
     const schema = step.tool.input.shape[field]!
@@ -64,7 +66,7 @@ export function failingVariant({ steps, open, random }: Course, index: number, a
       const args = { ...step.args, [field]: value }
       const result = session.fork().call(step.tool.name, args)
       if (result.ok || result.code === 'invalid_arguments' || isFulfilled(result, value)) continue
-      if (isMoreThanTold(value, result.message, earlier)) continue
+      if (isMoreThanStated(value, result.message, earlier)) continue
       if (after || !fallsShort(step.args[field]!, value, result.message))
         return { step: index, field, args, code: result.code, message: result.message }
     }
@@ -89,8 +91,8 @@ const SO_ALREADY = /(?:^|_)(?:already|same|duplicate|exists?|nothing|current)(?:
 export function isFulfilled({ code, message }: Pick<FailedCall, 'code' | 'message'>, wished: Json): boolean {
   if (SO_ALREADY.test(code)) return true
   // Who asks for two bags hears that there are two of three.
-  const told = numbersIn(message)
-  return typeof wished === 'number' && told.includes(wished) && told.some((other) => other > wished)
+  const stated = numbersIn(message)
+  return typeof wished === 'number' && stated.includes(wished) && stated.some((other) => other > wished)
 }
 
 /** Numbers of a text that stand by themselves. */
@@ -107,7 +109,7 @@ function fallsShort(right: Json, wrong: Json, message: string): boolean {
 }
 
 /** Whether what was found before lists what can be had, and not this: who reads of standard and express does not take the courier. */
-function isNotOffered(value: Json, field: string, earlier: readonly ToldStep[]): boolean {
+function isNotOffered(value: Json, field: string, earlier: readonly StatedStep[]): boolean {
   const offered = earlier.flatMap(({ output }) =>
     Object.values(output)
       .flatMap((list) => (Array.isArray(list) ? (list as JsonObject[]) : []))
@@ -117,11 +119,11 @@ function isNotOffered(value: Json, field: string, earlier: readonly ToldStep[]):
 }
 
 /** Whether a look-up has told how much there is, which the refusal says again: who reads of 846 points does not pay with 1,400. */
-function isMoreThanTold(value: Json, message: string, earlier: readonly ToldStep[]): boolean {
-  const told = earlier.flatMap(({ tool, output }) =>
+function isMoreThanStated(value: Json, message: string, earlier: readonly StatedStep[]): boolean {
+  const stated = earlier.flatMap(({ tool, output }) =>
     tool.annotations.readOnly ? numbersIn(JSON.stringify(output)) : [],
   )
-  return typeof value === 'number' && numbersIn(message).some((most) => most < value && told.includes(most))
+  return typeof value === 'number' && numbersIn(message).some((most) => most < value && stated.includes(most))
 }
 
 /** Choices of what is to be done, rather than how: who wants somebody held does not want them removed instead. */
@@ -141,7 +143,7 @@ const FEW = 10
 export function* wrongValues(
   value: Json,
   session: Session,
-  step: Pick<ToldStep, 'tool'>,
+  step: Pick<StatedStep, 'tool'>,
   field: string,
   random: SeededRandom,
 ): Generator<Json> {
@@ -160,16 +162,16 @@ export function* wrongValues(
 
 /** The sessions of the task after the first `count` steps. */
 export function playUpTo(
-  steps: readonly Pick<ToldStep, 'server' | 'tool' | 'args'>[],
+  steps: readonly Pick<StatedStep, 'environment' | 'tool' | 'args'>[],
   count: number,
   open: Open,
 ): Open {
-  const sessions = new Map<ServerDefinition, Session>()
-  const sessionOf: Open = (server) => {
-    const session = sessions.get(server) ?? open(server)
-    sessions.set(server, session)
+  const sessions = new Map<Environment, Session>()
+  const sessionOf: Open = (environment) => {
+    const session = sessions.get(environment) ?? open(environment)
+    sessions.set(environment, session)
     return session
   }
-  for (const { server, tool, args } of steps.slice(0, count)) sessionOf(server).call(tool.name, args)
+  for (const { environment, tool, args } of steps.slice(0, count)) sessionOf(environment).call(tool.name, args)
   return sessionOf
 }

@@ -1,18 +1,18 @@
 import { exampleOf, toolsetOf } from '../../../rollout/episode/index.js'
 import { type Json, type JsonObject, PAPER, solvedExactly } from '../../../rollout/reward/index.js'
-import type { ServerDefinition, Session } from '../../../servers/kernel/index.js'
+import type { Environment, Session } from '../../../servers/kernel/index.js'
 import type { DropReason, Example, Origin } from '../../dataset/example.js'
 import { unresolvedIn } from '../resolving/unresolved.js'
 import type { Script } from './conversation-script.js'
-import type { ToldStep } from './state-references.js'
+import type { StatedStep } from './state-references.js'
 
 /** A candidate as the filters look at it. */
 export interface Candidate {
   readonly example: Example
-  readonly steps: readonly ToldStep[]
+  readonly steps: readonly StatedStep[]
   readonly script: Script
-  readonly open: (server: ServerDefinition) => Session
-  readonly catalogue: ReadonlyMap<string, ServerDefinition>
+  readonly open: (environment: Environment) => Session
+  readonly catalogue: ReadonlyMap<string, Environment>
   /** Whether a phrase means a value, as somebody reads it who did not write it. */
   readonly denotes: (phrase: string, value: Json, today: string) => boolean
   readonly today: string
@@ -44,7 +44,7 @@ function referencesAreUnderstood({ example, catalogue }: Candidate): boolean {
 
 /** What is looked at to trace arguments: of the steps, only their results. */
 export interface Traced extends Pick<Candidate, 'example' | 'denotes' | 'today'> {
-  readonly steps: readonly Pick<ToldStep, 'output'>[]
+  readonly steps: readonly Pick<StatedStep, 'output'>[]
 }
 
 /**
@@ -66,7 +66,7 @@ export function argumentsAreTraceable({ example, steps, denotes, today }: Traced
 interface Evidence {
   /** User turns that were said when the call is made. */
   readonly user: readonly string[]
-  readonly steps: readonly Pick<ToldStep, 'output'>[]
+  readonly steps: readonly Pick<StatedStep, 'output'>[]
   readonly system: string
   readonly denotes: Candidate['denotes']
   readonly today: string
@@ -93,21 +93,21 @@ function holds(result: Json, value: Json): boolean {
 
 /** Executes calls in fresh sessions. @returns their outputs, `null` for a call that failed */
 function execute(
-  calls: readonly { readonly server: ServerDefinition; readonly name: string; readonly args: JsonObject }[],
+  calls: readonly { readonly environment: Environment; readonly name: string; readonly args: JsonObject }[],
   open: Candidate['open'],
-): { outputs: (Readonly<Record<string, unknown>> | null)[]; states: Map<ServerDefinition, string> } {
-  const sessions = new Map<ServerDefinition, Session>()
-  const outputs = calls.map(({ server, name, args }) => {
-    const session = sessions.get(server) ?? open(server)
-    sessions.set(server, session)
+): { outputs: (Readonly<Record<string, unknown>> | null)[]; states: Map<Environment, string> } {
+  const sessions = new Map<Environment, Session>()
+  const outputs = calls.map(({ environment, name, args }) => {
+    const session = sessions.get(environment) ?? open(environment)
+    sessions.set(environment, session)
     const result = session.call(name, args)
     return result.ok ? result.output : null
   })
-  return { outputs, states: new Map([...sessions].map(([server, session]) => [server, session.stateHash()])) }
+  return { outputs, states: new Map([...sessions].map(([environment, session]) => [environment, session.stateHash()])) }
 }
 
-const callsOf = (steps: readonly ToldStep[]) =>
-  steps.map(({ server, tool, args }) => ({ server, name: tool.name, args }))
+const callsOf = (steps: readonly StatedStep[]) =>
+  steps.map(({ environment, tool, args }) => ({ environment, name: tool.name, args }))
 
 function replays({ steps, open }: Candidate): boolean {
   const { outputs } = execute(callsOf(steps), open)
@@ -133,6 +133,6 @@ function everyCallIsNeeded({ steps, script, open }: Candidate): boolean {
     const rest = steps.filter((_, j) => j !== i)
     const without = execute(callsOf(rest), open)
     if (without.outputs.includes(null)) return true
-    return [...whole.states].some(([server, state]) => without.states.get(server) !== state)
+    return [...whole.states].some(([environment, state]) => without.states.get(environment) !== state)
   })
 }

@@ -4,14 +4,14 @@ import { speaksOfSeveral } from '../wording/several.js'
 import { kindsListed } from './entities-shown.js'
 import type { Step } from './step.js'
 
-type Found = Pick<Step, 'server' | 'tool' | 'output'>
+type Found = Pick<Step, 'environment' | 'tool' | 'output'>
 
 /** Whether some way to ask for a look-up asks for several things of a kind, of which one can be the cheapest. */
-export const canAskForSeveral = ({ tool, server }: Found, entity: string): boolean =>
-  tool.ask.some((clause) => speaksOfSeveral(clause, specOf(server, entity)))
+export const canAskForSeveral = ({ tool, environment }: Found, entity: string): boolean =>
+  tool.ask.some((clause) => speaksOfSeveral(clause, specOf(environment, entity)))
 
-const specOf = (server: Found['server'], entity: string): Pick<EntitySpec, 'noun' | 'label'> =>
-  server.entities[entity] ?? { noun: entity.replaceAll('_', ' ') }
+const specOf = (environment: Found['environment'], entity: string): Pick<EntitySpec, 'noun' | 'label'> =>
+  environment.entities[entity] ?? { noun: entity.replaceAll('_', ' ') }
 
 /** Verbs of tools that commit somebody to a thing as it is: its price, its state, who wants it. */
 const COMMITS = /^(answer|approve|ship|settle|pay|charge|issue_refund|buy|place_bid|make_offer)(_|$)/
@@ -23,9 +23,9 @@ const COMMITS = /^(answer|approve|ship|settle|pay|charge|issue_refund|buy|place_
  * @param user  what is done with it
  */
 export function isAskedAtOnce(found: Found, entity: string, user: Pick<Step, 'tool'>): boolean {
-  const { tool, server } = found
+  const { tool, environment } = found
   if (!tool.annotations.readOnly || !kindsListed(found).has(entity)) return true
-  const spec = specOf(server, entity)
+  const spec = specOf(environment, entity)
   if (COMMITS.test(user.tool.name) && !PEOPLE.has(spec.noun)) return false
   return tool.ask.some((clause) => !speaksOfSeveral(clause, spec))
 }

@@ -9,9 +9,9 @@ const TELLING_SHARE = 0.5
 
 /** Whether the one thing of a kind that a result shows is one before anybody has seen it: it was made, belongs to what was asked about, or was looked for by its name. */
 export function isSoughtAsOne(result: Result, entity: string): boolean {
-  const { server, tool, args, output } = result
+  const { environment, tool, args, output } = result
   if (!tool.annotations.readOnly) return true
-  const label = server.entities[entity]?.label
+  const label = environment.entities[entity]?.label
   return entitiesShown(result).every(({ entity: kind, key, within }) => {
     if (kind !== entity || within === output) return true
     const name = label === undefined ? undefined : within[label]
@@ -30,13 +30,13 @@ const isNamedBy = (name: string, asked: unknown): boolean =>
  */
 export function isKnownBefore(label: string, steps: readonly Call[], source: number, begun: number): boolean {
   const text = JSON.stringify(label).slice(1, -1)
-  return [...steps.slice(begun, source + 1).map(({ args }) => args), ...toldBefore(steps, begun)].some((values) =>
+  return [...steps.slice(begun, source + 1).map(({ args }) => args), ...statedBefore(steps, begun)].some((values) =>
     writtenOf(values).includes(text),
   )
 }
 
 /** What was said and told before a turn: the arguments and results of its earlier calls. */
-export const toldBefore = (steps: readonly Call[], begun: number): Call['args'][] =>
+export const statedBefore = (steps: readonly Call[], begun: number): Call['args'][] =>
   steps.slice(0, begun).flatMap(({ args, output }) => [args, output])
 
 const written = new WeakMap<Call['args'], string>()

@@ -3,7 +3,7 @@ import { lookedUp, type Node, nodeName, type ToolGraph } from '../../../servers/
 import type { Split } from '../../dataset/profile.js'
 import { endsWithCheck, isPurposeful } from './purpose.js'
 import { type Chain, splitOf } from './split.js'
-import { kindsTold } from './stated-kinds.js'
+import { kindsStated } from './stated-kinds.js'
 import type { SynthesisContext } from './synthesis-context.js'
 
 const known = new WeakMap<SynthesisContext, Map<string, readonly Chain[]>>()
@@ -22,18 +22,20 @@ export function knownChain(
   fits: (chain: Chain) => boolean,
   random: SeededRandom,
 ): Chain | undefined {
-  const { server } = around
+  const { environment } = around
   const all = listed(context, `${split} ${length}`, () => {
     const paths = pathsOf(length, context.graph).filter(endsWithCheck)
-    return paths.filter((chain) => splitOf(chain, context.heldOutWorlds) === split)
+    return paths.filter((chain) => splitOf(chain, context.heldOutEnvironments) === split)
   })
-  const inWorld = (): readonly Chain[] =>
-    listed(context, `${split} ${length} ${server.name}`, () => all.filter(([first]) => first!.server === server))
+  const inEnvironment = (): readonly Chain[] =>
+    listed(context, `${split} ${length} ${environment.name}`, () =>
+      all.filter(([first]) => first!.environment === environment),
+    )
   const through = listed(context, `${split} ${length} ${nodeName(around)}`, () =>
-    inWorld().filter((chain) => chain.includes(around)),
+    inEnvironment().filter((chain) => chain.includes(around)),
   )
   const found = random.shuffle(through).find(fits)
-  return found ?? (split === 'train' ? undefined : random.shuffle(inWorld()).find(fits))
+  return found ?? (split === 'train' ? undefined : random.shuffle(inEnvironment()).find(fits))
 }
 
 function listed(context: SynthesisContext, name: string, list: () => readonly Chain[]): readonly Chain[] {
@@ -68,6 +70,6 @@ function following(chain: Chain, graph: ToolGraph): readonly Node[] {
 
 /** Whether calls before the last one show all that it must be given. */
 function isLookedUp(chain: Chain): boolean {
-  const shown = new Set(chain.slice(0, -1).flatMap((node) => [...kindsTold(node, false)]))
+  const shown = new Set(chain.slice(0, -1).flatMap((node) => [...kindsStated(node, false)]))
   return [...lookedUp(chain.at(-1)!, false).values()].every((kind) => shown.has(kind))
 }

@@ -2,15 +2,15 @@ import type { Json } from '../../../rollout/reward/index.js'
 import { isChoice } from '../wording/values.js'
 import { takenBy } from './at-odds.js'
 import { isAskedAtOnce } from './in-one-breath.js'
-import { isKnownBefore, toldBefore } from './known-at-once.js'
-import type { Parts, ToldBinding, ToldStep } from './state-references.js'
+import { isKnownBefore, statedBefore } from './known-at-once.js'
+import type { Parts, StatedBinding, StatedStep } from './state-references.js'
 import type { Step } from './step.js'
 
 /**
  * Whether everything that a turn says is known when it is said: nobody has a list read out and says in the same breath which name in it is meant, or
  * looks for free seats and takes seat 4B. What is looked up by that name, or unasked, is known before.
  */
-export const isKnownInTime = (steps: readonly ToldStep[], parts: Parts, silent: ReadonlySet<number>): boolean =>
+export const isKnownInTime = (steps: readonly StatedStep[], parts: Parts, silent: ReadonlySet<number>): boolean =>
   parts.every(
     (part) =>
       part.every((at) => isNamedInTime(steps, part, at, silent) && !isTakenOff(steps, part, at, silent)) &&
@@ -34,7 +34,11 @@ export const isHasty = (steps: readonly Pick<Step, 'tool' | 'args'>[], part: rea
 const isLook = ({ tool }: Pick<Step, 'tool'>): boolean => tool.annotations.readOnly === true
 
 /** Look-ups of a turn of which nothing is used but things under names that nobody can know before. */
-export function namedAhead(steps: readonly ToldStep[], part: readonly number[], silent: ReadonlySet<number>): number[] {
+export function namedAhead(
+  steps: readonly StatedStep[],
+  part: readonly number[],
+  silent: ReadonlySet<number>,
+): number[] {
   return part.filter((source) => {
     if (silent.has(source) || !steps[source]!.tool.annotations.readOnly) return false
     const users = part.flatMap((at) =>
@@ -46,7 +50,7 @@ export function namedAhead(steps: readonly ToldStep[], part: readonly number[], 
 }
 
 function isNamedInTime(
-  steps: readonly ToldStep[],
+  steps: readonly StatedStep[],
   part: readonly number[],
   at: number,
   silent: ReadonlySet<number>,
@@ -57,9 +61,9 @@ function isNamedInTime(
 }
 
 function isInTime(
-  { way, source, entity }: ToldBinding,
+  { way, source, entity }: StatedBinding,
   at: number,
-  steps: readonly ToldStep[],
+  steps: readonly StatedStep[],
   begun: number,
 ): boolean {
   if (way.how !== 'label') return true
@@ -69,7 +73,7 @@ function isInTime(
 
 /** Whether a call has a value that is to be found in the result of another one of its turn, and nowhere before. */
 function isTakenOff(
-  steps: readonly ToldStep[],
+  steps: readonly StatedStep[],
   part: readonly number[],
   at: number,
   silent: ReadonlySet<number>,
@@ -78,7 +82,7 @@ function isTakenOff(
   const shown = part.filter((index) => index < at && !silent.has(index)).map((index) => steps[index]!)
   if (shown.length === 0) return false
   const known = new Set(
-    [...leavesOf(steps.slice(0, at).map((step) => step.args)), ...leavesOf(toldBefore(steps, part[0]!))].map(
+    [...leavesOf(steps.slice(0, at).map((step) => step.args)), ...leavesOf(statedBefore(steps, part[0]!))].map(
       ({ value }) => value,
     ),
   )

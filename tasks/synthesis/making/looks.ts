@@ -19,7 +19,7 @@ export function lookUpsAreWorthIt(steps: readonly Step[], open: Open): boolean {
     if (!tellsNews(step, steps.slice(0, i))) return false
     const changed = changeBefore(steps, i)
     if (steps.slice(changed + 1, i).some((look) => makesNeedless(look, step))) return false
-    const before = steps.slice(0, i).findLast(({ server }) => server === step.server)
+    const before = steps.slice(0, i).findLast(({ environment }) => environment === step.environment)
     const after = changed < 0 ? before : steps[changed]!
     const checks = after && checksOf(after)
     if (checks) return checks.includes(step.tool.name) || (changed < 0 && !areOfOne(after, step))
@@ -29,7 +29,7 @@ export function lookUpsAreWorthIt(steps: readonly Step[], open: Open): boolean {
 
 /** Whether the world names what people look at after a look-up, and not this look at the same thing: who has read a file does not have its first lines read. */
 const makesNeedless = (look: Step, next: Step): boolean =>
-  look.server === next.server && checksOf(look)?.includes(next.tool.name) === false && areOfOne(look, next)
+  look.environment === next.environment && checksOf(look)?.includes(next.tool.name) === false && areOfOne(look, next)
 
 /** Shortest key that occurs in other words by no chance, in characters. */
 const TELLING_LENGTH = 8
@@ -81,10 +81,10 @@ function isTakenFrom(steps: readonly Step[], source: number): boolean {
 
 /** Whether a look-up answers otherwise, or not at all, where the change has not been made. */
 function showsTheChange(steps: readonly Step[], changed: number, at: number, open: Open): boolean {
-  const { server, tool, args, output } = steps[at]!
-  const session = open(server)
+  const { environment, tool, args, output } = steps[at]!
+  const session = open(environment)
   for (const [i, step] of steps.slice(0, at).entries()) {
-    if (i !== changed && step.server === server && !step.tool.annotations.readOnly)
+    if (i !== changed && step.environment === environment && !step.tool.annotations.readOnly)
       session.call(step.tool.name, step.args)
   }
   const without = session.call(tool.name, args)
@@ -92,16 +92,16 @@ function showsTheChange(steps: readonly Step[], changed: number, at: number, ope
 }
 
 /** Whether enough of what a result tells, beside the keys and names of things, stands in no call or result before it. */
-function tellsNews({ server, tool, output }: Step, earlier: readonly Step[]): boolean {
-  const own = earlier.filter((step) => step.server === server)
+function tellsNews({ environment, tool, output }: Step, earlier: readonly Step[]): boolean {
+  const own = earlier.filter((step) => step.environment === environment)
   if (own.length === 0) return true
   const known = new Set(own.flatMap((step) => [...leavesOf(step.args), ...leavesOf(step.output)]))
   const changed = own.some((step) => !step.tool.annotations.readOnly)
   const keys = new Set(entitiesShown({ tool, output }).map(({ key }) => key))
   // That nothing is there is told by what was made of it, and not of what was there already.
-  const told = leavesOf(output).filter((value) => !keys.has(value as string) && !(changed && isNothing(value)))
-  const news = told.filter((value) => !known.has(value))
-  return news.length > 0 && news.length >= NEWS * told.length
+  const stated = leavesOf(output).filter((value) => !keys.has(value as string) && !(changed && isNothing(value)))
+  const news = stated.filter((value) => !known.has(value))
+  return news.length > 0 && news.length >= NEWS * stated.length
 }
 
 const isNothing = (value: Json): boolean => value === 0 || value === '' || value === false

@@ -18,7 +18,7 @@ import { coreAround, homeOf, settledRound, shapeRandom, takeSteps } from './take
 import { putIntoWords } from './word-conversation.js'
 
 /** A conversation that a chain of calls answers, over one or more user turns. */
-export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => {
+export const makeMultiTurn: Maker = (assignment, environmentSeed, context, random) => {
   const { profile, speech, catalogue, denotes } = context
   const drawn = shapeRandom(assignment, context)
   const length = drawLength(assignment, context)
@@ -37,18 +37,18 @@ export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => 
     fits: (chain: Chain) => canCarry(chain, shape),
     partsOf: (chain: Chain) => partsOf(chain, shape),
   }
-  const taken = takeSteps(assignment, core, length, worldSeed, context, random, wanted)
+  const taken = takeSteps(assignment, core, length, environmentSeed, context, random, wanted)
   if (typeof taken === 'string') return taken
   const { chain, open } = taken
   const ruled = isRuled ? drawRuled(taken, role, random) : undefined
-  if (ruled === null) return 'policy'
+  if (ruled === null) return 'domainRules'
   const plan = scriptIn(SCRIPTS_PER_WALK, () => {
     const plain = scriptConversation(taken, shape, profile, random)
     return plain && (ruled ? withRule(plain, ruled) : { whole: plain, made: plain.steps.length, turn: 0 })
   })
   if (!plan) return 'no_script'
   const { whole, made } = plan
-  const persona = context.inWorlds(
+  const persona = context.inEnvironments(
     context.drawPersona(random),
     homeOf(chain).map(({ name }) => name),
   )
@@ -61,7 +61,7 @@ export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => 
   if (!worded || !questions) return 'no_words'
   const toolset = chooseToolset(
     { home: homeOf(chain), needed: chain, hidden: rivals(whole.steps, script.silent), distractors: true },
-    context.servers,
+    context.environments,
     profile,
     random,
   )
@@ -75,11 +75,11 @@ export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => 
       ...questions,
       chain: chainName(chain),
     },
-    { worldSeed, persona, profile, random },
+    { environmentSeed, persona, profile, random },
   )
   const example: Example = {
     ...assemble(assignment, task, script, persona, worded, context),
-    ...(ruled ? { policy: roleOf(ruled, plan) } : {}),
+    ...(ruled ? { domainRules: roleOf(ruled, plan) } : {}),
   }
   return firstObjection({ example, steps, script, open, catalogue, denotes, today: TODAY }) ?? example
 }
@@ -113,7 +113,7 @@ const ROUNDS_WITH_RECOVERY = 18
 /** Whether the chain goes on in another world, settled likewise. */
 function goesElsewhere({ index, round }: Assignment, { profile, seed }: SynthesisContext): boolean {
   if (round >= ROUNDS_WITH_CROSSING) return false
-  return seededRandom(deriveSeed('prove/crossing/1', seed, index)).chance(profile.crossWorld)
+  return seededRandom(deriveSeed('prove/crossing/1', seed, index)).chance(profile.crossEnvironment)
 }
 
 const ROUNDS_WITH_CROSSING = 18
@@ -138,7 +138,7 @@ const rareLinks = new WeakMap<ToolGraph, RareLinks>()
 function rareLinksOf(graph: ToolGraph): RareLinks {
   let found = rareLinks.get(graph)
   if (!found) {
-    const crossings = graph.links.filter(({ kind, from, to }) => kind === 'cross-world' && goesOn(from, to))
+    const crossings = graph.links.filter(({ kind, from, to }) => kind === 'cross-environment' && goesOn(from, to))
     const setUps = graph.links.filter(({ kind, from, to }) => {
       const known = Object.keys(to.tool.input.shape)
       const plain = Object.keys(from.tool.input.shape).every((field) => known.includes(field))

@@ -1,5 +1,5 @@
 import { lookedUp, type Node, type ToolGraph } from '../../../servers/kernel/tool-graph.js'
-import { kindsTold } from './stated-kinds.js'
+import { kindsStated } from './stated-kinds.js'
 
 const known = new WeakMap<ToolGraph, ReadonlySet<Node>[]>()
 
@@ -16,8 +16,8 @@ export function pairedTools(graph: ToolGraph, spokenKeys: boolean): ReadonlySet<
 function pairedIn(graph: ToolGraph, spokenKeys: boolean): ReadonlySet<Node> {
   const paired = new Set<Node>()
   for (const { kind, from, to } of graph.links) {
-    if (kind === 'cross-world' || lookedUp(from, spokenKeys).size > 0) continue
-    const given = kindsTold(from, spokenKeys)
+    if (kind === 'cross-environment' || lookedUp(from, spokenKeys).size > 0) continue
+    const given = kindsStated(from, spokenKeys)
     if ([...lookedUp(to, spokenKeys).values()].some((entity) => !given.has(entity))) continue
     paired.add(from).add(to)
   }

@@ -2,9 +2,9 @@ import { LRUCache } from 'lru-cache'
 import {
   deriveSeed,
   type SeededRandom,
+  type SeedStateCache,
   seededRandom,
   type ToolDefinition,
-  type WorldCache,
 } from '../../../servers/kernel/index.js'
 import { type Node, nodeName, type ToolGraph } from '../../../servers/kernel/tool-graph.js'
 import type { Chain } from './split.js'
@@ -14,22 +14,22 @@ const DRAWS = 3
 /** World seeds whose answers are kept: each has one for every tool that was asked about. */
 const SEEDS_KEPT = 64
 
-const answers = new WeakMap<WorldCache, LRUCache<number, Map<ToolDefinition, boolean>>>()
+const answers = new WeakMap<SeedStateCache, LRUCache<number, Map<ToolDefinition, boolean>>>()
 
 /** Tells whether a tool could be called as the first one in the worlds of a seed. The same world gives the same answer. */
-export function possibleAtFirst(worldSeed: number, worlds: WorldCache): (node: Node) => boolean {
-  let bySeed = answers.get(worlds)
+export function possibleAtFirst(environmentSeed: number, seedStates: SeedStateCache): (node: Node) => boolean {
+  let bySeed = answers.get(seedStates)
   if (!bySeed) {
     bySeed = new LRUCache({ max: SEEDS_KEPT })
-    answers.set(worlds, bySeed)
+    answers.set(seedStates, bySeed)
   }
-  const known = bySeed.get(worldSeed) ?? new Map<ToolDefinition, boolean>()
-  bySeed.set(worldSeed, known)
+  const known = bySeed.get(environmentSeed) ?? new Map<ToolDefinition, boolean>()
+  bySeed.set(environmentSeed, known)
   return (node) => {
     let answer = known.get(node.tool)
     if (answer === undefined) {
-      const session = worlds.open(node.server, worldSeed)
-      const random = seededRandom(deriveSeed('prove/possible/1', worldSeed, nodeName(node)))
+      const session = seedStates.open(node.environment, environmentSeed)
+      const random = seededRandom(deriveSeed('prove/possible/1', environmentSeed, nodeName(node)))
       answer = Array.from({ length: DRAWS }).some(() => session.sampleArguments(node.tool, random, {}) !== null)
       known.set(node.tool, answer)
     }
@@ -38,9 +38,10 @@ export function possibleAtFirst(worldSeed: number, worlds: WorldCache): (node: N
 }
 
 /** Whether a call of the chain makes a fact true that the tool needs. */
-export const isPrepared = ({ server, tool }: Node, earlier: Chain): boolean =>
+export const isPrepared = ({ environment, tool }: Node, earlier: Chain): boolean =>
   earlier.some(
-    (node) => node.server === server && node.tool.establishes?.some((fact) => tool.needs?.includes(fact)) === true,
+    (node) =>
+      node.environment === environment && node.tool.establishes?.some((fact) => tool.needs?.includes(fact)) === true,
   )
 
 /** Calls that may have to come before one another until a tool can be used: an engine is started before a car moves, and cruises then. */

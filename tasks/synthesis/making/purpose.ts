@@ -15,9 +15,9 @@ export function isPurposeful(chain: readonly Node[]): boolean {
   return true
 }
 
-function isFollowedBy({ server, tool }: Node, next: Node): boolean {
-  const words = server.callWords?.[tool.name]
-  return words === undefined || (server === next.server && words.next?.includes(next.tool.name) === true)
+function isFollowedBy({ environment, tool }: Node, next: Node): boolean {
+  const words = environment.callWords?.[tool.name]
+  return words === undefined || (environment === next.environment && words.next?.includes(next.tool.name) === true)
 }
 
 /** Whether the last tool, if it only looks, may check what was changed before it. Of earlier look-ups a later call can still take something. */
@@ -30,11 +30,14 @@ export function endsWithCheck(chain: readonly Node[]): boolean {
 
 /** The place of the last call before `at` that changes the same world, or -1. */
 export const changeBefore = (chain: readonly Node[], at: number): number =>
-  chain.findLastIndex(({ server, tool }, i) => i < at && server === chain[at]!.server && !tool.annotations.readOnly)
+  chain.findLastIndex(
+    ({ environment, tool }, i) => i < at && environment === chain[at]!.environment && !tool.annotations.readOnly,
+  )
 
 /** The look-ups that the world names as what people make after a call; `undefined` where it leaves that open. */
-export const checksOf = ({ server, tool }: Node): readonly string[] | undefined => server.callWords?.[tool.name]?.checks
+export const checksOf = ({ environment, tool }: Node): readonly string[] | undefined =>
+  environment.callWords?.[tool.name]?.checks
 
 /** Whether somebody who has looked something up goes on with it in another world by this tool, as the first world says. */
-export const goesOn = ({ server, tool }: Node, elsewhere: Node): boolean =>
-  server.callWords?.[tool.name]?.elsewhere?.includes(nodeName(elsewhere)) ?? false
+export const goesOn = ({ environment, tool }: Node, elsewhere: Node): boolean =>
+  environment.callWords?.[tool.name]?.elsewhere?.includes(nodeName(elsewhere)) ?? false

@@ -10,13 +10,13 @@ import type { Worded } from './word-conversation.js'
 export function questionsDue({ turns, steps }: Script, { exchanges }: Worded): Pick<TaskBody, 'questions'> | null {
   const questions = turns.flatMap((turn, i) => {
     if (turn.says === 'vague') {
-      const { server, tool } = steps[turn.ask]!
-      return [{ turn: i, words: wordsForAll(server, tool) }]
+      const { environment, tool } = steps[turn.ask]!
+      return [{ turn: i, words: wordsForAll(environment, tool) }]
     }
     if (turn.says === 'request' && turn.ruled?.rule.demand === 'confirm') return [{ turn: i, words: [...CONFIRMING] }]
     if (turn.says !== 'request' || !turn.withheld) return []
-    const { server, tool } = steps[turn.withheld.step]!
-    return [{ turn: i, words: wordsFor(server, tool, turn.withheld.field) }]
+    const { environment, tool } = steps[turn.withheld.step]!
+    return [{ turn: i, words: wordsFor(environment, tool, turn.withheld.field) }]
   })
   if (!questions.every(({ turn, words }) => asksFor(exchanges[turn]!.assistant, words))) return null
   return questions.length === 0 ? {} : { questions }

@@ -1,11 +1,11 @@
 import { CodedError } from '../../../common/errors/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
-import { createWorldCache, type ServerDefinition, type WorldCache } from '../../../servers/kernel/index.js'
+import { createSeedStateCache, type Environment, type SeedStateCache } from '../../../servers/kernel/index.js'
 import { toolGraph } from '../../../servers/kernel/tool-graph.js'
 import { PROFILES, type Profile } from '../../dataset/profile.js'
 import { denotes } from '../wording/denotes.js'
 import { naturalSpeech } from '../wording/natural-speech.js'
-import { inWorlds } from '../wording/occupations.js'
+import { inEnvironments } from '../wording/occupations.js'
 import { drawPersona } from '../wording/personas.js'
 import { plainSpeech } from '../wording/plain-speech.js'
 import { smallTalk } from '../wording/small-talk.js'
@@ -13,22 +13,22 @@ import type { SynthesisContext } from './synthesis-context.js'
 
 /** What fixes every example of a data set, apart from how many there are: plain data, so that workers can be told. */
 export interface Recipe {
-  readonly worlds: readonly string[]
-  readonly heldOutWorlds: readonly string[]
+  readonly environments: readonly string[]
+  readonly heldOutEnvironments: readonly string[]
   readonly profile: string
   readonly seed: number
   /** Share of the tasks with policies; left out where none has. */
-  readonly policies?: number
+  readonly domainRules?: number
   /** Worlds from outside the project among them: where workers find them, and the code that they must find there. */
   readonly outside?: { readonly folders: readonly string[]; readonly codeSha256: readonly string[] }
 }
 
 export type SynthesisErrorCode =
-  | 'unknown_world'
+  | 'unknown_environment'
   | 'unknown_profile'
   | 'no_yield'
   | 'other_plan'
-  | 'no_teacher'
+  | 'no_paraphraser'
   | 'no_policies'
   | 'stopped'
 
@@ -36,40 +36,43 @@ export type SynthesisErrorCode =
 export class SynthesisError extends CodedError<SynthesisErrorCode> {}
 
 /** Worlds kept by one worker: the tasks of a batch play in 20 worlds under three seeds for each of three splits. */
-const WORLDS_KEPT = 256
+const ENVIRONMENTS_KEPT = 256
 
-/** @throws SynthesisError `unknown_world`, `unknown_profile` */
-export function contextOf(recipe: Recipe, worlds: WorldCache = createWorldCache(WORLDS_KEPT)): SynthesisContext {
-  const servers = recipe.worlds.map(worldNamed)
+/** @throws SynthesisError `unknown_environment`, `unknown_profile` */
+export function contextOf(
+  recipe: Recipe,
+  seedStates: SeedStateCache = createSeedStateCache(ENVIRONMENTS_KEPT),
+): SynthesisContext {
+  const environments = recipe.environments.map(environmentNamed)
   const profile = profileNamed(recipe.profile)
-  for (const name of recipe.heldOutWorlds) {
-    if (!recipe.worlds.includes(name))
-      throw new SynthesisError('unknown_world', `${name} is to be held out but not used`)
+  for (const name of recipe.heldOutEnvironments) {
+    if (!recipe.environments.includes(name))
+      throw new SynthesisError('unknown_environment', `${name} is to be held out but not used`)
   }
-  return contextFor(servers, profile, recipe.seed, worlds, recipe.heldOutWorlds, recipe.policies)
+  return contextFor(environments, profile, recipe.seed, seedStates, recipe.heldOutEnvironments, recipe.domainRules)
 }
 
 /** A context over worlds that need not be in the catalogue. */
 export function contextFor(
-  servers: readonly ServerDefinition[],
+  environments: readonly Environment[],
   profile: Profile,
   seed: number,
-  worlds: WorldCache,
-  heldOutWorlds: readonly string[] = [],
-  policies = 0,
+  seedStates: SeedStateCache,
+  heldOutEnvironments: readonly string[] = [],
+  domainRules = 0,
 ): SynthesisContext {
   return {
-    servers,
-    catalogue: new Map(servers.map((server) => [server.name, server])),
-    graph: toolGraph(servers),
-    worlds,
+    environments,
+    catalogue: new Map(environments.map((environment) => [environment.name, environment])),
+    graph: toolGraph(environments),
+    seedStates,
     profile,
     speech: profile.speech === 'plain' ? plainSpeech : naturalSpeech,
     seed,
-    heldOutWorlds: new Set(heldOutWorlds),
-    policies,
+    heldOutEnvironments: new Set(heldOutEnvironments),
+    domainRules,
     drawPersona,
-    inWorlds: profile.speech === 'plain' ? (persona) => persona : inWorlds,
+    inEnvironments: profile.speech === 'plain' ? (persona) => persona : inEnvironments,
     smallTalk,
     denotes,
   }
@@ -85,11 +88,11 @@ export function profileNamed(name: string): Profile {
   )
 }
 
-function worldNamed(name: string): ServerDefinition {
-  const server = CATALOGUE.get(name)
-  if (server) return server
+function environmentNamed(name: string): Environment {
+  const environment = CATALOGUE.get(name)
+  if (environment) return environment
   throw new SynthesisError(
-    'unknown_world',
+    'unknown_environment',
     `there is no world "${name}"; choose from ${[...CATALOGUE.keys()].join(', ')}`,
   )
 }

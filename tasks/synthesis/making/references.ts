@@ -1,8 +1,8 @@
 import {
   type EntityOccurrence,
+  type Environment,
   isExcerpt,
   meaningOf,
-  type ServerDefinition,
   type ToolDefinition,
 } from '../../../servers/kernel/index.js'
 import { elementOf } from '../../../servers/kernel/tool-graph.js'
@@ -10,7 +10,7 @@ import { entitiesShown } from './entities-shown.js'
 
 /** One earlier result, as references look at it. */
 export interface Result {
-  readonly server: ServerDefinition
+  readonly environment: Environment
   readonly tool: ToolDefinition
   readonly args: Readonly<Record<string, unknown>>
   readonly output: Readonly<Record<string, unknown>>
@@ -54,7 +54,7 @@ const DISLIKED = /^(rating|stars)$/
  */
 export function waysToRefer(result: Result, entity: string, key: string, trueLabel: unknown): Way[] {
   const found = ofKind(result, entity)
-  const { noun, label } = result.server.entities[entity] ?? { noun: entity.replaceAll('_', ' ') }
+  const { noun, label } = result.environment.entities[entity] ?? { noun: entity.replaceAll('_', ' ') }
   const at = found.findIndex((occurrence) => occurrence.key === key)
   if (at < 0) return []
   const isList = isOneList(result, found)
@@ -135,8 +135,8 @@ export function commonValuesIn({ tool, output }: Pick<Result, 'tool' | 'output'>
     const element = elementOf(schema)
     if (!element || !entry || others.length > 0 || output.next_page !== undefined) continue
     for (const [name, part] of Object.entries(element.shape)) {
-      const told = entry[name]
-      if (meaningOf(part).common === kind && typeof told === 'string') found.push(told)
+      const stated = entry[name]
+      if (meaningOf(part).common === kind && typeof stated === 'string') found.push(stated)
     }
   }
   return found

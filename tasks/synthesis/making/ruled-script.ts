@@ -1,4 +1,4 @@
-import type { PolicyRole } from '../../dataset/example.js'
+import type { DomainRuleRole } from '../../dataset/example.js'
 import { unresolvedIn } from '../resolving/unresolved.js'
 import type { Script, Turn } from './conversation-script.js'
 import type { RuledCase } from './domain-rule-case.js'
@@ -64,12 +64,15 @@ export function isUnderstoodUndone(
 }
 
 /** What an example says of its policies. */
-export function roleOf({ rule, outcome, step, args }: RuledCase, { whole: { steps }, turn }: RuledScript): PolicyRole {
-  const { server, tool } = steps[step]!
+export function roleOf(
+  { rule, outcome, step, args }: RuledCase,
+  { whole: { steps }, turn }: RuledScript,
+): DomainRuleRole {
+  const { environment, tool } = steps[step]!
   const found = {
-    rule: `${server.name}:${rule.name}`,
+    rule: `${environment.name}:${rule.name}`,
     turn,
-    call: { server: server.name, name: tool.name, arguments: args },
+    call: { environment: environment.name, name: tool.name, arguments: args },
   }
   if (outcome === 'insisted' || outcome === 'dropped') return { role: 'declined', outcome, ...found }
   if (outcome === 'agreed' || outcome === 'withdrawn') return { role: 'confirmed', outcome, ...found }

@@ -15,10 +15,10 @@ const MOMENT = /^\d{4}-\d{2}(-\d{2})?$|^\d{2}:\d{2}$/
  * hotel from the 27th for three nights books it from the 27th for three nights. Of results, only when something is. Who has set something that belongs to
  * no thing, as a speed, goes on with that too.
  */
-export function saidBefore({ server, tool }: Node, steps: readonly Call[]): Readonly<Record<string, Json>> {
+export function saidBefore({ environment, tool }: Node, steps: readonly Call[]): Readonly<Record<string, Json>> {
   const isAboutNone = entityKinds(tool.input).size === 0
   const earlier = steps
-    .filter((step) => step.server === server)
+    .filter((step) => step.environment === environment)
     .filter((step) => step.tool.annotations.readOnly || (isAboutNone && entityKinds(step.tool.input).size === 0))
     .reverse()
   if (earlier.length === 0) return {}

@@ -1,6 +1,6 @@
 import type { Task } from '../../../rollout/episode/index.js'
 import type { Json, JsonObject } from '../../../rollout/reward/index.js'
-import { meaningOf, type SeededRandom, type ServerDefinition, type Session } from '../../../servers/kernel/index.js'
+import { type Environment, meaningOf, type SeededRandom, type Session } from '../../../servers/kernel/index.js'
 import type { Node } from '../../../servers/kernel/tool-graph.js'
 import type { Open, Step } from './step.js'
 import { changesBetween } from './undoing.js'
@@ -24,14 +24,14 @@ export function isSolvable(
   open: Open,
   random: SeededRandom,
 ): boolean {
-  const { server, tool, args } = steps[hidden]!
-  const start = open(server)
-  for (const step of steps.slice(0, hidden)) if (step.server === server) start.call(step.tool.name, step.args)
+  const { environment, tool, args } = steps[hidden]!
+  const start = open(environment)
+  for (const step of steps.slice(0, hidden)) if (step.environment === environment) start.call(step.tool.name, step.args)
   const after = start.fork()
   if (!after.call(tool.name, args).ok) return false
   const known = new Set<Json>(steps.slice(0, hidden + 1).flatMap((step) => Object.values(step.args)))
   const goal = goalOf(steps[hidden]!, known, start, after)
-  const own = offered.filter((node) => node.server === server && node.tool.name !== tool.name)
+  const own = offered.filter((node) => node.environment === environment && node.tool.name !== tool.name)
   return goal.size > 0 && reaches(goal, steps[hidden]!, own, start, DEPTH, random)
 }
 
@@ -39,8 +39,8 @@ export function isSolvable(
  * Whether the results before a look-up have told the figure that it is for, so that nothing is left undone without it: an order that was filled has told
  * the buying power.
  */
-export function isToldBefore(steps: readonly Step[], at: number): boolean {
-  const { server, tool, args, output } = steps[at]!
+export function isStatedBefore(steps: readonly Step[], at: number): boolean {
+  const { environment, tool, args, output } = steps[at]!
   if (!tool.annotations.readOnly) return false
   const asked = Object.values(args)
   const figures = Object.entries(output).filter(
@@ -48,7 +48,7 @@ export function isToldBefore(steps: readonly Step[], at: number): boolean {
   )
   return steps
     .slice(0, at)
-    .some((step) => step.server === server && figures.some(([field, value]) => step.output[field] === value))
+    .some((step) => step.environment === environment && figures.some(([field, value]) => step.output[field] === value))
 }
 
 function reaches(
@@ -113,9 +113,9 @@ function argumentsFor(
 /** What a call tells that was not known, or the fields that it changes, each with its new value. */
 function goalOf({ tool, output }: Step, known: ReadonlySet<Json>, before: Session, after: Session): Set<string> {
   if (!tool.annotations.readOnly) return changed(before, after)
-  const told = leavesOf(output)
-  for (const value of known) told.delete(String(value))
-  return told
+  const stated = leavesOf(output)
+  for (const value of known) stated.delete(String(value))
+  return stated
 }
 
 function changed(before: Session, after: Session): Set<string> {
@@ -144,8 +144,8 @@ function shareOf(goal: ReadonlySet<string>, got: ReadonlySet<string>): number {
 }
 
 /** The tools of a toolset. */
-export const nodesIn = (toolset: Task['toolset'], catalogue: ReadonlyMap<string, ServerDefinition>): Node[] =>
-  toolset.map(({ server, tool }) => {
-    const world = catalogue.get(server)!
-    return { server: world, tool: world.toolsByName.get(tool)! }
+export const nodesIn = (toolset: Task['toolset'], catalogue: ReadonlyMap<string, Environment>): Node[] =>
+  toolset.map(({ environment: name, tool }) => {
+    const environment = catalogue.get(name)!
+    return { environment, tool: environment.toolsByName.get(tool)! }
   })

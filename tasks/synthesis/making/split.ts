@@ -15,7 +15,9 @@ const VALIDATION_EVERY = 25
 /** `banking:list_accounts>freeze_card`, and `crm:show_company>maps:geocode_address` where the world changes. */
 export function chainName(chain: Chain): string {
   return chain
-    .map(({ server, tool }, i) => (server === chain[i - 1]?.server ? tool.name : `${server.name}:${tool.name}`))
+    .map(({ environment, tool }, i) =>
+      environment === chain[i - 1]?.environment ? tool.name : `${environment.name}:${tool.name}`,
+    )
     .join('>')
 }
 
@@ -44,11 +46,14 @@ function drawnSplit(name: string): Split {
  * seed, data set and machine. A training chain that runs through a chain of another split belongs to none, so what is
  * held out does not occur in training, not even as a part.
  * @param chain  a name alone stands for itself
- * @param heldOutWorlds  worlds that are held out whole: every chain that touches one
+ * @param heldOutEnvironments  worlds that are held out whole: every chain that touches one
  */
-export function splitOf(chain: Chain | string, heldOutWorlds: ReadonlySet<string> = new Set()): Split | undefined {
+export function splitOf(
+  chain: Chain | string,
+  heldOutEnvironments: ReadonlySet<string> = new Set(),
+): Split | undefined {
   if (typeof chain === 'string') return ownSplit(chain)
-  if (chain.some(({ server }) => heldOutWorlds.has(server.name))) return 'held-out'
+  if (chain.some(({ environment }) => heldOutEnvironments.has(environment.name))) return 'held-out'
   const split = ownSplit(chainName(chain))
   if (split === 'held-out') return split
   const parts = partsOf(chain).map((part) => ownSplit(chainName(part)))

@@ -7,8 +7,8 @@ import type { Way } from './references.js'
 import type { Binding, Step } from './step.js'
 
 /** A step whose references are settled: one way for each. */
-export interface ToldStep extends Omit<Step, 'bindings'> {
-  readonly bindings: readonly ToldBinding[]
+export interface StatedStep extends Omit<Step, 'bindings'> {
+  readonly bindings: readonly StatedBinding[]
 }
 
 /** Which steps are asked for in which turn. */
@@ -17,14 +17,14 @@ export type Parts = readonly (readonly number[])[]
 /** What users hear of results. */
 export interface Hearing {
   /** Whether the assistant tells of them; otherwise users see them. */
-  readonly told: boolean
+  readonly stated: boolean
   /** Whether nothing will come of it, so that no name can be said too early. */
   readonly unheard?: boolean
   /** Whether nothing is meant that is only to be found out. */
   readonly inTime: boolean
 }
 
-export interface ToldBinding extends Omit<Binding, 'ways'> {
+export interface StatedBinding extends Omit<Binding, 'ways'> {
   readonly way: Way
 }
 
@@ -39,16 +39,16 @@ export function tellReferences(
   parts: Parts,
   hearing: Hearing,
   random: SeededRandom,
-): ToldStep[] | null {
+): StatedStep[] | null {
   const course = courseOf(steps, parts, hearing)
-  const settled: ToldStep[] = []
+  const settled: StatedStep[] = []
   for (const [i, step] of steps.entries()) {
-    const bindings: ToldBinding[] = []
+    const bindings: StatedBinding[] = []
     for (const { ways, ...binding } of step.bindings) {
       const fitting = ways.filter((way) => fits(way, binding, i, course))
       if (fitting.length === 0) return null
       const isNew = course.partOf(binding.source) === course.partOf(i) && isMade(steps[binding.source]!, binding.value)
-      bindings.push({ ...binding, way: random.pick(hearing.told ? natural(fitting, isNew) : fitting) })
+      bindings.push({ ...binding, way: random.pick(hearing.stated ? natural(fitting, isNew) : fitting) })
     }
     settled.push({ ...step, bindings })
   }
@@ -56,7 +56,7 @@ export function tellReferences(
 }
 
 /** Whether everything can be meant in some way when these steps are asked for in these turns. */
-export const canBeTold = (steps: readonly Step[], parts: Parts, hearing: Hearing): boolean =>
+export const canBeStated = (steps: readonly Step[], parts: Parts, hearing: Hearing): boolean =>
   steps.every(({ bindings }, at) => bindings.every((binding) => canBeMeant(binding, at, steps, parts, hearing)))
 
 /** The same of one value that a step takes over. It depends on nothing that comes after, nor on what else the step is given. */
@@ -116,7 +116,7 @@ function fits(
   way: Way,
   { value, source, entity }: Omit<Binding, 'ways'>,
   at: number,
-  { steps, hearing: { told, unheard, inTime }, partOf }: Course,
+  { steps, hearing: { stated, unheard, inTime }, partOf }: Course,
 ): boolean {
   const isPast = partOf(source) < partOf(at)
   const begun = steps.findIndex((_, i) => partOf(i) === partOf(at))
@@ -127,7 +127,7 @@ function fits(
     case 'value':
       return true
     case 'label':
-      if (told && !isPast && !isFoundByNameAlone(steps[source]!, way.label)) {
+      if (stated && !isPast && !isFoundByNameAlone(steps[source]!, way.label)) {
         if (!isAskedAtOnce(steps[source]!, entity, steps[at]!)) return false
         if (!unheard && !isKnownBefore(way.label, steps, source, begun)) return false
       }
@@ -140,7 +140,7 @@ function fits(
           (isSoughtBy(steps[source]!, entity, way.noun) || isMadeUnder(steps, source, entity, begun)) &&
           (!inTime || (isSoughtAsOne(steps[source]!, entity) && isAskedAtOnce(steps[source]!, entity, steps[at]!)))
         )
-      return !told || isTold(steps[source]!, entity)
+      return !stated || isStated(steps[source]!, entity)
     }
     case 'place':
     case 'extreme': {
@@ -151,8 +151,8 @@ function fits(
         i !== source &&
         partOf(i) === partOf(source) &&
         (kindsListed(step).has(entity) || (way.how === 'place' && listsOf(step).length > 0))
-      if (told && (earlier.some(isRival) || (way.how === 'place' && listsOf(steps[source]!).length > 1))) return false
-      if (isPast) return !told || isTold(steps[source]!, entity)
+      if (stated && (earlier.some(isRival) || (way.how === 'place' && listsOf(steps[source]!).length > 1))) return false
+      if (isPast) return !stated || isStated(steps[source]!, entity)
       // Who is read a list to says which of it in the next turn, unless that can be said of any list.
       if (!isReadOnly) return false
       return way.how === 'extreme'
@@ -170,7 +170,7 @@ function keysOf(step: Step, entity: string): Set<string> {
 
 /** Keys beside a label, in what a call shows. */
 function namesakes(step: Step, entity: string, label: string): string[] {
-  const field = step.server.entities[entity]?.label
+  const field = step.environment.entities[entity]?.label
   return entitiesShown(step).flatMap((found) =>
     found.entity === entity && field !== undefined && found.within[field] === label ? [found.key] : [],
   )
@@ -178,8 +178,8 @@ function namesakes(step: Step, entity: string, label: string): string[] {
 
 /** Whether a change leads to a thing by whose name something was known before: the draft that an email becomes. */
 function isMadeUnder(steps: readonly Step[], source: number, entity: string, begun: number): boolean {
-  const { server, tool, output } = steps[source]!
-  const field = server.entities[entity]?.label
+  const { environment, tool, output } = steps[source]!
+  const field = environment.entities[entity]?.label
   if (tool.annotations.readOnly || field === undefined) return false
   return entitiesShown({ tool, output }).every(({ entity: kind, within }) => {
     const name = within[field]
@@ -202,25 +202,25 @@ const listsOf = ({ output }: Step): unknown[] =>
 const isRow = (value: unknown): boolean => typeof value === 'object' && value !== null
 
 /** Whether a report of the result names things of this kind: the label in each row is theirs, or people say their keys. */
-function isTold(step: Step, entity: string): boolean {
-  const { label, sayable } = step.server.entities[entity] ?? {}
+function isStated(step: Step, entity: string): boolean {
+  const { label, sayable } = step.environment.entities[entity] ?? {}
   const found = entitiesShown(step)
   return found
     .filter((occurrence) => occurrence.entity === entity)
     .every(({ within, key }) => {
       if (sayable) return true
       const owner = found.find(
-        (other) => other.within === within && step.server.entities[other.entity]?.label === label,
+        (other) => other.within === within && step.environment.entities[other.entity]?.label === label,
       )
       return label !== undefined && typeof within[label] === 'string' && owner?.key === key
     })
 }
 
 /** Whether whoever asks for the call says what kind of thing it is about. */
-function isSoughtBy({ server, tool }: Step, entity: string, noun: string): boolean {
+function isSoughtBy({ environment, tool }: Step, entity: string, noun: string): boolean {
   const head = noun.split(' ').at(-1)!
   const takes = Object.values(tool.input.shape).some((schema) => meaningOf(schema).entity === entity)
-  const further = server.waysToAsk?.[tool.name]?.clauses ?? []
+  const further = environment.waysToAsk?.[tool.name]?.clauses ?? []
   const ways = [...tool.ask, ...further.map((way) => withChoices(way, () => ''))]
   return takes || tool.name.includes(head) || ways.every((clause) => clause.includes(head))
 }

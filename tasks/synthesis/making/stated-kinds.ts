@@ -1,23 +1,23 @@
 import { z } from 'zod'
-import { entityKinds, meaningOf, type ServerDefinition } from '../../../servers/kernel/index.js'
+import { type Environment, entityKinds, meaningOf } from '../../../servers/kernel/index.js'
 import { kindsGiven, type Node } from '../../../servers/kernel/tool-graph.js'
 
-const told = new WeakMap<z.ZodType, ReadonlySet<string>>()
+const stated = new WeakMap<z.ZodType, ReadonlySet<string>>()
 const ofLookUp = new WeakMap<Node['tool'], ReadonlySet<string>>()
-const tellable = new WeakMap<ServerDefinition, ReadonlySet<string>>()
+const tellable = new WeakMap<Environment, ReadonlySet<string>>()
 
 /**
  * Kinds of things that a call shows such that a person can mean one afterwards: under their names, or by keys that people say. A bare key in a
  * look-up leads to chains that nobody can ask for, so it counts only where no look-up of the world names such things.
  * @param spoken  people may say every key
  */
-export function kindsTold(node: Node, spoken: boolean): ReadonlySet<string> {
+export function kindsStated(node: Node, spoken: boolean): ReadonlySet<string> {
   const given = kindsGiven(node)
   if (spoken || !node.tool.annotations.readOnly) return given
   let kinds = ofLookUp.get(node.tool)
   if (!kinds) {
     const named = namedBy(node)
-    const anywhere = tellableIn(node.server)
+    const anywhere = tellableIn(node.environment)
     kinds = new Set([...given].filter((kind) => named.has(kind) || !anywhere.has(kind)))
     ofLookUp.set(node.tool, kinds)
   }
@@ -25,41 +25,41 @@ export function kindsTold(node: Node, spoken: boolean): ReadonlySet<string> {
 }
 
 /** Kinds that some look-up of the world names. */
-function tellableIn(server: ServerDefinition): ReadonlySet<string> {
-  let anywhere = tellable.get(server)
+function tellableIn(environment: Environment): ReadonlySet<string> {
+  let anywhere = tellable.get(environment)
   if (!anywhere) {
-    const lookUps = server.tools.filter(({ annotations }) => annotations.readOnly)
-    anywhere = new Set(lookUps.flatMap((tool) => [...namedBy({ server, tool })]))
-    tellable.set(server, anywhere)
+    const lookUps = environment.tools.filter(({ annotations }) => annotations.readOnly)
+    anywhere = new Set(lookUps.flatMap((tool) => [...namedBy({ environment, tool })]))
+    tellable.set(environment, anywhere)
   }
   return anywhere
 }
 
-function namedBy({ server, tool }: Node): ReadonlySet<string> {
-  const known = told.get(tool.output)
+function namedBy({ environment, tool }: Node): ReadonlySet<string> {
+  const known = stated.get(tool.output)
   if (known) return known
   const kinds = new Set(
     objectsIn(tool.output).flatMap(({ shape }) =>
       Object.values(shape).flatMap((field) => {
         const { entity } = meaningOf(field as z.ZodType)
         if (entity === undefined) return []
-        const { label, sayable } = server.entities[entity] ?? {}
-        return sayable || (label !== undefined && label in shape && !namesOther(server, shape, entity, label))
+        const { label, sayable } = environment.entities[entity] ?? {}
+        return sayable || (label !== undefined && label in shape && !namesOther(environment, shape, entity, label))
           ? [entity]
           : []
       }),
     ),
   )
-  for (const kind of entityKinds(tool.output)) if (server.entities[kind]?.sayable) kinds.add(kind)
-  told.set(tool.output, kinds)
+  for (const kind of entityKinds(tool.output)) if (environment.entities[kind]?.sayable) kinds.add(kind)
+  stated.set(tool.output, kinds)
   return kinds
 }
 
 /** Whether the name in a row is that of another thing in it: the first key of a row is whose row it is. */
-function namesOther(server: ServerDefinition, shape: z.ZodRawShape, entity: string, label: string): boolean {
+function namesOther(environment: Environment, shape: z.ZodRawShape, entity: string, label: string): boolean {
   const owner = Object.values(shape)
     .map((field) => meaningOf(field as z.ZodType).entity)
-    .find((kind) => kind !== undefined && server.entities[kind]?.label === label)
+    .find((kind) => kind !== undefined && environment.entities[kind]?.label === label)
   return owner !== entity
 }
 

@@ -1,10 +1,10 @@
 import type { Task } from '../../../rollout/episode/index.js'
 import type { Json } from '../../../rollout/reward/index.js'
 import {
+  type Environment,
   SESSION_START,
   type SeededRandom,
-  type ServerDefinition,
-  type WorldCache,
+  type SeedStateCache,
 } from '../../../servers/kernel/index.js'
 import type { Node, ToolGraph } from '../../../servers/kernel/tool-graph.js'
 import type { DropReason, Drops, Example } from '../../dataset/example.js'
@@ -13,19 +13,19 @@ import type { Moment, Persona, Speech } from '../wording/speech.js'
 
 /** What all examples of a data set share. */
 export interface SynthesisContext {
-  readonly servers: readonly ServerDefinition[]
-  readonly catalogue: ReadonlyMap<string, ServerDefinition>
+  readonly environments: readonly Environment[]
+  readonly catalogue: ReadonlyMap<string, Environment>
   readonly graph: ToolGraph
-  readonly worlds: WorldCache
+  readonly seedStates: SeedStateCache
   readonly profile: Profile
   readonly speech: Speech
   readonly seed: number
-  readonly heldOutWorlds: ReadonlySet<string>
+  readonly heldOutEnvironments: ReadonlySet<string>
   /** Share of the tasks whose system message holds the policies of the worlds on offer. */
-  readonly policies: number
+  readonly domainRules: number
   drawPersona(random: SeededRandom): Persona
   /** The same person, with an occupation that brings them to these worlds. */
-  inWorlds(persona: Persona, worlds: readonly string[]): Persona
+  inEnvironments(persona: Persona, environments: readonly string[]): Persona
   /** What the demo's words ask for that belongs to no world. */
   smallTalk(random: SeededRandom): { readonly topic: string; readonly text: string }
   denotes(phrase: string, value: Json, today: string): boolean
@@ -53,7 +53,7 @@ export interface Made {
  */
 export type Maker = (
   assignment: Assignment,
-  worldSeed: number,
+  environmentSeed: number,
   context: SynthesisContext,
   random: SeededRandom,
 ) => Example | DropReason | 'other_split'

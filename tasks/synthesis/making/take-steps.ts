@@ -1,4 +1,4 @@
-import { deriveSeed, type SeededRandom, type ServerDefinition, seededRandom } from '../../../servers/kernel/index.js'
+import { deriveSeed, type Environment, type SeededRandom, seededRandom } from '../../../servers/kernel/index.js'
 import type { Node } from '../../../servers/kernel/tool-graph.js'
 import type { DropReason } from '../../dataset/example.js'
 import type { Split } from '../../dataset/profile.js'
@@ -37,14 +37,14 @@ export function takeSteps(
   { split, round }: Assignment,
   core: Chain,
   length: number,
-  worldSeed: number,
+  environmentSeed: number,
   context: SynthesisContext,
   random: SeededRandom,
   { fits = () => true, partsOf }: Wanted = {},
 ): Taken | DropReason {
-  const { graph, profile, worlds } = context
+  const { graph, profile, seedStates: environments } = context
   const isNatural = profile.speech === 'natural'
-  const isPossible = possibleAtFirst(worldSeed, worlds)
+  const isPossible = possibleAtFirst(environmentSeed, environments)
   // What the tools tell is asked before what the worlds do, which may have to be generated for it.
   const canFollow = (node: Node, earlier: Chain): boolean => isPrepared(node, earlier) || isPossible(node)
   const isOfUse = (chain: Chain): boolean => fits(chain) && chain.every((node, i) => canFollow(node, chain.slice(0, i)))
@@ -58,11 +58,11 @@ export function takeSteps(
       (!isNatural || isPurposeful([...earlier, node])) && canFollow(node, earlier)
     const source = { graph, profile, isReady, fits }
     const least = isNatural && length >= LONG && round < ROUNDS_OF_LENGTH ? length : SHORTEST
-    return drawChainOf(split, start, { length, least }, source, context.heldOutWorlds, random)
+    return drawChainOf(split, start, { length, least }, source, context.heldOutEnvironments, random)
   }
   const chain = listed ?? drawn()
   if (!chain) return 'no_chain'
-  const open: Open = (server) => worlds.open(server, worldSeed)
+  const open: Open = (environment) => environments.open(environment, environmentSeed)
   const steps = walk(chain, open, profile, random, isNatural ? partsOf?.(chain) : undefined)
   if (!steps) return 'no_walk'
   if (isNatural && !(isOneErrand(steps) && belongsTogether(steps, open) && !isIdle(steps, open))) return 'errand'
@@ -101,7 +101,7 @@ function drawChainOf(
   core: Chain,
   { length, least }: { readonly length: number; readonly least: number },
   { fits, ...source }: ChainSource & { fits(chain: Chain): boolean },
-  heldOutWorlds: ReadonlySet<string>,
+  heldOutEnvironments: ReadonlySet<string>,
   random: SeededRandom,
 ): Chain | null {
   let parted = false
@@ -117,7 +117,7 @@ function drawChainOf(
       if (known.has(name) && ++again > known.size) break
       known.add(name)
       if (!fits(chain)) continue
-      const own = splitOf(chain, heldOutWorlds)
+      const own = splitOf(chain, heldOutEnvironments)
       if (own === split) return chain
       elsewhere ||= own !== undefined
     }
@@ -151,4 +151,4 @@ export const settledRound = ({ round }: Assignment, { profile }: SynthesisContex
 const ROUNDS_SETTLED = 8
 
 /** The worlds that a chain runs through. */
-export const homeOf = (chain: Chain): ServerDefinition[] => [...new Set(chain.map(({ server }) => server))]
+export const homeOf = (chain: Chain): Environment[] => [...new Set(chain.map(({ environment }) => environment))]

@@ -1,4 +1,4 @@
-import { entityKinds, requiredReferences, type ServerDefinition, type Session } from '../../../servers/kernel/index.js'
+import { type Environment, entityKinds, requiredReferences, type Session } from '../../../servers/kernel/index.js'
 import type { Node, ToolGraph } from '../../../servers/kernel/tool-graph.js'
 import type { Open, Step } from './step.js'
 
@@ -34,20 +34,20 @@ export interface Undoing {
  */
 export function undoingsIn(steps: readonly Step[], open: Open): Undoing[] {
   const writing = steps.filter(({ tool }) => !tool.annotations.readOnly)
-  if (new Set(writing.map(({ server }) => server)).size === writing.length) return []
+  if (new Set(writing.map(({ environment }) => environment)).size === writing.length) return []
   const found: Undoing[] = []
-  const sessions = new Map<ServerDefinition, Session>()
+  const sessions = new Map<Environment, Session>()
   const done: Done[] = []
   for (const [later, step] of steps.entries()) {
-    const session = sessions.get(step.server) ?? open(step.server)
-    sessions.set(step.server, session)
+    const session = sessions.get(step.environment) ?? open(step.environment)
+    sessions.set(step.environment, session)
     const before = step.tool.annotations.readOnly ? undefined : session.fork()
     session.call(step.tool.name, step.args)
     if (!before) continue
     const changes = changesBetween(before, session)
     const rows = rowsOf(session, new Set(done.flatMap((earlier) => [...earlier.changes.keys()])))
     for (const earlier of done) {
-      if (earlier.step.server === step.server && takesBack(step, changes, rows, earlier))
+      if (earlier.step.environment === step.environment && takesBack(step, changes, rows, earlier))
         found.push({ earlier: steps.indexOf(earlier.step), later })
     }
     done.push({ step, changes })
@@ -60,19 +60,21 @@ export function undoingsIn(steps: readonly Step[], open: Open): Undoing[] {
  * things, or it takes none and needs a fact that a call makes true, as a coupon that is to be taken off. Then people do take back what they
  * did, in a turn of its own.
  */
-export function hasNoOtherUse({ server, tool }: Step): boolean {
+export function hasNoOtherUse({ environment, tool }: Step): boolean {
   const kinds = [...requiredReferences(tool.input).values()]
   if (kinds.length === 0) return (tool.needs ?? []).length > 0
-  const shown = server.tools.filter(({ annotations }) => annotations.readOnly).map(({ output }) => entityKinds(output))
+  const shown = environment.tools
+    .filter(({ annotations }) => annotations.readOnly)
+    .map(({ output }) => entityKinds(output))
   return kinds.some((kind) => shown.every((known) => !known.has(kind)))
 }
 
 /** Whether a call that is to change something leaves every row as it was: a window that is shut is not asked to be shut. */
 export function isIdle(steps: readonly Step[], open: Open): boolean {
-  const sessions = new Map<ServerDefinition, Session>()
-  return steps.some(({ server, tool, args }) => {
-    const session = sessions.get(server) ?? open(server)
-    sessions.set(server, session)
+  const sessions = new Map<Environment, Session>()
+  return steps.some(({ environment, tool, args }) => {
+    const session = sessions.get(environment) ?? open(environment)
+    sessions.set(environment, session)
     const before = tool.annotations.readOnly ? undefined : session.fork()
     session.call(tool.name, args)
     if (!before) return false
@@ -95,10 +97,10 @@ function takesBack(
   { step: { output }, changes: earlier }: Done,
 ): boolean {
   const named = new Set(Object.values(args))
-  const told = Object.values(output)
+  const stated = Object.values(output)
   return [...earlier].some(([name, { before, after }]) => {
     const now = rows.get(name)
-    if (!before) return ENDING.test(tool.name) && told.includes(keyOf(name)) && (!now || named.has(keyOf(name)))
+    if (!before) return ENDING.test(tool.name) && stated.includes(keyOf(name)) && (!now || named.has(keyOf(name)))
     // Nobody sends an invoice and voids it, or moves a meeting and calls it off, in one breath.
     if (ENDING.test(tool.name) && named.has(keyOf(name))) return true
     if (!changes.has(name)) return false
@@ -117,7 +119,7 @@ const isSame = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a)
 /** The rows in which two states of a world differ. */
 export function changesBetween(before: Session, after: Session): Map<RowName, Change> {
   const changes = new Map<RowName, Change>()
-  for (const [table, { key }] of Object.entries(before.world.server.tables)) {
+  for (const [table, { key }] of Object.entries(before.seedState.environment.tables)) {
     const old = new Map(before.db[table]!.list().map((row) => [row[key] as string, row]))
     for (const row of after.db[table]!.list()) {
       const known = old.get(row[key] as string)

@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from '../../../rollout/reward/index.js'
 import {
+  type Environment,
   isOptional,
   meaningOf,
   requiredReferences,
   type SeededRandom,
-  type ServerDefinition,
   type Session,
 } from '../../../servers/kernel/index.js'
 import { kindsGiven, lookedUp, type Node } from '../../../servers/kernel/tool-graph.js'
@@ -31,7 +31,7 @@ const CARRIES = 0.75
  */
 function isConnected(steps: readonly Step[]): boolean {
   const linked = (a: Step, b: Step): boolean =>
-    a.server === b.server && (b.tool.needs ?? []).some((fact) => a.tool.establishes?.includes(fact))
+    a.environment === b.environment && (b.tool.needs ?? []).some((fact) => a.tool.establishes?.includes(fact))
   if (steps.length === 1) return true
   return steps.every(
     (step, i) =>
@@ -49,17 +49,17 @@ function isConnected(steps: readonly Step[]): boolean {
  */
 export function walk(
   chain: Chain,
-  open: (server: ServerDefinition) => Session,
+  open: (environment: Environment) => Session,
   profile: Profile,
   random: SeededRandom,
   partings?: readonly Parts[],
 ): Step[] | null {
-  const sessions = new Map<ServerDefinition, Session>()
+  const sessions = new Map<Environment, Session>()
   const steps: Step[] = []
   let left = partings
   for (const [i, node] of chain.entries()) {
-    const session = sessions.get(node.server) ?? open(node.server)
-    sessions.set(node.server, session)
+    const session = sessions.get(node.environment) ?? open(node.environment)
+    sessions.set(node.environment, session)
     const taken = take(node, usersOf(chain, i, profile), { steps, session, profile, random, partings: left })
     if (!taken) return null
     steps.push(taken.step)
@@ -94,7 +94,7 @@ function usersOf(chain: Chain, at: number, { keys }: Profile): User[] {
   const users: User[] = []
   const coming = new Set<string>()
   for (const node of chain.slice(at + 1)) {
-    if (node.server !== lookUp.server) continue
+    if (node.environment !== lookUp.environment) continue
     const isGiven = (entity: string): boolean => given.has(entity)
     const must = [...lookedUp(node, keys === 'spoken').values()].some(isGiven)
     if (must || (keys === 'looked-up' && [...requiredReferences(node.tool.input).values()].some(isGiven)))
@@ -149,7 +149,7 @@ const given = (args: Record<string, unknown>): Record<string, Json> =>
 
 /** Optional arguments that carry a key nobody was shown are left out: a user could not have said it. */
 function withoutUnknownKeys(
-  { server, tool }: Node,
+  { environment, tool }: Node,
   args: JsonObject,
   bindings: readonly Binding[],
   { keys }: Profile,
@@ -159,7 +159,7 @@ function withoutUnknownKeys(
     Object.entries(args).filter(([field]) => {
       const schema = tool.input.shape[field]!
       const { entity } = meaningOf(schema)
-      if (entity === undefined || !isOptional(schema) || server.entities[entity]?.sayable) return true
+      if (entity === undefined || !isOptional(schema) || environment.entities[entity]?.sayable) return true
       return bindings.some((binding) => binding.field === field)
     }),
   )

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../../rollout/reward/index.js'
 import type { DeclineRule } from '../../../servers/kernel/index.js'
-import type { Exchange, Origin, TeacherCall } from '../../dataset/example.js'
+import type { Exchange, Origin, ReferenceCall } from '../../dataset/example.js'
 import { agree, answerToRuled, declineAgain, insistOnRuled, leave, withdraw } from '../wording/domain-rule-words.js'
 import type { Ask, Mentioned, Moment, Said, Speech } from '../wording/speech.js'
 import type { Script, Turn } from './conversation-script.js'
 import type { Way } from './references.js'
-import type { ToldStep } from './state-references.js'
+import type { StatedStep } from './state-references.js'
 
 /** A conversation in words, with the evidence for every argument. */
 export interface Worded {
@@ -30,7 +30,7 @@ export function putIntoWords(script: Script, speech: Speech, moment: Omit<Moment
   const turnOf: number[] = []
   const exchanges: Exchange[] = []
   for (const [index, turn] of script.turns.entries()) {
-    const after = index === 0 ? (before > 0 ? (moment.after ?? 'failure') : undefined) : heardBefore(script, index)
+    const after = index === 0 ? (before > 0 ? (moment.after ?? 'failure') : undefined) : understoodBefore(script, index)
     const again = isHopeless(turn, script)
     const at: Moment = { ...moment, turn: before + index, ...(after ? { after } : {}), ...(again ? { again } : {}) }
     const spoken = speak(turn, steps, script, speech, at)
@@ -76,7 +76,7 @@ export function precededBy(exchange: Exchange, { exchanges, origins, turnOf }: W
 const isObstacle = (turn: Turn | undefined): boolean => turn?.failed !== undefined && turn.failed.field === undefined
 
 /** What the assistant said last. */
-function heardBefore({ steps, turns }: Script, index: number): NonNullable<Moment['after']> {
+function understoodBefore({ steps, turns }: Script, index: number): NonNullable<Moment['after']> {
   const { says, steps: taken } = turns[index - 1]!
   if (says === 'vague') return 'question'
   if (isObstacle(turns[index - 1])) return 'obstacle'
@@ -99,8 +99,14 @@ interface Spoken {
   }[]
 }
 
-function speak(turn: Turn, steps: readonly ToldStep[], script: Script, speech: Speech, at: Moment): Spoken | undefined {
-  const evidenceOf = (
+function speak(
+  turn: Turn,
+  steps: readonly StatedStep[],
+  script: Script,
+  speech: Speech,
+  at: Moment,
+): Spoken | undefined {
+  const tokenScoreOf = (
     indexes: readonly number[],
     said: Said,
     wrong?: { step: number; field?: string | undefined },
@@ -128,7 +134,7 @@ function speak(turn: Turn, steps: readonly ToldStep[], script: Script, speech: S
     case 'correct': {
       const ask = askOf(steps, turn.ask, script)
       const said = turn.says === 'supply' ? speech.supply(ask, turn.field, at) : speech.correct(ask, turn.field, at)
-      return said && evidenceOf([turn.ask], said)
+      return said && tokenScoreOf([turn.ask], said)
     }
     case 'request': {
       const asks = turn.asks.map((index) => {
@@ -143,28 +149,35 @@ function speak(turn: Turn, steps: readonly ToldStep[], script: Script, speech: S
         said &&
         (isHopeless(turn, script)
           ? { text: said.text, evidence: [] }
-          : evidenceOf(turn.asks, said, turn.failed ?? turn.ruled))
+          : tokenScoreOf(turn.asks, said, turn.failed ?? turn.ruled))
       )
     }
   }
 }
 
-export function askOf(steps: readonly ToldStep[], index: number, { silent }: Pick<Script, 'silent'>): Ask {
-  const { server, tool, args, bindings } = steps[index]!
+export function askOf(steps: readonly StatedStep[], index: number, { silent }: Pick<Script, 'silent'>): Ask {
+  const { environment, tool, args, bindings } = steps[index]!
   const references = new Map(bindings.map(({ field, way }) => [field, way]))
-  return { server, tool, args, references, ...(silent.has(index) ? { silent: true } : {}) }
+  return { environment, tool, args, references, ...(silent.has(index) ? { silent: true } : {}) }
 }
 
-export function callOf({ server, tool, args, output }: ToldStep, truth: number): TeacherCall {
-  return { server: server.name, name: tool.name, arguments: args, response: JSON.stringify(output), ok: true, truth }
+export function callOf({ environment, tool, args, output }: StatedStep, truth: number): ReferenceCall {
+  return {
+    environment: environment.name,
+    name: tool.name,
+    arguments: args,
+    response: JSON.stringify(output),
+    ok: true,
+    truth,
+  }
 }
 
-function callsOf({ steps: taken, failed }: Turn, steps: readonly ToldStep[]): TeacherCall[] {
+function callsOf({ steps: taken, failed }: Turn, steps: readonly StatedStep[]): ReferenceCall[] {
   const calls = taken.map((index) => callOf(steps[index]!, index))
   if (!failed) return calls
-  const { server, tool } = steps[failed.step]!
-  const attempt: TeacherCall = {
-    server: server.name,
+  const { environment, tool } = steps[failed.step]!
+  const attempt: ReferenceCall = {
+    environment: environment.name,
     name: tool.name,
     arguments: failed.args,
     response: JSON.stringify({ error: failed.code, message: failed.message }),
@@ -175,7 +188,7 @@ function callsOf({ steps: taken, failed }: Turn, steps: readonly ToldStep[]): Te
 }
 
 /** What was found and done comes first, then what the assistant needs to know or could not do. */
-function answer(turn: Turn, steps: readonly ToldStep[], script: Script, speech: Speech, at: Moment): string {
+function answer(turn: Turn, steps: readonly StatedStep[], script: Script, speech: Speech, at: Moment): string {
   if (turn.says === 'vague') return speech.question(askOf(steps, turn.ask, script), undefined, at)
   if (turn.says === 'withdrawn') return leave(at)
   if (turn.says === 'insisted') return declineAgain(turn.about.rule as DeclineRule, at)
@@ -183,17 +196,18 @@ function answer(turn: Turn, steps: readonly ToldStep[], script: Script, speech: 
     ask: askOf(steps, index, script),
     output: steps[index]!.output as JsonObject,
   }))
-  const isTold = done.some(({ ask }) => !ask.silent)
-  const first = isTold ? `${speech.report(done, { ...at, goesOn: true })} ` : ''
+  const isStated = done.some(({ ask }) => !ask.silent)
+  const first = isStated ? `${speech.report(done, { ...at, goesOn: true })} ` : ''
   if (turn.says === 'request' && turn.withheld)
     return (
-      first + speech.question(askOf(steps, turn.withheld.step, script), turn.withheld.field, { ...at, goesOn: isTold })
+      first +
+      speech.question(askOf(steps, turn.withheld.step, script), turn.withheld.field, { ...at, goesOn: isStated })
     )
   if (turn.failed) {
     const ask = { ...askOf(steps, turn.failed.step, script), args: turn.failed.args }
-    return first + speech.failure(ask, turn.failed.message, { ...at, goesOn: isTold })
+    return first + speech.failure(ask, turn.failed.message, { ...at, goesOn: isStated })
   }
-  if (turn.says === 'request' && turn.ruled) return first + answerToRuled(turn.ruled, { ...at, goesOn: isTold })
+  if (turn.says === 'request' && turn.ruled) return first + answerToRuled(turn.ruled, { ...at, goesOn: isStated })
   return speech.report(done, at)
 }
 
@@ -214,7 +228,7 @@ function meaning(way: Way): string {
 }
 
 /** A step that nobody asked for takes its values from what was said about the step that it serves. */
-function fillFromOthers(steps: readonly ToldStep[], { silent }: Script, origins: Record<string, Origin>[]): void {
+function fillFromOthers(steps: readonly StatedStep[], { silent }: Script, origins: Record<string, Origin>[]): void {
   for (const index of silent) {
     for (const [field, value] of Object.entries(steps[index]!.args)) {
       if (origins[index]![field]) continue

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Json } from '../../../rollout/reward/index.js'
-import type { ServerDefinition } from '../../../servers/kernel/index.js'
-import type { Example, TeacherCall } from '../../dataset/example.js'
+import type { Environment } from '../../../servers/kernel/index.js'
+import type { Example, ReferenceCall } from '../../dataset/example.js'
 import { facingAt, factsIn, figuresIn, phraseFor, placeOf, referencesIn, unitAfter } from './phrases.js'
 import { keysOf, textsIn } from './results.js'
 
@@ -45,7 +45,7 @@ export interface Brief {
  * What the words of an example have to keep, and what they must not say.
  * @param today  reference date, YYYY-MM-DD
  */
-export function briefOf(example: Example, today: string, catalogue: ReadonlyMap<string, ServerDefinition>): Brief {
+export function briefOf(example: Example, today: string, catalogue: ReadonlyMap<string, Environment>): Brief {
   const { exchanges, task } = example
   const { needs, frozen } = neededIn(example, today)
   const later = laterValues(example)
@@ -128,8 +128,8 @@ function neededIn(example: Example, today: string): { needs: Need[][]; frozen: S
 }
 
 /** A call that is asked for in a turn and that a policy keeps from being made in it. */
-const ruledAt = ({ policy }: Example, turn: number): Pick<TeacherCall, 'name' | 'arguments'>[] =>
-  policy === undefined || policy.role === 'abiding' || policy.turn !== turn ? [] : [policy.call]
+const ruledAt = ({ domainRules }: Example, turn: number): Pick<ReferenceCall, 'name' | 'arguments'>[] =>
+  domainRules === undefined || domainRules.role === 'abiding' || domainRules.turn !== turn ? [] : [domainRules.call]
 
 /** Each phrase once, without those that stand in a longer one or in `given`. */
 function apartFrom(phrases: readonly string[], given: readonly string[] = []): string[] {
@@ -145,7 +145,7 @@ function apartFrom(phrases: readonly string[], given: readonly string[] = []): s
 function isAccountedFor(
   { task, origins }: Example,
   turn: number,
-  vain: Pick<TeacherCall, 'name' | 'arguments'>,
+  vain: Pick<ReferenceCall, 'name' | 'arguments'>,
   field: string,
 ): boolean {
   return task.groundTruth.some(

@@ -2,12 +2,12 @@ import { createReadStream } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { TeacherError } from './errors.js'
+import { ParaphraserError } from './errors.js'
 import { CACHE_LINE_BYTES, PROMPT_VERSION } from './limits.js'
 
 const lineShape = z.object({
   task: z.string().regex(/^[0-9a-f]{64}$/),
-  teacher: z.string().max(400),
+  paraphraser: z.string().max(400),
   prompt: z.int(),
   attempts: z.int().min(1).max(10_000),
   /** `null`: no reply could be used, and the embedded wording was kept. */
@@ -39,16 +39,16 @@ const FILE = 'rephrased.jsonl'
  * One process at a time should write it.
  * @throws TeacherError `cache_failed`
  */
-export async function openCache(folder: string, teacher: string): Promise<Cache> {
+export async function openCache(folder: string, paraphraser: string): Promise<Cache> {
   const path = join(folder, FILE)
-  const failed = (cause: unknown): TeacherError =>
-    new TeacherError('cache_failed', `${path}: ${(cause as Error).message}`, { cause })
+  const failed = (cause: unknown): ParaphraserError =>
+    new ParaphraserError('cache_failed', `${path}: ${(cause as Error).message}`, { cause })
   const known = new Map<string, Finished>()
   try {
     await mkdir(folder, { recursive: true })
     const file = await open(path, 'a')
     const { damaged, torn } = await readLines(path, (line) => {
-      if (line.teacher === teacher && line.prompt === PROMPT_VERSION)
+      if (line.paraphraser === paraphraser && line.prompt === PROMPT_VERSION)
         known.set(line.task, { attempts: line.attempts, turns: line.turns })
     })
     // What follows must not be glued to half a line.
@@ -59,7 +59,7 @@ export async function openCache(folder: string, teacher: string): Promise<Cache>
       damaged,
       get: (taskId) => known.get(taskId),
       put(taskId, { attempts, turns }) {
-        const line: Line = { task: taskId, teacher, prompt: PROMPT_VERSION, attempts, turns }
+        const line: Line = { task: taskId, paraphraser, prompt: PROMPT_VERSION, attempts, turns }
         known.set(taskId, { attempts, turns })
         const written = writing.then(async () => {
           await file.appendFile(`${JSON.stringify(line)}\n`)

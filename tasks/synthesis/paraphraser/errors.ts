@@ -6,11 +6,11 @@ import type { Failure } from '../../../rollout/chat/index.js'
  * - `cache_failed`: the cache cannot be read or written
  * - `closed`: the teacher was closed
  */
-export type TeacherErrorCode = 'bad_options' | 'cache_failed' | 'closed'
+export type ParaphraserErrorCode = 'bad_options' | 'cache_failed' | 'closed'
 
 /** The teacher cannot work, though its language model is there. What goes wrong with one example is a `Problem` instead. */
-export class TeacherError extends CodedError<TeacherErrorCode> {
-  constructor(code: TeacherErrorCode, detail: string, options?: ErrorOptions) {
+export class ParaphraserError extends CodedError<ParaphraserErrorCode> {
+  constructor(code: ParaphraserErrorCode, detail: string, options?: ErrorOptions) {
     super(code, detail, options)
     this.message = detail
   }

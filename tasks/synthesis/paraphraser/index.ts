@@ -1,17 +1,17 @@
 export {
   OBJECTIONS,
+  ParaphraserError,
+  type ParaphraserErrorCode,
   type Problem,
   type ProblemKind,
-  TeacherError,
-  type TeacherErrorCode,
 } from './errors.js'
-export { PROMPT_VERSION, TEACHER_LIMITS, type TeacherLimits } from './limits.js'
+export { PARAPHRASER_LIMITS, type ParaphraserLimits, PROMPT_VERSION } from './limits.js'
 export {
-  createTeacher,
+  createParaphraser,
+  type Paraphraser,
+  type ParaphraserOptions,
+  type ParaphraserReport,
   type RephraseContext,
   type Rephrased,
-  type Teacher,
-  type TeacherOptions,
-  type TeacherReport,
 } from './paraphraser.js'
 export { rephraseAll } from './rephrase-all.js'

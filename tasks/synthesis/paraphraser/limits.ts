@@ -2,7 +2,7 @@
 export const PROMPT_VERSION = 1
 
 /** What a teacher may take, and for how long. Every row can be set; these are the defaults. */
-export interface TeacherLimits {
+export interface ParaphraserLimits {
   /** Replies per example before its embedded wording is kept. */
   readonly replies: number
   /** Failed requests (connection, time-out, HTTP 429 and 5xx) per example before its embedded wording is kept. */
@@ -19,7 +19,7 @@ export interface TeacherLimits {
   readonly replyTokens: number
 }
 
-export const TEACHER_LIMITS: TeacherLimits = {
+export const PARAPHRASER_LIMITS: ParaphraserLimits = {
   replies: 3,
   failures: 5,
   failuresInARow: 20,

@@ -9,24 +9,24 @@ import {
   type Source,
   type Spending,
 } from '../../../rollout/chat/index.js'
-import { deriveSeed, type ServerDefinition } from '../../../servers/kernel/index.js'
+import { deriveSeed, type Environment } from '../../../servers/kernel/index.js'
 import type { Example } from '../../dataset/example.js'
 import { type Brief, briefOf } from './brief.js'
 import { type Cache, type Finished, openCache } from './cache.js'
 import { problemsIn } from './check.js'
-import { type Problem, type ProblemKind, TeacherError } from './errors.js'
-import { TEACHER_LIMITS, type TeacherLimits } from './limits.js'
+import { ParaphraserError, type Problem, type ProblemKind } from './errors.js'
+import { PARAPHRASER_LIMITS, type ParaphraserLimits } from './limits.js'
 import { promptFor, type Voice } from './prompt.js'
 import { REPLY_FORM, wordsOf } from './reply.js'
 import { retell } from './retell.js'
 
-export interface TeacherOptions {
+export interface ParaphraserOptions {
   readonly source: Source
-  readonly catalogue: ReadonlyMap<string, ServerDefinition>
+  readonly catalogue: ReadonlyMap<string, Environment>
   /** Folder in which finished rephrasings are kept, so that a run that was stopped goes on. */
   readonly cacheFolder: string
   readonly budget: Budget
-  readonly limits?: Partial<TeacherLimits>
+  readonly limits?: Partial<ParaphraserLimits>
 }
 
 export interface RephraseContext extends Voice {
@@ -36,18 +36,18 @@ export interface RephraseContext extends Voice {
 }
 
 export interface Rephrased {
-  /** With the teacher's words and `speech: 'teacher'`, or as it was. */
+  /** With the teacher's words and `speech: 'paraphrased'`, or as it was. */
   readonly example: Example
   /** Requests that were made for it, now or when it was cached. */
   readonly attempts: number
-  readonly outcome: 'teacher' | 'kept'
+  readonly outcome: 'paraphrased' | 'kept'
   /** What went wrong on the way, in this run. */
   readonly problems: readonly Problem[]
 }
 
 /** What a teacher did in this run. */
-export interface TeacherReport extends Spending {
-  readonly teacher: string
+export interface ParaphraserReport extends Spending {
+  readonly paraphraser: string
   readonly examples: number
   readonly rephrased: number
   readonly kept: number
@@ -59,14 +59,14 @@ export interface TeacherReport extends Spending {
 }
 
 /** A language model that puts the words of examples. */
-export interface Teacher {
+export interface Paraphraser {
   readonly name: string
   /**
    * Puts an example into other words, or leaves it as it is when no reply can be used. Several may run at once.
    * @throws TeacherError `cache_failed`, `closed`; the signal's reason when it aborts
    */
   rephrase(example: Example, context: RephraseContext): Promise<Rephrased>
-  report(): TeacherReport
+  report(): ParaphraserReport
   close(): Promise<void>
 }
 
@@ -74,12 +74,12 @@ export interface Teacher {
  * Opens the teacher: asks a server for its models unless one is named, or loads a model file.
  * @throws TeacherError `bad_options`, `cache_failed`; ChatError; the signal's reason when it aborts
  */
-export async function createTeacher(options: TeacherOptions, signal: AbortSignal): Promise<Teacher> {
-  const limits: TeacherLimits = { ...TEACHER_LIMITS, ...options.limits }
+export async function createParaphraser(options: ParaphraserOptions, signal: AbortSignal): Promise<Paraphraser> {
+  const limits: ParaphraserLimits = { ...PARAPHRASER_LIMITS, ...options.limits }
   checkNumbers({ ...options.budget, ...limits })
   const model = await openChat(options.source, limits.timeoutMs, signal)
   try {
-    return teacherOf(model, await openCache(options.cacheFolder, model.name), options, limits)
+    return paraphraserOf(model, await openCache(options.cacheFolder, model.name), options, limits)
   } catch (error) {
     await model.close()
     throw error
@@ -88,18 +88,18 @@ export async function createTeacher(options: TeacherOptions, signal: AbortSignal
 
 function checkNumbers(numbers: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(numbers))
-    if (!(value >= 1)) throw new TeacherError('bad_options', `${name} must be at least 1`)
+    if (!(value >= 1)) throw new ParaphraserError('bad_options', `${name} must be at least 1`)
 }
 
 /** Of those who put words; other words are wanted where the first were refused. */
 const TEMPERATURE = 0.8
 
-function teacherOf(
+function paraphraserOf(
   model: ChatModel,
   cache: Cache,
-  { catalogue, budget }: TeacherOptions,
-  limits: TeacherLimits,
-): Teacher {
+  { catalogue, budget }: ParaphraserOptions,
+  limits: ParaphraserLimits,
+): Paraphraser {
   const chat = budgetedChat(model, budget, limits.failuresInARow)
   const counts: Partial<Record<ProblemKind, number>> = {}
   const done = { examples: 0, rephrased: 0, kept: 0, fromCache: 0 }
@@ -146,10 +146,10 @@ function teacherOf(
       }
       attempts++
       replies++
-      const told = taken(example, brief, wordsOf(reply, brief), today)
-      if (!Array.isArray(told)) return { example: told, attempts, outcome: 'teacher', problems, finished: true }
-      note(problems, told)
-      last = told
+      const stated = taken(example, brief, wordsOf(reply, brief), today)
+      if (!Array.isArray(stated)) return { example: stated, attempts, outcome: 'paraphrased', problems, finished: true }
+      note(problems, stated)
+      last = stated
     }
     return kept(failures < limits.failures)
   }
@@ -157,7 +157,7 @@ function teacherOf(
   return {
     name: model.name,
     async rephrase(example, context) {
-      if (closing) throw new TeacherError('closed', 'the teacher was closed')
+      if (closing) throw new ParaphraserError('closed', 'the teacher was closed')
       const signal = AbortSignal.any([context.signal, stopped.signal])
       signal.throwIfAborted()
       const brief = briefOf(example, context.today, catalogue)
@@ -175,14 +175,14 @@ function teacherOf(
       return { example: made.example, attempts, outcome, problems }
     },
     report: () => ({
-      teacher: model.name,
+      paraphraser: model.name,
       ...done,
       ...chat.spent(),
       damagedCacheLines: cache.damaged,
       problems: { ...counts },
     }),
     close() {
-      stopped.abort(new TeacherError('closed', 'the teacher was closed'))
+      stopped.abort(new ParaphraserError('closed', 'the teacher was closed'))
       closing ??= model.close().finally(() => cache.close())
       return closing
     },
@@ -194,8 +194,8 @@ function taken(example: Example, brief: Brief, words: ReturnType<typeof wordsOf>
   if (!Array.isArray(words)) return [words]
   const problems = problemsIn(words, brief)
   if (problems.length > 0) return problems
-  const told = retell(example, words, today)
-  return 'kind' in told ? [told] : told
+  const stated = retell(example, words, today)
+  return 'kind' in stated ? [stated] : stated
 }
 
 /** What the cache knows of an example. Its words are judged like a reply's: the file may hold anything. */
@@ -208,6 +208,6 @@ function recalled(
   if (!finished) return undefined
   const { attempts, turns } = finished
   if (turns === null) return { example, attempts, outcome: 'kept', problems: [] }
-  const told = taken(example, brief, turns, today)
-  return Array.isArray(told) ? undefined : { example: told, attempts, outcome: 'teacher', problems: [] }
+  const stated = taken(example, brief, turns, today)
+  return Array.isArray(stated) ? undefined : { example: stated, attempts, outcome: 'paraphrased', problems: [] }
 }

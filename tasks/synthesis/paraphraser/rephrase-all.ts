@@ -1,5 +1,5 @@
 import type { Example } from '../../dataset/example.js'
-import type { RephraseContext, Rephrased, Teacher } from './paraphraser.js'
+import type { Paraphraser, RephraseContext, Rephrased } from './paraphraser.js'
 
 /**
  * Rephrases examples, several at a time, and gives them in their own order. When the signal aborts, or the consumer
@@ -9,7 +9,7 @@ import type { RephraseContext, Rephrased, Teacher } from './paraphraser.js'
  */
 export async function* rephraseAll(
   examples: AsyncIterable<Example> | Iterable<Example>,
-  teacher: Teacher,
+  paraphraser: Paraphraser,
   context: RephraseContext,
   concurrency: number,
 ): AsyncGenerator<Rephrased> {
@@ -19,7 +19,7 @@ export async function* rephraseAll(
   try {
     for await (const example of examples) {
       signal.throwIfAborted()
-      const rephrased = teacher.rephrase(example, { ...context, signal })
+      const rephrased = paraphraser.rephrase(example, { ...context, signal })
       // Whoever waits for an earlier example must not find this one's failure unhandled.
       rephrased.catch(() => {})
       underWay.push(rephrased)

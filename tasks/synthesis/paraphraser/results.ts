@@ -1,15 +1,17 @@
-import { entitiesIn, type ServerDefinition } from '../../../servers/kernel/index.js'
+import { type Environment, entitiesIn } from '../../../servers/kernel/index.js'
 import type { Example, Exchange } from '../../dataset/example.js'
 
 /** Keys of entities that people do not call by their key, anywhere in the calls and their results. */
-export function keysOf({ exchanges }: Example, catalogue: ReadonlyMap<string, ServerDefinition>): string[] {
+export function keysOf({ exchanges }: Example, catalogue: ReadonlyMap<string, Environment>): string[] {
   const keys = new Set<string>()
-  for (const { server: name, name: toolName, arguments: args, response } of exchanges.flatMap(({ calls }) => calls)) {
-    const server = catalogue.get(name)
-    const tool = server?.toolsByName.get(toolName)
-    if (!server || !tool) continue
+  for (const { environment: name, name: toolName, arguments: args, response } of exchanges.flatMap(
+    ({ calls }) => calls,
+  )) {
+    const environment = catalogue.get(name)
+    const tool = environment?.toolsByName.get(toolName)
+    if (!environment || !tool) continue
     const found = [...entitiesIn(tool.input, args), ...entitiesIn(tool.output, JSON.parse(response))]
-    for (const { entity, key } of found) if (!server.entities[entity]?.sayable) keys.add(key)
+    for (const { entity, key } of found) if (!environment.entities[entity]?.sayable) keys.add(key)
   }
   return [...keys]
 }

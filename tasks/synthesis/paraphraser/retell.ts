@@ -1,5 +1,5 @@
 import { EpisodeError, nameTask, parseTask, type TaskBody } from '../../../rollout/episode/index.js'
-import { heardIn, type JsonObject, tells } from '../../../rollout/reward/index.js'
+import { type JsonObject, tells, understoodIn } from '../../../rollout/reward/index.js'
 import type { Example } from '../../dataset/example.js'
 import { argumentsAreTraceable } from '../making/filters.js'
 import { denotes } from '../wording/denotes.js'
@@ -20,10 +20,12 @@ export function retell(example: Example, words: readonly TurnWords[], today: str
   }))
   const turns = exchanges.map(({ user }) => user)
   try {
-    const heard = exchanges.map(({ assistant }) => heardIn(assistant))
-    const told = facts.filter(({ turn, value }) => tells(heard[turn]!, value))
-    const task = parseTask(nameTask({ ...body, turns, ...(told.length > 0 ? { facts: told } : {}) } satisfies TaskBody))
-    const retold: Example = { ...example, task, exchanges, speech: 'teacher' }
+    const understood = exchanges.map(({ assistant }) => understoodIn(assistant))
+    const stated = facts.filter(({ turn, value }) => tells(understood[turn]!, value))
+    const task = parseTask(
+      nameTask({ ...body, turns, ...(stated.length > 0 ? { facts: stated } : {}) } satisfies TaskBody),
+    )
+    const retold: Example = { ...example, task, exchanges, speech: 'paraphrased' }
     if (argumentsAreTraceable({ example: retold, steps: stepsOf(retold), denotes, today })) return retold
     return { kind: 'untraceable', detail: 'a value that a call needs is no longer said' }
   } catch (error) {

@@ -73,8 +73,8 @@ export function createTargets(graph: ToolGraph, seed: number, { rounds, least }:
   }
   return {
     count({ task }) {
-      const servers = new Map(task.toolset.map(({ server, tool }) => [tool, server]))
-      for (const name of new Set(task.groundTruth.map((call) => `${servers.get(call.name)}:${call.name}`)))
+      const environments = new Map(task.toolset.map(({ environment, tool }) => [tool, environment]))
+      for (const name of new Set(task.groundTruth.map((call) => `${environments.get(call.name)}:${call.name}`)))
         calls.set(name, (calls.get(name) ?? 0) + 1)
     },
     nextRound(assignment) {

@@ -1,4 +1,4 @@
-import { admitWorlds } from '../../../servers/catalogue.js'
+import { admitEnvironments } from '../../../servers/catalogue.js'
 import { nodeName } from '../../../servers/kernel/tool-graph.js'
 import { makeExample } from '../making/make-example.js'
 import { contextOf, type Recipe, SynthesisError } from '../making/recipe.js'
@@ -39,7 +39,7 @@ export default async function makeBatch({ recipe, assignments }: Batch): Promise
 /** @throws SynthesisError `other_plan` when a world is not the one any more that the data set was begun with */
 async function admitOutside({ outside }: Recipe): Promise<void> {
   if (!outside) return
-  for (const { name, codeSha256 } of await admitWorlds(outside.folders)) {
+  for (const { name, codeSha256 } of await admitEnvironments(outside.folders)) {
     if (!outside.codeSha256.includes(codeSha256!))
       throw new SynthesisError(
         'other_plan',

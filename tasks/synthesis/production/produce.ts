@@ -56,7 +56,7 @@ const LATER_BATCHES = 16
 export async function produce(plan: Plan, options: ProduceOptions): Promise<Production> {
   const { recipe } = plan
   const { batchSize = BATCH_SIZE } = options
-  const graph = toolGraph(recipe.worlds.map((name) => CATALOGUE.get(name)!))
+  const graph = toolGraph(recipe.environments.map((name) => CATALOGUE.get(name)!))
   const wanted = assignmentsFor(plan.composition, plan.shares, graph, recipe.seed)
   const duplicates = createDuplicateIndex()
   const targets = createTargets(graph, recipe.seed, profileNamed(recipe.profile).target)

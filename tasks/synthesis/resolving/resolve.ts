@@ -156,10 +156,10 @@ function callNamed({ call: wanted }: Mention, { turns }: Transcript): SeenCall |
 /** Whether the assistant told of every one of the things, in this order. */
 function isShown(things: readonly Thing[], turn: number, { turns, userSeesResults }: Transcript): boolean {
   if (userSeesResults) return true
-  const told = turns[turn]!.assistant
+  const stated = turns[turn]!.assistant
   let from = 0
   return things.every(({ label, key }) => {
-    const places = [label, key].flatMap((name) => (name === undefined ? [] : [told.indexOf(name, from)]))
+    const places = [label, key].flatMap((name) => (name === undefined ? [] : [stated.indexOf(name, from)]))
     const at = Math.min(...places.filter((place) => place >= 0))
     from = at + 1
     return Number.isFinite(at)
@@ -183,8 +183,8 @@ function lastMentioned(mention: Mention, before: readonly Placed[], transcript: 
       const made = / new /.test(mention.words) && !call.readOnly
       return pronoun || made || isAnnounced(things, mention, transcript) ? onlyKey(things) : undefined
     }
-    const heard = things.filter((thing) => isHeard(thing, then, transcript))
-    if (heard.length > 0) return onlyKey(heard)
+    const understood = things.filter((thing) => isUnderstood(thing, then, transcript))
+    if (understood.length > 0) return onlyKey(understood)
   }
   return undefined
 }
@@ -194,7 +194,7 @@ const isLookedUpFor = (wanted: SeenCall | undefined, { readOnly, shown }: SeenCa
   readOnly && (wanted?.named ?? []).some(({ entity, key }) => ofKind(entity, shown).some((thing) => thing.key === key))
 
 /** Whether somebody has said what a thing is called, up to the end of a turn. */
-function isHeard({ label, key }: Thing, until: number, { turns, userSeesResults }: Transcript): boolean {
+function isUnderstood({ label, key }: Thing, until: number, { turns, userSeesResults }: Transcript): boolean {
   if (userSeesResults) return true
   return turns
     .slice(0, until + 1)

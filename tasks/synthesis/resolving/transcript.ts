@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Json, JsonObject } from '../../../rollout/reward/index.js'
-import { meaningOf, type ServerDefinition, type ToolDefinition } from '../../../servers/kernel/index.js'
+import { type Environment, meaningOf, type ToolDefinition } from '../../../servers/kernel/index.js'
 import type { Example } from '../../dataset/example.js'
 
 /** A thing that a result or a call speaks of. */
@@ -41,7 +41,7 @@ export interface Transcript {
   readonly userSeesResults: boolean
 }
 
-type Catalogue = ReadonlyMap<string, ServerDefinition>
+type Catalogue = ReadonlyMap<string, Environment>
 type Conversation = Pick<Example, 'exchanges' | 'speech'>
 
 /** Reads a conversation: words, calls and their results, and nothing of how it was made. */
@@ -51,18 +51,18 @@ export function transcriptOf({ exchanges, speech }: Conversation, catalogue: Cat
     turns: exchanges.map(({ user, calls, assistant }) => ({
       user,
       assistant,
-      calls: calls.map(({ server: name, name: toolName, arguments: args, response, ok, truth }) => {
-        const server = catalogue.get(name)!
-        const tool = server.toolsByName.get(toolName)!
+      calls: calls.map(({ environment: name, name: toolName, arguments: args, response, ok, truth }) => {
+        const environment = catalogue.get(name)!
+        const tool = environment.toolsByName.get(toolName)!
         const output = ok ? (JSON.parse(response) as JsonObject) : {}
-        return { truth, readOnly: tool.annotations.readOnly, ...readCall(server, tool, args, output) }
+        return { truth, readOnly: tool.annotations.readOnly, ...readCall(environment, tool, args, output) }
       }),
     })),
   }
 }
 
 function readCall(
-  server: ServerDefinition,
+  environment: Environment,
   tool: ToolDefinition,
   args: JsonObject,
   output: JsonObject,
@@ -70,19 +70,19 @@ function readCall(
   const listed = listsIn(tool.output, output)
   const goesOn = output.next_page !== undefined || (typeof args.page === 'number' && args.page > 1)
   const lists = listed.map(({ element, rows }): ShownList => {
-    const entries = rows.map((row) => thingsIn(server, element, row))
+    const entries = rows.map((row) => thingsIn(environment, element, row))
     return { entries, cut: goesOn || (typeof output.found === 'number' && output.found > rows.length) }
   })
-  const within = listed.flatMap(({ element, rows }) => rows.flatMap((row) => thingsWithin(server, element, row)))
+  const within = listed.flatMap(({ element, rows }) => rows.flatMap((row) => thingsWithin(environment, element, row)))
   // What a call takes beside a key may be new to the thing: a text to write, a name to give.
-  const named = thingsIn(server, tool.input, args).map(({ nameBeside: _, ...thing }) => ({
+  const named = thingsIn(environment, tool.input, args).map(({ nameBeside: _, ...thing }) => ({
     ...thing,
     label: undefined,
   }))
   return {
     named,
     shown: [
-      ...thingsOutsideLists(server, tool.output, output),
+      ...thingsOutsideLists(environment, tool.output, output),
       ...lists.flatMap(({ entries }) => entries.flat()),
       ...within,
     ],
@@ -102,19 +102,19 @@ function listsIn(
 }
 
 /** Things in the lists of an entry: they have names, but no place that a person would count them by. */
-function thingsWithin(server: ServerDefinition, schema: z.ZodObject, row: JsonObject): Thing[] {
+function thingsWithin(environment: Environment, schema: z.ZodObject, row: JsonObject): Thing[] {
   return listsIn(schema, row).flatMap(({ element, rows }) =>
-    rows.flatMap((each) => [...thingsIn(server, element, each), ...thingsWithin(server, element, each)]),
+    rows.flatMap((each) => [...thingsIn(environment, element, each), ...thingsWithin(environment, element, each)]),
   )
 }
 
-function thingsOutsideLists(server: ServerDefinition, schema: z.ZodObject, row: JsonObject): Thing[] {
+function thingsOutsideLists(environment: Environment, schema: z.ZodObject, row: JsonObject): Thing[] {
   const inner = Object.entries(schema.shape).flatMap(([field, part]) => {
     const value = row[field]
     const shape = objectOf(part as z.core.$ZodType)
-    return shape && value !== undefined && isObject(value) ? thingsOutsideLists(server, shape, value) : []
+    return shape && value !== undefined && isObject(value) ? thingsOutsideLists(environment, shape, value) : []
   })
-  return [...thingsIn(server, schema, row), ...inner]
+  return [...thingsIn(environment, schema, row), ...inner]
 }
 
 /**
@@ -122,13 +122,13 @@ function thingsOutsideLists(server: ServerDefinition, schema: z.ZodObject, row: 
  * light is a device too, by the same key and name. An order that is called after its restaurant names both, since the
  * restaurant's key spells the same name.
  */
-function thingsIn(server: ServerDefinition, schema: z.ZodObject, row: JsonObject): Thing[] {
+function thingsIn(environment: Environment, schema: z.ZodObject, row: JsonObject): Thing[] {
   const owners = new Map<string, string>()
   return Object.entries(schema.shape).flatMap(([field, part]): Thing[] => {
     const { entity } = meaningOf(part as z.core.$ZodType)
     const value = row[field]
     if (entity === undefined || typeof value !== 'string') return []
-    const labelField = server.entities[entity]?.label
+    const labelField = environment.entities[entity]?.label
     if (labelField === undefined) return [{ entity, key: value, label: undefined, row }]
     if (!owners.has(labelField)) owners.set(labelField, value)
     const text = row[labelField]

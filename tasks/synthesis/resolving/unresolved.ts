@@ -1,4 +1,4 @@
-import { meaningOf, type ServerDefinition } from '../../../servers/kernel/index.js'
+import { type Environment, meaningOf } from '../../../servers/kernel/index.js'
 import type { Example } from '../../dataset/example.js'
 import { resolve } from './resolve.js'
 import { transcriptOf } from './transcript.js'
@@ -18,19 +18,19 @@ export interface Referring extends Pick<Example, 'exchanges' | 'speech' | 'origi
 /** References of a conversation that a listener does not understand as the ground truth does. */
 export function unresolvedIn(
   { exchanges, speech, origins, task }: Referring,
-  catalogue: ReadonlyMap<string, ServerDefinition>,
+  catalogue: ReadonlyMap<string, Environment>,
 ): Unresolved[] {
   const transcript = transcriptOf({ exchanges, speech }, catalogue)
   const calls = exchanges.flatMap(({ calls: made }) => made)
   return origins.flatMap((fields, call) =>
     Object.entries(fields).flatMap(([field, origin]): Unresolved[] => {
       if (origin.from !== 'result' || !origin.said) return []
-      const { server: name } = calls.find(({ truth }) => truth === call)!
-      const server = catalogue.get(name)!
+      const { environment: name } = calls.find(({ truth }) => truth === call)!
+      const environment = catalogue.get(name)!
       const truth = task.groundTruth[call]!
-      const { entity } = meaningOf(server.toolsByName.get(truth.name)!.input.shape[field]!)
+      const { entity } = meaningOf(environment.toolsByName.get(truth.name)!.input.shape[field]!)
       if (entity === undefined) return []
-      const noun = server.entities[entity]?.noun ?? entity.replaceAll('_', ' ')
+      const noun = environment.entities[entity]?.noun ?? entity.replaceAll('_', ' ')
       const wanted = truth.arguments[field] as string
       const found = resolve({ ...origin.said, call, entity, noun }, transcript)
       return found === wanted ? [] : [{ words: origin.said.words, wanted, found }]

@@ -1,9 +1,9 @@
 import { QUESTION_LIMITS } from '../../../rollout/episode/index.js'
 import {
   descriptionOf,
+  type Environment,
   isOptional,
   meaningOf,
-  type ServerDefinition,
   type ToolDefinition,
 } from '../../../servers/kernel/index.js'
 import { askedFor, choicesOf } from './field-words.js'
@@ -72,18 +72,18 @@ export const CONFIRMING = [
 ] as const
 
 /** The words in which an assistant can ask for a field, the plainest first. */
-export function wordsFor(server: ServerDefinition, tool: ToolDefinition, field: string): string[] {
+export function wordsFor(environment: Environment, tool: ToolDefinition, field: string): string[] {
   const schema = tool.input.shape[field]!
-  const asked = askedFor(server, tool, field).split(',')[0]!
+  const asked = askedFor(environment, tool, field).split(',')[0]!
   const { entity } = meaningOf(schema)
-  const noun = entity === undefined ? undefined : server.entities[entity]?.noun
+  const noun = entity === undefined ? undefined : environment.entities[entity]?.noun
   const names = [asked, noun ?? '', field.replaceAll('_', ' ')].map(plain).filter((text) => text !== '')
   // What a description gives as an example names nothing.
   const described = (descriptionOf(schema) ?? '').split(/[;:("`]|such as|for example|e\.g\./)[0]!
   const about = plain(`${names.join(' ')} ${described}`)
   // What names another field asks for that one.
   const others = Object.keys(tool.input.shape).flatMap((other) =>
-    other === field ? [] : plain(`${other.replaceAll('_', ' ')} ${askedFor(server, tool, other)}`).split(' '),
+    other === field ? [] : plain(`${other.replaceAll('_', ' ')} ${askedFor(environment, tool, other)}`).split(' '),
   )
   const own = names.flatMap((name) => name.split(' '))
   const telling = about
@@ -98,9 +98,9 @@ export function wordsFor(server: ServerDefinition, tool: ToolDefinition, field: 
 }
 
 /** The words in which an assistant can ask what a request is about that names no detail. */
-export function wordsForAll(server: ServerDefinition, tool: ToolDefinition): string[] {
+export function wordsForAll(environment: Environment, tool: ToolDefinition): string[] {
   const required = Object.entries(tool.input.shape).flatMap(([field, schema]) => (isOptional(schema) ? [] : [field]))
-  return bounded([...OPEN, ...required.flatMap((field) => wordsFor(server, tool, field).slice(0, 8))])
+  return bounded([...OPEN, ...required.flatMap((field) => wordsFor(environment, tool, field).slice(0, 8))])
 }
 
 const plain = (text: string): string => (text.toLowerCase().match(/[a-z0-9]+/g) ?? []).join(' ')

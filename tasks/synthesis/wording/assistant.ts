@@ -101,8 +101,8 @@ const OPEN_QUESTIONS = [
 /** The assistant asks for one value, or for all that is missing. */
 export function question(ask: Ask, field: string | undefined, moment: Moment): string {
   const { random } = moment
-  const { server, tool } = ask
-  const what = (name: string): string => askedFor(server, tool, name).split(',')[0]!
+  const { environment, tool } = ask
+  const what = (name: string): string => askedFor(environment, tool, name).split(',')[0]!
   if (field === undefined) {
     const required = Object.entries(tool.input.shape).filter(([, schema]) => !isOptional(schema))
     const wanted = required.map(([name]) => `the ${what(name)}`)
@@ -150,8 +150,8 @@ const OFFERS = [
 /** Says that a call failed, in the world's own words but for keys that are names, and leaves the decision to the user. */
 export function failure({ args }: Ask, message: string, { random, goesOn }: Moment): string {
   const keys = Object.values(args).filter((value): value is string => typeof value === 'string' && isNameAsKey(value))
-  const told = keys.reduce((text, key) => text.replaceAll(key, nameOf(key)), message)
-  const stopped = /[.!?]$/.test(told) ? told : `${told}.`
+  const stated = keys.reduce((text, key) => text.replaceAll(key, nameOf(key)), message)
+  const stopped = /[.!?]$/.test(stated) ? stated : `${stated}.`
   return `${random.pick(goesOn ? LAST_FAILURES : FAILURES).replace('#', () => stopped)} ${random.pick(OFFERS)}`
 }
 
@@ -215,7 +215,7 @@ const pickFor = (turn: number, forms: readonly string[], random: SeededRandom): 
   random.pick(forms.filter((_, i) => i % 3 === turn % 3))
 
 function refusal(plain: readonly string[], named: readonly string[], { random, turn }: Moment, ask?: Ask): string {
-  const [goal] = ask === undefined ? [] : goalsOf(ask.server, ask.tool)
+  const [goal] = ask === undefined ? [] : goalsOf(ask.environment, ask.tool)
   const said =
     goal !== undefined && random.chance(SPECIFIC)
       ? pickFor(turn, named, random).replace('#', () => ofYours(goal))

@@ -38,9 +38,10 @@ export function clauseOf(asks: readonly Ask[], index: number, manner: Manner, mo
 }
 
 /** Whether a clause asks for something to be left as it is, of what was just changed. */
-const isAsItWas = (template: string, { server }: Ask, earlier: readonly Ask[], { after }: Moment): boolean =>
+const isAsItWas = (template: string, { environment }: Ask, earlier: readonly Ask[], { after }: Moment): boolean =>
   / as (?:it is|they are)\b/.test(template) &&
-  (after === 'changed' || earlier.some((other) => other.server === server && !other.tool.annotations.readOnly))
+  (after === 'changed' ||
+    earlier.some((other) => other.environment === environment && !other.tool.annotations.readOnly))
 
 interface Taken {
   readonly kind: EntitySpec
@@ -49,22 +50,23 @@ interface Taken {
 }
 
 /** The kinds of things that later asks of the turn take, one each, out of what a look-up finds. */
-function kindsTakenOf({ server, tool }: Ask, later: readonly Ask[]): Taken[] {
+function kindsTakenOf({ environment, tool }: Ask, later: readonly Ask[]): Taken[] {
   if (!tool.annotations.readOnly) return []
   const found = entityKinds(tool.output)
   return later.flatMap((other) =>
     [...other.references].flatMap(([field, way]) => {
       const { entity } = meaningOf(other.tool.input.shape[field]!)
-      if (way.how === 'value' || other.server !== server || entity === undefined || !found.has(entity)) return []
-      const kind = server.entities[entity]
+      if (way.how === 'value' || other.environment !== environment || entity === undefined || !found.has(entity))
+        return []
+      const kind = environment.entities[entity]
       return kind === undefined ? [] : [{ kind, ofMany: way.how === 'place' || way.how === 'extreme' }]
     }),
   )
 }
 
 /** Whether a tool has a clause that gives these arguments and leaves one of them out. */
-export function canLeaveOut({ server, tool }: Node, fields: readonly string[], withheld: string): boolean {
-  if (server.callWords?.[tool.name]?.said?.includes(withheld)) return false
+export function canLeaveOut({ environment, tool }: Node, fields: readonly string[], withheld: string): boolean {
+  if (environment.callWords?.[tool.name]?.said?.includes(withheld)) return false
   const given = new Set(fields.filter((field) => field !== withheld))
   return tool.ask.some((template) => sayable(template, given, withheld) !== undefined)
 }
@@ -141,7 +143,7 @@ function filled(
     }
     const schema = ask.tool.input.shape[field] as z.ZodType
     const { entity } = meaningOf(schema)
-    const kind = entity === undefined ? undefined : ask.server.entities[entity]
+    const kind = entity === undefined ? undefined : ask.environment.entities[entity]
     const said =
       kind?.sayable && kind.article
         ? { phrase: String(ask.args[field]).replaceAll('-', ' '), before: `${before}the ` }
@@ -184,7 +186,7 @@ function withoutApposition(before: string): string {
 
 /** Looks for the result that a reference points into among the calls asked for in the same turn. */
 function contextOf(
-  { server, tool, args, references }: Ask,
+  { environment, tool, args, references }: Ask,
   field: string,
   earlier: readonly Ask[],
   { turn }: Moment,
@@ -192,7 +194,7 @@ function contextOf(
 ): Context {
   const { entity } = meaningOf(tool.input.shape[field]!)
   const gives = (ask: Ask): boolean =>
-    ask.server === server && entity !== undefined && entityKinds(ask.tool.output).has(entity)
+    ask.environment === environment && entity !== undefined && entityKinds(ask.tool.output).has(entity)
   const last = earlier.findLast(({ silent }) => !silent)
   const sources = earlier.filter(gives)
   const adjacent = last !== undefined && gives(last) && entityKinds(last.tool.output).size === 1 && sources.length === 1
@@ -202,10 +204,10 @@ function contextOf(
     ahead: sources.length > 0 && sources.every((ask) => ask.tool.annotations.readOnly) && turn === 0,
     made: last !== undefined && sources.length === 1 && gives(last) && makes(last, entity!),
     repeated:
-      repeatedFrom(earlier, server, way, entity, args[field]!) ??
+      repeatedFrom(earlier, environment, way, entity, args[field]!) ??
       ([...references.values()].some((other) => other !== way && other.noun === way.noun) ? 'beside' : undefined),
-    labelField: entity === undefined ? undefined : server.entities[entity]?.label,
-    article: entity !== undefined && server.entities[entity]?.article === true,
+    labelField: entity === undefined ? undefined : environment.entities[entity]?.label,
+    article: entity !== undefined && environment.entities[entity]?.article === true,
   }
 }
 
@@ -213,8 +215,8 @@ function contextOf(
 const isList = ({ tool }: Ask): boolean => tool.annotations.readOnly && /^(list|show|view|browse)_/.test(tool.name)
 
 /** Whether nothing else was named in the clause just before, which "it" or "them" would mean instead: of a person nobody says "it", nor "them" of a thing. */
-function speaksOnlyOf({ server, tool, args }: Ask, entity: string | undefined, key: Json): boolean {
-  const isSomebody = (kind: string): boolean => PEOPLE.has(server.entities[kind]?.noun ?? kind)
+function speaksOnlyOf({ environment, tool, args }: Ask, entity: string | undefined, key: Json): boolean {
+  const isSomebody = (kind: string): boolean => PEOPLE.has(environment.entities[kind]?.noun ?? kind)
   return Object.entries(args).every(([field, value]) => {
     const kind = meaningOf(tool.input.shape[field]!).entity
     if (kind === undefined || kind === entity || value === key) return true
@@ -229,7 +231,7 @@ const makes = ({ tool }: Ask, entity: string): boolean =>
 /** How a thing was meant before in the turn, if it was and no other of its kind since. */
 function repeatedFrom(
   earlier: readonly Ask[],
-  server: Ask['server'],
+  environment: Ask['environment'],
   way: Way,
   entity: string | undefined,
   key: Json,
@@ -237,13 +239,13 @@ function repeatedFrom(
   if (entity === undefined) return undefined
   const spoken = earlier.filter(({ silent }) => !silent)
   for (const [i, ask] of spoken.toReversed().entries()) {
-    if (ask.server !== server) continue
+    if (ask.environment !== environment) continue
     const kinds = Object.keys(ask.args).map((field) => [field, meaningOf(ask.tool.input.shape[field]!).entity] as const)
     if (kinds.some(([field, kind]) => kind === entity && ask.args[field] !== key))
       return kinds.some(([field, kind]) => kind === entity && ask.args[field] === key) ? 'beside' : undefined
     // A light is a device, out of the same table.
     const isOfKind = (kind: string | undefined): boolean =>
-      kind !== undefined && server.entities[kind]?.table === server.entities[entity]?.table
+      kind !== undefined && environment.entities[kind]?.table === environment.entities[entity]?.table
     const isMeant = kinds.some(([field, kind]) => isOfKind(kind) && ask.args[field] === key)
     const isNamed = way.how === 'label' && Object.values(ask.args).includes(way.label)
     if (isMeant || (isNamed && entityKinds(ask.tool.output).has(entity))) return i === 0 ? 'before' : 'earlier'

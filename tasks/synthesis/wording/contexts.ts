@@ -121,9 +121,9 @@ const LEAD_CHANCE = { terse: 0.03, plain: 0.1, polite: 0.13, chatty: 0.22 } as c
 const TRAIL_CHANCE = { terse: 0.02, plain: 0.05, polite: 0.07, chatty: 0.1 } as const
 
 /** A reason for a turn that does such things in this world, or mostly none. */
-export function lead(world: string, doing: Doing, register: Persona['register'], random: SeededRandom): string {
+export function lead(environment: string, doing: Doing, register: Persona['register'], random: SeededRandom): string {
   if (!random.chance(LEAD_CHANCE[register])) return ''
-  const { any = [], looks = [], changes = [] } = Object.hasOwn(LEADS, world) ? LEADS[world]! : {}
+  const { any = [], looks = [], changes = [] } = Object.hasOwn(LEADS, environment) ? LEADS[environment]! : {}
   const own = [...any, ...(doing === 'looks' ? looks : doing === 'changes' ? changes : [])]
   const fitting = own.length === 0 || random.chance(0.2) ? ANYWHERE[register] : own
   return fitting.length === 0 ? '' : random.pick(fitting).replace('~', () => random.pick(TIMES))

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { meaningOf, type ServerDefinition, type ToolDefinition } from '../../../servers/kernel/index.js'
+import { type Environment, meaningOf, type ToolDefinition } from '../../../servers/kernel/index.js'
 
 /** What a field asks for, in words: fields whose names alone would not tell. */
 const NAMED: Readonly<Record<string, string>> = {
@@ -76,9 +76,9 @@ export function choicesOf(tool: ToolDefinition, field: string): string[] {
 }
 
 /** What the assistant asks for: the noun of the entity that a field takes, or the field in words. */
-export function askedFor(server: ServerDefinition, tool: ToolDefinition, field: string): string {
+export function askedFor(environment: Environment, tool: ToolDefinition, field: string): string {
   const { entity } = meaningOf(tool.input.shape[field]!)
-  const noun = entity === undefined ? undefined : server.entities[entity]?.noun
+  const noun = entity === undefined ? undefined : environment.entities[entity]?.noun
   return NAMED[field] ?? noun ?? fieldWords(field)
 }
 

@@ -126,8 +126,8 @@ const WORK: Readonly<Record<string, readonly (keyof typeof CIRCLES)[]>> = {
  * The same person with an occupation that brings them to these worlds. Where none is of anybody's work the occupation stays, so that it tells
  * nothing about what will be asked for.
  */
-export function inWorlds(persona: Persona, worlds: readonly string[]): Persona {
-  const circles = worlds.flatMap((world) => (Object.hasOwn(WORK, world) ? [WORK[world]!] : []))
+export function inEnvironments(persona: Persona, environments: readonly string[]): Persona {
+  const circles = environments.flatMap((environment) => (Object.hasOwn(WORK, environment) ? [WORK[environment]!] : []))
   if (circles.length === 0) return persona
   const [first, ...others] = circles.map((names) => new Set<string>(names.flatMap((name) => CIRCLES[name])))
   const common = [...first!].filter((trade) => others.every((trades) => trades.has(trade)))
@@ -135,6 +135,6 @@ export function inWorlds(persona: Persona, worlds: readonly string[]): Persona {
   const fitting = common.length > 0 ? common : [...first!]
   const { trade, town } = tradeAndTown(persona)
   if (fitting.includes(trade)) return persona
-  const random = seededRandom(deriveSeed('occupation', persona.name, persona.role, ...worlds))
+  const random = seededRandom(deriveSeed('occupation', persona.name, persona.role, ...environments))
   return { ...persona, role: `${random.pick(fitting)} from ${town}` }
 }

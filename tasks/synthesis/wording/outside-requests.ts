@@ -8,8 +8,8 @@ import { joined, textOf, word } from './text-span.js'
 import { mannerOf, typed } from './typing-manner.js'
 
 /** A topic among those that belong to one of these worlds or to none. */
-export const drawOutsideTopic = (worlds: ReadonlySet<string>, random: SeededRandom): OutsideTopic =>
-  random.pick(OUTSIDE_TOPICS.filter(({ world }) => world === undefined || worlds.has(world)))
+export const drawOutsideTopic = (environments: ReadonlySet<string>, random: SeededRandom): OutsideTopic =>
+  random.pick(OUTSIDE_TOPICS.filter(({ environment }) => environment === undefined || environments.has(environment)))
 
 /**
  * What somebody turns to who was refused: another topic of the same world, or of none, for who hears that something is out of reach does not ask
@@ -23,7 +23,7 @@ export function nextOutsideTopic(
 ): OutsideTopic {
   const [first] = earlier as readonly [OutsideTopic, ...OutsideTopic[]]
   const others = OUTSIDE_TOPICS.filter(
-    (topic) => topic.world === first.world && !earlier.includes(topic) && isOpen(topic),
+    (topic) => topic.environment === first.environment && !earlier.includes(topic) && isOpen(topic),
   )
   return others.length === 0 ? first : random.pick(others)
 }

@@ -5,7 +5,7 @@ export type OutsideRequest = string | readonly [first: string, second: string]
 export interface OutsideTopic {
   readonly name: string
   /** The world to whose assistant somebody would turn with it; anybody's assistant where there is none. */
-  readonly world?: string
+  readonly environment?: string
   readonly requests: readonly OutsideRequest[]
 }
 
@@ -16,7 +16,7 @@ export interface OutsideTopic {
 export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   {
     name: 'loans',
-    world: 'banking',
+    environment: 'banking',
     requests: [
       'Apply for a (car|home improvement|student) loan of (5000|8000|12000|20000) euros in my name.',
       [
@@ -30,7 +30,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'cash and branches',
-    world: 'banking',
+    environment: 'banking',
     requests: [
       'Order (300|400|600) (Swiss francs|US dollars|Swedish kronor) in cash for me to pick up at the branch.',
       'Is the cash machine (at the station|in the shopping centre|at the airport) working?',
@@ -41,7 +41,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'bank papers',
-    world: 'banking',
+    environment: 'banking',
     requests: [
       'Send me the statement of (January|February|last year) as a PDF.',
       'I need the tax certificate for last year.',
@@ -52,7 +52,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'cheaper contracts',
-    world: 'budget',
+    environment: 'budget',
     requests: [
       ['Find me a cheaper (electricity|internet|gas|phone) contract.', 'Cancel the one we have now.'],
       'How much do other families of (three|four|five) spend on (groceries|heating|clothes)?',
@@ -63,7 +63,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'household papers',
-    world: 'budget',
+    environment: 'budget',
     requests: [
       'Scan the receipt from (the hardware shop|the supermarket|the pharmacy) that I have here.',
       ['Export what we spent in (January|February) to a spreadsheet.', 'Send it to my (wife|husband|sister) by email.'],
@@ -73,7 +73,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'calendar set-up',
-    world: 'calendar',
+    environment: 'calendar',
     requests: [
       'Sync my calendar with (my phone|my old calendar|the one of my sports club).',
       ['Print my calendar for (this week|March|next week).', 'Leave the private events out.'],
@@ -84,7 +84,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'alarms',
-    world: 'calendar',
+    environment: 'calendar',
     requests: [
       'Wake me with the radio (tomorrow|on Wednesday) instead of the bell.',
       'Set a timer for (5|8|12|20|25|40) minutes.',
@@ -95,7 +95,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'quotes and contracts',
-    world: 'crm',
+    environment: 'crm',
     requests: [
       ['Draw up a contract for our newest customer.', 'Have legal look it over.'],
       'Send our (biggest|newest) customer a quote to sign.',
@@ -106,7 +106,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'sales figures',
-    world: 'crm',
+    environment: 'crm',
     requests: [
       'What will our revenue be next quarter?',
       ['What did the trade fair cost us (last year|in January)?', 'Did we sell anything there?'],
@@ -117,7 +117,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'calls with customers',
-    world: 'crm',
+    environment: 'crm',
     requests: [
       'Call my next lead and put me through.',
       ['Write down what was said on my call with the client (this morning|on Friday).', 'Mail it to my team.'],
@@ -130,7 +130,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'mailbox settings',
-    world: 'email',
+    environment: 'email',
     requests: [
       'Change the password of my mailbox.',
       ['Put my new mobile number into my email signature.', 'Take the old one out.'],
@@ -141,7 +141,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'letters and faxes',
-    world: 'email',
+    environment: 'email',
     requests: [
       'Send my (landlord|insurance|lawyer) a letter by registered post.',
       'Fax the form to the (tax office|town hall|clinic).',
@@ -152,7 +152,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'installing programs',
-    world: 'filesystem',
+    environment: 'filesystem',
     requests: [
       'Install (Docker|ffmpeg|LaTeX) on this machine.',
       ['Update the operating system.', 'Restart the machine once that is done.'],
@@ -163,7 +163,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'running programs',
-    world: 'filesystem',
+    environment: 'filesystem',
     requests: [
       'Run the (build|tests|backup) in my project.',
       'Restart the (web server|database).',
@@ -174,7 +174,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'the network',
-    world: 'filesystem',
+    environment: 'filesystem',
     requests: [
       'Download the newest release of (the project|our library) from GitHub.',
       'Which IP address does this machine have?',
@@ -185,7 +185,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'tables in restaurants',
-    world: 'food_delivery',
+    environment: 'food_delivery',
     requests: [
       'Reserve a table for (two|four|six) at a good (Thai|Italian|Greek) place (tonight|on Friday at eight|on Saturday).',
       ['Is there a long queue at the (noodle bar|burger place|ice cream shop) now?', 'Do they have seats outside?'],
@@ -195,7 +195,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'cooking',
-    world: 'food_delivery',
+    environment: 'food_delivery',
     requests: [
       'Have a cook come to us for (eight|ten|twelve) people on (Saturday|Sunday).',
       ['What do I still have in the fridge?', 'What could I cook with it?'],
@@ -206,7 +206,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'home internet',
-    world: 'iot_devices',
+    environment: 'iot_devices',
     requests: [
       ['Change the Wi-Fi password.', 'Send the new one to my family.'],
       ['Why is the Wi-Fi so slow (upstairs|in the bedroom|on the balcony)?', 'Would a second router help?'],
@@ -217,7 +217,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'trades at home',
-    world: 'iot_devices',
+    environment: 'iot_devices',
     requests: [
       ['Get me a (plumber|chimney sweep|glazier) for (tomorrow|Thursday|next week).', 'Ask what it will cost.'],
       'Read the (water|gas) meter and send the number in.',
@@ -228,7 +228,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'builds and deployments',
-    world: 'issue_tracker',
+    environment: 'issue_tracker',
     requests: [
       'Deploy the (main|release) branch to (staging|production).',
       ['Why did the build fail (last night|this morning)?', 'Who broke it?'],
@@ -239,7 +239,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'working hours',
-    world: 'issue_tracker',
+    environment: 'issue_tracker',
     requests: [
       ['Log (two|three|five) hours of work for (yesterday|Friday).', 'Send my time sheet in.'],
       'How many hours did the team book last week?',
@@ -249,7 +249,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'traffic',
-    world: 'maps',
+    environment: 'maps',
     requests: [
       [
         'Is there a traffic jam on the (ring road|motorway to the airport|bridge) right now?',
@@ -262,7 +262,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'public transport',
-    world: 'maps',
+    environment: 'maps',
     requests: [
       ['When does the next (train|bus) to <place> leave?', 'How much is a ticket?'],
       ['Is the (8:15|7:40|17:05|18:30) train from <place> late (today|again)?', 'Which platform does it come in at?'],
@@ -273,7 +273,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'questions to sellers',
-    world: 'marketplace',
+    environment: 'marketplace',
     requests: [
       ['Ask the seller for more photos of the (bike|sofa|lamp).', 'Find out how old it is.'],
       ['Ask the seller whether the (camera|piano|tent) has scratches.', 'Ask for a video of it, too.'],
@@ -283,7 +283,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'getting things sold',
-    world: 'marketplace',
+    environment: 'marketplace',
     requests: [
       'Put my listing at the top for a week.',
       ['What did (bikes|sofas|record players) like mine cost when new?', 'What do dealers pay for one?'],
@@ -294,7 +294,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'taxes of a business',
-    world: 'payments',
+    environment: 'payments',
     requests: [
       ['Work out the VAT for (February|January|last quarter).', 'File the return.'],
       'How much income tax do I have to set aside?',
@@ -305,7 +305,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'collecting debts',
-    world: 'payments',
+    environment: 'payments',
     requests: [
       ['Send a reminder by post to everybody who owes me money.', 'Add a fee of (5|8|10) euros.'],
       'Hand the oldest debt over to a collection agency.',
@@ -315,7 +315,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'staff of the branches',
-    world: 'retail_chain',
+    environment: 'retail_chain',
     requests: [
       ['Who works the (late|early) shift (today|tomorrow|on Saturday)?', 'Is anybody off sick?'],
       'Find somebody to stand in at the till (this afternoon|tomorrow).',
@@ -329,7 +329,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'tills',
-    world: 'retail_chain',
+    environment: 'retail_chain',
     requests: [
       ['What did our (smallest|biggest|newest) store take yesterday?', 'Was it more than the week before?'],
       'Print new price labels for the (toys|lamps|kitchen things).',
@@ -340,7 +340,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'parcels',
-    world: 'shopping',
+    environment: 'shopping',
     requests: [
       'Have my parcel left with the (neighbour|kiosk next door).',
       ['Move the delivery of my parcel to (Friday|Saturday|next week).', 'Tell the driver to ring twice.'],
@@ -351,7 +351,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'customer service',
-    world: 'shopping',
+    environment: 'shopping',
     requests: [
       'Put me through to somebody in customer service.',
       ['Have somebody from the shop call me back (this afternoon|tomorrow).', 'Give them my mobile number.'],
@@ -362,7 +362,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'profile settings',
-    world: 'social_media',
+    environment: 'social_media',
     requests: [
       [
         'Change my profile picture to the one from (the beach|my wedding|last summer).',
@@ -376,7 +376,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'reach',
-    world: 'social_media',
+    environment: 'social_media',
     requests: [
       'Who looked at my profile (yesterday|this week|last night)?',
       ['How many people saw my last post?', 'What would it cost to show it to more of them?'],
@@ -387,7 +387,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'chat settings',
-    world: 'team_chat',
+    environment: 'team_chat',
     requests: [
       ['Set my status to (away|on holiday|in a meeting).', 'Mute my notifications until (noon|two|tomorrow).'],
       ['Make a poll about (lunch|the team day|the new logo).', 'Close it (tonight|on Friday).'],
@@ -398,7 +398,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'people in the office',
-    world: 'team_chat',
+    environment: 'team_chat',
     requests: [
       ['Who of the team is in the office (today|tomorrow)?', 'Is anybody there before nine?'],
       'Call (our team lead|the help desk) and put me through.',
@@ -409,7 +409,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'markets',
-    world: 'trading',
+    environment: 'trading',
     requests: [
       ['What is (Bitcoin|gold|oil|silver) at right now?', 'Was it higher (last week|a year ago)?'],
       'What did the central bank decide (yesterday|today|last week)?',
@@ -420,7 +420,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'investor papers',
-    world: 'trading',
+    environment: 'trading',
     requests: [
       ['Make the tax report for last year.', 'Send it to my tax adviser.'],
       'Set up a savings plan of (50|100|200) euros a month.',
@@ -431,7 +431,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'ground transport',
-    world: 'travel_booking',
+    environment: 'travel_booking',
     requests: [
       ['Rent me a car <city> for (two|three|five) days.', 'Add full insurance.'],
       'Get me a taxi to the airport at (six|half past seven|nine).',
@@ -442,7 +442,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'travel papers',
-    world: 'travel_booking',
+    environment: 'travel_booking',
     requests: [
       ['Do I need a visa for (India|Vietnam|Kenya|Brazil)?', 'How long does it take to get one?'],
       'Get me travel insurance for (next week|the spring|two weeks).',
@@ -454,7 +454,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'keeping a car',
-    world: 'vehicle',
+    environment: 'vehicle',
     requests: [
       'Renew my car insurance.',
       'Pay the parking fine that was on the windscreen.',
@@ -466,7 +466,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'phone in the car',
-    world: 'vehicle',
+    environment: 'vehicle',
     requests: [
       ['Call (my wife|my husband|the school|my office).', 'Say that I am late.'],
       'Read me the news.',
@@ -477,7 +477,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'camera and screen',
-    world: 'video_meeting',
+    environment: 'video_meeting',
     requests: [
       ['Blur my background.', 'Make my picture a bit brighter.'],
       'Share my screen with everybody.',
@@ -488,7 +488,7 @@ export const OUTSIDE_TOPICS: readonly OutsideTopic[] = [
   },
   {
     name: 'minutes of calls',
-    world: 'video_meeting',
+    environment: 'video_meeting',
     requests: [
       ['Write the minutes of (yesterday’s|this morning’s|the last) call.', 'Send them to everybody who was there.'],
       'Turn what was said in the last call into text.',

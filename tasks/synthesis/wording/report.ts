@@ -1,10 +1,10 @@
 import type { z } from 'zod'
 import type { Json, JsonObject } from '../../../rollout/reward/index.js'
-import { meaningOf, type SeededRandom, type ServerDefinition } from '../../../servers/kernel/index.js'
+import { type Environment, meaningOf, type SeededRandom } from '../../../servers/kernel/index.js'
 import { elementOf } from '../../../servers/kernel/tool-graph.js'
 import { listed, plural, singular } from './field-words.js'
 import type { Ask, Moment } from './speech.js'
-import { told } from './stated.js'
+import { stated } from './stated.js'
 
 interface Done {
   readonly ask: Ask
@@ -31,7 +31,7 @@ export function report(done: readonly Done[], { random, today, goesOn }: Moment)
   const firstWrite = asked.findIndex(({ ask }) => !ask.tool.annotations.readOnly)
   const answers = asked
     .map((call, i) => {
-      const answer = told(call.ask, call.output, today)
+      const answer = stated(call.ask, call.output, today)
       if (answer === undefined) return { text: summary(call, i === firstWrite, random).join(' '), isNew: false }
       const isConfirmed =
         i === firstWrite && asked.length === 1 && !goesOn && random.chance(CONFIRMED) && !isHeldUp(answer)
@@ -79,24 +79,24 @@ function linked(answer: string, link: string, random: SeededRandom): string {
 }
 
 /** @param confirms  says that something was done, which one report does once */
-function summary({ ask: { server, tool }, output }: Done, confirms: boolean, random: SeededRandom): string[] {
+function summary({ ask: { environment, tool }, output }: Done, confirms: boolean, random: SeededRandom): string[] {
   const lists = Object.entries(output).filter(([, value]) => Array.isArray(value) && value.every(isObject))
   const filled = lists.filter(([, value]) => (value as Json[]).length > 0)
-  const facts = factsOf(server, tool.output, output, MAX_FACTS)
+  const facts = factsOf(environment, tool.output, output, MAX_FACTS)
   const { name, rest } = facts
   // That there is none of something is worth saying where nothing else was asked for.
-  const told = filled.length > 0 || name !== undefined ? filled.slice(0, MAX_LISTS) : lists.slice(0, 1)
+  const stated = filled.length > 0 || name !== undefined ? filled.slice(0, MAX_LISTS) : lists.slice(0, 1)
   const said: string[] = []
   if (tool.annotations.readOnly) {
-    for (const [field, entries] of told) {
+    for (const [field, entries] of stated) {
       // What was found in all is counted over every list.
       const total = lists.length === 1 && typeof output.found === 'number' ? output.found : (entries as Json[]).length
-      said.push(listing(server, tool.output, field, entries as JsonObject[], total, random))
+      said.push(listing(environment, tool.output, field, entries as JsonObject[], total, random))
     }
     if (name !== undefined && rest.length > 0)
       said.push(`${random.pick(['', '', 'Here is '])}${name}: ${listed(rest)}.`)
-    else if (rest.length > 0 && told.length === 0) said.push(`${capital(listed(rest))}.`)
-    else if (name !== undefined && told.length === 0) said.push(`I found ${name}.`)
+    else if (rest.length > 0 && stated.length === 0) said.push(`${capital(listed(rest))}.`)
+    else if (name !== undefined && stated.length === 0) said.push(`I found ${name}.`)
   } else {
     const what = name === undefined ? capital(listed(rest)) : rest.length === 0 ? name : `${name}: ${listed(rest)}`
     if (confirms) said.push(random.pick(CONFIRMATIONS))
@@ -108,7 +108,7 @@ function summary({ ask: { server, tool }, output }: Done, confirms: boolean, ran
 }
 
 function listing(
-  server: ServerDefinition,
+  environment: Environment,
   schema: z.ZodObject,
   field: string,
   entries: readonly JsonObject[],
@@ -116,7 +116,7 @@ function listing(
   random: SeededRandom,
 ): string {
   const element = elementOf(schema.shape[field])
-  const noun = element ? nounOfAll(server, element, entries) : undefined
+  const noun = element ? nounOfAll(environment, element, entries) : undefined
   const things = (count: number): string =>
     noun === undefined
       ? count === 1
@@ -128,7 +128,9 @@ function listing(
   if (entries.length === 0)
     return random.pick([`I found no ${things(0)}.`, `There are no ${things(0)}.`, `No ${things(0)} came up.`])
   const names = entries.map((entry) => {
-    const { name, rest } = element ? factsOf(server, element, entry, MAX_FACTS_EACH) : { name: undefined, rest: [] }
+    const { name, rest } = element
+      ? factsOf(environment, element, entry, MAX_FACTS_EACH)
+      : { name: undefined, rest: [] }
     if (name === undefined) return listed(rest)
     return rest.length > 0 ? `${name} (${rest.join(', ')})` : name
   })
@@ -148,14 +150,14 @@ const NAMES = ['name', 'title', 'subject', 'street', 'road', 'category', 'text',
 
 /** The name of a thing, and short facts about it: `status active`, `balance 240`. */
 function factsOf(
-  server: ServerDefinition,
+  environment: Environment,
   schema: z.ZodObject,
   values: JsonObject,
   most: number,
 ): { readonly name: string | undefined; readonly rest: string[] } {
   const fields = Object.entries(schema.shape)
   const key = fields.find(([, field]) => meaningOf(field as z.ZodType).entity !== undefined)
-  const entity = key === undefined ? undefined : server.entities[meaningOf(key[1] as z.ZodType).entity!]
+  const entity = key === undefined ? undefined : environment.entities[meaningOf(key[1] as z.ZodType).entity!]
   const labelled = entity?.label !== undefined && typeof values[entity.label] === 'string' ? entity.label : undefined
   const nameField =
     labelled ??
@@ -169,7 +171,7 @@ function factsOf(
     if (rest.length >= most || field === nameField || field === 'found' || field === 'next_page') continue
     const meaning = meaningOf(part as z.ZodType)
     // Keys are for machines, wherever they stand, unless people say them.
-    const kind = server.entities[meaning.entity ?? field]
+    const kind = environment.entities[meaning.entity ?? field]
     if (meaning.sensitive || (kind && !kind.sayable)) continue
     const text = fact(field, value)
     if (text !== undefined) rest.push(text)
@@ -213,13 +215,13 @@ function textual(value: Json | undefined): string | undefined {
 }
 
 /** What all entries of a list are: lists of devices also carry the keys of the lights among them. */
-function nounOfAll(server: ServerDefinition, schema: z.ZodObject, entries: readonly JsonObject[]): string | undefined {
+function nounOfAll(environment: Environment, schema: z.ZodObject, entries: readonly JsonObject[]): string | undefined {
   const kinds = Object.entries(schema.shape).flatMap(([field, part]) => {
     const { entity } = meaningOf(part as z.ZodType)
     return entity !== undefined && entries.every((entry) => entry[field] !== undefined) ? [entity] : []
   })
   const [first] = kinds
-  return first === undefined ? undefined : server.entities[first]?.noun
+  return first === undefined ? undefined : environment.entities[first]?.noun
 }
 
 const isObject = (value: Json): value is JsonObject =>

@@ -40,7 +40,7 @@ export function request(asks: readonly Ask[], moment: Moment): Said | undefined 
       clauses.push({ spans: joined(clause), looks: ask.tool.annotations.readOnly })
     }
     if (clauses.length === 0) return undefined
-    const sentences = arranged(clauses, asks.find(({ silent }) => !silent)!.server.name, manner, moment)
+    const sentences = arranged(clauses, asks.find(({ silent }) => !silent)!.environment.name, manner, moment)
     const said = finished(sentences, asks, manner)
     if (said) return said
   }
@@ -53,7 +53,7 @@ interface Sentence {
   readonly stop: string
 }
 
-function arranged(clauses: readonly Clause[], world: string, manner: Manner, moment: Moment): Sentence[] {
+function arranged(clauses: readonly Clause[], environment: string, manner: Manner, moment: Moment): Sentence[] {
   const { random, turn } = moment
   const { register } = manner
   const sentences: Sentence[] = []
@@ -61,7 +61,7 @@ function arranged(clauses: readonly Clause[], world: string, manner: Manner, mom
   const saysNow = /\bnow\b/.test(textOf(clauses[0]!.spans))
   const opener = saysNow ? { ...drawn, now: drawn.now.replace(/\bnow /, '') } : drawn
   // One opening is enough: whoever gives a reason neither greets nor asks for a favour at length.
-  const reason = turn === 0 && opener.before === '' ? lead(world, doing(clauses), register, random) : ''
+  const reason = turn === 0 && opener.before === '' ? lead(environment, doing(clauses), register, random) : ''
   if (reason !== '') sentences.push({ spans: [word(reason)], stop: '' })
   const groups = grouped(clauses, register, random)
   /** Ways to begin a sentence that were used in this turn: people vary theirs. */

@@ -27,9 +27,9 @@ const parsed = new Map<string, readonly AnswerPart[]>()
  * The answer to a call by the template of its world.
  * @returns `undefined` where the world has none, or the result lacks something that it cannot do without
  */
-export function told(ask: Ask, output: JsonObject, today: string): string | undefined {
-  const { server, tool } = ask
-  const template = server.callWords?.[tool.name]?.answer
+export function stated(ask: Ask, output: JsonObject, today: string): string | undefined {
+  const { environment, tool } = ask
+  const template = environment.callWords?.[tool.name]?.answer
   if (template === undefined) return undefined
   const parts = parsed.get(template) ?? parseAnswer(template)
   parsed.set(template, parts)
@@ -103,7 +103,7 @@ function valueAt(path: readonly string[], filling: Filling): string | undefined 
     inner === undefined && schema.shape[field] ? meaningOf(schema.shape[field] as z.ZodType).entity : undefined
   const entity = meant ?? field
   // The key of a person or a room is the name with hyphens.
-  const isNamed = ask.server.entities[entity]?.label === 'name'
+  const isNamed = ask.environment.entities[entity]?.label === 'name'
   if (typeof value === 'string' && isNamed && isNameAsKey(value)) return nameOf(value)
   if (Array.isArray(value) && inner === undefined && goesOn(field, filling)) return plain([...value, 'others'], today)
   return plain(value, today)

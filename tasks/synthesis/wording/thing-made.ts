@@ -9,11 +9,12 @@ const AIMED_AT = new RegExp(`\\b(?:a|an) (?:[a-z]+ )*?([a-z]+)(?= (?:${PREPOSITI
  * What a call writes or gives a name, as people call it: `reply`, `archive`. By the description of the argument, or else by what the call is for.
  * @returns `undefined` where neither names one
  */
-export function thingMade({ server, tool }: Pick<Ask, 'server' | 'tool'>, field: string): string | undefined {
+export function thingMade({ environment, tool }: Pick<Ask, 'environment' | 'tool'>, field: string): string | undefined {
   const described = descriptionOf(tool.input.shape[field]!) ?? ''
   // That is a name somebody has.
-  if (/^(?:Full|First and last) name\b/.test(described) && !/^add /.test(goalOf(server, tool))) return undefined
-  return DESCRIBED.exec(described)?.[1] ?? AIMED_AT.exec(goalOf(server, tool))?.[1]
+  if (/^(?:Full|First and last) name\b/.test(described) && !/^add /.test(goalOf(environment, tool))) return undefined
+  return DESCRIBED.exec(described)?.[1] ?? AIMED_AT.exec(goalOf(environment, tool))?.[1]
 }
 
-const goalOf = (server: Ask['server'], tool: ToolDefinition): string => server.callWords?.[tool.name]?.goal ?? ''
+const goalOf = (environment: Ask['environment'], tool: ToolDefinition): string =>
+  environment.callWords?.[tool.name]?.goal ?? ''

@@ -1,8 +1,8 @@
 import {
+  type Environment,
   meaningOf,
   requiredReferences,
   type SeededRandom,
-  type ServerDefinition,
   type ToolDefinition,
   withChoices,
 } from '../../../servers/kernel/index.js'
@@ -19,22 +19,22 @@ import { goalsFor } from './ways.js'
  * Says what the call is for, from the tool's own words, and leaves every detail out.
  * @param refused  it is refused: nobody could, who has only heard what it is about
  */
-export function vague({ server, tool, args }: Ask, moment: Moment, refused = false): string | undefined {
+export function vague({ environment, tool, args }: Ask, moment: Moment, refused = false): string | undefined {
   const { random, persona, turn } = moment
   const manner = mannerOf(persona)
-  const goals = goalsFor({ server, tool }, moment)
+  const goals = goalsFor({ environment, tool }, moment)
   const doing = tool.annotations.readOnly ? 'looks' : 'changes'
   for (let attempt = 0; attempt < 4; attempt++) {
     const opening = turn === 0 ? greeting(persona.register, random) : ''
-    const context = turn === 0 && opening === '' ? lead(server.name, doing, persona.register, random) : ''
-    const worded = server.callWords?.[tool.name] !== undefined
+    const context = turn === 0 && opening === '' ? lead(environment.name, doing, persona.register, random) : ''
+    const worded = environment.callWords?.[tool.name] !== undefined
     const way =
       goals.length > 0 && (refused || worded || random.chance(0.75)) ? goals[attempt % goals.length] : undefined
     const goal = way === undefined ? undefined : withChoices(way, (words) => random.pick(words))
-    const heard = refused ? undefined : () => about(server, tool, random)
+    const understood = refused ? undefined : () => about(environment, tool, random)
     const wish =
       goal === undefined
-        ? heard?.()
+        ? understood?.()
         : wished(goal, { looks: tool.annotations.readOnly, opened: context !== '' }, persona.register, random)
     if (wish === undefined) continue
     const sentence = opening.endsWith(', ') ? uncapitalised(wish) : wish
@@ -148,10 +148,10 @@ export function wished(
 }
 
 /** What it is about, where the tool's own words do not make a wish. */
-function about(server: ServerDefinition, tool: ToolDefinition, random: SeededRandom): string | undefined {
+function about(environment: Environment, tool: ToolDefinition, random: SeededRandom): string | undefined {
   const [field] = [...requiredReferences(tool.input).keys()]
   const entity = field === undefined ? undefined : meaningOf(tool.input.shape[field]!).entity
-  const noun = entity === undefined ? undefined : server.entities[entity]?.noun
+  const noun = entity === undefined ? undefined : environment.entities[entity]?.noun
   if (noun === undefined) return undefined
   return random.pick([
     `I need help with ${withArticle(noun)}.`,

@@ -11,15 +11,15 @@ export const clausesFor = (node: Node, moment: Moment): string[] => drawn(node.t
 
 /** What somebody says to be after, likewise. */
 export const goalsFor = (node: Node, moment: Moment): string[] =>
-  drawn(goalsOf(node.server, node.tool), node, 'goals', moment)
+  drawn(goalsOf(node.environment, node.tool), node, 'goals', moment)
 
 function drawn(
   plain: readonly string[],
-  { server, tool }: Node,
+  { environment, tool }: Node,
   kind: keyof WaysToAsk,
   { random, heldOut = false }: Moment,
 ): string[] {
-  const further = server.waysToAsk?.[tool.name]?.[kind] ?? []
+  const further = environment.waysToAsk?.[tool.name]?.[kind] ?? []
   const kept = heldOut ? further.filter(isHeldOut) : []
   const others = further.filter((way, index) => !isHeldOut(way, index))
   return [...random.shuffle(kept), ...random.shuffle([...plain, ...others])]

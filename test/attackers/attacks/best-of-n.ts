@@ -11,7 +11,7 @@ export const bestOfN = groupAttack({
   tokens: ENOUGH_TOKENS,
   async make(arena, { task, seed, policy }, _, signal) {
     const engine = await arena.engine(policy, signal)
-    const setting = { stage: arena.stage, limits: LIMITS_OF_RUN, engine, signal }
+    const setting = { runtime: arena.runtime, limits: LIMITS_OF_RUN, engine, signal }
     return { rollouts: await cherryPick(task, GROUP_SIZE, seed, setting) }
   },
 })

@@ -15,7 +15,7 @@ export const editedArguments = groupAttack({
     const rollouts = await arena.rollouts(work, signal)
     const engine = await arena.engine(policy, signal)
     const group = { leaseId: lease.leaseId, leaseSeed: seed, rollouts }
-    const setting = { stage: arena.stage, limits: LIMITS_OF_RUN, engine, signal }
+    const setting = { runtime: arena.runtime, limits: LIMITS_OF_RUN, engine, signal }
     for (const index of rollouts.keys()) {
       const edited = (await editArgument(task, group, index, setting))?.rollout
       if (!edited) continue

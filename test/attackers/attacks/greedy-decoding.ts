@@ -17,13 +17,13 @@ export const greedyDecoding = groupAttack({
     const engine = await openCheatEngine({
       modelPath: arena.run.model,
       adapter: work.policy.adapter.path,
-      lanes: 1,
+      slots: 1,
       contextSize: LIMITS_OF_RUN.maxRolloutTokens,
       temperature: 0,
     })
     let greedy: Rollout
     try {
-      greedy = (await runGroup(work.task, 1, work.seed, engine, arena.stage, LIMITS_OF_RUN, signal))[0]!
+      greedy = (await runGroup(work.task, 1, work.seed, engine, arena.runtime, LIMITS_OF_RUN, signal))[0]!
     } finally {
       await engine.close()
     }

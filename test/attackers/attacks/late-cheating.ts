@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { runGroup } from '../../../rollout/episode/index.js'
 import type { Arena } from '../arena.js'
 import { GROUP_SIZE, LEAST_SHARE, LIMITS_OF_RUN } from '../arena-run.js'
-import { type Attack, stageOf } from '../attack.js'
+import { type Attack, checkOf } from '../attack.js'
 import { ENOUGH_TOKENS } from '../group-attack.js'
-import { isFlat, packGroup, sampledTokens } from '../group-work.js'
+import { isZeroVariance, packGroup, sampledTokens } from '../group-work.js'
 import { earnTrust } from '../honest-crowd.js'
 import type { Participant } from '../participant.js'
 
@@ -35,8 +35,8 @@ export const lateCheating: Attack = {
         const [work] = await arena.work(node, 1, signal)
         const { task, seed, lease } = work!
         const base = await arena.engine(null, signal)
-        const cheat = await runGroup(task, GROUP_SIZE, seed, base, arena.stage, LIMITS_OF_RUN, signal)
-        const isUseful = !isFlat(cheat) && sampledTokens(cheat) >= ENOUGH_TOKENS
+        const cheat = await runGroup(task, GROUP_SIZE, seed, base, arena.runtime, LIMITS_OF_RUN, signal)
+        const isUseful = !isZeroVariance(cheat) && sampledTokens(cheat) >= ENOUGH_TOKENS
         const rollouts = isUseful ? cheat : await arena.rollouts(work!, signal)
         const outcome = await arena.handOver(work!, await packGroup(work!, rollouts))
         node.holding.delete(lease.leaseId)
@@ -48,13 +48,13 @@ export const lateCheating: Attack = {
       const trained = cheats.filter((id) => [...state.batches.values()].some(({ leaseIds }) => leaseIds.includes(id)))
       const kept = cheats.filter((id) => state.accepted.has(id) && !trained.includes(id))
       const charged = [...state.judged.values()].filter(
-        ({ leaseId, node: owner, flat }) =>
-          owner === node.peerId && !flat && !cheats.includes(leaseId) && !state.accepted.has(leaseId),
+        ({ leaseId, node: owner, zeroVariance }) =>
+          owner === node.peerId && !zeroVariance && !cheats.includes(leaseId) && !state.accepted.has(leaseId),
       )
       const caught = code !== null && CODES.includes(code) && kept.length === 0 && charged.length === 0
       return {
         caught,
-        place: code === null ? null : stageOf(code),
+        place: code === null ? null : checkOf(code),
         code,
         costMs: arena.cpuMs() - before,
         detail: `caught with cheating group ${cheats.length}, of those before ${trained.length} are in batches and ${kept.length} still believed; ${charged.length} honest ones refused`,

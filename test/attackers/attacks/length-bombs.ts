@@ -16,9 +16,9 @@ const inRollouts = (body: Uint8Array, change: (fields: Field[]) => Field[]): Uin
 /** Few bytes that ask for much memory: empty rollouts by the ten thousands, masks of billions, a list within a list. */
 const BOMBS: readonly ((body: Uint8Array) => Uint8Array)[] = [
   (body) => {
-    const room = Math.floor((LIMITS.groupBodyBytes.value - body.length) / 2)
+    const capacity = Math.floor((LIMITS.groupBodyBytes.value - body.length) / 2)
     const empty: Field = { number: ROLLOUT, wire: 2, content: new Uint8Array() }
-    return encodeFields([...fieldsOf(body), ...Array.from({ length: room }, () => empty)])
+    return encodeFields([...fieldsOf(body), ...Array.from({ length: capacity }, () => empty)])
   },
   (body) =>
     inRollouts(body, (fields) =>

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import {
-  boardRequest,
   groupRequest,
+  leaderboardRequest,
   leaseRequest,
   PROTOCOLS,
   type ProtocolName,
@@ -19,7 +19,7 @@ import { framed, sendRaw } from '../raw-requests.js'
 const GOOD = {
   lease: leaseRequest.encode({ kind: 'renew', leaseIds: ['ab'.repeat(16)] }),
   group: groupRequest.encode({ kind: 'fetch', bodySha256: 'ab'.repeat(32) }),
-  board: boardRequest.encode({ peerId: '12D3KooWhelper' }),
+  leaderboard: leaderboardRequest.encode({ peerId: '12D3KooWhelper' }),
   verdict: verdictRequest.encode({ cursor: 1, max: 8 }),
   snapshot: snapshotRequest.encode({ id: 1, want: { kind: 'chunk', blobSha256: 'ab'.repeat(32), index: 0 } }),
 } satisfies Readonly<Record<ProtocolName, Uint8Array>>

@@ -11,6 +11,6 @@ export const noAdapter = groupAttack({
   tokens: ENOUGH_TOKENS,
   async make(arena, { task, seed }, _, signal) {
     const engine = await arena.engine(null, signal)
-    return { rollouts: await runGroup(task, GROUP_SIZE, seed, engine, arena.stage, LIMITS_OF_RUN, signal) }
+    return { rollouts: await runGroup(task, GROUP_SIZE, seed, engine, arena.runtime, LIMITS_OF_RUN, signal) }
   },
 })

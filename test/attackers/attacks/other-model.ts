@@ -10,18 +10,18 @@ export const otherModel = groupAttack({
   places: ['5', '6'],
   codes: ['logprob_mismatch', 'sampler_mismatch', 'implausible_end'],
   tokens: ENOUGH_TOKENS,
-  async make({ run, stage }, { task, seed, policy }, _, signal) {
+  async make({ run, runtime }, { task, seed, policy }, _, signal) {
     const { maxRolloutTokens: contextSize } = LIMITS_OF_RUN
     const engine = await openEngine({
       modelPath: run.noisyModel,
       threads: 1,
       contextSize,
-      lanes: GROUP_SIZE,
+      slots: GROUP_SIZE,
       gpu: false,
     })
     try {
       await engine.usePolicy(policy.adapter, signal)
-      return { rollouts: await runGroup(task, GROUP_SIZE, seed, engine, stage, LIMITS_OF_RUN, signal) }
+      return { rollouts: await runGroup(task, GROUP_SIZE, seed, engine, runtime, LIMITS_OF_RUN, signal) }
     } finally {
       await engine.close()
     }

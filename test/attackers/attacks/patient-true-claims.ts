@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RunFold } from '../../../coordinator/ledger/run-reducer.js'
+import type { RunReducer } from '../../../coordinator/ledger/run-reducer.js'
 import type { Rollout } from '../../../rollout/episode/index.js'
 import type { Arena } from '../arena.js'
 import { LEAST_SHARE } from '../arena-run.js'
-import { type Attack, type Attempt, stageOf } from '../attack.js'
+import { type Attack, type Attempt, checkOf } from '../attack.js'
 import { trueClaims } from '../group-cheats.js'
 import { packGroup, type Work } from '../group-work.js'
 import { earnTrust } from '../honest-crowd.js'
@@ -22,7 +22,7 @@ async function writtenGroup(arena: Arena, work: Work, signal: AbortSignal): Prom
   return rollouts
 }
 
-const batchOf = (state: RunFold, leaseId: string) =>
+const batchOf = (state: RunReducer, leaseId: string) =>
   [...state.batches.values()].find(({ leaseIds }) => leaseIds.includes(leaseId))
 
 /** Helps the run on until a group was in a step. */
@@ -65,7 +65,7 @@ export const patientTrueClaims: Attack = {
         const { accepted, code, detail } = verdict
         const caught = !accepted && code === 'sampler_mismatch' && !state.accepted.has(leaseId)
         const what = `in ${batchOf(state, leaseId)!.batchId}: ${accepted ? 'trained on' : `left out, ${detail}`}`
-        return { caught, place: code && stageOf(code), code, costMs: arena.cpuMs() - before, detail: what }
+        return { caught, place: code && checkOf(code), code, costMs: arena.cpuMs() - before, detail: what }
       } finally {
         await node.close()
       }

@@ -26,7 +26,7 @@ export const posingAsCoordinator = volunteerAttack({
       version: manifest.version + 1000,
       policyId: manifest.policyId,
       expiresAtMs: manifest.expiresAtMs,
-      room: 1000,
+      capacity: 1000,
       waiting: 0,
       providers: [],
     })

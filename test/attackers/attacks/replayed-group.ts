@@ -1,5 +1,5 @@
 import type { Attack } from '../attack.js'
-import { stageOf } from '../attack.js'
+import { checkOf } from '../attack.js'
 import { ENOUGH_TOKENS } from '../group-attack.js'
 import { packGroup } from '../group-work.js'
 
@@ -31,7 +31,7 @@ export const replayedGroup: Attack = {
       await node.giveBack(leases.filter((lease) => lease !== other).map(({ lease }) => lease))
       const caught =
         first.accepted && !accepted && CODES.includes(code) && credit() === earned && verdicts() === judged + 1
-      return { caught, place: code === null ? null : stageOf(code), code, costMs, detail }
+      return { caught, place: code === null ? null : checkOf(code), code, costMs, detail }
     } finally {
       await node.close()
     }

@@ -10,16 +10,16 @@ export const wrongTemperature = groupAttack({
   places: ['5', '6'],
   codes: ['logprob_mismatch', 'sampler_mismatch', 'implausible_end'],
   tokens: ENOUGH_TOKENS,
-  async make({ run, stage }, { task, seed, policy }, i, signal) {
+  async make({ run, runtime }, { task, seed, policy }, i, signal) {
     const engine = await openCheatEngine({
       modelPath: run.model,
       adapter: policy.adapter.path,
-      lanes: GROUP_SIZE,
+      slots: GROUP_SIZE,
       contextSize: LIMITS_OF_RUN.maxRolloutTokens,
       temperature: i % 2 === 0 ? 0.7 : 1.3,
     })
     try {
-      return { rollouts: await runGroup(task, GROUP_SIZE, seed, engine, stage, LIMITS_OF_RUN, signal) }
+      return { rollouts: await runGroup(task, GROUP_SIZE, seed, engine, runtime, LIMITS_OF_RUN, signal) }
     } finally {
       await engine.close()
     }

@@ -57,7 +57,7 @@ export const CRASHES: readonly Scenario[] = [
         coordinator.restartMs = null
         coordinator.machine.faultAt = ({ what }) => (what === 'log append' && --left === 0 ? 'crash-after' : null)
         if (!(await meanwhile(run, 'the crash', () => left <= 0 && !coordinator.process!.alive))) break
-        await run.world.bury()
+        await run.simulated.bury()
         await cutTail(coordinator.machine, random.int(1, 40))
         coordinator.restartMs = 1000
         coordinator.start()
@@ -84,16 +84,16 @@ export const CRASHES: readonly Scenario[] = [
     name: 'volunteer-at-upload',
     about: 'volunteers end while their groups are under way over a slow line',
     async befall(run, random) {
-      run.world.network.everywhere({ bytesPerSecond: 20_000 })
+      run.simulated.network.everywhere({ bytesPerSecond: 20_000 })
       for (let times = 0; times < 6; times++) {
         const i = random.int(0, run.volunteers.length - 1)
-        const before = run.told[i]!.length
-        const sends = (): boolean => run.told[i]!.slice(before).some(({ type }) => type === 'group')
+        const before = run.stated[i]!.length
+        const sends = (): boolean => run.stated[i]!.slice(before).some(({ type }) => type === 'group')
         if (!(await meanwhile(run, 'a finished group', sends))) break
         await run.pass(random.int(0, 1000))
         run.volunteers[i]!.kill()
       }
-      run.world.network.everywhere({ bytesPerSecond: 20e6 })
+      run.simulated.network.everywhere({ bytesPerSecond: 20e6 })
     },
   },
   {
@@ -114,7 +114,7 @@ export const CRASHES: readonly Scenario[] = [
         await run.pass(random.int(0, 2500))
         if (random.chance(0.6)) {
           run.trainer?.crash()
-          run.world.blow('trainer ended')
+          run.simulated.blow('trainer ended')
         } else run.coordinator.kill()
       }
     },

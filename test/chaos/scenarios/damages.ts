@@ -20,7 +20,7 @@ interface Stopped {
 
 /** Ends the coordinator, lets `strike` have its disk, and starts it again. @returns  whether the run was still going on */
 async function stopped(run: ChaosRun, random: SeededRandom, strike: (now: Stopped) => Promise<void>): Promise<boolean> {
-  const { coordinator, world } = run
+  const { coordinator, simulated: environment } = run
   const isUnderWay = (): boolean => run.state?.current !== undefined && run.state.pendingBatch !== undefined
   if (!(await meanwhile(run, 'a batch', isUnderWay))) return false
   await run.pass(random.int(0, 4500))
@@ -28,7 +28,7 @@ async function stopped(run: ChaosRun, random: SeededRandom, strike: (now: Stoppe
   const { current, pendingBatch = null } = run.state!
   coordinator.restartMs = null
   coordinator.kill()
-  await world.bury()
+  await environment.bury()
   await strike({ pending: pendingBatch, step: current!.step })
   coordinator.restartMs = 1000
   coordinator.start()
@@ -39,7 +39,7 @@ async function stopped(run: ChaosRun, random: SeededRandom, strike: (now: Stoppe
 async function strikeSome(run: ChaosRun, random: SeededRandom, files: readonly string[], most: number): Promise<void> {
   for (const path of random.sample(files, Math.min(files.length, random.int(1, most)))) {
     await damage(path, random.pick(HOWS), random.int(0, 99) / 100)
-    run.world.blow('file damaged')
+    run.simulated.blow('file damaged')
   }
 }
 
@@ -51,12 +51,12 @@ const striking =
       if (!(await stopped(run, random, async (now) => strikeSome(run, random, await filesOf(run, now), most)))) return
   }
 
-const spoolOf = async ({ coordinator: { machine } }: ChaosRun, { pending, step }: Stopped): Promise<string[]> => {
+const jobsOf = async ({ coordinator: { machine } }: ChaosRun, { pending, step }: Stopped): Promise<string[]> => {
   const published = ['adapter.gguf', 'adapter/adapter_model.safetensors', 'adapter/adapter_config.json']
   return [
-    ...published.map((name) => join(machine.folder, 'spool', 'steps', `step-${step}`, name)),
-    ...(pending ? await filesIn(machine, `spool/batches/${pending.batchId}`) : []),
-    ...(pending && pending.step > step ? await filesIn(machine, `spool/steps/step-${pending.step}`) : []),
+    ...published.map((name) => join(machine.folder, 'jobs', 'steps', `step-${step}`, name)),
+    ...(pending ? await filesIn(machine, `jobs/batches/${pending.batchId}`) : []),
+    ...(pending && pending.step > step ? await filesIn(machine, `jobs/steps/step-${pending.step}`) : []),
   ].filter((path) => !path.endsWith('step.json'))
 }
 
@@ -89,7 +89,7 @@ export const DAMAGES: readonly Scenario[] = [
       for (let times = 0; times < 3; times++) {
         const isStruck = await stopped(run, random, async ({ step }) => {
           for (let old = 0; old < step; old++)
-            await rm(join(machine.folder, `spool/steps/step-${old}`), { recursive: true, force: true })
+            await rm(join(machine.folder, `jobs/steps/step-${old}`), { recursive: true, force: true })
           const files = await filesIn(machine, 'blobs')
           await strikeSome(run, random, files, files.length)
         })
@@ -101,7 +101,7 @@ export const DAMAGES: readonly Scenario[] = [
     name: 'disk-damage-spool',
     about:
       'the batch that waits for the trainer, the step it has made, or what was published of the step in force is changed',
-    befall: striking(4, spoolOf),
+    befall: striking(4, jobsOf),
   },
   {
     name: 'disk-damage-everywhere',
@@ -109,7 +109,7 @@ export const DAMAGES: readonly Scenario[] = [
     befall: striking(8, async (run, now) => {
       const { machine } = run.coordinator
       const folders = await Promise.all(['bodies', 'manifests', 'evidence'].map((part) => filesIn(machine, part)))
-      return [...folders.flat(), ...(await spoolOf(run, now))]
+      return [...folders.flat(), ...(await jobsOf(run, now))]
     }),
   },
   {
@@ -118,22 +118,22 @@ export const DAMAGES: readonly Scenario[] = [
       'the record of the step in force is lost: the coordinator says so at each start, until the spool is put back',
     expects: isStepLost,
     async befall(run, random) {
-      const { coordinator, world } = run
+      const { coordinator, simulated: environment } = run
       const { machine } = coordinator
       let putBack = async (): Promise<void> => undefined
       const isStruck = await stopped(run, random, async ({ step, pending }) => {
-        putBack = await keepFolder(machine, 'spool')
+        putBack = await keepFolder(machine, 'jobs')
         // A batch is pending until its step is published and noted as trained.
         if (pending && pending.step > step)
-          await rm(join(machine.folder, `spool/steps/step-${pending.step}`), { recursive: true, force: true })
-        await damage(join(machine.folder, `spool/steps/step-${step}/step.json`), 'cut', 0.5)
-        world.blow('file damaged')
+          await rm(join(machine.folder, `jobs/steps/step-${pending.step}`), { recursive: true, force: true })
+        await damage(join(machine.folder, `jobs/steps/step-${step}/step.json`), 'cut', 0.5)
+        environment.blow('file damaged')
       })
       if (!isStruck) return
       await run.until('two refusals', () => run.exits.length >= 2, 60_000)
       coordinator.restartMs = null
       coordinator.kill()
-      await world.bury()
+      await environment.bury()
       await putBack()
       coordinator.restartMs = 1000
       coordinator.start()

@@ -47,21 +47,21 @@ export const DISKS: readonly Scenario[] = [
     about: 'volunteers hold damaged adapters and half-done downloads when others ask them for chunks',
     settings: { adapterBytes: 3 * MIB - 5 },
     async befall(run, random) {
-      run.world.network.everywhere({ bytesPerSecond: 2 * MIB })
+      run.simulated.network.everywhere({ bytesPerSecond: 2 * MIB })
       for (let times = 0; times < 3; times++) {
         const i = random.int(0, run.volunteers.length - 1)
         const victim = run.volunteers[i]!
-        const before = run.told[i]!.length
+        const before = run.stated[i]!.length
         // Loaded already, it is asked for by others, and wanted again at the next start.
-        const loads = (): boolean => run.told[i]!.slice(before).some(({ type }) => type === 'policy')
+        const loads = (): boolean => run.stated[i]!.slice(before).some(({ type }) => type === 'policy')
         if (!(await meanwhile(run, 'a new policy', loads))) break
         await run.pass(random.int(0, 1000))
         victim.restartMs = null
         victim.kill()
-        await run.world.bury()
+        await run.simulated.bury()
         for (const path of await blobsOf(victim.machine)) {
           await bend(path, random.int(0, 3 * MIB - 6))
-          run.world.blow('file damaged')
+          run.simulated.blow('file damaged')
         }
         victim.restartMs = 2000
         victim.start()
@@ -73,7 +73,7 @@ export const DISKS: readonly Scenario[] = [
     about: 'the end of the log is lost, or its head: the coordinator says so at each start, until the log is put back',
     expects: isShortened,
     async befall(run, random) {
-      const { coordinator, world } = run
+      const { coordinator, simulated: environment } = run
       const { machine } = coordinator
       for (let times = 0; times < 3; times++) {
         if (!(await meanwhile(run, 'the start', () => run.state !== undefined))) return
@@ -82,17 +82,17 @@ export const DISKS: readonly Scenario[] = [
         await run.pass(random.int(0, 3000))
         coordinator.restartMs = null
         coordinator.kill()
-        await world.bury()
+        await environment.bury()
         const putBack = await keepLog(machine)
         // More than the head may be behind by.
         await (random.chance(0.3) ? loseHead(machine) : cutShare(machine, random.int(60, 100) / 100))
-        world.blow('log shortened')
+        environment.blow('log shortened')
         for (let starts = 0; starts < 2; starts++) {
           const exits = run.exits.length
           coordinator.start()
           await run.until('the refusal', () => run.exits.length > exits || run.state !== undefined, 60_000)
           if (run.state) throw new Error('the coordinator goes on with a shortened log')
-          await world.bury()
+          await environment.bury()
         }
         await putBack()
         coordinator.restartMs = 1000

@@ -16,9 +16,9 @@ const MISFORTUNES: readonly ((run: ChaosRun, random: SeededRandom) => void)[] = 
   (run) => run.trainer?.crash(),
   (run) => run.coordinator.kill(),
   (run, random) => random.pick(run.volunteers).kill(),
-  (run, random) => run.world.network.partition([random.pick(run.volunteers).machine.name]),
-  (run, random) => run.world.network.stall(random.pick(run.volunteers).machine.name),
-  (run) => run.world.network.heal(),
+  (run, random) => run.simulated.network.partition([random.pick(run.volunteers).machine.name]),
+  (run, random) => run.simulated.network.stall(random.pick(run.volunteers).machine.name),
+  (run) => run.simulated.network.heal(),
   (run, random) => {
     random.pick([run.coordinator, ...run.volunteers]).machine.clockOffsetMs += random.int(-100_000, 100_000)
   },
@@ -38,7 +38,7 @@ export const SCENARIOS: readonly Scenario[] = [
     about: 'all of it at once: crashes, lost connections and messages, a liar, hostile peers, partitions, clocks',
     settings: { volunteers: 4, ...named('liar').settings },
     async befall(run, random) {
-      run.world.network.everywhere({ breaks: 0.005, gossipLoss: 0.2, gossipReorderMs: 1000, jitterMs: 100 })
+      run.simulated.network.everywhere({ breaks: 0.005, gossipLoss: 0.2, gossipReorderMs: 1000, jitterMs: 100 })
       const crashes = seededRandom(random.int(0, 2 ** 30))
       run.coordinator.machine.faultAt = sometimes(crashes, 0.002, ['crash-before', 'crash-after'])
       for (const { machine } of run.volunteers)
@@ -47,7 +47,7 @@ export const SCENARIOS: readonly Scenario[] = [
       await attack(run, peers, 800, random, () => {
         if (random.chance(0.03)) random.pick(MISFORTUNES)(run, random)
       })
-      run.world.network.heal()
+      run.simulated.network.heal()
     },
   },
 ]

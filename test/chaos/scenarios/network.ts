@@ -10,9 +10,9 @@ export const NETWORK: readonly Scenario[] = [
       const machines = run.volunteers.map(({ machine }) => machine.name)
       for (let times = 0; times < 4 && !run.finished; times++) {
         await run.pass(random.int(1000, 12_000))
-        run.world.network.partition(random.sample(machines, random.int(1, machines.length)))
+        run.simulated.network.partition(random.sample(machines, random.int(1, machines.length)))
         await run.pass(random.pick([2000, 20_000, 70_000]))
-        run.world.network.heal()
+        run.simulated.network.heal()
       }
     },
   },
@@ -20,14 +20,14 @@ export const NETWORK: readonly Scenario[] = [
     name: 'lossy',
     about: 'connections break at any piece of data',
     async befall(run) {
-      run.world.network.everywhere({ breaks: 0.03, jitterMs: 200 })
+      run.simulated.network.everywhere({ breaks: 0.03, jitterMs: 200 })
     },
   },
   {
     name: 'gossip',
     about: 'gossip is lost, late and out of order',
     async befall(run) {
-      run.world.network.everywhere({ gossipLoss: 0.5, gossipReorderMs: 4000, delayMs: 100 })
+      run.simulated.network.everywhere({ gossipLoss: 0.5, gossipReorderMs: 4000, delayMs: 100 })
     },
   },
   {
@@ -35,15 +35,15 @@ export const NETWORK: readonly Scenario[] = [
     about: 'whoever delivers adapters falls silent without closing anything',
     settings: { adapterBytes: 3 * MIB - 5 },
     async befall(run, random) {
-      run.world.network.everywhere({ bytesPerSecond: 2 * MIB })
+      run.simulated.network.everywhere({ bytesPerSecond: 2 * MIB })
       for (let times = 0; times < 3; times++) {
         const version = run.state?.current?.version ?? -1
         const next = (): boolean => (run.state?.current?.version ?? -1) > version
         if (!(await meanwhile(run, 'a publication', next))) break
         await run.pass(random.int(0, 2000))
-        run.world.network.stall(random.pick(['coordinator', ...run.volunteers.map(({ machine }) => machine.name)]))
+        run.simulated.network.stall(random.pick(['coordinator', ...run.volunteers.map(({ machine }) => machine.name)]))
         await run.pass(random.int(5000, 40_000))
-        run.world.network.heal()
+        run.simulated.network.heal()
       }
     },
   },
@@ -53,11 +53,11 @@ export const NETWORK: readonly Scenario[] = [
     async befall(run, random) {
       const machines = [run.coordinator.machine, ...run.volunteers.map(({ machine }) => machine)]
       // Lost gossip makes volunteers wait for the moment to hand a group over themselves.
-      run.world.network.everywhere({ gossipLoss: 0.7 })
+      run.simulated.network.everywhere({ gossipLoss: 0.7 })
       for (let times = 0; times < 8 && !run.finished; times++) {
         await run.pass(random.int(500, times === 0 ? 2500 : 6000))
         random.pick(machines).clockOffsetMs += random.pick([-7_200_000, -3000, -90_000, 4000, 120_000, 3_600_000])
-        run.world.blow('clock set')
+        run.simulated.blow('clock set')
       }
     },
   },

@@ -24,7 +24,7 @@ export const PEERS: readonly Scenario[] = [
     name: 'one-key-twice',
     about: 'two machines work under one key at the same time',
     async befall(run) {
-      run.world.blow('second machine')
+      run.simulated.blow('second machine')
       await run.recruit(101)
       await run.recruit(102)
     },
@@ -37,7 +37,7 @@ export const PEERS: readonly Scenario[] = [
         if (!(await meanwhile(run, 'a moment', () => run.state !== undefined))) return
         await run.pass(random.int(1000, 9000))
         await run.recruit()
-        run.world.blow('joined')
+        run.simulated.blow('joined')
       }
     },
   },

@@ -5,14 +5,14 @@ import {
   type AdmissionFault,
   admissionFault,
   createAdmission,
-  InHand,
+  InProgress,
   type LeaseFacts,
   nextStep,
 } from '../../../coordinator/intake/admission.js'
 import type { GroupAnnouncement, RefusalCode } from '../../../proto/index.js'
 import { largestBody, UNWATCHED } from '../../../rollout/verification/index.js'
 import type { ReceivedGroup } from '../../../swarm/index.js'
-import { termsOf } from '../../support/lease-configuration.js'
+import { configurationOf } from '../../support/lease-configuration.js'
 import { begun, hex, judged, leased, published } from '../../support/run-events.js'
 import { AMPLE } from '../../support/scripted.js'
 
@@ -36,7 +36,7 @@ const from = (signer: string, change: Partial<GroupAnnouncement> = {}): Received
 const lease = leased('lease', 'ann', 0)
 const facts: LeaseFacts = {
   lease,
-  terms: termsOf()(lease),
+  configuration: configurationOf()(lease),
   taskId: 'lend emma',
   policyId: hex(1),
   fixedBodySha256: null,
@@ -87,7 +87,7 @@ test('admission knows of a lease what the log says, and of each lease its own te
   const admission = createAdmission({
     state,
     tasks: [{ id: 'lend emma' }],
-    termsOf: (given) => termsOf({ groupSize: given.leaseId === 'triple' ? 3 : 2 })(given),
+    configurationOf: (given) => configurationOf({ groupSize: given.leaseId === 'triple' ? 3 : 2 })(given),
     owedBody: (leaseId) => owed.get(leaseId),
     clock: { now: () => nowMs },
     watch: UNWATCHED,
@@ -131,10 +131,10 @@ test('stage 0 is reported once for a group that is checked and then admitted, an
   const admission = createAdmission({
     state,
     tasks: [{ id: 'lend emma' }],
-    termsOf: termsOf(),
+    configurationOf: configurationOf(),
     owedBody: () => undefined,
     clock: { now: () => 0 },
-    watch: { now: () => 0, onStage: (number, outcome) => seen.push(`${number} ${outcome}`) },
+    watch: { now: () => 0, onCheck: (number, outcome) => seen.push(`${number} ${outcome}`) },
   })
   admission.check(from('ann'))
   admission.admit(from('ann'))
@@ -143,10 +143,10 @@ test('stage 0 is reported once for a group that is checked and then admitted, an
   assert.equal(seen, ['0 passed', '0 refused'])
 })
 
-const terms = termsOf({ maxStaleness: 2 })(lease)
-const largest = largestBody(terms.groupSize, terms.limits)
+const configuration = configurationOf({ maxStaleness: 2 })(lease)
+const largest = largestBody(configuration.groupSize, configuration.limits)
 const step = (change: Partial<GroupAnnouncement>, late: number, drawn: boolean): string => {
-  const next = nextStep({ ...announcement, ...change }, terms, late, drawn)
+  const next = nextStep({ ...announcement, ...change }, configuration, late, drawn)
   return next.do === 'refuse' ? next.code : next.do
 }
 
@@ -176,14 +176,15 @@ test('the largest body follows from the terms of the lease: wider ones never tur
         limits: { ...AMPLE, maxRolloutTokens: Math.max(tokens1, tokens2) },
       }
       const group = { ...announcement, bodySizeBytes: largestBody(narrow.groupSize, narrow.limits) }
-      for (const change of [narrow, wide]) assert.is(nextStep(group, termsOf(change)(lease), 0, true).do, 'judge')
+      for (const change of [narrow, wide])
+        assert.is(nextStep(group, configurationOf(change)(lease), 0, true).do, 'judge')
     }),
     { numRuns: 100, seed: 1 },
   )
 })
 
 test('no node has more groups in hand than one may, and strangers leave room for nodes that deliver', () => {
-  const hand = new InHand(() => 2, 3)
+  const hand = new InProgress(() => 2, 3)
   const of = (node: string, leaseId: string) => leased(leaseId, node, 0)
   hand.take(of('ann', 'a1'), 'unknown')
   hand.take(of('ann', 'a2'), 'unknown')

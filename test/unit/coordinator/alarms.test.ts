@@ -5,19 +5,19 @@ import { Orders } from '../../../coordinator/ledger/orders.js'
 import { ALARM_LIMITS, alarmsOf } from '../../../coordinator/report/alarms.js'
 import type { RunReport } from '../../../coordinator/report/run-report.js'
 import type { VersionReport } from '../../../coordinator/report/version-report.js'
-import { TERMS } from '../../support/run-events.js'
+import { CONFIGURATION } from '../../support/run-events.js'
 
 const healthy: VersionReport = {
   ...{ version: 0, publishedAtMs: 0, adapterSha256: '', skipped: false, stats: {}, tokens: 0 },
   ...{ skippedFor: null, withdrawn: false, heldOut: null, step: null, staleness: null, parts: {} },
-  ...{ accepted: ALARM_LIMITS.groups, flat: 4, refused: 1, reward: 0.9, solved: 0.5, calls: 3 },
+  ...{ accepted: ALARM_LIMITS.groups, zeroVariance: 4, refused: 1, reward: 0.9, solved: 0.5, calls: 3 },
 }
 
 const run = (versions: readonly Partial<VersionReport>[], refused: Record<string, number> = {}): RunReport => {
   const reports = versions.map((change, version) => ({ ...healthy, version, ...change }))
   return {
     ...{
-      terms: undefined,
+      configuration: undefined,
       rehearsal: null,
       startedAtMs: 0,
       lastEventAtMs: 0,
@@ -26,9 +26,9 @@ const run = (versions: readonly Partial<VersionReport>[], refused: Record<string
       keys: 3,
       openLeases: 0,
     },
-    ...{ accepted: reports.reduce((sum, { accepted }) => sum + accepted, 0), flat: 0, tokens: 0 },
+    ...{ accepted: reports.reduce((sum, { accepted }) => sum + accepted, 0), zeroVariance: 0, tokens: 0 },
     ...{ refused: new Map(Object.entries(refused)) as RunReport['refused'], refusedBatches: [] },
-    ...{ quarantinedWorlds: [], orders: new Orders(), pendingBatch: null, completeAtMs: null },
+    ...{ quarantinedEnvironments: [], orders: new Orders(), pendingBatch: null, completeAtMs: null },
     ...{ audits: { passed: 0, failed: 0 }, doubtedGroups: 0 },
   }
 }
@@ -40,12 +40,12 @@ const times = (count: number, change: Partial<VersionReport> = {}): Partial<Vers
 test('a run that learns gives no alarm, and neither does one that has hardly begun', () => {
   assert.equal(codes(run(times(12))), [])
   assert.equal(codes(run([])), [])
-  assert.equal(codes(run(times(1, { accepted: ALARM_LIMITS.groups - 1, flat: 15, solved: 0 }))), [])
+  assert.equal(codes(run(times(1, { accepted: ALARM_LIMITS.groups - 1, zeroVariance: 15, solved: 0 }))), [])
 })
 
 test('rewards around nothing, tasks that never vary and refusals are each said', () => {
   assert.equal(codes(run(times(2, { solved: 0 }))), ['nothing_solved'])
-  assert.equal(codes(run(times(2, { flat: 15 }))), ['mostly_flat'])
+  assert.equal(codes(run(times(2, { zeroVariance: 15 }))), ['mostly_zero_variance'])
   assert.equal(codes(run(times(1), { stale_policy: 8, reward_mismatch: 2 })), ['mostly_refused'])
   assert.match(
     alarmsOf(run(times(1), { stale_policy: 8, reward_mismatch: 2 }))[0]!.text,
@@ -67,7 +67,7 @@ test('a policy that stands still, falls, or makes ever more calls is said', () =
 })
 
 const REHEARSAL: NonNullable<RunReport['rehearsal']> = {
-  ...{ type: 'rehearsed', atMs: 0, groups: 8, flat: 2, rollouts: 64, solved: 20, reward: 0.8, calls: 200 },
+  ...{ type: 'rehearsed', atMs: 0, groups: 8, zeroVariance: 2, rollouts: 64, solved: 20, reward: 0.8, calls: 200 },
   ...{ callsDue: 150, asked: 56, silent: 2, cut: 4, sampledTokens: 9000, isWhole: true },
 }
 const rehearsed = (change: Partial<typeof REHEARSAL>, versions: readonly Partial<VersionReport>[] = []): RunReport => ({
@@ -77,17 +77,17 @@ const rehearsed = (change: Partial<typeof REHEARSAL>, versions: readonly Partial
 
 test('a dry run says what is wrong before anybody has worked', () => {
   assert.equal(codes(rehearsed({})), [])
-  assert.equal(codes(rehearsed({ solved: 0, reward: 0.02, flat: 8, silent: 50 })), [
-    ...['nothing_solved', 'no_calls', 'little_reward', 'mostly_flat'],
+  assert.equal(codes(rehearsed({ solved: 0, reward: 0.02, zeroVariance: 8, silent: 50 })), [
+    ...['nothing_solved', 'no_calls', 'little_reward', 'mostly_zero_variance'],
   ])
   assert.equal(codes(rehearsed({ calls: 1400 })), ['calls_run_away'])
   assert.equal(codes(rehearsed({ cut: 30 })), ['rollouts_cut'])
 })
 
 test('a dry run that was cut short says nothing, and none does once volunteers have said more', () => {
-  const bad = { solved: 0, reward: 0.02, flat: 5, silent: 50, cut: 60 }
+  const bad = { solved: 0, reward: 0.02, zeroVariance: 5, silent: 50, cut: 60 }
   assert.equal(codes(rehearsed({ ...bad, groups: 5 })), [])
-  assert.equal(codes(rehearsed({ ...bad, flat: 8 }, times(1))), [])
+  assert.equal(codes(rehearsed({ ...bad, zeroVariance: 8 }, times(1))), [])
   assert.ok(codes(rehearsed(bad, times(1, { accepted: ALARM_LIMITS.groups - 1 }))).includes('nothing_solved'))
 })
 
@@ -96,15 +96,15 @@ test('rewards around nothing are said of volunteers’ groups too', () => {
 })
 
 test('a learning rate is held against the size of the model', () => {
-  const terms = (parameters: number, lr: number): RunReport => {
-    const base = { ...TERMS.base, parameters }
-    return { ...run(times(1)), terms: { ...TERMS, base, training: { optimizer: { lr } } } }
+  const configuration = (parameters: number, lr: number): RunReport => {
+    const base = { ...CONFIGURATION.base, parameters }
+    return { ...run(times(1)), configuration: { ...CONFIGURATION, base, training: { optimizer: { lr } } } }
   }
-  assert.equal(codes(terms(4e9, 1e-3)), ['learning_rate'])
-  assert.equal(codes(terms(4e9, 1e-7)), ['learning_rate'])
-  assert.equal(codes(terms(4e9, 1e-4)), [])
-  assert.equal(codes(terms(5e6, 1e-3)), [])
-  assert.equal(codes({ ...run(times(1)), terms: TERMS }), [], 'earlier terms do not say the size')
+  assert.equal(codes(configuration(4e9, 1e-3)), ['learning_rate'])
+  assert.equal(codes(configuration(4e9, 1e-7)), ['learning_rate'])
+  assert.equal(codes(configuration(4e9, 1e-4)), [])
+  assert.equal(codes(configuration(5e6, 1e-3)), [])
+  assert.equal(codes({ ...run(times(1)), configuration: CONFIGURATION }), [], 'earlier terms do not say the size')
 })
 
 test('the curves of a version say its numbers by name, and leave out those that nobody knows', () => {

@@ -32,13 +32,15 @@ function stalled(answer: (groups: readonly AuditedGroup[]) => SampledToken[][]) 
 test('while one job is computed the next fills up, each of one policy and of eight groups at most', async () => {
   const { jobs, run, next } = stalled((groups) => groups.map(about))
   const queue = createAuditQueue(run, signal)
-  const evidence = Array.from({ length: 12 }, (_, i) => queue.evidence(of(i === 3 ? 'b' : 'a'), group(String(i)), true))
+  const tokenScores = Array.from({ length: 12 }, (_, i) =>
+    queue.tokenScores(of(i === 3 ? 'b' : 'a'), group(String(i)), true),
+  )
   // Those that are waited for later must not end the suite when they fail now.
-  for (const one of evidence) one.catch(() => undefined)
+  for (const one of tokenScores) one.catch(() => undefined)
   for (const settled of [[0], [1, 2, 4, 5, 6, 7, 8, 9], [3], [10, 11]]) {
     next()
     assert.equal(
-      (await Promise.all(settled.map((i) => evidence[i]!))).map((tokens) => tokens![0]!.claimed),
+      (await Promise.all(settled.map((i) => tokenScores[i]!))).map((tokens) => tokens![0]!.claimed),
       settled,
     )
   }
@@ -53,8 +55,8 @@ test('while one job is computed the next fills up, each of one policy and of eig
 test('who is known to deliver waits for no more than the job that has begun, however many others came before', async () => {
   const { jobs, run, next } = stalled((groups) => groups.map(about))
   const queue = createAuditQueue(run, signal)
-  const others = Array.from({ length: 5 }, (_, i) => queue.evidence(of('a'), group(String(i)), false))
-  const reliable = ['10', '11', '12'].map((leaseId) => queue.evidence(of('a'), group(leaseId), true))
+  const others = Array.from({ length: 5 }, (_, i) => queue.tokenScores(of('a'), group(String(i)), false))
+  const reliable = ['10', '11', '12'].map((leaseId) => queue.tokenScores(of('a'), group(leaseId), true))
   next()
   await Promise.all(others.slice(0, 1))
   next()
@@ -79,7 +81,7 @@ test('groups whose leases have other limits, and so other draws, are in another 
   }, signal)
   const fewer = { ...AMPLE, maxAssistantTurns: 3 }
   await Promise.all(
-    ['1', '2', '3', '4'].map((leaseId, i) => queue.evidence(of('a', i % 2 ? fewer : AMPLE), group(leaseId), true)),
+    ['1', '2', '3', '4'].map((leaseId, i) => queue.tokenScores(of('a', i % 2 ? fewer : AMPLE), group(leaseId), true)),
   )
   assert.equal(seen, [
     [AMPLE.maxAssistantTurns, ['1']],
@@ -93,7 +95,7 @@ test('a group that cannot be computed does not take the others of its job with i
     if (groups.some(({ leaseId }) => leaseId === '2')) throw new TrainerError('audit_refused', 'too long')
     return groups.map(about)
   }, signal)
-  const found = await Promise.all(['1', '2', '3'].map((leaseId) => queue.evidence(of('a'), group(leaseId), true)))
+  const found = await Promise.all(['1', '2', '3'].map((leaseId) => queue.tokenScores(of('a'), group(leaseId), true)))
   assert.equal(
     found.map((tokens) => tokens?.[0]?.claimed ?? null),
     [1, null, 3],
@@ -108,12 +110,12 @@ test('when the process is of no use any more every waiting group hears it, and t
   }, signal)
   const codes = await Promise.all(
     ['1', '2'].map((leaseId) =>
-      queue.evidence(of('a'), group(leaseId), true).catch((error: TrainerError) => error.code),
+      queue.tokenScores(of('a'), group(leaseId), true).catch((error: TrainerError) => error.code),
     ),
   )
   assert.equal(codes, ['trainer_failed', 'trainer_failed'])
   broken = false
-  assert.is((await queue.evidence(of('a'), group('3'), true))?.[0]?.claimed, 3)
+  assert.is((await queue.tokenScores(of('a'), group('3'), true))?.[0]?.claimed, 3)
 })
 
 test.run()

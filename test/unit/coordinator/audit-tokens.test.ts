@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { offerAdapter, readEvidence, writeAudit } from '../../../coordinator/jobs/audit-folder.js'
-import { EvidenceError } from '../../../coordinator/jobs/logit-folder.js'
+import { offerAdapter, readTokenScores, writeAudit } from '../../../coordinator/jobs/audit-folder.js'
 import { decodeFloat64s, encodeSafetensors } from '../../../coordinator/jobs/safetensors.js'
-import { DEFAULT_LIMITS, dialectNamed, samplerSeed } from '../../../rollout/episode/index.js'
+import { TokenScoreError } from '../../../coordinator/jobs/token-score-folder.js'
+import { DEFAULT_LIMITS, samplerSeed, toolCallFormatNamed } from '../../../rollout/episode/index.js'
 import { type AuditedRollout, drawsOf, rolesOf, turnsOf } from '../../../rollout/verification/sampled-turns.js'
 
 const SEED = Uint8Array.from({ length: 32 }, (_, i) => i)
@@ -19,8 +19,8 @@ const tokenizer = {
     tokens.map((token) => (token === END ? '<|im_end|>' : String.fromCodePoint(token))).join(''),
   isEndOfGeneration: (token: number) => token === END,
 }
-const dialect = dialectNamed('hermes')
-const reader = { tokenizer, dialect }
+const toolCallFormat = toolCallFormatNamed('hermes')
+const reader = { tokenizer, toolCallFormat }
 
 /** A rollout of sampled and environment texts in turn, beginning with the prompt. */
 function rolloutOf(texts: readonly string[]): AuditedRollout {
@@ -58,7 +58,8 @@ test('every turn draws from its own seed of the lease, each token by its place i
 const CALL = '<tool_call>\n{"name": "pay", "arguments": {"to": "Ann", "amount": 5}}\n</tool_call>'
 
 test('arguments are what follows the key in a call block, whole or broken off', () => {
-  const spans = (text: string): string[] => dialect.argumentSpans(text).map(([start, end]) => text.slice(start, end))
+  const spans = (text: string): string[] =>
+    toolCallFormat.argumentSpans(text).map(([start, end]) => text.slice(start, end))
   assert.equal(spans(CALL), [' {"to": "Ann", "amount": 5}}\n'])
   assert.equal(spans(`I will. ${CALL} and ${CALL}`).length, 2)
   assert.equal(spans('<tool_call>{"name":"pay","arguments":{"to'), ['{"to'])
@@ -100,31 +101,31 @@ const JOB = {
     { leaseId: 'two', leaseSeed: SEED, rollouts: [rolloutOf(['ask', 'hm'])] },
   ],
 }
-const NAMES = ['logp', 'evidence', 'repair']
+const NAMES = ['logp', 'expected_mismatch', 'logit_error']
 
 /** Answers the job as the audit process would, with the token's number as every value. */
-async function answer(spool: string, spoil: (answer: Record<string, unknown>) => void, length?: number): Promise<void> {
+async function answer(jobs: string, spoil: (answer: Record<string, unknown>) => void, length?: number): Promise<void> {
   const { createHash } = await import('node:crypto')
   const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
   const sampled = JOB.groups.flatMap(({ rollouts }) => rollouts.flatMap(({ logprobs }) => logprobs)).length
   const values = Float64Array.from({ length: length ?? sampled }, (_, i) => i)
   const bytes = encodeSafetensors(Object.fromEntries(NAMES.map((name) => [name, values])))
   const { mkdir } = await import('node:fs/promises')
-  const folder = join(spool, 'evidence', JOB.auditId)
+  const folder = join(jobs, 'token-scores', JOB.auditId)
   await mkdir(folder, { recursive: true })
-  await writeFile(join(folder, 'evidence.safetensors'), bytes)
-  const manifest = await readFile(join(spool, 'audits', JOB.auditId, 'manifest.json'))
-  const content = { auditId: JOB.auditId, manifestSha256: sha256(manifest), evidenceSha256: sha256(bytes) }
+  await writeFile(join(folder, 'token-scores.safetensors'), bytes)
+  const manifest = await readFile(join(jobs, 'audits', JOB.auditId, 'manifest.json'))
+  const content = { auditId: JOB.auditId, manifestSha256: sha256(manifest), tokenScoresSha256: sha256(bytes) }
   spoil(content)
   await writeFile(join(folder, 'audit.json'), JSON.stringify(content))
 }
 
 test('evidence is joined with the claims in order, and an answer to another job is refused', async () => {
-  const spool = mkdtempSync(join(tmpdir(), 'audit-'))
+  const jobs = mkdtempSync(join(tmpdir(), 'audit-'))
   try {
-    await writeAudit(spool, JOB, DEFAULT_LIMITS)
-    await answer(spool, () => {})
-    const groups = await readEvidence(spool, JOB, DEFAULT_LIMITS, reader)
+    await writeAudit(jobs, JOB, DEFAULT_LIMITS)
+    await answer(jobs, () => {})
+    const groups = await readTokenScores(jobs, JOB, DEFAULT_LIMITS, reader)
     assert.equal(
       groups.map((tokens) => tokens.length),
       JOB.groups.map(({ rollouts }) => rollouts.flatMap(({ logprobs }) => logprobs).length),
@@ -134,23 +135,23 @@ test('evidence is joined with the claims in order, and an answer to another job 
       groups.flat().map((_, i) => i),
     )
     assert.ok(groups.flat().every(({ claimed }) => claimed === -0.5))
-    for (const field of ['auditId', 'manifestSha256', 'evidenceSha256']) {
-      await answer(spool, (content) => {
+    for (const field of ['auditId', 'manifestSha256', 'tokenScoresSha256']) {
+      await answer(jobs, (content) => {
         content[field] = 'another'
       })
       await refused()
     }
-    await answer(spool, () => {}, 5)
+    await answer(jobs, () => {}, 5)
     await refused()
   } finally {
-    await rm(spool, { recursive: true })
+    await rm(jobs, { recursive: true })
   }
 
   async function refused(): Promise<void> {
     try {
-      await readEvidence(spool, JOB, DEFAULT_LIMITS, reader)
+      await readTokenScores(jobs, JOB, DEFAULT_LIMITS, reader)
     } catch (error) {
-      assert.instance(error, EvidenceError)
+      assert.instance(error, TokenScoreError)
       return
     }
     assert.unreachable('the answer was taken')
@@ -158,21 +159,21 @@ test('evidence is joined with the claims in order, and an answer to another job 
 })
 
 test('a job holds the draws of every sampled token and nothing that the node claims', async () => {
-  const spool = mkdtempSync(join(tmpdir(), 'audit-'))
+  const jobs = mkdtempSync(join(tmpdir(), 'audit-'))
   try {
-    await writeAudit(spool, JOB, DEFAULT_LIMITS)
-    const bytes = await readFile(join(spool, 'audits', JOB.auditId, 'tokens.safetensors'))
+    await writeAudit(jobs, JOB, DEFAULT_LIMITS)
+    const bytes = await readFile(join(jobs, 'audits', JOB.auditId, 'tokens.safetensors'))
     const claimed = {
       ...JOB,
       auditId: 'audit-2',
       groups: JOB.groups.map((group) => ({ ...group, rollouts: lie(group) })),
     }
-    await writeAudit(spool, claimed, DEFAULT_LIMITS)
-    assert.equal(await readFile(join(spool, 'audits', 'audit-2', 'tokens.safetensors')), bytes)
-    const name = await offerAdapter(spool, Uint8Array.of(1, 2, 3))
-    assert.equal([...(await readFile(join(spool, 'adapters', `${name}.gguf`)))], [1, 2, 3])
+    await writeAudit(jobs, claimed, DEFAULT_LIMITS)
+    assert.equal(await readFile(join(jobs, 'audits', 'audit-2', 'tokens.safetensors')), bytes)
+    const name = await offerAdapter(jobs, Uint8Array.of(1, 2, 3))
+    assert.equal([...(await readFile(join(jobs, 'adapters', `${name}.gguf`)))], [1, 2, 3])
   } finally {
-    await rm(spool, { recursive: true })
+    await rm(jobs, { recursive: true })
   }
 })
 

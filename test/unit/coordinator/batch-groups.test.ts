@@ -13,13 +13,13 @@ import { groupBody } from '../../../proto/index.js'
 import { drawsOf, judgeGroup } from '../../../rollout/verification/index.js'
 import { createBlobStore, systemClock, TransportError } from '../../../swarm/index.js'
 import { begun, judged, leased, published } from '../../support/run-events.js'
-import { AMPLE, bodyOf, groundTruthScript, lendingTask, play, stageOf } from '../../support/scripted.js'
+import { AMPLE, bodyOf, groundTruthScript, lendingTask, play, runtimeOf } from '../../support/scripted.js'
 
 const { signal } = new AbortController()
 const root = mkdtempSync(join(tmpdir(), 'prove-batch-'))
 test.after(() => rmSync(root, { recursive: true, force: true }))
 
-const stage = stageOf()
+const runtime = runtimeOf()
 const bodies = await createBlobStore(join(root, 'bodies'))
 const state = begun()
 state.apply(published(0))
@@ -27,10 +27,10 @@ state.apply(published(0))
 /** Judges a group of these scripts as the coordinator does, and puts its body and its events where they belong. */
 async function accept(leaseId: string, node: string, wish: string, scripts: readonly (readonly string[])[]) {
   const task = lendingTask({ turns: [wish, 'Now take that loan back.'] })
-  const rollouts = await Promise.all(scripts.map((script) => play(task, script, stage)))
+  const rollouts = await Promise.all(scripts.map((script) => play(task, script, runtime)))
   const body = groupBody.encode({ ...bodyOf(task, rollouts), leaseId })
   const expected = { leaseId, policyId: 'b2'.repeat(32), task, groupSize: scripts.length, limits: AMPLE }
-  const replayed = await judgeGroup(groupBody.parse(body), expected, stage, signal)
+  const replayed = await judgeGroup(groupBody.parse(body), expected, runtime, signal)
   const bodySha256 = await bodies.put(body)
   const rewards = replayed.map(({ reward }) => reward.total)
   const backend = `backend of ${node}`
@@ -78,8 +78,8 @@ test('a batch of stored bodies and judged rewards is the batch of a replay, byte
   await writeBatch(join(root, 'replayed'), { ...content, groups: [ben.group, ann.group] })
   await writeBatch(join(root, 'stored'), { ...content, groups: (await read(ben.leaseId, ann.leaseId)).groups })
   for (const name of ['manifest.json', 'tokens.safetensors']) {
-    const [replayed, stored] = ['replayed', 'stored'].map((spool) =>
-      readFileSync(join(root, spool, 'batches', 'batch', name)),
+    const [replayed, stored] = ['replayed', 'stored'].map((jobs) =>
+      readFileSync(join(root, jobs, 'batches', 'batch', name)),
     )
     assert.ok(stored!.equals(replayed!), name)
   }
@@ -90,7 +90,7 @@ test('a group that no audit has passed goes with the draws that its lease fixed'
   const { groups } = await readBatchGroups([ann.leaseId, ben.leaseId], state, groupBodies, isAnn, signal)
   const [own, other] = groups
   const seed = Buffer.from(state.leases.get(ann.leaseId)!.seed, 'hex')
-  const { limits } = state.round!.terms
+  const { limits } = state.round!.configuration
   assert.equal(
     own!.draws,
     own!.rollouts.map((rollout, i) => drawsOf(rollout, seed, i, limits)),

@@ -2,16 +2,16 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createBodyJudge } from '../../../coordinator/intake/body-judge.js'
 import { replaysHere } from '../../../coordinator/intake/replays.js'
-import type { TermsOf } from '../../../coordinator/ledger/run-state.js'
+import type { ConfigurationOf } from '../../../coordinator/ledger/run-state.js'
 import { groupBody, type SwarmRefusal } from '../../../proto/index.js'
 import type { EpisodeLimits } from '../../../rollout/episode/index.js'
 import { UNWATCHED } from '../../../rollout/verification/index.js'
-import { termsOf } from '../../support/lease-configuration.js'
+import { configurationOf } from '../../support/lease-configuration.js'
 import { begun, hex, leased, published } from '../../support/run-events.js'
-import { AMPLE, bodyOf, groundTruthScript, lendingTask, play, stageOf } from '../../support/scripted.js'
+import { AMPLE, bodyOf, groundTruthScript, lendingTask, play, runtimeOf } from '../../support/scripted.js'
 
 const { signal } = new AbortController()
-const theatre = stageOf()
+const replayContext = runtimeOf()
 const task = lendingTask()
 const script = groundTruthScript(task)
 
@@ -19,7 +19,7 @@ const script = groundTruthScript(task)
 async function groupUnder(leaseId: string, limits: EpisodeLimits, size: number) {
   const rollouts = []
   for (let i = 0; i < size; i++)
-    rollouts.push(await play(task, i === 0 ? script : ['No.', `No, ${i}.`], theatre, limits))
+    rollouts.push(await play(task, i === 0 ? script : ['No.', `No, ${i}.`], replayContext, limits))
   return {
     bytes: groupBody.encode({ ...bodyOf(task, rollouts), leaseId, policyId: hex(1) }),
     announced: {
@@ -35,22 +35,22 @@ const narrow: EpisodeLimits = { ...AMPLE, maxTurnTokens: 30, maxAssistantTurns: 
 test('every group is judged by the terms of its own lease, whatever those of others are', async () => {
   const state = begun()
   for (const event of [published(0), leased(OLD, 'ann', 0), leased(NEW, 'ann', 0, { index: 1 })]) state.apply(event)
-  const terms = new Map([
-    [OLD, termsOf({ groupSize: 3 })],
-    [NEW, termsOf({ groupSize: 2, limits: narrow })],
+  const configuration = new Map([
+    [OLD, configurationOf({ groupSize: 3 })],
+    [NEW, configurationOf({ groupSize: 2, limits: narrow })],
   ])
-  const judgedBy = (ofLease: TermsOf) =>
+  const judgedBy = (ofLease: ConfigurationOf) =>
     createBodyJudge({
       tasks: [task],
-      termsOf: ofLease,
-      replays: replaysHere(() => theatre, UNWATCHED),
+      configurationOf: ofLease,
+      replays: replaysHere(() => replayContext, UNWATCHED),
       state,
       bodies: { put: async () => hex(6) },
       judgedBodies: { read: async () => Promise.reject(new Error('nobody asked for it')) },
       auditor: null,
       onUnstable: async () => assert.unreachable(),
     })
-  const judge = judgedBy((lease) => terms.get(lease.leaseId)!(lease))
+  const judge = judgedBy((lease) => configuration.get(lease.leaseId)!(lease))
   const groups = [
     [OLD, await groupUnder(OLD, AMPLE, 3)],
     [NEW, await groupUnder(NEW, narrow, 2)],
@@ -60,16 +60,16 @@ test('every group is judged by the terms of its own lease, whatever those of oth
     assert.is(rollouts.length, announced.rewards.length)
   }
   // By the other's terms each of them would be a lie.
-  const codeBy = (ofLease: TermsOf, [leaseId, { announced, bytes }]: (typeof groups)[number]) =>
+  const codeBy = (ofLease: ConfigurationOf, [leaseId, { announced, bytes }]: (typeof groups)[number]) =>
     judgedBy(ofLease)
       .replay(state.leases.get(leaseId)!, announced, bytes, signal)
       .then(
         () => 'accepted',
         (why: SwarmRefusal) => why.code,
       )
-  assert.is(await codeBy(terms.get(NEW)!, groups[0]), 'wrong_group_size')
-  assert.is(await codeBy(terms.get(OLD)!, groups[1]), 'wrong_group_size')
-  assert.is(await codeBy(termsOf({ groupSize: 2 }), groups[1]), 'termination')
+  assert.is(await codeBy(configuration.get(NEW)!, groups[0]), 'wrong_group_size')
+  assert.is(await codeBy(configuration.get(OLD)!, groups[1]), 'wrong_group_size')
+  assert.is(await codeBy(configurationOf({ groupSize: 2 }), groups[1]), 'termination')
 })
 
 test.run()

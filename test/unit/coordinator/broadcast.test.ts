@@ -14,7 +14,7 @@ const settle = async (): Promise<void> => {
   for (let i = 0; i < 5; i++) await turn()
 }
 
-interface Told {
+interface Delivered {
   readonly clock: MovedClock
   /** Pages of verdicts, and announcements, as they were sent. */
   readonly sent: string[]
@@ -23,7 +23,10 @@ interface Told {
   stop(): Promise<void>
 }
 
-async function broadcasting(change: Partial<BroadcastParts> = {}, before: readonly RunEvent[] = []): Promise<Told> {
+async function broadcasting(
+  change: Partial<BroadcastParts> = {},
+  before: readonly RunEvent[] = [],
+): Promise<Delivered> {
   const clock = createMovedClock()
   const sent: string[] = []
   const errors: unknown[] = []
@@ -68,58 +71,58 @@ async function broadcasting(change: Partial<BroadcastParts> = {}, before: readon
 }
 
 test('a verdict is sent when it is on record, and not looked for', async () => {
-  const told = await broadcasting({ isWanted: () => false }, [published(0), ...done('a', 'ann', 0)])
-  await told.record(...done('b', 'ben', 0))
-  await told.record(...done('c', 'ann', 0))
-  await told.record(audited('a', 'ann', 'sampler_mismatch'))
-  assert.equal(told.sent, ['policy', 'ben 0+1', 'ann 1+1', 'ann 2+1'])
-  assert.equal(told.clock.pauses, [5000])
-  await told.stop()
+  const stated = await broadcasting({ isWanted: () => false }, [published(0), ...done('a', 'ann', 0)])
+  await stated.record(...done('b', 'ben', 0))
+  await stated.record(...done('c', 'ann', 0))
+  await stated.record(audited('a', 'ann', 'sampler_mismatch'))
+  assert.equal(stated.sent, ['policy', 'ben 0+1', 'ann 1+1', 'ann 2+1'])
+  assert.equal(stated.clock.pauses, [5000])
+  await stated.stop()
 })
 
 test('verdicts that come while others are sent go out together, in as many pages as it takes', async () => {
   const sending = Promise.withResolvers<void>()
   const sent: string[] = []
-  const told = await broadcasting({
+  const stated = await broadcasting({
     isWanted: () => false,
     async sendVerdicts(node, from, count) {
       sent.push(`${node} ${from}+${count}`)
       await sending.promise
     },
   })
-  await told.record(published(0), ...done('first', 'ann', 0))
-  await told.record(
+  await stated.record(published(0), ...done('first', 'ann', 0))
+  await stated.record(
     ...Array.from({ length: 100 }, (_, i) => done(`lease ${i}`, 'ann', 0)).flat(),
     ...done('b', 'ben', 0),
   )
   sending.resolve()
   await settle()
   assert.equal(sent, ['ann 0+1', 'ann 1+64', 'ben 0+1', 'ann 65+36'])
-  await told.stop()
+  await stated.stop()
 })
 
 test('room for leases is announced at once when somebody waits for it, and at most once a second', async () => {
   let wanted = true
-  const told = await broadcasting({ isWanted: () => wanted })
-  assert.equal(told.sent.splice(0), ['policy'])
-  await told.record(published(0), ...done('a', 'ann', 0), ...done('b', 'ann', 0))
-  const announcements = (): number => told.sent.splice(0).filter((what) => what === 'policy').length
+  const stated = await broadcasting({ isWanted: () => wanted })
+  assert.equal(stated.sent.splice(0), ['policy'])
+  await stated.record(published(0), ...done('a', 'ann', 0), ...done('b', 'ann', 0))
+  const announcements = (): number => stated.sent.splice(0).filter((what) => what === 'policy').length
   assert.is(announcements(), 1)
-  await told.record(released('a'))
+  await stated.record(released('a'))
   assert.is(announcements(), 0)
-  told.clock.advance(1000)
+  stated.clock.advance(1000)
   await settle()
   assert.is(announcements(), 1)
   wanted = false
-  told.clock.advance(1000)
-  await told.record(batched('batch', 1, ['a', 'b']))
+  stated.clock.advance(1000)
+  await stated.record(batched('batch', 1, ['a', 'b']))
   assert.is(announcements(), 0)
-  await told.stop()
+  await stated.stop()
 })
 
 test('the policy in force is announced every five seconds, whatever fails', async () => {
   const calls: string[] = []
-  const told = await broadcasting({
+  const stated = await broadcasting({
     async announcePolicy() {
       calls.push('policy')
       throw new Error('too many messages')
@@ -130,14 +133,14 @@ test('the policy in force is announced every five seconds, whatever fails', asyn
     },
     isWanted: () => false,
   })
-  await told.record(published(0), ...done('a', 'ann', 0))
+  await stated.record(published(0), ...done('a', 'ann', 0))
   for (let i = 0; i < 2; i++) {
-    told.clock.advance(5000)
+    stated.clock.advance(5000)
     await settle()
   }
   assert.equal(calls, ['policy', 'verdicts', 'policy', 'policy'])
-  assert.is(told.errors.length, 4)
-  await told.stop()
+  assert.is(stated.errors.length, 4)
+  await stated.stop()
 })
 
 test.run()

@@ -1,38 +1,38 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { checkPromptRoom } from '../../../coordinator/settings/first-prompts.js'
+import { checkPromptCapacity } from '../../../coordinator/settings/first-prompts.js'
 import { canariesOf, canaryPrompts } from '../../../coordinator/versions/canary.js'
 import { LIMITS } from '../../../proto/index.js'
 import { promptOf } from '../../../rollout/episode/index.js'
-import { AMPLE, lendingTask, stageOf } from '../../support/scripted.js'
+import { AMPLE, lendingTask, runtimeOf } from '../../support/scripted.js'
 
 const test = suite('canaries')
 
 test('tasks whose prompts are too long for a canary are passed over', () => {
   const long = lendingTask({ turns: ['x'.repeat(LIMITS.canaryTokens.value), 'No.'] })
-  const canaries = canaryPrompts([long, lendingTask()], stageOf(), AMPLE)
+  const canaries = canaryPrompts([long, lendingTask()], runtimeOf(), AMPLE)
   assert.is(canaries.length, 1)
   assert.ok(canaries[0]!.prompt.length < LIMITS.canaryTokens.value)
 })
 
 test('a canary fits a volunteer who has room for a rollout and for no token more', () => {
-  const stage = stageOf()
-  const { length } = promptOf(lendingTask(), stage, AMPLE)
+  const runtime = runtimeOf()
+  const { length } = promptOf(lendingTask(), runtime, AMPLE)
   const maxRolloutTokens = length + 20
-  assert.equal(canaryPrompts([lendingTask()], stage, { ...AMPLE, maxRolloutTokens }), [])
-  const [fitting] = canaryPrompts([lendingTask()], stage, { ...AMPLE, maxRolloutTokens: length + 200 })
+  assert.equal(canaryPrompts([lendingTask()], runtime, { ...AMPLE, maxRolloutTokens }), [])
+  const [fitting] = canaryPrompts([lendingTask()], runtime, { ...AMPLE, maxRolloutTokens: length + 200 })
   assert.ok(fitting!.prompt.length + fitting!.continuation.length <= length + 200)
 })
 
 test('a task anywhere in the data set whose prompt leaves no room for an answer is found before the run begins', () => {
-  const stage = stageOf()
+  const runtime = runtimeOf()
   const tasks = Array.from({ length: 100 }, (_, i) => lendingTask({ turns: [`Lend emma to number ${i}.`, 'No.'] }))
-  const limits = { ...AMPLE, maxRolloutTokens: promptOf(tasks[99]!, stage, AMPLE).length + 1 }
-  checkPromptRoom(tasks, stage, limits)
+  const limits = { ...AMPLE, maxRolloutTokens: promptOf(tasks[99]!, runtime, AMPLE).length + 1 }
+  checkPromptCapacity(tasks, runtime, limits)
   const long = lendingTask({ turns: [`Lend emma to number one hundred.`, 'No.'] })
-  assert.throws(() => checkPromptRoom(tasks.with(70, long), stage, limits), /maxRolloutTokens is too small/)
-  const wide = lendingTask({ toolset: [...long.toolset, { server: 'library', tool: 'burn_down' }] })
-  assert.throws(() => checkPromptRoom(tasks.with(40, wide), stage, limits), /maxRolloutTokens is too small/)
+  assert.throws(() => checkPromptCapacity(tasks.with(70, long), runtime, limits), /maxRolloutTokens is too small/)
+  const wide = lendingTask({ toolset: [...long.toolset, { environment: 'library', tool: 'burn_down' }] })
+  assert.throws(() => checkPromptCapacity(tasks.with(40, wide), runtime, limits), /maxRolloutTokens is too small/)
 })
 
 test('canaries are published with what the trainer computed of them', () => {

@@ -69,14 +69,14 @@ const STORY = Array.from({ length: 12 }, (_, i) => released(`lease ${i}`))
  * @returns  events that were told of
  */
 async function tell(disk: Disk, mounted: ReturnType<typeof mount>, together = 1): Promise<number> {
-  let told = disk.records.length
+  let stated = disk.records.length
   let lastOperations = -1
   const telling = (async () => {
     const log = await openChainedLog(mounted.store, mounted.head, 'log')
-    for (const from = told; told < STORY.length; ) {
-      const group = STORY.slice(told, told + 1 + ((told - from) % together))
+    for (const from = stated; stated < STORY.length; ) {
+      const group = STORY.slice(stated, stated + 1 + ((stated - from) % together))
       await log.append(...group)
-      told += group.length
+      stated += group.length
     }
     await log.close()
     return true
@@ -91,7 +91,7 @@ async function tell(disk: Disk, mounted: ReturnType<typeof mount>, together = 1)
     lastOperations = mounted.operations()
     await turn()
   }
-  return told
+  return stated
 }
 
 async function readAll(disk: Disk): Promise<RunEvent[]> {
@@ -111,10 +111,10 @@ test('a kill at any operation, before or after its effect and however slow the o
       const [turns, killAt, effective, together] = drawn
       const disk: Disk = { records: [], head: null }
       const slow: Slowness = (operation) => turns[operation % turns.length]!
-      const told = await tell(disk, mount(disk, slow, killAt, effective), together)
+      const stated = await tell(disk, mount(disk, slow, killAt, effective), together)
       assert.ok((disk.head?.count ?? 0) <= disk.records.length, 'the head is never ahead of the log')
       const events = await readAll(disk)
-      assert.ok(events.length >= told, 'whatever was told of is there')
+      assert.ok(events.length >= stated, 'whatever was told of is there')
       assert.equal(events, STORY.slice(0, events.length))
       await tell(disk, mount(disk, slow), together)
       assert.equal(await readAll(disk), STORY)

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
-import { RunFold } from '../../../coordinator/ledger/run-reducer.js'
+import { RunReducer } from '../../../coordinator/ledger/run-reducer.js'
 import type { JudgedGroup } from '../../../coordinator/ledger/run-state.js'
 import type { Verdict } from '../../../proto/index.js'
 import { leaseSeed } from '../../../rollout/verification/lease-seed.js'
@@ -125,7 +125,7 @@ test('the checker finds every broken promise about batches: refused, flat and un
   const batchOfC = batched('one', 1, ['a', 'c'])
   for (const [bad, credit] of [
     [refused, true],
-    [judged('c', 'ann', 0, { flat: true }), true],
+    [judged('c', 'ann', 0, { zeroVariance: true }), true],
     [null, true],
   ] as const) {
     const events = GOOD.flatMap((event) =>
@@ -173,22 +173,22 @@ test('a lost body gives the other groups of its batch back, and there is one to 
 })
 
 test('books of the coordinator that lose a group, or count its credit twice, are found', () => {
-  class Forgetful extends RunFold {
+  class Forgetful extends RunReducer {
     override trainable(): JudgedGroup[] {
       return []
     }
   }
-  class Generous extends RunFold {
+  class Generous extends RunReducer {
     override apply(event: RunEvent): void {
       super.apply(event)
       if (event.type === 'judged') this.nodes.get(event.node)!.credit += event.credit
     }
   }
   const unfinished = [...START, ...MIDDLE]
-  const rules = (state: RunFold): string[] => [
+  const rules = (state: RunReducer): string[] => [
     ...new Set(checkLog(unfinished, { ...BOUNDS, versions: 0 }, state).map(({ rule }) => rule)),
   ]
-  assert.equal(rules(new RunFold()), [])
+  assert.equal(rules(new RunReducer()), [])
   assert.equal(rules(new Forgetful()), ['group lost'])
   assert.equal(rules(new Generous()), ['credit'])
 })
@@ -200,28 +200,28 @@ const verdict = (leaseId: string, accepted: boolean, credit: number): Verdict =>
 const ANN: VolunteerRecord = { node: 'ann', verdicts: [], waiting: [], finished: [], dropped: [] }
 
 test('a volunteer that was told what the log does not say is found', () => {
-  const told = [verdict('a', true, 5), verdict('c', true, 2), verdict('c', false, 0)]
+  const stated = [verdict('a', true, 5), verdict('c', true, 2), verdict('c', false, 0)]
   const check = (verdicts: Verdict[]): string[] => checkLedgers(GOOD, [{ ...ANN, verdicts }]).map(({ rule }) => rule)
-  assert.equal(check(told), [])
-  assert.equal(check(told.slice(0, 1)), [], 'not told yet')
+  assert.equal(check(stated), [])
+  assert.equal(check(stated.slice(0, 1)), [], 'not told yet')
   assert.equal(check([verdict('a', true, 6)]), ['ledger'])
   assert.equal(check([verdict('a', false, 5)]), ['ledger'])
-  assert.equal(check([...told, verdict('d', true, 1)]), ['ledger'])
-  assert.equal(check([told[1]!, told[0]!, told[2]!]), ['ledger', 'ledger'])
+  assert.equal(check([...stated, verdict('d', true, 1)]), ['ledger'])
+  assert.equal(check([stated[1]!, stated[0]!, stated[2]!]), ['ledger', 'ledger'])
 })
 
 test('what a coordinator knew and its log does not say is found, whatever kind of event it comes from', () => {
-  const fold = (events: readonly RunEvent[]): RunFold => {
-    const state = new RunFold()
+  const reducer = (events: readonly RunEvent[]): RunReducer => {
+    const state = new RunReducer()
     for (const event of events) state.apply(event)
     return state
   }
-  const whole = fold(GOOD)
+  const whole = reducer(GOOD)
   assert.equal(checkMemory(whole, whole), [])
-  assert.equal(checkMemory(fold(START), whole), [], 'more on disk than was applied')
+  assert.equal(checkMemory(reducer(START), whole), [], 'more on disk than was applied')
   const found = GOOD.map((event, end) => [
     event.type,
-    checkMemory(fold(GOOD.slice(0, end + 1)), fold(GOOD.slice(0, end))),
+    checkMemory(reducer(GOOD.slice(0, end + 1)), reducer(GOOD.slice(0, end))),
   ])
   // A lease that is given out again, or given back, changes nothing that anybody is told for good.
   const again = GOOD.filter(

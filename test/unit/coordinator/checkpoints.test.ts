@@ -12,9 +12,9 @@ import { openEventLog } from '../../../coordinator/ledger/event-log.js'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
 import { LOG_START, type LogHead } from '../../../coordinator/ledger/log-chain.js'
 import { openRecorder } from '../../../coordinator/ledger/recorder.js'
-import { RunFold } from '../../../coordinator/ledger/run-reducer.js'
-import type { FoldImage } from '../../../coordinator/ledger/state-snapshot.js'
-import { NO_REPAIRS } from '../../support/audit-groups.js'
+import { RunReducer } from '../../../coordinator/ledger/run-reducer.js'
+import type { StateSnapshot } from '../../../coordinator/ledger/state-snapshot.js'
+import { NO_LOGIT_ERRORS } from '../../support/audit-groups.js'
 import { randomLogs } from '../../support/random-logs.js'
 import {
   agreed,
@@ -48,7 +48,7 @@ async function newFolder(): Promise<string> {
  * orders of the operator, in any sequence.
  */
 function enriched(log: readonly RunEvent[], picks: readonly number[], orders: readonly number[]): RunEvent[] {
-  const state = new RunFold()
+  const state = new RunReducer()
   const all: RunEvent[] = []
   const lost = new Set<string>()
   const put = (event: RunEvent): void => {
@@ -76,7 +76,7 @@ function enriched(log: readonly RunEvent[], picks: readonly number[], orders: re
       put({ type: 'team-joined', atMs: i, node: `key ${i}`, team: 'owls' })
     }
     if (pick === 1) put(agreed({ batchGroups: 2 + (i % 5) }))
-    if (pick === 2) put({ type: 'world-quarantined', atMs: i, server: `world ${i % 3}`, leaseId: 'lease' })
+    if (pick === 2) put({ type: 'environment-quarantined', atMs: i, environment: `world ${i % 3}`, leaseId: 'lease' })
     if (pick === 4) put(scored(i))
     if (pick === 3 && event.type === 'batched') {
       lost.add(event.batchId)
@@ -96,7 +96,7 @@ function enriched(log: readonly RunEvent[], picks: readonly number[], orders: re
           passed.map((leaseId, j) => [
             leaseId,
             state.leases.get(leaseId)!.node,
-            { ...NO_REPAIRS, odds: [(i + j) % 3 === 0 ? 8 : -5, 0, 0, 0] },
+            { ...NO_LOGIT_ERRORS, odds: [(i + j) % 3 === 0 ? 8 : -5, 0, 0, 0] },
           ]),
         ),
       )
@@ -115,13 +115,13 @@ const logs = fc
   )
   .map((parts) => enriched(...parts))
 
-const fold = (log: readonly RunEvent[], onto = new RunFold()): RunFold => {
+const reducer = (log: readonly RunEvent[], onto = new RunReducer()): RunReducer => {
   for (const event of log) onto.apply(event)
   return onto
 }
 
 /** What is found out from the rest and not written. */
-const derived = (state: RunFold) => ({
+const derived = (state: RunReducer) => ({
   firstToLapse: state.firstToLapse,
   kinds: [...state.nodes.keys()].map((node) => state.kindOf(node)),
   open: (['proven', 'untried', 'doubtful'] as const).map((kind) => [
@@ -140,28 +140,30 @@ const derived = (state: RunFold) => ({
   heldBack: state.heldBack,
   doubted: state.doubtedBatches,
   behind: state.batchesBehind(state.current?.adapterStep ?? 0),
-  terms: state.rounds.map(({ terms }) => state.termsHistory.findIndex((agreed) => agreed.terms === terms)),
+  configuration: state.rounds.map(({ configuration }) =>
+    state.configurationHistory.findIndex((agreed) => agreed.configuration === configuration),
+  ),
 })
 
 test('a state that was written at any place of a log, read back and gone on with is the state of the whole log', () => {
   const filled = new Set<string>()
   fc.assert(
     fc.property(logs, (log) => {
-      const whole = fold(log)
-      const [image, answers] = [whole.image, derived(whole)]
-      const state = new RunFold()
+      const whole = reducer(log)
+      const [snapshot, answers] = [whole.snapshot, derived(whole)]
+      const state = new RunReducer()
       for (const [i, event] of log.entries()) {
         state.apply(event)
-        const stored = JSON.parse(JSON.stringify(state.image)) as FoldImage
+        const stored = JSON.parse(JSON.stringify(state.snapshot)) as StateSnapshot
         for (const [section, entries] of Object.entries(stored)) if (entries.length > 0) filled.add(section)
-        const again = fold(log.slice(i + 1), RunFold.of(stored))
-        assert.equal(again.image, image)
+        const again = reducer(log.slice(i + 1), RunReducer.of(stored))
+        assert.equal(again.snapshot, snapshot)
         assert.equal(derived(again), answers)
       }
     }),
     { numRuns: 12, seed: 20261122 },
   )
-  const never = Object.keys(new RunFold().image).filter((section) => !filled.has(section))
+  const never = Object.keys(new RunReducer().snapshot).filter((section) => !filled.has(section))
   assert.equal(never, [], 'every kind of entry was there')
 })
 
@@ -171,9 +173,9 @@ test('what is written is what is read', async () => {
   const file = join(await newFolder(), 'checkpoint')
   await fc.assert(
     fc.asyncProperty(logs, fc.nat(), async (log, cut) => {
-      const { image } = fold(log.slice(0, cut % log.length))
-      await writeCheckpoint(file, { at: PLACE, image })
-      assert.equal(await readCheckpoint(file), { at: PLACE, image })
+      const { snapshot } = reducer(log.slice(0, cut % log.length))
+      await writeCheckpoint(file, { at: PLACE, snapshot })
+      assert.equal(await readCheckpoint(file), { at: PLACE, snapshot })
     }),
     { numRuns: 40, seed: 20261122 },
   )
@@ -181,14 +183,14 @@ test('what is written is what is read', async () => {
 
 test('a file that is cut off or bent anywhere is refused as damaged, and never misread', async () => {
   const file = join(await newFolder(), 'checkpoint')
-  const { image } = fold([
+  const { snapshot } = reducer([
     agreed(),
     published(0),
     ...done('a', 'ann', 0),
     batched('b', 1, ['a']),
     audited('a', 'ann', null),
   ])
-  await writeCheckpoint(file, { at: PLACE, image })
+  await writeCheckpoint(file, { at: PLACE, snapshot })
   const bytes = await readFile(file)
   const codeOf = async (changed: Uint8Array): Promise<string> => {
     await writeFile(file, changed)
@@ -212,9 +214,9 @@ test('a file that is cut off or bent anywhere is refused as damaged, and never m
 })
 
 test('an image that names what it does not hold is refused, also when its hash is right', () => {
-  const { image } = fold([agreed(), published(0), ...done('a', 'ann', 0), batched('b', 1, ['a'])])
-  const lacking: readonly (keyof FoldImage)[] = ['terms', 'rounds', 'leases', 'judged', 'batches', 'rest']
-  for (const section of lacking) assert.throws(() => RunFold.of({ ...image, [section]: [] }), undefined, section)
+  const { snapshot } = reducer([agreed(), published(0), ...done('a', 'ann', 0), batched('b', 1, ['a'])])
+  const lacking: readonly (keyof StateSnapshot)[] = ['configuration', 'rounds', 'leases', 'judged', 'batches', 'rest']
+  for (const section of lacking) assert.throws(() => RunReducer.of({ ...snapshot, [section]: [] }), undefined, section)
 })
 
 /** A recorder on disk as a coordinator has it, and what became of its checkpoint. */
@@ -242,36 +244,36 @@ async function start(folder: string, leastEvents = 10) {
 }
 
 type Started = Awaited<ReturnType<typeof start>>
-const imageOf = ({ recorder }: Started): FoldImage => (recorder.state as RunFold).image
+const snapshotOf = ({ recorder }: Started): StateSnapshot => (recorder.state as RunReducer).snapshot
 
 async function write({ recorder }: Started, events: number): Promise<void> {
   for (let i = 0; i < events; i++) await recorder.record(() => released(`none ${i}`))
 }
 
 /** A run of 53 events, ended in order. */
-async function lived(folder: string): Promise<FoldImage> {
+async function lived(folder: string): Promise<StateSnapshot> {
   const first = await start(folder, 20)
   await first.recorder.record(() => agreed())
   await first.recorder.record(() => published(0))
   await write(first, 50)
   await first.recorder.record(() => reopened(1, 0))
   await first.recorder.close()
-  return imageOf(first)
+  return snapshotOf(first)
 }
 
 test('a start reads the checkpoint and what came after it, and has the same state', async () => {
   const folder = await newFolder()
-  const image = await lived(folder)
+  const snapshot = await lived(folder)
   const again = await start(folder)
   assert.ok(again.read < 20, `${again.read} events were read`)
-  assert.equal(imageOf(again), image)
+  assert.equal(snapshotOf(again), snapshot)
   assert.equal(again.warnings, [])
   await write(again, 100)
   await again.recorder.record(() => published(1))
   await again.recorder.close()
   const third = await start(folder)
   assert.ok(third.read < 10, 'an end in order leaves no more than is read at once')
-  assert.equal(imageOf(third), imageOf(again))
+  assert.equal(snapshotOf(third), snapshotOf(again))
   await third.recorder.close()
 })
 
@@ -288,7 +290,7 @@ test('a short log has no checkpoint, and is read whole', async () => {
 
 test('a checkpoint that is damaged, of another program or of another log costs a start its time and nothing else', async () => {
   const folder = await newFolder()
-  const image = await lived(folder)
+  const snapshot = await lived(folder)
   const file = join(folder, 'log.checkpoint')
   const text = await readFile(file, 'utf8')
   const [head] = text.split('\n')
@@ -298,7 +300,7 @@ test('a checkpoint that is damaged, of another program or of another log costs a
   }
   const wrong = {
     damaged: text.slice(0, text.length / 2),
-    other_version: signed(head!.replace('"schema":5', '"schema":4')),
+    other_version: signed(head!.replace('"schema":6', '"schema":5')),
     elsewhere: signed(
       head!
         .replace(/"hash":"./, '"hash":"x')
@@ -311,7 +313,7 @@ test('a checkpoint that is damaged, of another program or of another log costs a
     const again = await start(folder, 1000)
     assert.equal(again.warnings, [{ code }])
     assert.is(again.read, 53)
-    assert.equal(imageOf(again), image)
+    assert.equal(snapshotOf(again), snapshot)
     await again.recorder.close()
   }
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
-import { FLAT } from '../../../coordinator/intake/outcome.js'
+import { ZERO_VARIANCE } from '../../../coordinator/intake/outcome.js'
 import { writeAudit } from '../../../coordinator/jobs/audit-folder.js'
 import { writeBatch, writeFindings } from '../../../coordinator/jobs/batch-folder.js'
 import { renewLease } from '../../../coordinator/jobs/cluster.js'
@@ -17,7 +17,7 @@ import {
   leaseFile,
   SCHEMA,
 } from '../../../coordinator/jobs/layout.js'
-import { TENSORS as EVIDENCE_TENSORS } from '../../../coordinator/jobs/logit-folder.js'
+import { TENSORS as EVIDENCE_TENSORS } from '../../../coordinator/jobs/token-score-folder.js'
 import { trainingOf } from '../../../coordinator/ledger/agree-run-configuration.js'
 import { configSchema } from '../../../coordinator/settings/config.js'
 import { trainerSettings } from '../../../coordinator/settings/trainer-settings.js'
@@ -41,7 +41,7 @@ const contract = JSON.parse(readFileSync(join(checkout, 'coordinator', 'trainer'
   readonly auditManifest: object
   readonly findings: object
   readonly lease: object
-  readonly tensors: Readonly<Record<'batch' | 'audit' | 'evidence', Readonly<Record<string, string>>>>
+  readonly tensors: Readonly<Record<'batch' | 'audit' | 'tokenScores', Readonly<Record<string, string>>>>
   readonly folders: readonly string[]
   readonly files: Readonly<Record<string, string>>
   readonly stepFiles: readonly string[]
@@ -130,7 +130,7 @@ test('a service that makes the gradients is named to the trainer, and refused fo
 
 test('limits that both sides have are the same', () => {
   const { flatReward, staleness, rank, alpha, idLength, canaries, canaryTokens, nameLength } = contract.limits
-  assert.is(FLAT, flatReward)
+  assert.is(ZERO_VARIANCE, flatReward)
   assert.is(LIMITS.staleness.value, staleness)
   assert.is(LIMITS.adapterRank.value, rank)
   assert.is(LIMITS.adapterAlpha.value, alpha)
@@ -146,10 +146,10 @@ test('the names of the spool are the same', () => {
   assert.is(SCHEMA, contract.schema)
   for (const { inStep } of PUBLISHED_FILES) if (inStep) assert.ok(contract.stepFiles.includes(inStep), inStep)
   assert.equal(
-    EVIDENCE_TENSORS.map((name) => contract.tensors.evidence[name]),
+    EVIDENCE_TENSORS.map((name) => contract.tensors.tokenScores[name]),
     EVIDENCE_TENSORS.map(() => 'float64'),
   )
-  assert.is(EVIDENCE_TENSORS.length, Object.keys(contract.tensors.evidence).length)
+  assert.is(EVIDENCE_TENSORS.length, Object.keys(contract.tensors.tokenScores).length)
 })
 
 const DTYPES: Readonly<Record<string, string>> = { I32: 'int32', U32: 'uint32', U8: 'uint8', F32: 'float32' }
@@ -166,7 +166,7 @@ function check(folder: string, manifest: object, tensors: Readonly<Record<string
 }
 
 test('batches, findings and audits are written in the form that the trainer reads', async () => {
-  const spool = mkdtempSync(join(tmpdir(), 'prove-contract-'))
+  const jobs = mkdtempSync(join(tmpdir(), 'prove-contract-'))
   const baseSha256 = 'ab'.repeat(32)
   const rollout = { tokens: [1, 2, 3], mask: Uint8Array.of(0, 1, 1), logprobs: [-0.5, -0.25] }
   try {
@@ -178,35 +178,35 @@ test('batches, findings and audits are written in the form that the trainer read
     for (const draws of [null, [[draw, { ...draw, position: 1 }]]]) {
       const batchId = `batch-${draws?.length}`
       const groups = [{ ...group, draws }]
-      await writeBatch(spool, { batchId, roundId: 'round-5', baseSha256, parentStep: 4, groups })
-      check(batchFolder(spool, batchId), contract.batchManifest, contract.tensors.batch)
-      await writeFindings(spool, batchId, draws ? ['lease-1'] : [])
-      schemaOf(contract.findings).parse(JSON.parse(readFileSync(findingsFile(spool, batchId), 'utf8')))
+      await writeBatch(jobs, { batchId, roundId: 'round-5', baseSha256, parentStep: 4, groups })
+      check(batchFolder(jobs, batchId), contract.batchManifest, contract.tensors.batch)
+      await writeFindings(jobs, batchId, draws ? ['lease-1'] : [])
+      schemaOf(contract.findings).parse(JSON.parse(readFileSync(findingsFile(jobs, batchId), 'utf8')))
     }
-    await writeBatch(spool, {
+    await writeBatch(jobs, {
       ...{ batchId: 'back', roundId: 'round-5', baseSha256 },
       parentStep: 4,
       backTo: 2,
       groups: [],
     })
-    check(batchFolder(spool, 'back'), contract.batchManifest, contract.tensors.batch)
+    check(batchFolder(jobs, 'back'), contract.batchManifest, contract.tensors.batch)
     const audited = { leaseId: 'lease-1', leaseSeed: new Uint8Array(32), rollouts: [rollout] }
     for (const adapterSha256 of [null, 'cd'.repeat(32)]) {
       const auditId = `audit-${adapterSha256}`
-      await writeAudit(spool, { auditId, baseSha256, adapterSha256, groups: [audited] }, DEFAULT_LIMITS)
-      check(auditFolder(spool, auditId), contract.auditManifest, contract.tensors.audit)
+      await writeAudit(jobs, { auditId, baseSha256, adapterSha256, groups: [audited] }, DEFAULT_LIMITS)
+      check(auditFolder(jobs, auditId), contract.auditManifest, contract.tensors.audit)
     }
   } finally {
-    rmSync(spool, { recursive: true })
+    rmSync(jobs, { recursive: true })
   }
 })
 
 test('a lease is renewed in the form that ranks read, and withdrawn', async () => {
-  const spool = mkdtempSync(join(tmpdir(), 'prove-contract-'))
-  const read = () => schemaOf(contract.lease).parse(JSON.parse(readFileSync(leaseFile(spool), 'utf8'))) as Lease
+  const jobs = mkdtempSync(join(tmpdir(), 'prove-contract-'))
+  const read = () => schemaOf(contract.lease).parse(JSON.parse(readFileSync(leaseFile(jobs), 'utf8'))) as Lease
   try {
-    mkdirSync(join(spool, FOLDERS.launch))
-    const lease = await renewLease(spool, 'ab12', 60)
+    mkdirSync(join(jobs, FOLDERS.launch))
+    const lease = await renewLease(jobs, 'ab12', 60)
     const first = read()
     assert.equal(first, { schema: 1, life: 'ab12', beat: 0, silenceMs: 60 })
     const signal = AbortSignal.timeout(60_000)
@@ -215,9 +215,9 @@ test('a lease is renewed in the form that ranks read, and withdrawn', async () =
       await new Promise((done) => setTimeout(done, 5))
     }
     await lease.withdraw()
-    assert.not.ok(existsSync(leaseFile(spool)))
+    assert.not.ok(existsSync(leaseFile(jobs)))
   } finally {
-    rmSync(spool, { recursive: true })
+    rmSync(jobs, { recursive: true })
   }
 })
 

@@ -5,19 +5,19 @@ import * as assert from 'uvu/assert'
 import { accepted, acceptedUnseen } from '../../../coordinator/intake/outcome.js'
 import { CREDIT, creditFor } from '../../../coordinator/ledger/credit.js'
 import type { Rollout } from '../../../rollout/episode/index.js'
-import { AMPLE, groundTruthScript, lendingTask, play, stageOf } from '../../support/scripted.js'
+import { AMPLE, groundTruthScript, lendingTask, play, runtimeOf } from '../../support/scripted.js'
 
 const credit = (rewards: readonly number[], late = 0, reward = 'paper'): number => creditFor({ rewards, reward, late })
 const reward = fc.double({ min: -1, max: 1.3, noNaN: true })
 const group = fc.array(reward, { minLength: 2, maxLength: 64 })
 
 test('noise that writes on to its limit earns little, a short group that the trainer learns from nearly all there is', async () => {
-  const stage = stageOf()
+  const runtime = runtimeOf()
   const task = lendingTask()
   const truth = groundTruthScript(task)
   const limits = { ...AMPLE, maxTurnTokens: 500 }
   const playAll = (scripts: readonly string[][]): Promise<Rollout[]> =>
-    Promise.all(scripts.map((script) => play(task, script, stage, limits)))
+    Promise.all(scripts.map((script) => play(task, script, runtime, limits)))
   const noise = await playAll(Array.from({ length: 8 }, (_, i) => [String.fromCharCode(97 + i).repeat(5000)]))
   const useful = await playAll(
     Array.from({ length: 8 }, (_, i) => (i % 2 === 0 ? truth : ['I cannot do that.', 'Nor that.'])),
@@ -29,7 +29,7 @@ test('noise that writes on to its limit earns little, a short group that the tra
   }
   const [ofNoise, ofUse] = [earned(noise), earned(useful)]
   assert.ok(ofNoise.sampledTokens > 4 * ofUse.sampledTokens, `${ofNoise.sampledTokens}, ${ofUse.sampledTokens}`)
-  assert.is(ofNoise.credit, 8 * CREDIT.perRollout.value * CREDIT.flatShare.value)
+  assert.is(ofNoise.credit, 8 * CREDIT.perRollout.value * CREDIT.zeroVarianceShare.value)
   assert.ok(ofUse.credit > 0.9 * 8 * CREDIT.perRollout.value, String(ofUse.credit))
 })
 

@@ -3,7 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { namesOthers, restingTasks } from '../../../coordinator/leases/withheld-tasks.js'
 import { Curriculum, decodeTaskSet, encodeTaskSet } from '../../../coordinator/ledger/curriculum.js'
-import type { RunFold } from '../../../coordinator/ledger/run-reducer.js'
+import type { RunReducer } from '../../../coordinator/ledger/run-reducer.js'
 import type { Task } from '../../../rollout/episode/index.js'
 import { begun, done, published, reopened } from '../../support/run-events.js'
 
@@ -41,27 +41,28 @@ test('a set of tasks survives its encoding', () => {
   )
 })
 
-const task = (server: string): Task => ({ worlds: [{ server, seed: 1 }] }) as unknown as Task
+const task = (environmentName: string): Task =>
+  ({ environments: [{ environment: environmentName, seed: 1 }] }) as unknown as Task
 const TASKS = ['banking', 'email', 'banking', 'maps', 'maps', 'maps', 'maps', 'maps'].map(task)
-const stateOf = (...events: Parameters<RunFold['apply']>[0][]): RunFold => {
+const stateOf = (...events: Parameters<RunReducer['apply']>[0][]): RunReducer => {
   const state = begun()
   for (const event of events) state.apply(event)
   return state
 }
-const atRest = (state: RunFold, version: number): number[] => {
+const atRest = (state: RunReducer, version: number): number[] => {
   const rests = decodeTaskSet(restingTasks(state, TASKS, version))
   return TASKS.flatMap((_, i) => (rests(i) ? [i] : []))
 }
-const FLAT = { flat: true, rewards: [0, 0] }
+const ZERO_VARIANCE = { zeroVariance: true, rewards: [0, 0] }
 
 test('flat groups of a version put their tasks to rest in the next', () => {
-  const state = stateOf(published(0), ...done('a', 'ann', 0, FLAT, 1), ...done('b', 'ann', 0, {}, 2))
+  const state = stateOf(published(0), ...done('a', 'ann', 0, ZERO_VARIANCE, 1), ...done('b', 'ann', 0, {}, 2))
   assert.equal(atRest(state, 1), [1])
   assert.equal(atRest(state, 2), [])
 })
 
 test('tasks of a world that is out of order rest for good, and a round that still gives them is to be replaced', () => {
-  const out = { type: 'world-quarantined', atMs: 0, server: 'banking', leaseId: 'a' } as const
+  const out = { type: 'environment-quarantined', atMs: 0, environment: 'banking', leaseId: 'a' } as const
   const state = stateOf(published(0))
   assert.not(namesOthers(state, TASKS))
   state.apply(out)
@@ -72,7 +73,7 @@ test('tasks of a world that is out of order rest for good, and a round that stil
 })
 
 test('when nearly all tasks would rest, the curriculum is set aside', () => {
-  const state = stateOf(published(0), ...TASKS.flatMap((_, i) => done(`l${i}`, 'ann', 0, FLAT, i)))
+  const state = stateOf(published(0), ...TASKS.flatMap((_, i) => done(`l${i}`, 'ann', 0, ZERO_VARIANCE, i)))
   assert.equal(atRest(state, 1), [])
 })
 

@@ -1,7 +1,7 @@
 import '../../../swarm/polyfill.js'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { roomForLeases } from '../../../coordinator/leases/lease-capacity.js'
+import { capacityForLeases } from '../../../coordinator/leases/lease-capacity.js'
 import { retryAfterMs } from '../../../coordinator/leases/retry-after.js'
 import { createIdleNodes } from '../../../coordinator/service/idle-nodes.js'
 import { type Lease, LIMITS, type RefusalCode } from '../../../proto/index.js'
@@ -10,7 +10,7 @@ import { createMovedClock } from '../../support/moved-clock.js'
 import { batched, begun, done, judged, leased, published, released, trained } from '../../support/run-events.js'
 
 const HOUR_MS = 3_600_000
-const TERMS = { batchGroups: 2, maxStaleness: 1 }
+const CONFIGURATION = { batchGroups: 2, maxStaleness: 1 }
 
 test('room for leases is what batches can still use, less the groups under way, waiting and in training', () => {
   const state = begun()
@@ -23,14 +23,14 @@ test('room for leases is what batches can still use, less the groups under way, 
     [leased('c', 'ann', 0), 1],
     [released('c'), 2],
     [leased('d', 'ann', 0), 1],
-    [judged('d', 'ann', 0, { flat: true }), 2],
+    [judged('d', 'ann', 0, { zeroVariance: true }), 2],
     [batched('one', 1, ['a', 'b']), 2],
     [published(1), 2],
     [trained('one', 1), 4],
   ] as const
-  for (const [event, room] of steps) {
+  for (const [event, capacity] of steps) {
     state.apply(event)
-    assert.is(roomForLeases(state, TERMS), room, event.type)
+    assert.is(capacityForLeases(state, CONFIGURATION), capacity, event.type)
   }
 })
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
-import type { RunFold } from '../../../coordinator/ledger/run-reducer.js'
+import type { RunReducer } from '../../../coordinator/ledger/run-reducer.js'
 import { LIMITS } from '../../../proto/index.js'
 import { randomLogs } from '../../support/random-logs.js'
 import {
@@ -26,20 +26,20 @@ const S = LIMITS.staleness.value
 const NODES = ['ann', 'ben', 'cleo', 'dora']
 
 /** How many entries of each kind a state holds, but for the one line that it keeps of each version. */
-function sizes({ image }: RunFold): Record<string, number> {
-  const { adapterSteps, trainedBatches, ...rest } = image
+function sizes({ snapshot }: RunReducer): Record<string, number> {
+  const { adapterSteps, trainedBatches, ...rest } = snapshot
   const lengths = Object.entries(rest).map(([section, entries]): [string, number] => [section, entries.length])
   const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0)
   return {
     ...Object.fromEntries(lengths),
-    verdicts: sum(image.nodes.map(({ verdicts }) => verdicts.length)),
-    groupsBatchedOnTrust: sum(image.batchedOnTrust.map(({ groups }) => groups.length)),
-    groupsDoubted: sum(image.doubted.map(({ leaseIds }) => leaseIds.length)),
+    verdicts: sum(snapshot.nodes.map(({ verdicts }) => verdicts.length)),
+    groupsBatchedOnTrust: sum(snapshot.batchedOnTrust.map(({ groups }) => groups.length)),
+    groupsDoubted: sum(snapshot.doubted.map(({ leaseIds }) => leaseIds.length)),
   }
 }
 
 /** A run of so many versions, of which each has its share of everything that can happen. */
-function runOf(versions: number): RunFold {
+function runOf(versions: number): RunReducer {
   const state = begun()
   let round = 0
   const put = (...events: readonly RunEvent[]): void => {
@@ -56,7 +56,7 @@ function runOf(versions: number): RunFold {
         sketches: ['AAAA'],
         logprobs: [-1],
       })
-      work(`flat ${node} ${version}`, node, before, { flat: true, completions: ['0'.repeat(16)] })
+      work(`flat ${node} ${version}`, node, before, { zeroVariance: true, completions: ['0'.repeat(16)] })
       work(`late ${node} ${version}`, node, before, { accepted: false, code: 'stale_policy', credit: 0 })
       put(leased(`left ${node} ${version}`, node, before, { round }), released(`left ${node} ${version}`))
     }
@@ -84,7 +84,7 @@ test('what a policy was made of is known for good', () => {
   const versions = 5 * S
   const behind = runOf(versions).batchesBehind(versions)
   assert.is(behind.length, versions - Math.floor((versions - 1) / 5))
-  assert.equal(behind[0], { step: 1, batchId: 'batch 1', groups: 2, terms: 0, recipe: null })
+  assert.equal(behind[0], { step: 1, batchId: 'batch 1', groups: 2, configuration: 0, recipe: null })
 })
 
 test('nothing is forgotten that may be worked on, trained on, or taken back, and of none of it the terms', () => {
@@ -101,7 +101,7 @@ test('nothing is forgotten that may be worked on, trained on, or taken back, and
           .flatMap((other) => (other.type === 'leased' && version - other.version <= S ? [other.leaseId] : []))
         for (const leaseId of [...groups, ...inTraining, ...state.openLeases.keys(), ...recent]) {
           assert.ok(state.leases.has(leaseId), leaseId)
-          assert.ok(state.roundOf(state.leases.get(leaseId)!).terms, leaseId)
+          assert.ok(state.roundOf(state.leases.get(leaseId)!).configuration, leaseId)
         }
         for (const leaseId of [...groups, ...inTraining]) assert.ok(state.judged.has(leaseId), leaseId)
       }
@@ -112,7 +112,7 @@ test('nothing is forgotten that may be worked on, trained on, or taken back, and
 
 test('a group that is at stake outlives its version, and goes when its node has shown another', () => {
   const state = begun()
-  const UNSEEN = { flat: true, rewards: [0, 0] }
+  const UNSEEN = { zeroVariance: true, rewards: [0, 0] }
   for (const event of [published(0), ...done('on trust', 'ann', 0, UNSEEN), ...done('other', 'ben', 0)])
     state.apply(event)
   for (let version = 1; version <= 2 * S; version++) state.apply(published(version))

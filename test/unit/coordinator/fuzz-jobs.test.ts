@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readEvidence, writeAudit } from '../../../coordinator/jobs/audit-folder.js'
+import { readTokenScores, writeAudit } from '../../../coordinator/jobs/audit-folder.js'
 import { TrainerError } from '../../../coordinator/jobs/errors.js'
-import { EvidenceError } from '../../../coordinator/jobs/logit-folder.js'
 import { decodeFloat64s, encodeSafetensors } from '../../../coordinator/jobs/safetensors.js'
 import { readStep } from '../../../coordinator/jobs/step-folder.js'
-import { DEFAULT_LIMITS, dialectNamed } from '../../../rollout/episode/index.js'
+import { TokenScoreError } from '../../../coordinator/jobs/token-score-folder.js'
+import { DEFAULT_LIMITS, toolCallFormatNamed } from '../../../rollout/episode/index.js'
 import { type Calibration, CalibrationError, parseCalibration } from '../../../rollout/verification/index.js'
-import { REPAIR_EDGES } from '../../../rollout/verification/logit-error-tail.js'
+import { LOGIT_ERROR_EDGES } from '../../../rollout/verification/logit-error-tail.js'
 
 /** Files of the spool and of calibrations as a crash, a bad disk or a hostile hand may leave them. */
 
@@ -108,11 +108,11 @@ const LIMITS = {
   deviation: { usual: 0.001, within: 1e-5, between: 1e-6 },
   bias: { usual: 0, within: 1e-5, between: 1e-6 },
   ...{ farClaim: 0.1, grossClaim: 1, farClaimRate: 0.01 },
-  ...{ repair: 0.01, missRate: 0.1, farRepair: 0.02, grossRepair: 0.1, farRepairRate: 0.01 },
+  ...{ logitError: 0.01, missRate: 0.1, farLogitError: 0.02, grossLogitError: 0.1, farLogitErrorRate: 0.01 },
 }
 const SHARE = { count: 0, of: 20, share: 0, low: 0, high: 0.17 }
 const CALIBRATION: Calibration = {
-  schema: 3,
+  schema: 4,
   subject: {
     ...{ baseSha256: hash('base'), adapters: [], quantisation: 'f16', backend: 'cpu' },
     ...{ draw: 'gumbel-murmur3', nodeLlamaCpp: '3' },
@@ -120,7 +120,7 @@ const CALIBRATION: Calibration = {
   groups: 20,
   sampledTokens: 9000,
   thresholds: { level: 0.0005, all: LIMITS, arguments: LIMITS },
-  repairTail: REPAIR_EDGES.map(() => 0.001),
+  logitErrorTail: LOGIT_ERROR_EDGES.map(() => 0.001),
   honest: { misses: { '0.5': 0, max: 2 } },
   falseRefusals: { goal: 0.005, confidence: 0.95, measured: SHARE, byCode: {} },
 }
@@ -178,7 +178,7 @@ test('tensors with a lying header are refused, or lie within their file', () => 
 
 const PLAIN = {
   tokenizer: { detokenize: (tokens: readonly number[]) => tokens.join(' '), isEndOfGeneration: () => false },
-  dialect: dialectNamed('hermes'),
+  toolCallFormat: toolCallFormatNamed('hermes'),
 }
 const JOB = {
   auditId: 'audit-1',
@@ -195,21 +195,21 @@ const JOB = {
 
 test('an answer of the audit process that is missing, cut or bent is no evidence', async () => {
   await writeAudit(root, JOB, DEFAULT_LIMITS)
-  const folder = join(root, 'evidence', JOB.auditId)
-  const read = (): Promise<string> => codeOf(() => readEvidence(root, JOB, DEFAULT_LIMITS, PLAIN), EvidenceError)
-  assert.is(await read(), 'bad_evidence')
+  const folder = join(root, 'token-scores', JOB.auditId)
+  const read = (): Promise<string> => codeOf(() => readTokenScores(root, JOB, DEFAULT_LIMITS, PLAIN), TokenScoreError)
+  assert.is(await read(), 'bad_token_scores')
   mkdirSync(folder, { recursive: true })
-  const NAMES = ['logp', 'evidence', 'repair']
+  const NAMES = ['logp', 'expected_mismatch', 'logit_error']
   const tensors = encodeSafetensors(Object.fromEntries(NAMES.map((name) => [name, Float64Array.of(-1, -2)])))
   const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
   const record = {
     auditId: JOB.auditId,
     manifestSha256: sha256(readFileSync(join(root, 'audits', JOB.auditId, 'manifest.json'))),
-    evidenceSha256: sha256(tensors),
+    tokenScoresSha256: sha256(tensors),
   }
   const write = (text: string, bytes: Uint8Array): void => {
     writeFileSync(join(folder, 'audit.json'), text)
-    writeFileSync(join(folder, 'evidence.safetensors'), bytes)
+    writeFileSync(join(folder, 'token-scores.safetensors'), bytes)
   }
   write(JSON.stringify(record), tensors)
   assert.is(await read(), 'accepted')
@@ -217,7 +217,7 @@ test('an answer of the audit process that is missing, cut or bent is no evidence
     fc.asyncProperty(bent(record), fc.nat(tensors.length - 1), fc.boolean(), async (text, at, cut) => {
       write(cut ? JSON.stringify(record) : text, cut ? tensors.subarray(0, at) : tensors)
       const outcome = await read()
-      if (cut) assert.is(outcome, 'bad_evidence')
+      if (cut) assert.is(outcome, 'bad_token_scores')
     }),
     { seed: 967, numRuns: 300 },
   )

@@ -2,9 +2,9 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { EventOf, RunEvent } from '../../../coordinator/ledger/events.js'
 import type { Recorder } from '../../../coordinator/ledger/recorder.js'
-import { RunFold } from '../../../coordinator/ledger/run-reducer.js'
+import { RunReducer } from '../../../coordinator/ledger/run-reducer.js'
 import { type HeldOutParts, type NoScore, scoreVersions } from '../../../coordinator/service/held-out.js'
-import { EngineError, type EngineOptions, type LaneRequest } from '../../../rollout/engine/index.js'
+import { EngineError, type EngineOptions, type SlotRequest } from '../../../rollout/engine/index.js'
 import { promptOf } from '../../../rollout/episode/index.js'
 import { patience } from '../../support/patience.js'
 import { agreed, hex, published } from '../../support/run-events.js'
@@ -12,21 +12,21 @@ import {
   AMPLE,
   groundTruthScript,
   lendingTask,
+  runtimeOf,
   scriptedSource,
   scriptTokenizer,
-  stageOf,
 } from '../../support/scripted.js'
 
 const TASKS = Array.from({ length: 10 }, (_, i) =>
   lendingTask({ turns: [`Please lend emma to Ada. It is wish ${i}.`, 'Now take that loan back.'] }),
 )
 const TOO_LONG = lendingTask({ turns: ['x'.repeat(AMPLE.maxRolloutTokens), 'No.'] })
-const stage = stageOf()
+const runtime = runtimeOf()
 const tokenizer = scriptTokenizer()
 
 /** The run whose versions are scored: what its engine did, and what is on record. */
 class Scored {
-  readonly state = new RunFold()
+  readonly state = new RunReducer()
   readonly scores: EventOf<'scored'>[] = []
   readonly missed: NoScore[] = []
   readonly opened: EngineOptions[] = []
@@ -56,8 +56,8 @@ class Scored {
     } = {},
   ): Promise<void> {
     let adapter = ''
-    const taskOf = ({ prompt }: LaneRequest) =>
-      TASKS.findIndex((task) => promptOf(task, stage, AMPLE).join() === prompt.join())
+    const taskOf = ({ prompt }: SlotRequest) =>
+      TASKS.findIndex((task) => promptOf(task, runtime, AMPLE).join() === prompt.join())
     const record: Recorder['record'] = async (decide) => {
       const event = decide(this.state)
       if (!event) return null
@@ -68,7 +68,7 @@ class Scored {
     const parts: HeldOutParts = {
       config: { heldOut: { tasks: TASKS.length, every, threads: 3, gpu: false }, base: { path: 'base.gguf' } as never },
       tasks,
-      stageOf: () => stage,
+      runtimeOf: () => runtime,
       recorder: { record, state: this.state },
       blobs: { path: (sha256) => sha256 },
       clock: {
@@ -85,7 +85,7 @@ class Scored {
           usePolicy: async (policy) => {
             adapter = policy!.sha256
           },
-          openLanes: async (requests, ending) => {
+          openSlots: async (requests, ending) => {
             ending.throwIfAborted()
             this.seeds.push(requests.map(({ seeds }) => seeds[0]).join())
             return requests.map((request) => {
@@ -112,8 +112,8 @@ test('a version is scored on tasks that fit, with a mean and its standard error,
   assert.ok(Math.abs(score!.solved.stderr - Math.sqrt((0.4 * 0.6) / 9)) < 1e-12)
   assert.ok(score!.reward.mean > 0 && score!.reward.stderr > 0)
   assert.equal([score!.calls, score!.callsDue], [0.8, 2])
-  const [{ threads, gpu, lanes, contextSize }] = run.opened as [EngineOptions]
-  assert.equal([threads, gpu, lanes, contextSize], [3, false, 8, AMPLE.maxRolloutTokens])
+  const [{ threads, gpu, slots, contextSize }] = run.opened as [EngineOptions]
+  assert.equal([threads, gpu, slots, contextSize], [3, false, 8, AMPLE.maxRolloutTokens])
   assert.is(run.closed, 1)
 })
 

@@ -14,7 +14,7 @@ const program = (launch: object): LaunchedProgram => ({
   launch: trainerLaunch.parse(launch),
   life: 'ab12',
   python: '/opt/prove/bin/python',
-  args: ['-m', 'prove_trainer', '--spool', "/srv/Bob's run/spool"],
+  args: ['-m', 'prove_trainer', '--jobs', "/srv/Bob's run/jobs"],
   env: { OMP_NUM_THREADS: '1' },
   processes: 8,
 })
@@ -23,7 +23,7 @@ const agent = (nodes: number, endpoint: string, ...own: string[]): string[] => [
   ...['env', 'OMP_NUM_THREADS=1', '/opt/prove/bin/python', '-m', 'torch.distributed.run'],
   ...['--nnodes', String(nodes), '--nproc-per-node', '8', '--max-restarts', '0'],
   ...['--rdzv-backend', 'c10d', '--rdzv-endpoint', endpoint, '--rdzv-id', 'ab12', ...own],
-  ...['-m', 'prove_trainer', '--spool', "/srv/Bob's run/spool", '--life', 'ab12'],
+  ...['-m', 'prove_trainer', '--jobs', "/srv/Bob's run/jobs", '--life', 'ab12'],
 ]
 
 test('each host gets a command of its own, and the first is where they meet', () => {

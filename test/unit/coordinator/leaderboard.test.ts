@@ -1,12 +1,12 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { boardText } from '../../../coordinator/commands/leaderboard.js'
+import { leaderboardText } from '../../../coordinator/commands/leaderboard.js'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
 import { openRecorder } from '../../../coordinator/ledger/recorder.js'
-import { RunFold } from '../../../coordinator/ledger/run-reducer.js'
-import { boardOf, rankingOf } from '../../../coordinator/report/leaderboard.js'
-import { createBoardDesk } from '../../../coordinator/service/leaderboard-service.js'
-import { LIMITS, openBoard, peerIdOfKey, SwarmRefusal } from '../../../proto/index.js'
+import { RunReducer } from '../../../coordinator/ledger/run-reducer.js'
+import { leaderboardOf, rankingOf } from '../../../coordinator/report/leaderboard.js'
+import { createBoardService } from '../../../coordinator/service/leaderboard-service.js'
+import { LIMITS, openLeaderboard, peerIdOfKey, SwarmRefusal } from '../../../proto/index.js'
 import { memoryLog } from '../../support/memory-log.js'
 import { createMovedClock } from '../../support/moved-clock.js'
 import { keyOf } from '../../support/proto-samples.js'
@@ -28,14 +28,14 @@ const STORY: readonly RunEvent[] = [
   audited('c', 'ben', 'logprob_mismatch'),
 ]
 
-function foldOf(events: readonly RunEvent[]): RunFold {
-  const fold = new RunFold()
-  for (const event of events) fold.apply(event)
-  return fold
+function reducerOf(events: readonly RunEvent[]): RunReducer {
+  const reducer = new RunReducer()
+  for (const event of events) reducer.apply(event)
+  return reducer
 }
 
 test('keys and teams stand by credit, without what was taken back, and without keys that lied', () => {
-  const { keys, teams } = rankingOf(foldOf(STORY))
+  const { keys, teams } = rankingOf(reducerOf(STORY))
   assert.equal(keys, [
     { peerId: 'ann', team: 'owls', credit: 30 },
     { peerId: 'ben', team: 'larks', credit: 30 },
@@ -48,7 +48,7 @@ test('keys and teams stand by credit, without what was taken back, and without k
 })
 
 test('whoever changes its team takes all its credit along, and whoever leaves counts for none', () => {
-  const after = (...events: RunEvent[]) => rankingOf(foldOf([...STORY, ...events])).teams
+  const after = (...events: RunEvent[]) => rankingOf(reducerOf([...STORY, ...events])).teams
   assert.equal(after(joined('cara', 'owls')), [
     { name: 'owls', keys: 2, credit: 35 },
     { name: 'larks', keys: 1, credit: 30 },
@@ -57,22 +57,22 @@ test('whoever changes its team takes all its credit along, and whoever leaves co
 })
 
 test('teams outlast a checkpoint', () => {
-  const { image } = foldOf(STORY)
-  assert.equal(rankingOf(RunFold.of(image)), rankingOf(foldOf(STORY)))
+  const { snapshot } = reducerOf(STORY)
+  assert.equal(rankingOf(RunReducer.of(snapshot)), rankingOf(reducerOf(STORY)))
 })
 
 test('a board has the first, how many there are, and the place of whoever is asked for', () => {
   const keys = Array.from({ length: 1000 }, (_, i) => ({ peerId: `key-${i}`, team: null, credit: 2000 - i }))
-  const of = (asked: string | null) => boardOf({ version: 3, keys, teams: [] }, asked, 7)
+  const of = (asked: string | null) => leaderboardOf({ version: 3, keys, teams: [] }, asked, 7)
   const { keys: shown, allKeys, asked, version, issuedAtMs } = of('key-700')
-  assert.equal([shown.length, allKeys, version, issuedAtMs], [LIMITS.boardKeys.value, 1000, 3, 7])
+  assert.equal([shown.length, allKeys, version, issuedAtMs], [LIMITS.leaderboardKeys.value, 1000, 3, 7])
   assert.equal(asked, { rank: 701, key: keys[700] })
   assert.is(of('nobody').asked, null)
   assert.is(of(null).asked, null)
 })
 
 test('the operator sees all keys and teams, in order', () => {
-  const lines = boardText(rankingOf(foldOf(STORY))).split('\n')
+  const lines = leaderboardText(rankingOf(reducerOf(STORY))).split('\n')
   assert.equal(
     lines.map((line) => line.trim().replaceAll(/ +/g, ' ')),
     [
@@ -80,7 +80,7 @@ test('the operator sees all keys and teams, in order', () => {
       ...['rank credit team keys', '1 35 larks 2', '2 30 owls 1'],
     ],
   )
-  assert.is(boardText(rankingOf(foldOf(STORY.slice(0, 2)))), 'nobody has earned anything yet')
+  assert.is(leaderboardText(rankingOf(reducerOf(STORY.slice(0, 2)))), 'nobody has earned anything yet')
 })
 
 test('a key says its team once it is known, changes it a few times at once, and nothing is recorded twice', async () => {
@@ -92,9 +92,9 @@ test('a key says its team once it is known, changes it a few times at once, and 
   recorder.listen(() => {
     records += 1
   })
-  const desk = createBoardDesk({ recorder, key, runId, clock })
+  const service = createBoardService({ recorder, key, runId, clock })
   const join = (node: string, team: string | null): Promise<string> =>
-    desk.answer({ peerId: null, team }, node).then(
+    service.answer({ peerId: null, team }, node).then(
       () => 'taken',
       (why: unknown) => (why instanceof SwarmRefusal ? why.code : String(why)),
     )
@@ -109,7 +109,7 @@ test('a key says its team once it is known, changes it a few times at once, and 
   clock.advance(3_600_000)
   assert.is(await join('dan', null), 'taken')
   assert.not.ok(recorder.state.teams.has('dan'))
-  const { asked, teams } = await openBoard(await desk.answer({ peerId: 'cara' }, 'ann'), runId)
+  const { asked, teams } = await openLeaderboard(await service.answer({ peerId: 'cara' }, 'ann'), runId)
   assert.is(asked?.rank, 3)
   assert.equal(teams[0], { name: 'larks', keys: 2, credit: 35 })
 })
@@ -118,10 +118,10 @@ test('many keys that change their teams do not fill the log: they are told to co
   const key = await keyOf(1)
   const nodes = Array.from({ length: 200 }, (_, i) => `key-${i}`)
   const recorder = await openRecorder(memoryLog([agreed(), published(0), ...nodes.map(registered)]), () => undefined)
-  const desk = createBoardDesk({ recorder, key, runId: peerIdOfKey(key), clock: createMovedClock() })
+  const service = createBoardService({ recorder, key, runId: peerIdOfKey(key), clock: createMovedClock() })
   const codes = new Set<string>()
   for (const node of nodes)
-    await desk.answer({ peerId: null, team: 'owls' }, node).catch((why: SwarmRefusal) => codes.add(why.code))
+    await service.answer({ peerId: null, team: 'owls' }, node).catch((why: SwarmRefusal) => codes.add(why.code))
   assert.equal([...codes], ['overloaded'])
   assert.is(recorder.state.teams.size, 150)
 })

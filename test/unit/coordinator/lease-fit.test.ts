@@ -2,9 +2,9 @@ import '../../../swarm/polyfill.js'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { firstTermMs, fitOf, groupTime } from '../../../coordinator/leases/lease-fit.js'
-import { paceAfter } from '../../../coordinator/ledger/delivery-rate.js'
-import { RunFold } from '../../../coordinator/ledger/run-reducer.js'
-import { type DeskRun, openDeskRun } from '../../support/lease-service-run.js'
+import { rateAfter } from '../../../coordinator/ledger/delivery-rate.js'
+import { RunReducer } from '../../../coordinator/ledger/run-reducer.js'
+import { openServiceRun, type ServiceRun } from '../../support/lease-service-run.js'
 
 const MINUTE_MS = 60_000
 /** A lease lasts four minutes, and sixteen when it is renewed. */
@@ -12,8 +12,8 @@ const LEASES = { durationMs: 4 * MINUTE_MS, perNode: 4 }
 const HOUR_MS = 60 * MINUTE_MS
 
 /** A run with room for everybody, in which a usual group samples 24,000 tokens. */
-async function begin(keys: readonly string[]): Promise<DeskRun> {
-  const run = await openDeskRun({ batchGroups: 40, leases: LEASES, influence: { perKey: 1, perAddressBlock: 1 } })
+async function begin(keys: readonly string[]): Promise<ServiceRun> {
+  const run = await openServiceRun({ batchGroups: 40, leases: LEASES, influence: { perKey: 1, perAddressBlock: 1 } })
   await run.admit([...keys, 'pioneer'])
   const { leases } = await run.ask('pioneer')
   await run.deliver(leases[0]!.leaseId, { sampledTokens: 24_000, tookMs: MINUTE_MS })
@@ -21,13 +21,13 @@ async function begin(keys: readonly string[]): Promise<DeskRun> {
 }
 
 /** Takes a lease, and delivers a usual group after so long. */
-async function deliverAfter(run: DeskRun, node: string, ms: number): Promise<void> {
+async function deliverAfter(run: ServiceRun, node: string, ms: number): Promise<void> {
   const { leases } = await run.ask(node)
   run.clock.advance(ms)
   await run.deliver(leases[0]!.leaseId, { sampledTokens: 24_000, tookMs: ms })
 }
 
-const termOf = async (run: DeskRun, node: string, tokensPerSecond = 0): Promise<number> => {
+const termOf = async (run: ServiceRun, node: string, tokensPerSecond = 0): Promise<number> => {
   const { leases, reason } = await run.ask(node, { tokensPerSecond })
   assert.is(reason, null)
   return leases[0]!.deadlineMs - run.clock.now()
@@ -46,11 +46,11 @@ test('who could never deliver in time gets no lease, and hears what else the mac
 })
 
 test('before any group was seen, nobody is too slow; the coordinator’s own groups are the first', async () => {
-  const run = await openDeskRun({ batchGroups: 4, leases: LEASES })
+  const run = await openServiceRun({ batchGroups: 4, leases: LEASES })
   await run.admit(['ann', 'ben'])
   assert.is((await run.ask('ann', { tokensPerSecond: 0.1 })).leases.length, 1)
   const rehearsed = {
-    ...{ type: 'rehearsed' as const, atMs: 0, groups: 2, flat: 0, rollouts: 8, solved: 0, reward: 0, calls: 0 },
+    ...{ type: 'rehearsed' as const, atMs: 0, groups: 2, zeroVariance: 0, rollouts: 8, solved: 0, reward: 0, calls: 0 },
     ...{ callsDue: 0, asked: 0, silent: 0, cut: 0, sampledTokens: 48_000, isWhole: true },
   }
   await run.recorder.record(() => rehearsed)
@@ -86,7 +86,7 @@ test('a node that needs long gets long leases, as few as it can work off, and no
   await deliverAfter(run, 'slow', 6 * MINUTE_MS)
   assert.is(await termOf(run, 'slow'), 9 * MINUTE_MS, 'half as long again as it took')
   assert.not.ok(state.suppliers.has('slow'))
-  assert.is(RunFold.of((state as RunFold).image).suppliers.has('slow'), false)
+  assert.is(RunReducer.of((state as RunReducer).snapshot).suppliers.has('slow'), false)
   // Two groups take it twelve minutes, and three would take eighteen.
   assert.is((await run.ask('slow', { count: 3 })).leases.length, 1)
   assert.is((await run.ask('slow')).reason, 'too_many_leases')
@@ -100,7 +100,7 @@ test('a key that left its last lease lying gets none that lasts longer', async (
   await deliverAfter(run, 'slow', 12 * MINUTE_MS)
   assert.is(await termOf(run, 'slow'), 16 * MINUTE_MS)
   run.clock.advance(16 * MINUTE_MS + 1)
-  await run.desk.releaseLapsed()
+  await run.leases.releaseLapsed()
   assert.is(await termOf(run, 'slow'), LEASES.durationMs)
 })
 
@@ -121,20 +121,20 @@ test('one group that was held up makes a machine slow and not hopeless; four in 
 
 test('a pace of long ago is no reason any more', () => {
   const pace = { ms: 20 * MINUTE_MS, tokens: 24_000, groups: 1, atMs: 0 }
-  const at = (nowMs: number) => groupTime(24_000, { pace, toldTokensPerSecond: 0 }, nowMs)
+  const at = (nowMs: number) => groupTime(24_000, { deliveryRate: pace, reportedTokensPerSecond: 0 }, nowMs)
   assert.equal(at(6 * HOUR_MS - 1), { ms: 20 * MINUTE_MS, isProven: true, isSure: false })
   assert.is(at(6 * HOUR_MS), null)
 })
 
 test('a pace follows the newest groups, weighs them by their tokens, and passes over those that nobody saw', () => {
-  const first = paceAfter(null, { tookMs: 8000, sampledTokens: 400, atMs: 1 })!
+  const first = rateAfter(null, { tookMs: 8000, sampledTokens: 400, atMs: 1 })!
   assert.equal(first, { ms: 8000, tokens: 400, groups: 1, atMs: 1 })
-  assert.is(paceAfter(first, { sampledTokens: 0, atMs: 2 }), first)
-  assert.is(paceAfter(first, { sampledTokens: 400, atMs: 2 }), first, 'an earlier version did not say how long it took')
-  let pace = first
-  for (let i = 0; i < 40; i++) pace = paceAfter(pace, { tookMs: 1000, sampledTokens: 400, atMs: 3 })!
-  assert.ok(Math.abs(pace.ms / pace.tokens - 2.5) < 1e-3)
-  assert.is(pace.groups, 41)
+  assert.is(rateAfter(first, { sampledTokens: 0, atMs: 2 }), first)
+  assert.is(rateAfter(first, { sampledTokens: 400, atMs: 2 }), first, 'an earlier version did not say how long it took')
+  let deliveryRate = first
+  for (let i = 0; i < 40; i++) deliveryRate = rateAfter(deliveryRate, { tookMs: 1000, sampledTokens: 400, atMs: 3 })!
+  assert.ok(Math.abs(deliveryRate.ms / deliveryRate.tokens - 2.5) < 1e-3)
+  assert.is(deliveryRate.groups, 41)
 })
 
 test('a lease fits exactly as long as the last group is ready when it can last no longer', () => {

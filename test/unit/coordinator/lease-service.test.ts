@@ -2,7 +2,7 @@ import '../../../swarm/polyfill.js'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { stepsOf } from '../../support/counted-steps.js'
-import { openDeskRun } from '../../support/lease-service-run.js'
+import { openServiceRun } from '../../support/lease-service-run.js'
 
 const named = (count: number, name: string): string[] => Array.from({ length: count }, (_, i) => `${name}-${i}`)
 
@@ -10,7 +10,7 @@ const named = (count: number, name: string): string[] => Array.from({ length: co
 async function stepsWith(nodes: number): Promise<Record<string, number>> {
   const names = named(nodes, 'node')
   const influence = { perKey: 0.5, perAddressBlock: 1 }
-  const run = await openDeskRun({ batchGroups: 2 * nodes, leases: { durationMs: 60_000, perNode: 2 }, influence })
+  const run = await openServiceRun({ batchGroups: 2 * nodes, leases: { durationMs: 60_000, perNode: 2 }, influence })
   await run.admit([...names, 'late'])
   for (const node of names) {
     const { leases } = await run.ask(node, { count: 2 })
@@ -23,12 +23,12 @@ async function stepsWith(nodes: number): Promise<Record<string, number>> {
     'a question that is answered with a lease': await stepsOf(() => run.ask('node-1')),
     'a question that is refused': await stepsOf(() => run.ask('node-1')),
     'the first question of a key': await stepsOf(() => run.ask('late')),
-    'looking for leases that lapsed': await stepsOf(() => run.desk.releaseLapsed()),
+    'looking for leases that lapsed': await stepsOf(() => run.leases.releaseLapsed()),
     'a verdict': await stepsOf(() => run.deliver(first!)),
   }
   assert.is(state.openLeases.size, nodes + 1, 'two were given, and one was delivered')
   run.clock.advance(60_000 - nodes + 2)
-  const releasing = await stepsOf(() => run.desk.releaseLapsed())
+  const releasing = await stepsOf(() => run.leases.releaseLapsed())
   assert.is(state.openLeases.size, nodes, 'that of the second node')
   return { ...steps, 'releasing one that lapsed': releasing }
 }

@@ -90,7 +90,7 @@ test('a version knows the parts of its rewards, and how old the groups were that
 test('a world is covered by the tasks of which a group was accepted', () => {
   const live = new LiveReport()
   for (const event of [agreed(), ...registered, published(0), ...done('a', 'ann', 0, {}, 1)]) live.add(event)
-  const [email, travel] = live.coverage.worlds([['email'], ['email', 'travel'], ['travel']])
+  const [email, travel] = live.coverage.environments([['email'], ['email', 'travel'], ['travel']])
   assert.equal([email!.tasks, email!.tasksCovered, email!.leases, email!.reward], [2, 1, 1, 0.65])
   assert.equal([travel!.tasks, travel!.tasksCovered], [2, 1])
 })
@@ -131,7 +131,7 @@ test('many events at once are one piece of news, and a silent run still shows th
         waits.push({ ms, end: resolve })
       }),
   }
-  const told = tellNews(
+  const stated = tellNews(
     live,
     { tell: async (revision) => said.push(`news ${revision}`), beat: async () => said.push('beat') },
     clock,
@@ -153,7 +153,7 @@ test('many events at once are one piece of news, and a silent run still shows th
   silence.end()
   await waited()
   over.abort(new Error('the page is left'))
-  await told
+  await stated
   assert.equal(said, ['news 0', 'news 2', 'beat'])
 })
 

@@ -11,8 +11,8 @@ import { LIVE_FIELDS, liveChanges } from '../../../coordinator/settings/live-fie
 import { createRunTrainer } from '../../../coordinator/versions/run-trainer.js'
 import { checkout } from '../../support/checkout.js'
 import { patience } from '../../support/patience.js'
-import { TERMS } from '../../support/run-events.js'
-import { stageOf } from '../../support/scripted.js'
+import { CONFIGURATION } from '../../support/run-events.js'
+import { runtimeOf } from '../../support/scripted.js'
 
 const FILE = `# A run of ours.
 dataDir: data
@@ -123,19 +123,19 @@ test('the trainer starts anew when its settings change, between batches, and at 
       close: async () => void story.push(`close ${life}`),
     }
   }
-  const termsAt = (lr: number) => ({ ...TERMS, training: { optimizer: { lr } } })
+  const configurationAt = (lr: number) => ({ ...CONFIGURATION, training: { optimizer: { lr } } })
   try {
-    const trainer = createRunTrainer({ file, tasks: [], stage: stageOf(), launch })
-    await trainer.settle(termsAt(1), patience())
+    const trainer = createRunTrainer({ file, tasks: [], runtime: runtimeOf(), launch })
+    await trainer.settle(configurationAt(1), patience())
     await trainer.start(patience())
-    await trainer.settle(termsAt(1), patience())
-    await trainer.settle({ ...termsAt(1), batchGroups: 9 }, patience())
+    await trainer.settle(configurationAt(1), patience())
+    await trainer.settle({ ...configurationAt(1), batchGroups: 9 }, patience())
     assert.equal(story, ['launch 0', 'start 0 lr 1'])
-    await trainer.settle(termsAt(2), patience())
+    await trainer.settle(configurationAt(2), patience())
     assert.equal(story.slice(2), ['close 0', 'launch 1', 'start 1 lr 2'])
     assert.equal(await trainer.outcome('batch', patience()), { kind: 'trained', step: 1 })
     // A coordinator that ends meanwhile leaves no trainer behind.
-    const ending = trainer.settle(termsAt(3), AbortSignal.abort(new Error('the coordinator is closing')))
+    const ending = trainer.settle(configurationAt(3), AbortSignal.abort(new Error('the coordinator is closing')))
     assert.match(String(await ending.catch((why: unknown) => why)), /closing/)
     assert.equal(story.slice(5), ['close 1'])
   } finally {

@@ -11,11 +11,11 @@ import { openRecorder } from '../../../coordinator/ledger/recorder.js'
 import { keepHouse } from '../../../coordinator/service/housekeeping.js'
 import { runTraining } from '../../../coordinator/versions/training-loop.js'
 import { groupBody, refusal, type SwarmRefusal, sha256 } from '../../../proto/index.js'
-import type { RepairSums } from '../../../rollout/verification/logit-error-sums.js'
+import type { LogitErrorSums } from '../../../rollout/verification/logit-error-sums.js'
 import { silentLogger, systemClock } from '../../../swarm/index.js'
-import { NO_REPAIRS } from '../../support/audit-groups.js'
+import { NO_LOGIT_ERRORS } from '../../support/audit-groups.js'
 import { agreed, audited, batchAudited, batched, done, published } from '../../support/run-events.js'
-import { bodyOf, lendingTask, play, stageOf } from '../../support/scripted.js'
+import { bodyOf, lendingTask, play, runtimeOf } from '../../support/scripted.js'
 
 // All files of a suite are loaded before the first test runs, so a timeout that starts here might be over by then.
 const { signal } = new AbortController()
@@ -54,11 +54,11 @@ const batch = batched('batch-1', 1, ['l'])
 
 const task = lendingTask()
 const BODY = groupBody.encode(
-  bodyOf(task, [await play(task, ['No.', 'No.'], stageOf()), await play(task, ['Never.', 'No.'], stageOf())]),
+  bodyOf(task, [await play(task, ['No.', 'No.'], runtimeOf()), await play(task, ['Never.', 'No.'], runtimeOf())]),
 )
 const bodySha256 = sha256(BODY)
 
-type Audit = (groups: readonly AuditableGroup[]) => (SwarmRefusal | RepairSums)[]
+type Audit = (groups: readonly AuditableGroup[]) => (SwarmRefusal | LogitErrorSums)[]
 /** What the trainer was told, oldest first. */
 const findings: { readonly leftOut: readonly { readonly group: string }[] }[] = []
 
@@ -75,9 +75,9 @@ async function resume(
   isWritten = false,
   audit: Audit | null = null,
 ): Promise<RunEvent[]> {
-  const spool = await mkdtemp(join(tmpdir(), 'prove-loop-'))
+  const jobs = await mkdtemp(join(tmpdir(), 'prove-loop-'))
   const isAnswered = (batchId: string): Promise<boolean> =>
-    readFile(join(spool, 'batches', batchId, 'findings.json'), 'utf8').then(
+    readFile(join(jobs, 'batches', batchId, 'findings.json'), 'utf8').then(
       (text) => findings.push(JSON.parse(text)) > 0,
       () => false,
     )
@@ -88,11 +88,11 @@ async function resume(
       { batchId: null, skipped: null },
       { batchId: 'batch-1', skipped: 'nonfinite' },
     ].entries()) {
-      const folder = join(spool, 'steps', `step-${step}`)
+      const folder = join(jobs, 'steps', `step-${step}`)
       await mkdir(folder, { recursive: true })
       await writeFile(join(folder, 'step.json'), JSON.stringify({ step, ...made, ...content }))
     }
-    if (isWritten) await mkdir(join(spool, 'batches', 'batch-1'), { recursive: true })
+    if (isWritten) await mkdir(join(jobs, 'batches', 'batch-1'), { recursive: true })
     const recorder = await openRecorder(
       {
         append: async (...events) => void log.push(...events),
@@ -106,7 +106,7 @@ async function resume(
     )
     await runTraining(
       {
-        spool,
+        jobs,
         recorder,
         bodies: {
           async read({ bodySha256: hash }) {
@@ -133,12 +133,13 @@ async function resume(
           outcome: async (batchId) =>
             audit && !(await isAnswered(batchId)) ? { kind: 'measured' } : { kind: 'trained', step: 1 },
           close: async () => undefined,
-          settle: async (terms) => assert.is(terms, recorder.state.terms, 'a batch is trained by the newest terms'),
+          settle: async (configuration) =>
+            assert.is(configuration, recorder.state.configuration, 'a batch is trained by the newest terms'),
         },
         judge: { canAudit: () => audit !== null, auditBatch: async (_, groups) => audit!(groups) },
         intake: {
           takeBack: async (leaseId, batchId, { code, detail }) => {
-            const finding = { accepted: false, code, detail, repairs: null, batchId }
+            const finding = { accepted: false, code, detail, logitErrors: null, batchId }
             await recorder.record((state) =>
               state.accepted.has(leaseId) ? { type: 'audited', atMs: 7, leaseId, node: 'ann', ...finding } : null,
             )
@@ -163,7 +164,7 @@ async function resume(
     )
     return log
   } finally {
-    await rm(spool, { recursive: true, force: true })
+    await rm(jobs, { recursive: true, force: true })
   }
 }
 
@@ -192,9 +193,9 @@ test('a group whose body is lost is given up alone: the batch is formed anew of 
 
 test('a batch that the trainer may have taken is not refused for a body that was lost since', async () => {
   const log = [published(0), ...done('l', 'ann', 0, { bodySha256: LOST }), batch]
-  const told = await resume(log, 1, async () => null, true)
+  const stated = await resume(log, 1, async () => null, true)
   assert.equal(
-    told.slice(4).map(({ type }) => type),
+    stated.slice(4).map(({ type }) => type),
     ['published', 'trained'],
   )
 })
@@ -215,7 +216,7 @@ test('what a batch shows of its groups is judged before the trainer goes on, and
   const seen: string[] = []
   const events = await resume(log, 0, undefined, false, (groups) => {
     seen.push(...groups.map(({ lease }) => lease.leaseId))
-    return groups.map(({ lease }) => (lease.leaseId === 'm' ? FAULT : NO_REPAIRS))
+    return groups.map(({ lease }) => (lease.leaseId === 'm' ? FAULT : NO_LOGIT_ERRORS))
   })
   assert.equal(seen, ['l', 'm'])
   assert.equal(leftOut(), [['m']])
@@ -228,10 +229,10 @@ test('what a batch shows of its groups is judged before the trainer goes on, and
 })
 
 test('what passes adds to the sums of its key, once, and no group of a key that is caught by them is trained on', async () => {
-  const steered = { ...NO_REPAIRS, repair: 0.03, odds: [30, 0, 0, 0], betterRepair: 1 }
-  const judge: Audit = (groups) => groups.map(({ lease }) => (lease.leaseId === 'm' ? steered : NO_REPAIRS))
+  const steered = { ...NO_LOGIT_ERRORS, logitError: 0.03, odds: [30, 0, 0, 0], betterLogitError: 1 }
+  const judge: Audit = (groups) => groups.map(({ lease }) => (lease.leaseId === 'm' ? steered : NO_LOGIT_ERRORS))
   const noted = batchAudited('batch-1', [
-    ['l', 'ann', NO_REPAIRS],
+    ['l', 'ann', NO_LOGIT_ERRORS],
     ['m', 'ann', steered],
   ])
   const events = await resume([published(0), ...both, pair], 0, undefined, false, judge)
@@ -244,7 +245,7 @@ test('what passes adds to the sums of its key, once, and no group of a key that 
 })
 
 test('of a key whose groups wait none is trained on, also none that an audit has passed', async () => {
-  const suspect = { ...NO_REPAIRS, repair: 0.02, odds: [8, 0, 0, 0] }
+  const suspect = { ...NO_LOGIT_ERRORS, logitError: 0.02, odds: [8, 0, 0, 0] }
   const log = [
     published(0),
     ...done('l', 'ann', 0, { bodySha256, audit: 'passed' }),
@@ -258,7 +259,7 @@ test('of a key whose groups wait none is trained on, also none that an audit has
 test('a stop between the record of a fault and the word to the trainer comes to the same findings', async () => {
   const taken = { ...audited('m', 'ann', FAULT.code, 7), batchId: 'batch-1' }
   const events = await resume([published(0), ...both, pair, taken], 0, undefined, true, (groups) =>
-    groups.map(({ lease }) => (lease.leaseId === 'm' ? FAULT : NO_REPAIRS)),
+    groups.map(({ lease }) => (lease.leaseId === 'm' ? FAULT : NO_LOGIT_ERRORS)),
   )
   assert.equal(leftOut(), [['m']])
   assert.is(events.filter(({ type }) => type === 'audited').length, 1)
@@ -271,7 +272,7 @@ test('a group that an audit has passed is not asked about again, and one that ca
       groups.map(({ lease }) => lease.leaseId),
       ['m'],
     )
-    return [NO_REPAIRS]
+    return [NO_LOGIT_ERRORS]
   })
   assert.equal(leftOut(), [[]])
   const events = await resume(

@@ -1,7 +1,7 @@
 import '../../../swarm/polyfill.js'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { meterStages } from '../../../coordinator/intake/metrics.js'
+import { meterChecks } from '../../../coordinator/intake/metrics.js'
 import { meterTrainer } from '../../../coordinator/jobs/metrics.js'
 import { meterAnswers } from '../../../coordinator/leases/metrics.js'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
@@ -9,7 +9,7 @@ import { meterRun } from '../../../coordinator/ledger/metrics.js'
 import { openRecorder } from '../../../coordinator/ledger/recorder.js'
 import { NodesTally } from '../../../coordinator/report/node-report.js'
 import { createMetrics } from '../../../swarm/index.js'
-import { NO_REPAIRS } from '../../support/audit-groups.js'
+import { NO_LOGIT_ERRORS } from '../../support/audit-groups.js'
 import { memoryLog } from '../../support/memory-log.js'
 import { agreed, done, judged, leased, published, released } from '../../support/run-events.js'
 
@@ -23,7 +23,7 @@ test('the run is told as it is when somebody asks, and its events are counted fr
   await recorder.record(() => leased('b', 'ben', 0))
   await recorder.record(() => leased('c', 'ben', 0))
   await recorder.record(() => judged('b', 'ben', 0, { accepted: false, code: 'state_mismatch' }))
-  const told = samples(await metrics.metrics())
+  const stated = samples(await metrics.metrics())
   for (const line of [
     'prove_events_total{type="leased"} 2',
     'prove_events_total{type="judged"} 1',
@@ -33,18 +33,18 @@ test('the run is told as it is when somebody asks, and its events are counted fr
     'prove_groups_trainable 1',
     'prove_keys_reliable 1',
   ])
-    assert.ok(told.includes(line), `${line} in\n${told.join('\n')}`)
+    assert.ok(stated.includes(line), `${line} in\n${stated.join('\n')}`)
 })
 
 test('an operator sees how many keys are held back, and which', async () => {
   const metrics = createMetrics()
-  const repairs = { ...NO_REPAIRS, odds: [8, 0, 0, 0] }
+  const logitErrors = { ...NO_LOGIT_ERRORS, odds: [8, 0, 0, 0] }
   const log: RunEvent[] = [
     agreed(),
     published(0),
     { type: 'registered', atMs: 0, node: 'ann', round: 0 },
-    ...done('a', 'ann', 0, { audit: 'passed', repairs }),
-    ...done('b', 'ben', 0, { audit: 'passed', repairs: NO_REPAIRS }),
+    ...done('a', 'ann', 0, { audit: 'passed', logitErrors }),
+    ...done('b', 'ben', 0, { audit: 'passed', logitErrors: NO_LOGIT_ERRORS }),
   ]
   meterRun(metrics, await openRecorder(memoryLog(log.slice(0, 3)), () => undefined))
   assert.ok(samples(await metrics.metrics()).includes('prove_keys_held_back 0'))
@@ -53,7 +53,7 @@ test('an operator sees how many keys are held back, and which', async () => {
   assert.ok(samples(await later.metrics()).includes('prove_keys_held_back 1'))
   const nodes = new NodesTally()
   for (const event of log) if (!('node' in event) || event.node === 'ann') nodes.add(event)
-  assert.equal(nodes.report(0)[0]!.standing, { kind: 'held back' })
+  assert.equal(nodes.report(0)[0]!.reputation, { kind: 'held back' })
 })
 
 test('who abandons leases is told by name, the worst twenty at most', async () => {
@@ -64,22 +64,22 @@ test('who abandons leases is told by name, the worst twenty at most', async () =
   )
   const log = [agreed(), published(0), ...dropped, ...done('a', 'key-29', 0)]
   meterRun(metrics, await openRecorder(memoryLog(log), () => undefined))
-  const told = samples(await metrics.metrics())
+  const stated = samples(await metrics.metrics())
   for (const line of [
     'prove_leases_abandoned 435',
     'prove_key_leases{node="key-29",end="abandoned"} 29',
     'prove_key_leases{node="key-29",end="judged"} 1',
     'prove_key_leases{node="key-10",end="abandoned"} 10',
   ])
-    assert.ok(told.includes(line), `${line} in\n${told.join('\n')}`)
-  assert.is(told.filter((line) => line.startsWith('prove_key_leases')).length, 40)
+    assert.ok(stated.includes(line), `${line} in\n${stated.join('\n')}`)
+  assert.is(stated.filter((line) => line.startsWith('prove_key_leases')).length, 40)
 })
 
 test('stages of judging, answers of the desk and steps of the trainer are numbers of the same registry', async () => {
   const metrics = createMetrics()
-  const watch = meterStages(metrics)
-  watch.onStage(3, 'passed', 20)
-  watch.onStage(3, 'refused', 2)
+  const watch = meterChecks(metrics)
+  watch.onCheck(3, 'passed', 20)
+  watch.onCheck(3, 'refused', 2)
   const answered = meterAnswers(metrics)
   answered(null)
   answered('no_work')
@@ -89,11 +89,11 @@ test('stages of judging, answers of the desk and steps of the trainer are number
   const ranks = [rank('gone', false), rank('gpu1', false)]
   trained({ event: 'ranks', ranks })
   trained({ event: 'ranks', ranks: [rank('gpu1', false), rank('gpu1', false), rank('gpu2', true)] })
-  const told = samples(await metrics.metrics())
+  const stated = samples(await metrics.metrics())
   for (const line of [
-    'prove_stage_seconds_count{stage="3 replay",outcome="passed"} 1',
-    'prove_stage_seconds_sum{stage="3 replay",outcome="passed"} 0.02',
-    'prove_stage_seconds_bucket{le="0.01",stage="3 replay",outcome="refused"} 1',
+    'prove_check_seconds_count{check="3 replay",outcome="passed"} 1',
+    'prove_check_seconds_sum{check="3 replay",outcome="passed"} 0.02',
+    'prove_check_seconds_bucket{le="0.01",check="3 replay",outcome="refused"} 1',
     'prove_lease_answers_total{reason=""} 1',
     'prove_lease_answers_total{reason="no_work"} 1',
     'prove_trainer_events_total{event="step"} 1',
@@ -101,14 +101,14 @@ test('stages of judging, answers of the desk and steps of the trainer are number
     'prove_trainer_ranks{host="gpu1"} 2',
     'prove_trainer_ranks{host="gpu2"} 0',
   ])
-    assert.ok(told.includes(line), `${line} in\n${told.join('\n')}`)
-  assert.not(told.some((line) => line.includes('note') || line.includes('gone')))
+    assert.ok(stated.includes(line), `${line} in\n${stated.join('\n')}`)
+  assert.not(stated.some((line) => line.includes('note') || line.includes('gone')))
 })
 
 test('every number says what it is, and is named with the prefix of the project', async () => {
   const metrics = createMetrics()
   meterRun(metrics, await openRecorder(memoryLog([]), () => undefined))
-  meterStages(metrics)
+  meterChecks(metrics)
   meterAnswers(metrics)
   meterTrainer(metrics)
   for (const { name, help } of await metrics.getMetricsAsJSON()) {

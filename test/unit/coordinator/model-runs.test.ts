@@ -4,12 +4,12 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { trainingOf } from '../../../coordinator/ledger/agree-run-configuration.js'
 import { ConfigError, readConfig } from '../../../coordinator/settings/config.js'
-import { checkPromptRoom } from '../../../coordinator/settings/first-prompts.js'
+import { checkPromptCapacity } from '../../../coordinator/settings/first-prompts.js'
 import { learningRateFor } from '../../../coordinator/settings/learning-rates.js'
-import { dialectNamed, rulesNamed } from '../../../rollout/episode/index.js'
+import { rulesNamed, toolCallFormatNamed } from '../../../rollout/episode/index.js'
 import { checkout } from '../../support/checkout.js'
 import { library } from '../../support/library-environment.js'
-import { AMPLE, lendingTask, scriptTokenizer, stageOf } from '../../support/scripted.js'
+import { AMPLE, lendingTask, runtimeOf, scriptTokenizer } from '../../support/scripted.js'
 
 const FOLDER = join(checkout, 'runs')
 /** Parameters of the models that runs are shipped for. */
@@ -42,17 +42,17 @@ test('their learning rates are those of the table for models of their size', () 
 })
 
 test('a model that could think and answers in ten turns is told not to', () => {
-  const thinking = configs.map(({ base }) => [base.name, dialectNamed(base.dialect).thinking] as const)
+  const thinking = configs.map(({ base }) => [base.name, toolCallFormatNamed(base.toolCallFormat).thinking] as const)
   assert.equal(
-    thinking.filter(([, told]) => told !== null),
+    thinking.filter(([, stated]) => stated !== null),
     [['Qwen/Qwen3-8B', 'off']],
   )
 })
 
 test('a base model whose template is of another family than the dialect is refused in words before a run begins', () => {
-  const stage = stageOf([library], scriptTokenizer(), rulesNamed({ dialect: 'granite', reward: 'paper' }))
+  const runtime = runtimeOf([library], scriptTokenizer(), rulesNamed({ toolCallFormat: 'granite', reward: 'paper' }))
   assert.throws(
-    () => checkPromptRoom([lendingTask()], stage, AMPLE),
+    () => checkPromptCapacity([lendingTask()], runtime, AMPLE),
     (error: unknown) =>
       error instanceof ConfigError && /^base\.dialect does not fit .*prompts end with .*granite/.test(error.message),
   )

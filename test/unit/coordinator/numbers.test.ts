@@ -9,7 +9,7 @@ import { encodeSafetensors, type FlatTensor } from '../../../coordinator/jobs/sa
 import { comparePolicies } from '../../../lab/compare-policies.js'
 import { sha256 } from '../../../proto/index.js'
 import { estimate, meanInterval, shareInterval, type TaskResult } from '../../../rollout/episode/index.js'
-import { groundTruthScript, lendingTask, play, stageOf } from '../../support/scripted.js'
+import { groundTruthScript, lendingTask, play, runtimeOf } from '../../support/scripted.js'
 
 const near = (actual: number, expected: number): void =>
   assert.ok(Math.abs(actual - expected) < 1e-12, `${actual} instead of ${expected}`)
@@ -175,7 +175,7 @@ test('a view into a larger buffer is written without its surroundings', () => {
 })
 
 async function inTemporaryFolder(use: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'spool-'))
+  const folder = await mkdtemp(join(tmpdir(), 'jobs-'))
   try {
     await use(folder)
   } finally {
@@ -183,9 +183,9 @@ async function inTemporaryFolder(use: (folder: string) => Promise<void>): Promis
   }
 }
 
-const stage = stageOf()
+const runtime = runtimeOf()
 const task = lendingTask()
-const rollouts = [await play(task, groundTruthScript(task), stage), await play(task, ['No.', 'No.'], stage)]
+const rollouts = [await play(task, groundTruthScript(task), runtime), await play(task, ['No.', 'No.'], runtime)]
 const batch: BatchContent = {
   batchId: 'batch-1',
   roundId: 'round-1',
@@ -204,10 +204,10 @@ const batch: BatchContent = {
 }
 
 test('a batch holds the rollouts one after the other, each log-probability and each draw beside its token', () =>
-  inTemporaryFolder(async (spool) => {
-    await writeBatch(spool, batch)
-    const folder = join(spool, 'batches', 'batch-1')
-    assert.equal((await readdir(join(spool, 'batches'))).sort(), ['batch-1'])
+  inTemporaryFolder(async (jobs) => {
+    await writeBatch(jobs, batch)
+    const folder = join(jobs, 'batches', 'batch-1')
+    assert.equal((await readdir(join(jobs, 'batches'))).sort(), ['batch-1'])
     const tokens = await readFile(join(folder, 'tokens.safetensors'))
     const { ids, loss_mask: mask, sampler_logp: logps, cu_seqlens: starts, ...tensors } = readBack(tokens)
     const total = rollouts[0]!.tokens.length + rollouts[1]!.tokens.length
@@ -257,18 +257,18 @@ test('a batch holds the rollouts one after the other, each log-probability and e
   }))
 
 test('writing a batch twice leaves it as it was, and a draft left by a crash is replaced', () =>
-  inTemporaryFolder(async (spool) => {
-    await writeBatch(spool, batch)
-    const manifest = join(spool, 'batches', 'batch-1', 'manifest.json')
+  inTemporaryFolder(async (jobs) => {
+    await writeBatch(jobs, batch)
+    const manifest = join(jobs, 'batches', 'batch-1', 'manifest.json')
     await writeFile(manifest, 'read by the trainer already')
-    await writeBatch(spool, batch)
+    await writeBatch(jobs, batch)
     assert.is(await readFile(manifest, 'utf8'), 'read by the trainer already')
-    const draft = join(spool, 'batches', 'batch-2.tmp')
-    await writeBatch(spool, { ...batch, batchId: 'batch-2.tmp' })
+    const draft = join(jobs, 'batches', 'batch-2.tmp')
+    await writeBatch(jobs, { ...batch, batchId: 'batch-2.tmp' })
     await writeFile(join(draft, 'half-written'), '')
-    await writeBatch(spool, { ...batch, batchId: 'batch-2' })
-    assert.equal((await readdir(join(spool, 'batches', 'batch-2'))).sort(), ['manifest.json', 'tokens.safetensors'])
-    assert.equal((await readdir(join(spool, 'batches'))).sort(), ['batch-1', 'batch-2'])
+    await writeBatch(jobs, { ...batch, batchId: 'batch-2' })
+    assert.equal((await readdir(join(jobs, 'batches', 'batch-2'))).sort(), ['manifest.json', 'tokens.safetensors'])
+    assert.equal((await readdir(join(jobs, 'batches'))).sort(), ['batch-1', 'batch-2'])
   }))
 
 test.run()

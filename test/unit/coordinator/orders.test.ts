@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { restingTasks } from '../../../coordinator/leases/withheld-tasks.js'
 import { decodeTaskSet } from '../../../coordinator/ledger/curriculum.js'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
-import { RunFold } from '../../../coordinator/ledger/run-reducer.js'
+import { RunReducer } from '../../../coordinator/ledger/run-reducer.js'
 import { GroupsTally } from '../../../coordinator/report/group-report.js'
 import { NodesTally } from '../../../coordinator/report/node-report.js'
 import { orderWords } from '../../../coordinator/report/order-words.js'
@@ -11,33 +11,33 @@ import { RunTally } from '../../../coordinator/report/run-report.js'
 import type { Task } from '../../../rollout/episode/index.js'
 import { agreed, batched, done, leased, ORDERED, published, released, trained } from '../../support/run-events.js'
 
-const fold = (...log: readonly RunEvent[]): RunFold => {
-  const state = new RunFold()
+const reducer = (...log: readonly RunEvent[]): RunReducer => {
+  const state = new RunReducer()
   for (const event of [agreed({ maxStaleness: 4, audit: { calibrations: {}, probation: 3, leastShare: 0.1 } }), ...log])
     state.apply(event)
   return state
 }
 const ban: RunEvent = { type: 'banned', ...ORDERED, node: 'ann', reason: 'two keys, one person' }
 const unban: RunEvent = { type: 'unbanned', ...ORDERED, node: 'ann' }
-const trainable = (state: RunFold): string[] => state.trainable(4).map(({ leaseId }) => leaseId)
+const trainable = (state: RunReducer): string[] => state.trainable(4).map(({ leaseId }) => leaseId)
 
 test('groups of a banned key wait until it is let in again, in their old order, and no longer than any other', () => {
   const log = [published(0), ...done('a', 'ann', 0), ...done('b', 'ben', 0), ban, ...done('c', 'ann', 0)]
-  const banned = fold(...log)
+  const banned = reducer(...log)
   assert.equal(trainable(banned), ['b'])
   assert.equal([banned.trainableCount(4), banned.trainableCountOf('ann', 4)], [1, 0])
   assert.equal(
     banned.heldBack.map(({ leaseId }) => leaseId),
     ['a', 'c'],
   )
-  assert.equal(trainable(fold(...log, unban)), ['a', 'b', 'c'])
+  assert.equal(trainable(reducer(...log, unban)), ['a', 'b', 'c'])
   const later = [1, 2, 3, 4, 5].map((version) => published(version))
-  assert.equal(trainable(fold(...log, ...later, unban)), [])
+  assert.equal(trainable(reducer(...log, ...later, unban)), [])
 })
 
 test('a lease that is taken back from a banned key does not count as abandoned', () => {
   const back: RunEvent = { ...released('a'), reason: 'banned' }
-  const state = fold(published(0), ...done('z', 'ann', 0), leased('a', 'ann', 0), ban, back)
+  const state = reducer(published(0), ...done('z', 'ann', 0), leased('a', 'ann', 0), ban, back)
   assert.equal([state.openLeases.size, state.nodes.get('ann')!.abandoned], [0, 0])
   assert.is(state.owedLease('ann'), undefined)
   assert.is(state.kindOf('ann'), 'proven')
@@ -46,14 +46,14 @@ test('a lease that is taken back from a banned key does not count as abandoned',
 test('an unban gives back the streak that a lie has cost, ends the exclusion, and leaves credit and verdicts alone', () => {
   const before = [1, 2, 3, 4, 5].flatMap((i) => done(`a${i}`, 'ann', 0))
   const lie = done('lie', 'ann', 0, { accepted: false, code: 'replay_mismatch', credit: 0 })
-  const accused = fold(published(0), ...before, ...lie)
-  const { standing } = accused.nodes.get('ann')!
-  assert.equal([standing.isQuarantined(1e15), standing.streak, standing.doubt], [true, 0, 1])
+  const accused = reducer(published(0), ...before, ...lie)
+  const { reputation } = accused.nodes.get('ann')!
+  assert.equal([reputation.isQuarantined(1e15), reputation.streak, reputation.doubt], [true, 0, 1])
   assert.equal(trainable(accused), [], 'its groups are under suspicion')
   accused.apply(unban)
-  assert.equal([standing.isQuarantined(0), standing.streak, standing.doubt], [false, 5, 0])
-  assert.equal(standing.record.failures, 1, 'what was recorded of its life stays')
-  assert.not(standing.isBlemished)
+  assert.equal([reputation.isQuarantined(0), reputation.streak, reputation.doubt], [false, 5, 0])
+  assert.equal(reputation.record.failures, 1, 'what was recorded of its life stays')
+  assert.not(reputation.isBlemished)
   assert.equal([accused.nodes.get('ann')!.credit, accused.nodes.get('ann')!.verdictCount], [5, 6])
   assert.equal(trainable(accused), ['a1', 'a2', 'a3', 'a4', 'a5'])
   assert.ok(accused.reliable.has('ann'))
@@ -70,7 +70,7 @@ test('no batch takes groups of a dropped task, also not those that come later, a
     drop,
     ...done('c', 'ben', 0, {}, 1),
   ]
-  const state = fold(...log)
+  const state = reducer(...log)
   assert.equal(trainable(state), ['b'])
   assert.is(state.owedLease('ann'), undefined)
   assert.equal([state.nodes.get('ann')!.credit, state.nodes.get('ben')!.credit], [1, 2], 'the work is paid')
@@ -83,20 +83,20 @@ test('no batch takes groups of a dropped task, also not those that come later, a
 })
 
 const TASKS = ['banking', 'banking', 'email', 'library'].map(
-  (server, i) => ({ id: `task-${i}`, worlds: [{ server }] }) as unknown as Task,
+  (environmentName, i) => ({ id: `task-${i}`, environments: [{ environment: environmentName }] }) as unknown as Task,
 )
 
 test('tasks of worlds at rest and dropped ones are given no more, and the curriculum leaves some of the others awake', () => {
-  const state = fold(
+  const state = reducer(
     published(0),
-    { type: 'world-rested', ...ORDERED, server: 'banking' },
+    { type: 'environment-disabled', ...ORDERED, environment: 'banking' },
     { type: 'task-dropped', ...ORDERED, taskIndex: 2, taskId: 'task-2' },
-    ...done('flat', 'ann', 0, { flat: true }, 3),
+    ...done('flat', 'ann', 0, { zeroVariance: true }, 3),
   )
   const rests = decodeTaskSet(restingTasks(state, TASKS, 0))
   assert.equal([0, 1, 2, 3].map(rests), [true, true, true, false])
   assert.not(state.wokenSinceRound)
-  state.apply({ type: 'world-woken', ...ORDERED, server: 'banking' })
+  state.apply({ type: 'environment-enabled', ...ORDERED, environment: 'banking' })
   assert.ok(state.wokenSinceRound)
   const awake = decodeTaskSet(restingTasks(state, TASKS, 0))
   assert.equal([0, 1, 2, 3].map(awake), [false, false, true, true])
@@ -115,7 +115,7 @@ test('a rollback withdraws the versions behind it when it is published, and is o
     order,
     { ...batched('back', 4, []), backTo: 1 },
   ]
-  const state = fold(...log)
+  const state = reducer(...log)
   assert.is(state.orders.rollback?.version, 1)
   assert.equal(trainable(state), ['kept', 'gone', 'gone too'], 'nothing is withdrawn before it is done')
   const end = [published(4, { adapterStep: 1 }), { ...trained('back', 4), skipped: true, reason: 'rollback' }]
@@ -135,7 +135,7 @@ test('a rollback withdraws the versions behind it when it is published, and is o
 })
 
 test('a rollback that the trainer cannot make is over, and the run goes on as it was', () => {
-  const state = fold(
+  const state = reducer(
     published(0),
     published(1),
     { type: 'rollback-ordered', ...ORDERED, version: 0 },
@@ -146,11 +146,11 @@ test('a rollback that the trainer cannot make is over, and the run goes on as it
 })
 
 test('the orders that hold are told in words, those that stop the run first', () => {
-  const state = fold(
+  const state = reducer(
     published(0),
     { type: 'announced', ...ORDERED, message: 'we move on Monday', addresses: ['/dns4/new.example.org/tcp/4001'] },
     ban,
-    { type: 'world-rested', ...ORDERED, server: 'banking', reason: 'its rules are wrong' },
+    { type: 'environment-disabled', ...ORDERED, environment: 'banking', reason: 'its rules are wrong' },
     { type: 'paused', ...ORDERED, reason: 'maintenance' },
   )
   const words = orderWords(state.orders).map((line) => line.replace(/(since )?\d{4}-\d\d-\d\d [\d:]{8}/, '<then>'))
@@ -163,7 +163,7 @@ test('the orders that hold are told in words, those that stop the run first', ()
   const nodes = new NodesTally()
   for (const event of [agreed(), published(0), { type: 'registered', atMs: 0, node: 'ann', round: 0 } as const, ban])
     nodes.add(event)
-  assert.equal(nodes.report(0)[0]!.standing, { kind: 'banned', reason: 'two keys, one person' })
+  assert.equal(nodes.report(0)[0]!.reputation, { kind: 'banned', reason: 'two keys, one person' })
 })
 
 test.run()

@@ -2,10 +2,10 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { TrainerStep } from '../../../coordinator/jobs/step-folder.js'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
-import { RunFold } from '../../../coordinator/ledger/run-reducer.js'
+import { RunReducer } from '../../../coordinator/ledger/run-reducer.js'
 import type { TaskSet } from '../../../coordinator/settings/task-set.js'
 import { provenanceOf } from '../../../coordinator/versions/provenance.js'
-import { agreed, batched, hex, published, TERMS, trained } from '../../support/run-events.js'
+import { agreed, batched, CONFIGURATION, hex, published, trained } from '../../support/run-events.js'
 
 const recipe = (lr: number, sources = 'a') => ({
   settings: { optimizer: { lr }, seed: 0 },
@@ -37,21 +37,21 @@ const madeStep = (step: number, change: Partial<TrainerStep> = {}): TrainerStep 
 interface Provenance {
   readonly step: number
   readonly files: Readonly<Record<string, string>>
-  readonly steps: readonly { readonly step: number; readonly terms: number; readonly recipe: number | null }[]
+  readonly steps: readonly { readonly step: number; readonly configuration: number; readonly recipe: number | null }[]
   readonly recipes: readonly ReturnType<typeof recipe>[]
-  readonly terms: readonly Readonly<Record<string, unknown>>[]
+  readonly configuration: readonly Readonly<Record<string, unknown>>[]
 }
 
 /** A run whose steps are made as told: the log up to each, then what is published with it. */
 function run(steps: readonly TrainerStep[], before: Readonly<Record<number, RunEvent>> = {}): Provenance[] {
-  const state = new RunFold()
+  const state = new RunReducer()
   const log = (...events: RunEvent[]): void => {
     // What the disk holds is what is folded after a restart.
     for (const event of events) state.apply(JSON.parse(JSON.stringify(event)) as RunEvent)
   }
   log(agreed(), published(0))
   const taskSet = { datasetSha256: hex(0), tasks: [] } as unknown as TaskSet
-  const parts = { runId: 'run', state, base: TERMS.base, taskSet, program: '0.1.0' }
+  const parts = { runId: 'run', state, base: CONFIGURATION.base, taskSet, program: '0.1.0' }
   return steps.map((made) => {
     const { step, adapterStep } = made
     if (before[step]) log(before[step])
@@ -74,10 +74,10 @@ test('after a setting was changed in the middle of a run, each step still says b
     [4, 1e-4],
   ])
   assert.is(last.recipes.length, 2, 'what steps have in common stands there once')
-  const groups = last.steps.map(({ terms }) => last.terms[terms]!.batchGroups)
+  const groups = last.steps.map(({ configuration }) => last.configuration[configuration]!.batchGroups)
   assert.equal(groups, [2, 2, 9, 9], 'and under which terms its batch was formed')
   assert.ok(
-    last.terms.every((terms) => !('training' in terms)),
+    last.configuration.every((configuration) => !('training' in configuration)),
     'what was asked for is not given out as what was done',
   )
 })

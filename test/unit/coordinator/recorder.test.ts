@@ -12,7 +12,7 @@ interface Slow {
   readonly recorder: Recorder
   /** Versions of each write, in the order in which they were begun. */
   readonly writes: number[][]
-  readonly told: number[]
+  readonly stated: number[]
   /** Ends the write that is under way. */
   end(error?: Error): Promise<void>
 }
@@ -20,7 +20,7 @@ interface Slow {
 /** A recorder on a disk whose every write takes until it is told to end. */
 async function openSlow(): Promise<Slow> {
   const writes: number[][] = []
-  const told: number[] = []
+  const stated: number[] = []
   const versionOf = (event: RunEvent): number => (event as ReturnType<typeof published>).version
   let under = Promise.withResolvers<void>()
   const recorder = await openRecorder(
@@ -35,12 +35,12 @@ async function openSlow(): Promise<Slow> {
       },
       close: async () => undefined,
     },
-    (event) => told.push(versionOf(event)),
+    (event) => stated.push(versionOf(event)),
   )
   return {
     recorder,
     writes,
-    told,
+    stated,
     async end(error) {
       if (error) under.reject(error)
       else under.resolve()
@@ -52,7 +52,7 @@ async function openSlow(): Promise<Slow> {
 const next = (state: RunState) => published((state.current?.version ?? -1) + 1)
 
 test('who comes while a write is under way is decided on when it is over, and written with all others who came', async () => {
-  const { recorder, writes, told, end } = await openSlow()
+  const { recorder, writes, stated, end } = await openSlow()
   const all = Array.from({ length: 5 }, () => recorder.record(next))
   await turn()
   const late = Array.from({ length: 100 }, () => recorder.record(next))
@@ -60,7 +60,7 @@ test('who comes while a write is under way is decided on when it is over, and wr
   assert.equal(writes, [[0, 1, 2, 3, 4]], 'each was decided on the state with those before it')
   assert.equal(recorder.state.publications, [], 'what is not on disk yet is not shown')
   await end()
-  assert.equal(told, [0, 1, 2, 3, 4])
+  assert.equal(stated, [0, 1, 2, 3, 4])
   assert.equal(
     (await Promise.all(all)).map((event) => event!.version),
     [0, 1, 2, 3, 4],
@@ -105,7 +105,7 @@ test('a decision that fails, or an event that could not be read back, harms none
 })
 
 test('what could not be written is refused with all that came with it and after it, and never shown', async () => {
-  const { recorder, told, end } = await openSlow()
+  const { recorder, stated, end } = await openSlow()
   const full = new StoreError('unwritable', 'no space left on device')
   const why = (record: Promise<unknown>): Promise<unknown> => record.catch((error: unknown) => error)
   const together = [why(recorder.record(next)), why(recorder.record(next))]
@@ -115,7 +115,7 @@ test('what could not be written is refused with all that came with it and after 
   assert.equal(await Promise.all([...together, waiting, why(recorder.record(next)), why(recorder.failure)]), [
     ...Array(5).fill(full),
   ])
-  assert.equal(told, [])
+  assert.equal(stated, [])
   assert.equal(recorder.state.publications, [])
   await recorder.close()
 })

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
-import type { RunFold } from '../../../coordinator/ledger/run-reducer.js'
+import type { RunReducer } from '../../../coordinator/ledger/run-reducer.js'
 import type { KeyKind, LeaseRecord } from '../../../coordinator/ledger/run-state.js'
 import { randomLogs } from '../../support/random-logs.js'
 import { anyOrder, begun } from '../../support/run-events.js'
@@ -12,13 +12,13 @@ const KINDS: readonly KeyKind[] = ['proven', 'untried', 'doubtful']
 
 const BLOCKS = ['ip4/0', 'ip4/1', 'of ann', 'of dora']
 
-function kindOf(state: RunFold, node: string): KeyKind {
+function kindOf(state: RunReducer, node: string): KeyKind {
   if (state.reliable.has(node)) return 'proven'
   return state.nodes.get(node)?.lastLease === 'abandoned' ? 'doubtful' : 'untried'
 }
 
 /** What the state keeps counts and indices of, found by walking through everything. */
-function walked(state: RunFold, log: readonly RunEvent[]) {
+function walked(state: RunReducer, log: readonly RunEvent[]) {
   const open = [...state.openLeases.values()]
   const renewed = new Set<string>()
   for (const event of log) {

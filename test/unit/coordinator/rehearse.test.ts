@@ -7,23 +7,23 @@ import {
   AMPLE,
   groundTruthScript,
   lendingTask,
+  runtimeOf,
   scriptedSource,
   scriptTokenizer,
-  stageOf,
 } from '../../support/scripted.js'
 
 const TASKS = Array.from({ length: 20 }, (_, i) =>
   lendingTask({ turns: [`Please lend emma to Ada. It is wish ${i}.`, 'Now take that loan back.'] }),
 )
-const stage = stageOf()
+const runtime = runtimeOf()
 const tokenizer = scriptTokenizer()
 const NEVER = new AbortController().signal
 
 /** Plays every rollout by the script for its place in the group. */
 function engineOf(scriptFor: (rollout: number, group: number) => readonly string[]) {
   let groups = 0
-  const engine: Pick<Engine, 'openLanes'> = {
-    openLanes: async (requests) => {
+  const engine: Pick<Engine, 'openSlots'> = {
+    openSlots: async (requests) => {
       groups += 1
       return requests.map((_, i) => scriptedSource([...scriptFor(i, groups)], tokenizer))
     },
@@ -33,7 +33,7 @@ function engineOf(scriptFor: (rollout: number, group: number) => readonly string
 
 const play = (scriptFor: (rollout: number, group: number) => readonly string[], groupSize = 4, timeUp = NEVER) => {
   const { engine, played } = engineOf(scriptFor)
-  const parts = { tasks: TASKS, engine, stage, limits: AMPLE, groupSize }
+  const parts = { tasks: TASKS, engine, runtime, limits: AMPLE, groupSize }
   return { found: rehearse(parts, timeUp, patience()), played }
 }
 
@@ -42,14 +42,14 @@ test('a dry run counts what the base model makes of some tasks', async () => {
   const found = await play((rollout) => (rollout === 0 ? solving : ['No.', 'No.'])).found
   assert.is(found.groups, REHEARSAL.groups)
   assert.equal([found.rollouts, found.solved, found.silent, found.asked], [32, 8, 24, 32])
-  assert.equal([found.flat, found.cut, found.isWhole], [0, 0, true])
+  assert.equal([found.zeroVariance, found.cut, found.isWhole], [0, 0, true])
   assert.is(found.calls * 4, found.callsDue)
   assert.ok(found.reward > 0 && found.sampledTokens > 0)
 })
 
 test('a model that says nothing of use is found flat and unrewarded', async () => {
   const found = await play(() => ['No.', 'No.']).found
-  assert.equal([found.solved, found.flat, found.reward], [0, REHEARSAL.groups, 0])
+  assert.equal([found.solved, found.zeroVariance, found.reward], [0, REHEARSAL.groups, 0])
 })
 
 test('groups are no larger than the bound, however large the run’s are', async () => {
@@ -72,12 +72,12 @@ test('a dry run ends with the groups that it has when the time is up', async () 
 })
 
 test('a dry run that is stopped from outside, or whose engine fails, says so', async () => {
-  const failing: Pick<Engine, 'openLanes'> = {
-    openLanes: async () => {
+  const failing: Pick<Engine, 'openSlots'> = {
+    openSlots: async () => {
       throw new Error('no engine')
     },
   }
-  const parts = { tasks: TASKS, engine: failing, stage, limits: AMPLE, groupSize: 4 }
+  const parts = { tasks: TASKS, engine: failing, runtime, limits: AMPLE, groupSize: 4 }
   await rehearse(parts, NEVER, patience()).then(
     () => assert.unreachable(),
     (error: Error) => assert.is(error.message, 'no engine'),

@@ -6,7 +6,7 @@ import { nodesText } from '../../../coordinator/commands/nodes.js'
 import { statusText } from '../../../coordinator/commands/status.js'
 import type { EventOf, RunEvent } from '../../../coordinator/ledger/events.js'
 import { publicEvent } from '../../../coordinator/ledger/public-event.js'
-import { RunFold } from '../../../coordinator/ledger/run-reducer.js'
+import { RunReducer } from '../../../coordinator/ledger/run-reducer.js'
 import { GroupsTally } from '../../../coordinator/report/group-report.js'
 import { NodesTally } from '../../../coordinator/report/node-report.js'
 import { RunTally } from '../../../coordinator/report/run-report.js'
@@ -46,10 +46,10 @@ test('the report of a run counts what its log holds, and what a later audit refu
       assert.is(report.accepted, kept.length)
       const refused = [...report.refused.values()].reduce((sum, count) => sum + count, 0)
       assert.is(refused, groups.length - kept.length)
-      const fold = new RunFold()
-      for (const event of log) fold.apply(event)
-      assert.is(report.openLeases, fold.openLeases.size)
-      assert.is(report.pendingBatch, fold.pendingBatch?.batchId ?? null)
+      const reducer = new RunReducer()
+      for (const event of log) reducer.apply(event)
+      assert.is(report.openLeases, reducer.openLeases.size)
+      assert.is(report.pendingBatch, reducer.pendingBatch?.batchId ?? null)
       for (const { version, accepted, reward } of report.versions) {
         const own = kept.filter((group) => group.version === version)
         assert.is(accepted, own.length)
@@ -65,14 +65,14 @@ test('the report of a run counts what its log holds, and what a later audit refu
 test('the report of the keys gives each its own groups, and the credit that the run owes it', () => {
   fc.assert(
     fc.property(logs, (log) => {
-      const fold = new RunFold()
-      for (const event of log) fold.apply(event)
+      const reducer = new RunReducer()
+      for (const event of log) reducer.apply(event)
       const reports = tallied(new NodesTally(), log).report(1e6)
       assert.equal(reports.map(({ node }) => node).sort(), NODES)
       for (const { node, accepted, refused, credit } of reports) {
         const groups = of(log, 'judged').filter((group) => group.node === node)
         assert.is(accepted + [...refused.values()].reduce((sum, count) => sum + count, 0), groups.length)
-        assert.is(credit, fold.nodes.get(node)?.credit ?? 0)
+        assert.is(credit, reducer.nodes.get(node)?.credit ?? 0)
       }
       nodesText(reports, 1e6)
     }),

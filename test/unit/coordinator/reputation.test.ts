@@ -2,19 +2,19 @@ import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createAuditLottery } from '../../../coordinator/intake/audit-lottery.js'
-import { auditShare, Standing } from '../../../coordinator/ledger/reputation.js'
+import { auditShare, Reputation } from '../../../coordinator/ledger/reputation.js'
 import { afterAudit, isBeyondChance, UNSUSPECTED } from '../../../coordinator/ledger/suspicion.js'
 import type { RunConfig } from '../../../coordinator/settings/config.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
 
 const HOUR = 3_600_000
 
-const shareOf = (standing: Standing): number =>
-  auditShare(standing, { probation: 20, leastShare: 0.1 } as RunConfig['audit'])
+const shareOf = (reputation: Reputation): number =>
+  auditShare(reputation, { probation: 20, leastShare: 0.1 } as RunConfig['audit'])
 
-const honest = (groups: number, standing = new Standing()): Standing => {
-  for (let i = 0; i < groups; i++) standing.accepted(i % 10 === 0)
-  return standing
+const honest = (groups: number, reputation = new Reputation()): Reputation => {
+  for (let i = 0; i < groups; i++) reputation.accepted(i % 10 === 0)
+  return reputation
 }
 
 test('all of a new key’s first 20 groups are audited, then fewer the longer it is honest, never below a tenth', () => {
@@ -39,95 +39,95 @@ test('a key that cheats after a long honest time gets nine groups past the audit
 })
 
 test('a doubtful group puts a key back to its beginning, and one that is nobody’s fault does not', () => {
-  const standing = honest(100)
-  assert.not(standing.refused('stale_policy', 0))
-  assert.not(standing.refused('world_unstable', 0))
-  assert.is(shareOf(standing), 0.2)
-  assert.ok(standing.refused('sampler_mismatch', 0))
-  assert.is(shareOf(standing), 1)
-  assert.not(standing.isQuarantined(0))
+  const reputation = honest(100)
+  assert.not(reputation.refused('stale_policy', 0))
+  assert.not(reputation.refused('environment_nondeterministic', 0))
+  assert.is(shareOf(reputation), 0.2)
+  assert.ok(reputation.refused('sampler_mismatch', 0))
+  assert.is(shareOf(reputation), 1)
+  assert.not(reputation.isQuarantined(0))
 })
 
 test('a provable lie is final, however long the key was honest', () => {
-  const standing = honest(10_000)
-  standing.refused('reward_mismatch', 0)
-  assert.ok(standing.isQuarantined(1e15))
-  assert.is(standing.quarantinedUntilMs, null)
+  const reputation = honest(10_000)
+  reputation.refused('reward_mismatch', 0)
+  assert.ok(reputation.isQuarantined(1e15))
+  assert.is(reputation.quarantinedUntilMs, null)
 })
 
 test('a copy costs an hour, the next a day, a third the key', () => {
-  const standing = new Standing()
-  standing.refused('duplicate', 0)
-  assert.ok(standing.isQuarantined(HOUR - 1))
-  assert.not(standing.isQuarantined(HOUR))
-  standing.refused('duplicate', HOUR)
-  assert.ok(standing.isQuarantined(25 * HOUR - 1))
-  assert.not(standing.isQuarantined(25 * HOUR))
-  standing.refused('duplicate', 25 * HOUR)
-  assert.is(standing.quarantinedUntilMs, null)
+  const reputation = new Reputation()
+  reputation.refused('duplicate', 0)
+  assert.ok(reputation.isQuarantined(HOUR - 1))
+  assert.not(reputation.isQuarantined(HOUR))
+  reputation.refused('duplicate', HOUR)
+  assert.ok(reputation.isQuarantined(25 * HOUR - 1))
+  assert.not(reputation.isQuarantined(25 * HOUR))
+  reputation.refused('duplicate', 25 * HOUR)
+  assert.is(reputation.quarantinedUntilMs, null)
 })
 
 test('copies that were under way together are one offence', () => {
-  const standing = new Standing()
-  for (let i = 0; i < 5; i++) standing.refused('duplicate', i)
-  assert.not(standing.isQuarantined(HOUR))
+  const reputation = new Reputation()
+  for (let i = 0; i < 5; i++) reputation.refused('duplicate', i)
+  assert.not(reputation.isQuarantined(HOUR))
 })
 
 /** Groups until not all are audited. */
-const probation = (standing: Standing): number => {
+const probation = (reputation: Reputation): number => {
   let groups = 0
-  for (; shareOf(standing) === 1; groups++) standing.accepted(true)
+  for (; shareOf(reputation) === 1; groups++) reputation.accepted(true)
   return groups
 }
 
 test('each failed audit doubles the probation and the share afterwards', () => {
-  const standing = new Standing()
-  const lengths = [probation(standing)]
+  const reputation = new Reputation()
+  const lengths = [probation(reputation)]
   for (let i = 0; i < 2; i++) {
-    standing.refused('logprob_mismatch', 0)
-    lengths.push(probation(standing))
+    reputation.refused('logprob_mismatch', 0)
+    lengths.push(probation(reputation))
   }
   assert.equal(lengths, [21, 41, 81], 'the last group of each finds so many before it')
-  for (let i = 0; i < 10_000; i++) standing.accepted(false)
-  assert.is(shareOf(standing), 0.4, 'what nobody has looked at makes good for nothing')
-  for (let i = 0; i < 600; i++) standing.accepted(true)
-  assert.is(standing.doubt, 0)
-  assert.is(shareOf(standing), 0.1)
+  for (let i = 0; i < 10_000; i++) reputation.accepted(false)
+  assert.is(shareOf(reputation), 0.4, 'what nobody has looked at makes good for nothing')
+  for (let i = 0; i < 600; i++) reputation.accepted(true)
+  assert.is(reputation.doubt, 0)
+  assert.is(shareOf(reputation), 0.1)
 })
 
 test('honest work makes good for what was before it, and saves up for nothing', () => {
-  const old = new Standing()
+  const old = new Reputation()
   for (let i = 0; i < 10_000; i++) old.accepted(true)
-  for (const standing of [old, new Standing()]) {
-    for (const atMs of [0, 1]) standing.refused('logprob_mismatch', atMs)
-    assert.is(standing.doubt, 2)
-    assert.not(standing.isQuarantined(1))
-    standing.refused('implausible_end', 2)
-    assert.ok(standing.isQuarantined(2))
+  for (const reputation of [old, new Reputation()]) {
+    for (const atMs of [0, 1]) reputation.refused('logprob_mismatch', atMs)
+    assert.is(reputation.doubt, 2)
+    assert.not(reputation.isQuarantined(1))
+    reputation.refused('implausible_end', 2)
+    assert.ok(reputation.isQuarantined(2))
   }
 })
 
 test('failures stay on record through any honest work between them, and beyond chance they quarantine', () => {
-  const standing = new Standing()
+  const reputation = new Reputation()
   let failures = 0
-  for (; failures < 100 && !standing.isQuarantined(0); failures++) {
-    for (let k = 0; k < 20; k++) standing.accepted(true)
-    standing.refused('sampler_mismatch', 0)
+  for (; failures < 100 && !reputation.isQuarantined(0); failures++) {
+    for (let k = 0; k < 20; k++) reputation.accepted(true)
+    reputation.refused('sampler_mismatch', 0)
   }
   assert.is(failures, 11)
-  const { audits } = standing.record
-  assert.equal([audits, standing.record.failures], [21 * failures, failures])
+  const { audits } = reputation.record
+  assert.equal([audits, reputation.record.failures], [21 * failures, failures])
 })
 
 test('a key whose audits mostly fail is quarantined with its third group, then for a day, then for good', () => {
-  const standing = new Standing()
-  for (const atMs of [0, 1, 2]) standing.refused('logprob_mismatch', atMs)
-  assert.ok(standing.isQuarantined(HOUR + 1))
-  assert.not(standing.isQuarantined(HOUR + 2))
-  standing.refused('logprob_mismatch', 2 * HOUR)
-  assert.ok(standing.isQuarantined(26 * HOUR - 1))
-  standing.refused('logprob_mismatch', 27 * HOUR)
-  assert.is(standing.quarantinedUntilMs, null)
+  const reputation = new Reputation()
+  for (const atMs of [0, 1, 2]) reputation.refused('logprob_mismatch', atMs)
+  assert.ok(reputation.isQuarantined(HOUR + 1))
+  assert.not(reputation.isQuarantined(HOUR + 2))
+  reputation.refused('logprob_mismatch', 2 * HOUR)
+  assert.ok(reputation.isQuarantined(26 * HOUR - 1))
+  reputation.refused('logprob_mismatch', 27 * HOUR)
+  assert.is(reputation.quarantinedUntilMs, null)
 })
 
 test('a key whose audits fail as seldom as calibrations allow is quarantined once in 100,000 audits, or more seldom', () => {
@@ -146,11 +146,11 @@ test('whatever happens, a key is audited on a tenth to all of its groups', () =>
   const move = fc.constantFrom('passed', 'unaudited', 'sampler_mismatch', 'reward_mismatch', 'stale_policy')
   fc.assert(
     fc.property(fc.array(move, { maxLength: 400 }), (moves) => {
-      const standing = new Standing()
+      const reputation = new Reputation()
       for (const [atMs, next] of moves.entries()) {
-        if (next === 'passed' || next === 'unaudited') standing.accepted(next === 'passed')
-        else standing.refused(next as 'stale_policy', atMs)
-        assert.ok(shareOf(standing) >= 0.1 && shareOf(standing) <= 1)
+        if (next === 'passed' || next === 'unaudited') reputation.accepted(next === 'passed')
+        else reputation.refused(next as 'stale_policy', atMs)
+        assert.ok(shareOf(reputation) >= 0.1 && shareOf(reputation) <= 1)
       }
     }),
     { seed: 7, numRuns: 200 },

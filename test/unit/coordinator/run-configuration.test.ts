@@ -1,32 +1,37 @@
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { termsOf } from '../../../coordinator/ledger/agree-run-configuration.js'
+import { configurationOf } from '../../../coordinator/ledger/agree-run-configuration.js'
 import { parseEvent } from '../../../coordinator/ledger/events.js'
 import {
-  checkTermsChanges,
-  type RunTerms,
-  termsChanges,
-  termsIdOf,
+  checkConfigurationChanges,
+  configurationChanges,
+  configurationIdOf,
+  type RunConfiguration,
 } from '../../../coordinator/ledger/run-configuration.js'
 import { smallRun } from '../../support/run-config.js'
-import { agreed, TERMS } from '../../support/run-events.js'
+import { agreed, CONFIGURATION } from '../../support/run-events.js'
 
 /** As a settings file of another program might have them. */
 const adapting = (modules: readonly string[]) =>
-  ({ lora: { targetModules: modules } }) as unknown as RunTerms['training']
+  ({ lora: { targetModules: modules } }) as unknown as RunConfiguration['training']
 const MANY = Array.from({ length: 200 }, (_, i) => `layers.${i}.q_proj`)
 const LONG = adapting(MANY)
 
 test('terms without a difference have no changes and one name, in whatever order their fields come', () => {
-  const turned = Object.fromEntries(Object.entries(TERMS).toReversed()) as unknown as RunTerms
-  assert.equal(termsChanges(TERMS, turned), [])
-  assert.is(termsIdOf(turned), termsIdOf(TERMS))
+  const turned = Object.fromEntries(Object.entries(CONFIGURATION).toReversed()) as unknown as RunConfiguration
+  assert.equal(configurationChanges(CONFIGURATION, turned), [])
+  assert.is(configurationIdOf(turned), configurationIdOf(CONFIGURATION))
 })
 
 test('a change names the field by its path, and says what was and what is', () => {
-  const now = { ...TERMS, groupSize: 3, limits: { ...TERMS.limits, maxTurnTokens: 64 }, training: { seed: 1 } }
-  assert.equal(termsChanges(TERMS, now), [
+  const now = {
+    ...CONFIGURATION,
+    groupSize: 3,
+    limits: { ...CONFIGURATION.limits, maxTurnTokens: 64 },
+    training: { seed: 1 },
+  }
+  assert.equal(configurationChanges(CONFIGURATION, now), [
     { field: 'groupSize', from: '2', to: '3' },
     { field: 'limits.maxTurnTokens', from: '96', to: '64' },
     { field: 'training.seed', from: 'null', to: '1' },
@@ -34,18 +39,18 @@ test('a change names the field by its path, and says what was and what is', () =
 })
 
 test('an object without fields is a value of its own where nothing inside it says so', () => {
-  const lora = { ...TERMS, training: { lora: {} } }
-  assert.equal(termsChanges(TERMS, lora), [{ field: 'training.lora', from: 'null', to: '{}' }])
-  assert.equal(termsChanges(lora, { ...TERMS, training: { lora: { rank: 4 } } }), [
+  const lora = { ...CONFIGURATION, training: { lora: {} } }
+  assert.equal(configurationChanges(CONFIGURATION, lora), [{ field: 'training.lora', from: 'null', to: '{}' }])
+  assert.equal(configurationChanges(lora, { ...CONFIGURATION, training: { lora: { rank: 4 } } }), [
     { field: 'training.lora.rank', from: 'null', to: '4' },
   ])
 })
 
 test('a run asks for caches that one of its calibrations is for', () => {
   const asked = (cacheType: 'f16' | 'q8_0', backends: readonly string[]) => () =>
-    termsOf(smallRun({ cacheType }), {
+    configurationOf(smallRun({ cacheType }), {
       ...{ baseSha256: '', chatTemplateSha256: '', parameters: 1 },
-      taskSet: { datasetSha256: '', tasks: [], servers: [] },
+      taskSet: { datasetSha256: '', tasks: [], environments: [] },
       calibrations: Object.fromEntries(backends.map((backend) => [backend, ''])),
     })
   const both = ['cuda-flash-q8_0@3.22.1', 'cpu@3.22.1']
@@ -58,7 +63,7 @@ test('a run asks for caches that one of its calibrations is for', () => {
 
 test('values that differ only in what is too long to show are different, and their event fits the log', () => {
   const now = adapting([...MANY.slice(0, -1), 'lm_head'])
-  const changes = termsChanges({ ...TERMS, training: LONG }, { ...TERMS, training: now })
+  const changes = configurationChanges({ ...CONFIGURATION, training: LONG }, { ...CONFIGURATION, training: now })
   assert.equal(
     changes.map(({ field, from, to }) => [field, from.length, to.length]),
     [['training.lora.targetModules', 512, 512]],
@@ -69,44 +74,51 @@ test('values that differ only in what is too long to show are different, and the
 test('base, data set, dialect and worlds of a run stay what they were, and the refusal says what to do', () => {
   for (const [change, expected] of [
     [
-      { base: { ...TERMS.base, quantisation: 'q8_0' } },
+      { base: { ...CONFIGURATION.base, quantisation: 'q8_0' } },
       /base\.quantisation was "f16" .* and is "q8_0"\. Name the base/,
     ],
-    [{ dataset: { ...TERMS.dataset, tasks: 4 } }, /dataset\.tasks was 3 .*Name the data set/],
-    [{ dialect: 'llama' }, /dialect was "hermes".*Go on with the dialect/],
-    [{ worlds: { ...TERMS.worlds, mill: TERMS.worlds.library! } }, /worlds\.mill was null .*the program/],
-    [{ worlds: {} }, /worlds\.library was .* and is null/],
+    [{ dataset: { ...CONFIGURATION.dataset, tasks: 4 } }, /dataset\.tasks was 3 .*Name the data set/],
+    [{ toolCallFormat: 'llama' }, /toolCallFormat was "hermes".*Keep the tool-call format/],
+    [
+      { environments: { ...CONFIGURATION.environments, mill: CONFIGURATION.environments.library! } },
+      /environments\.mill was null .*the program/,
+    ],
+    [{ environments: {} }, /worlds\.library was .* and is null/],
   ] as const) {
-    const changes = termsChanges(TERMS, { ...TERMS, ...change })
-    assert.throws(() => checkTermsChanges(changes), expected)
-    assert.throws(() => checkTermsChanges(changes), /begin a new run in another dataDir/)
+    const changes = configurationChanges(CONFIGURATION, { ...CONFIGURATION, ...change })
+    assert.throws(() => checkConfigurationChanges(changes), expected)
+    assert.throws(() => checkConfigurationChanges(changes), /begin a new run in another dataDir/)
   }
-  checkTermsChanges(termsChanges(TERMS, { ...TERMS, groupSize: 9, versions: 1, training: LONG }))
+  checkConfigurationChanges(
+    configurationChanges(CONFIGURATION, { ...CONFIGURATION, groupSize: 9, versions: 1, training: LONG }),
+  )
 })
 
 test('whatever terms are put into the log are read from it, and differ by name when they differ in a value', () => {
   const share = fc.double({ min: 0, max: 1, noNaN: true })
   const count = fc.nat(1e6)
-  const terms = fc.record({
+  const configuration = fc.record({
     groupSize: count,
     versions: count,
     influence: fc.record({ perKey: share, perAddressBlock: share }),
     training: fc.dictionary(fc.string(), fc.jsonValue()),
   })
   fc.assert(
-    fc.property(terms, terms, (one, other) => {
-      const [a, b] = [one, other].map((change) => JSON.parse(JSON.stringify({ ...TERMS, ...change })) as RunTerms)
+    fc.property(configuration, configuration, (one, other) => {
+      const [a, b] = [one, other].map(
+        (change) => JSON.parse(JSON.stringify({ ...CONFIGURATION, ...change })) as RunConfiguration,
+      )
       assert.ok(parseEvent(JSON.parse(JSON.stringify(agreed(a)))))
-      assert.is(termsIdOf(a!) === termsIdOf(b!), termsChanges(a!, b!).length === 0)
+      assert.is(configurationIdOf(a!) === configurationIdOf(b!), configurationChanges(a!, b!).length === 0)
     }),
   )
 })
 
 test('what earlier terms did not say of the base is no other base', () => {
-  const now: RunTerms = { ...TERMS, base: { ...TERMS.base, parameters: 5_246_976 } }
-  checkTermsChanges(termsChanges(TERMS, now))
-  const other: RunTerms = { ...TERMS, base: { ...TERMS.base, parameters: 7 } }
-  assert.throws(() => checkTermsChanges(termsChanges(now, other)), /base\.parameters was 5246976/)
+  const now: RunConfiguration = { ...CONFIGURATION, base: { ...CONFIGURATION.base, parameters: 5_246_976 } }
+  checkConfigurationChanges(configurationChanges(CONFIGURATION, now))
+  const other: RunConfiguration = { ...CONFIGURATION, base: { ...CONFIGURATION.base, parameters: 7 } }
+  assert.throws(() => checkConfigurationChanges(configurationChanges(now, other)), /base\.parameters was 5246976/)
 })
 
 test.run()

@@ -15,7 +15,7 @@ const WISHES: RunWishes = {
     dataset: '/runs/first/tasks',
     dataDir: '/runs/first/data',
     name: 'a model',
-    worlds: [],
+    environments: [],
   },
   ...{ operator: 'Ada: "me", #1', purpose: '', port: 4001, announce: ['/dns4/run.example/tcp/1'], calibrations: [] },
 }

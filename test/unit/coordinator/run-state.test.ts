@@ -2,8 +2,8 @@ import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
-import { RunFold } from '../../../coordinator/ledger/run-reducer.js'
-import { NO_REPAIRS } from '../../support/audit-groups.js'
+import { RunReducer } from '../../../coordinator/ledger/run-reducer.js'
+import { NO_LOGIT_ERRORS } from '../../support/audit-groups.js'
 import {
   audited,
   batched,
@@ -33,7 +33,7 @@ type Move =
       readonly do: 'judge'
       readonly pick: number
       readonly accepted: boolean
-      readonly flat: boolean
+      readonly zeroVariance: boolean
       readonly credit: number
     }
   | { readonly do: 'batch'; readonly maxStaleness: number; readonly count: number }
@@ -52,7 +52,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
       do: fc.constant('judge' as const),
       pick: fc.nat(),
       accepted: fc.boolean(),
-      flat: fc.boolean(),
+      zeroVariance: fc.boolean(),
       credit: fc.nat({ max: 5 }),
     }),
   },
@@ -90,11 +90,11 @@ function writeLog(moves: readonly Move[]): RunEvent[] {
       if (!lease) continue
       if (next.do === 'release') log.push(released(lease.leaseId))
       else {
-        const { accepted, flat, credit } = next
+        const { accepted, zeroVariance, credit } = next
         const group = judged(lease.leaseId, lease.node, lease.version, {
           accepted,
           code: accepted ? null : 'stale_policy',
-          flat: accepted && flat,
+          zeroVariance: accepted && zeroVariance,
           credit,
         })
         groups.push(group)
@@ -109,7 +109,9 @@ function writeLog(moves: readonly Move[]): RunEvent[] {
     } else if (next.do === 'batch') {
       if (pending !== undefined) continue
       const oldest = version - next.maxStaleness
-      const ready = groups.filter((one) => one.accepted && !one.flat && one.version >= oldest && !used.has(one.leaseId))
+      const ready = groups.filter(
+        (one) => one.accepted && !one.zeroVariance && one.version >= oldest && !used.has(one.leaseId),
+      )
       if (ready.length === 0) continue
       pending = `batch-${batches++}`
       const leaseIds = ready.slice(0, next.count).map(({ leaseId }) => leaseId)
@@ -126,13 +128,13 @@ function writeLog(moves: readonly Move[]): RunEvent[] {
 
 const logs = fc.array(move, { maxLength: 60 }).map(writeLog)
 
-const fold = (log: readonly RunEvent[], onto = begun()): RunFold => {
+const reducer = (log: readonly RunEvent[], onto = begun()): RunReducer => {
   for (const event of log) onto.apply(event)
   return onto
 }
 
 /** Everything that anyone may ask of a state. */
-const answers = (state: RunFold) => ({
+const answers = (state: RunReducer) => ({
   publications: state.publications,
   current: state.current,
   leases: [...state.leases],
@@ -155,11 +157,11 @@ const answers = (state: RunFold) => ({
 test('a log read back in two parts gives the state of the whole, however often one looks in between', () => {
   fc.assert(
     fc.property(logs, fc.nat(), (log, cut) => {
-      const whole = answers(fold(log))
+      const whole = answers(reducer(log))
       const stored = log.map((event) => JSON.parse(JSON.stringify(event)) as RunEvent)
-      const state = fold(stored.slice(0, cut % (log.length + 1)))
+      const state = reducer(stored.slice(0, cut % (log.length + 1)))
       assert.equal(answers(state), answers(state))
-      assert.equal(answers(fold(stored.slice(cut % (log.length + 1)), state)), whole)
+      assert.equal(answers(reducer(stored.slice(cut % (log.length + 1)), state)), whole)
     }),
     RUNS,
   )
@@ -169,7 +171,7 @@ test('the fold leaves the events alone', () => {
   fc.assert(
     fc.property(logs, (log) => {
       const before = JSON.stringify(log)
-      answers(fold(log))
+      answers(reducer(log))
       assert.is(JSON.stringify(log), before)
     }),
     { ...RUNS, numRuns: 50 },
@@ -185,11 +187,11 @@ test('trainable groups are accepted, not flat, in no batch and not stale, in log
         (event) =>
           event.type === 'judged' &&
           event.accepted &&
-          !event.flat &&
+          !event.zeroVariance &&
           version - event.version <= maxStaleness &&
           !inBatches.has(event.leaseId),
       )
-      assert.equal(fold(log).trainable(maxStaleness), expected)
+      assert.equal(reducer(log).trainable(maxStaleness), expected)
     }),
     RUNS,
   )
@@ -197,15 +199,15 @@ test('trainable groups are accepted, not flat, in no batch and not stale, in log
 
 test('the groups of a refused batch do not come back', () => {
   const log = [published(0), ...done('l', NODES[0]!, 0), batched('b', 1, ['l'])]
-  assert.is(fold(log.slice(0, 3)).trainable(0).length, 1)
-  assert.is(fold(log).trainable(0).length, 0)
-  assert.is(fold([...log, refused('b')]).trainable(0).length, 0)
+  assert.is(reducer(log.slice(0, 3)).trainable(0).length, 1)
+  assert.is(reducer(log).trainable(0).length, 0)
+  assert.is(reducer([...log, refused('b')]).trainable(0).length, 0)
 })
 
 test('a group goes stale by one version at a time', () => {
   const log = [published(0), ...done('l', NODES[0]!, 0), published(1), published(2)]
-  assert.is(fold(log).trainable(1).length, 0)
-  assert.is(fold(log).trainable(2).length, 1)
+  assert.is(reducer(log).trainable(1).length, 0)
+  assert.is(reducer(log).trainable(2).length, 1)
 })
 
 test('what a rolled back adapter sampled is not trained on, whenever it arrives, and what came before and after is', () => {
@@ -217,7 +219,7 @@ test('what a rolled back adapter sampled is not trained on, whenever it arrives,
   // Step 3 finds the adapter of step 2 drifted and goes back to that of step 1.
   log.push(published(3, { adapterStep: 1 }), published(4))
   for (const version of [1, 2]) log.push(judged(`late ${version}`, NODES[0]!, version))
-  const state = fold(log)
+  const state = reducer(log)
   assert.equal(
     state.trainable(8).map(({ leaseId }) => leaseId),
     ['early 0', 'early 1', 'late 1'],
@@ -236,7 +238,7 @@ test('behind an adapter are the batches of its updates, and none that was rolled
   make(4)
   make(5, 4)
   const behind = (step: number): string[] =>
-    fold(log)
+    reducer(log)
       .batchesBehind(step)
       .map(({ batchId }) => batchId)
   assert.equal([1, 2, 4].map(behind), [['batch-1'], ['batch-1', 'batch-2'], ['batch-1', 'batch-4']])
@@ -247,17 +249,17 @@ test('behind an adapter are the batches of its updates, and none that was rolled
 
 test('the pending batch is the one that is neither trained nor refused', () => {
   const log: RunEvent[] = [published(0)]
-  assert.is(fold(log).pendingBatch, undefined)
+  assert.is(reducer(log).pendingBatch, undefined)
   log.push(batched('first', 1, ['l1']))
-  assert.is(fold(log).pendingBatch!.batchId, 'first')
+  assert.is(reducer(log).pendingBatch!.batchId, 'first')
   log.push(trained('first', 1))
-  assert.is(fold(log).pendingBatch, undefined)
+  assert.is(reducer(log).pendingBatch, undefined)
   log.push(batched('second', 2, ['l2']))
-  assert.is(fold(log).pendingBatch!.batchId, 'second')
+  assert.is(reducer(log).pendingBatch!.batchId, 'second')
   log.push(refused('second'))
-  assert.is(fold(log).pendingBatch, undefined)
+  assert.is(reducer(log).pendingBatch, undefined)
   log.push(batched('third', 2, ['l3']))
-  assert.is(fold(log).pendingBatch!.step, 2)
+  assert.is(reducer(log).pendingBatch!.step, 2)
 })
 
 test('a lease is open until it is judged or released', () => {
@@ -269,7 +271,7 @@ test('a lease is open until it is judged or released', () => {
       const expected = log.flatMap((event) =>
         event.type === 'leased' && !closed.has(event.leaseId) ? [event.leaseId] : [],
       )
-      assert.equal([...fold(log).openLeases.keys()], expected)
+      assert.equal([...reducer(log).openLeases.keys()], expected)
     }),
     RUNS,
   )
@@ -278,7 +280,7 @@ test('a lease is open until it is judged or released', () => {
 test('a node’s credit is the sum over its verdicts, accepted or not', () => {
   fc.assert(
     fc.property(logs, (log) => {
-      const { nodes } = fold(log)
+      const { nodes } = reducer(log)
       for (const name of NODES) {
         const own = log.filter((event) => event.type === 'judged' && event.node === name) as EventOf<'judged'>[]
         const said = own.map(({ leaseId, bodySha256, accepted, code, detail, credit, atMs }) => ({
@@ -319,18 +321,18 @@ test('before anything happened there is no policy, no batch and nothing to train
 const [ANN, BO] = NODES as [string, string]
 
 test('a node that is caught has its unaudited groups put aside until each passes an audit; others keep theirs', () => {
-  const state = fold([
+  const state = reducer([
     published(0),
     ...done('passed', ANN, 0, { audit: 'passed' }),
     ...done('trusted', ANN, 0),
     ...done('batched', ANN, 0),
-    ...done('flat', ANN, 0, { flat: true, completions: ['0'.repeat(16)] }),
+    ...done('flat', ANN, 0, { zeroVariance: true, completions: ['0'.repeat(16)] }),
     ...done('other', BO, 0),
     batched('b', 1, ['batched']),
     ...done('late', ANN, 0, { accepted: false, code: 'stale_policy' }),
   ])
   assert.equal([...state.suspects.keys()], [], 'being late is no lie')
-  fold(done('lie', ANN, 0, { accepted: false, code: 'sampler_mismatch', audit: 'failed' }), state)
+  reducer(done('lie', ANN, 0, { accepted: false, code: 'sampler_mismatch', audit: 'failed' }), state)
   assert.equal([...state.suspects.keys()], ['trusted'])
   const usable = (): string[] => state.trainable(0).map(({ leaseId }) => leaseId)
   assert.equal(usable(), ['passed', 'other'])
@@ -341,11 +343,11 @@ test('a node that is caught has its unaudited groups put aside until each passes
 
 test('groups of a key whose choices add up wait, are audited, and can be trained on again when honest ones have spoken for it', () => {
   const tied = (leaseId: string, nats: number): RunEvent[] =>
-    done(leaseId, ANN, 0, { audit: 'passed', repairs: { ...NO_REPAIRS, odds: [nats, 0, 0, 0] } })
-  const state = fold([
+    done(leaseId, ANN, 0, { audit: 'passed', logitErrors: { ...NO_LOGIT_ERRORS, odds: [nats, 0, 0, 0] } })
+  const state = reducer([
     published(0),
     ...done('trusted', ANN, 0),
-    ...done('flat', ANN, 0, { flat: true, completions: ['0'.repeat(16)] }),
+    ...done('flat', ANN, 0, { zeroVariance: true, completions: ['0'.repeat(16)] }),
     ...done('other', BO, 0),
     ...tied('tied', 8),
     ...done('later', ANN, 0),
@@ -357,41 +359,41 @@ test('groups of a key whose choices add up wait, are audited, and can be trained
     state.heldBack.map(({ leaseId }) => leaseId),
     ['trusted', 'tied', 'later'],
   )
-  fold(tied('honest', -3), state)
+  reducer(tied('honest', -3), state)
   assert.equal(trainable(), ['other'], 'half of it is taken back')
   const ban: RunEvent = { type: 'banned', ...ORDERED, node: ANN }
   assert.equal(
-    RunFold.of(state.image)
+    RunReducer.of(state.snapshot)
       .trainable(0)
       .map(({ leaseId }) => leaseId),
     ['other'],
     'a checkpoint knows who waits',
   )
-  const banned = RunFold.of(state.image)
-  fold([ban, ...tied('last', -5)], banned)
+  const banned = RunReducer.of(state.snapshot)
+  reducer([ban, ...tied('last', -5)], banned)
   assert.is(banned.trainableCount(0), 1, 'what honest work gives back a ban still keeps')
-  fold(tied('last', -5), state)
+  reducer(tied('last', -5), state)
   assert.equal(trainable(), ['other', 'tied', 'honest', 'last'])
   assert.equal([...state.suspects.keys()], ['trusted', 'later'], 'what was begun is ended')
-  fold([audited('trusted', ANN, null), audited('later', ANN, null)], state)
+  reducer([audited('trusted', ANN, null), audited('later', ANN, null)], state)
   assert.equal(trainable(), ['trusted', 'other', 'tied', 'later', 'honest', 'last'])
-  const { standing } = state.nodes.get(ANN)!
-  assert.equal([standing.doubt, standing.isQuarantined(0), standing.isHeldBack], [0, false, false])
+  const { reputation } = state.nodes.get(ANN)!
+  assert.equal([reputation.doubt, reputation.isQuarantined(0), reputation.isHeldBack], [0, false, false])
 })
 
 test('of a key whose choices have proved that it steers nothing that waits is trained on, however its groups were audited', () => {
   const tied = (leaseId: string, nats: number): RunEvent[] =>
-    done(leaseId, ANN, 0, { audit: 'passed', repairs: { ...NO_REPAIRS, odds: [nats, 0, 0, 0] } })
-  const state = fold([
+    done(leaseId, ANN, 0, { audit: 'passed', logitErrors: { ...NO_LOGIT_ERRORS, odds: [nats, 0, 0, 0] } })
+  const state = reducer([
     published(0),
     ...done('trusted', ANN, 0),
-    ...done('flat', ANN, 0, { flat: true, completions: ['0'.repeat(16)] }),
+    ...done('flat', ANN, 0, { zeroVariance: true, completions: ['0'.repeat(16)] }),
     ...tied('one', 9),
     ...done('other', BO, 0),
     ...tied('two', 9),
   ])
-  const { standing } = state.nodes.get(ANN)!
-  assert.equal([standing.isQuarantined(0), standing.isHeldBack], [true, false])
+  const { reputation } = state.nodes.get(ANN)!
+  assert.equal([reputation.isQuarantined(0), reputation.isHeldBack], [true, false])
   assert.equal(
     state.trainable(0).map(({ leaseId }) => leaseId),
     ['other'],
@@ -406,7 +408,7 @@ test('batches with unaudited groups of a key that is caught are named once: sinc
   const refusedGroup = (leaseId: string, code: EventOf<'judged'>['code'], atMs: number): RunEvent[] =>
     done(leaseId, ANN, 0, { accepted: false, code, audit: 'failed', atMs })
   const named = (): [string, readonly string[]][] => state.doubtedBatches.map((one) => [one.batchId, one.leaseIds])
-  const state = fold([
+  const state = reducer([
     published(0),
     ...done('long ago', ANN, 0),
     ...done('looked at', ANN, 0, { audit: 'passed' }),
@@ -419,29 +421,29 @@ test('batches with unaudited groups of a key that is caught are named once: sinc
     batched('new', 2, ['looked at', 'a', 'b']),
   ])
   assert.equal(named(), [])
-  fold(refusedGroup('doubtful', 'sampler_mismatch', 1), state)
+  reducer(refusedGroup('doubtful', 'sampler_mismatch', 1), state)
   assert.equal(named(), [['new', ['a', 'b']]])
   const [doubted] = state.doubtedBatches
   state.apply({ type: 'batch-doubted', atMs: 2, ...doubted! })
   assert.equal(named(), [])
-  fold(refusedGroup('lie', 'reward_mismatch', 3), state)
+  reducer(refusedGroup('lie', 'reward_mismatch', 3), state)
   assert.equal(named(), [['old', ['long ago']]], 'what is on record is not named again')
 })
 
 test('leases that a key abandons are counted for its life', () => {
-  const state = fold([published(0), leased('a', ANN, 0), released('a'), leased('a', ANN, 0), released('a')])
-  fold([leased('a', ANN, 0), judged('a', ANN, 0)], state)
+  const state = reducer([published(0), leased('a', ANN, 0), released('a'), leased('a', ANN, 0), released('a')])
+  reducer([leased('a', ANN, 0), judged('a', ANN, 0)], state)
   assert.is(state.nodes.get(ANN)!.abandoned, 2)
 })
 
 test('a group that fails a later audit is taken back with its credit, and its node hears of it', () => {
-  const state = fold([
+  const state = reducer([
     published(0),
     ...done('a', ANN, 0, { credit: 5 }),
     ...done('b', ANN, 0, { credit: 7 }),
     audited('a', ANN, 'duplicate', 9),
   ])
-  const { credit, verdicts, standing } = state.nodes.get(ANN)!
+  const { credit, verdicts, reputation } = state.nodes.get(ANN)!
   assert.is(credit, 7)
   assert.equal(
     verdicts.map(({ leaseId, accepted, code }) => [leaseId, accepted, code]),
@@ -451,14 +453,14 @@ test('a group that fails a later audit is taken back with its credit, and its no
       ['a', false, 'duplicate'],
     ],
   )
-  assert.ok(standing.isQuarantined(10))
+  assert.ok(reputation.isQuarantined(10))
   assert.equal([...state.suspects.keys()], ['b'])
   assert.equal(state.trainable(0), [])
   assert.not(state.isOpenToAudit('a'))
 })
 
 test('a lease that its node left lying is the next it gets, until another version is out', () => {
-  const state = fold([
+  const state = reducer([
     published(0),
     leased('a', ANN, 0),
     leased('b', ANN, 0, { index: 1 }),
@@ -477,12 +479,12 @@ test('a lease that its node left lying is the next it gets, until another versio
 })
 
 test('a group that was delivered after its lease was given up is judged, and not owed any more', () => {
-  const state = fold([published(0), leased('a', ANN, 0), released('a'), judged('a', ANN, 0)])
+  const state = reducer([published(0), leased('a', ANN, 0), released('a'), judged('a', ANN, 0)])
   assert.is(state.owedLease(ANN), undefined)
 })
 
 test('a key gets leases in rounds that were opened after it was known', () => {
-  const state = fold([published(0), { type: 'registered', atMs: 0, node: ANN, round: 0 }])
+  const state = reducer([published(0), { type: 'registered', atMs: 0, node: ANN, round: 0 }])
   assert.not(state.isAdmitted(ANN))
   assert.is(state.keysWaiting, 1)
   state.apply(reopened(1, 0))
@@ -493,23 +495,23 @@ test('a key gets leases in rounds that were opened after it was known', () => {
 })
 
 test('who holds leases is waited for only while it is known to deliver', () => {
-  const state = fold([published(0), leased('a', ANN, 0), leased('b', BO, 0), judged('a', ANN, 0)])
+  const state = reducer([published(0), leased('a', ANN, 0), leased('b', BO, 0), judged('a', ANN, 0)])
   const atWork = (): string[] => [...state.suppliers.keys()]
   assert.equal(atWork(), [], 'a new key has shown nothing yet')
   state.apply(leased('c', ANN, 0, { index: 1 }))
   assert.equal(atWork(), [ANN])
-  fold([released('c'), leased('c', ANN, 0, { index: 1 })], state)
+  reducer([released('c'), leased('c', ANN, 0, { index: 1 })], state)
   assert.equal(atWork(), [])
   assert.is(state.nodes.get(ANN)!.lastLease, 'abandoned')
   state.apply(judged('c', ANN, 0))
   assert.ok(state.reliable.has(ANN))
-  fold(done('d', ANN, 0, { accepted: false, code: 'sampler_mismatch' }), state)
+  reducer(done('d', ANN, 0, { accepted: false, code: 'sampler_mismatch' }), state)
   assert.not.ok(state.reliable.has(ANN))
 })
 
 test('what was believed unseen is believed until its node is caught, and then neither credited nor rested for', () => {
-  const UNSEEN = { flat: true, rewards: [0, 0], completions: [], credit: 7 }
-  const state = fold([
+  const UNSEEN = { zeroVariance: true, rewards: [0, 0], completions: [], credit: 7 }
+  const state = reducer([
     published(0),
     ...done('before', ANN, 0, UNSEEN, 1),
     ...done('seen', ANN, 0, { ...UNSEEN, completions: ['0'.repeat(16)], audit: 'passed' }, 2),
@@ -518,7 +520,7 @@ test('what was believed unseen is believed until its node is caught, and then ne
     ...done('lie', ANN, 0, { accepted: false, code: 'sampler_mismatch', credit: 0, audit: 'failed' }, 5),
   ])
   assert.equal([...state.suspects.keys()], ['after'])
-  fold(done('too late', ANN, 0, { ...UNSEEN, credit: 0, completions: ['1'.repeat(16)] }, 6), state)
+  reducer(done('too late', ANN, 0, { ...UNSEEN, credit: 0, completions: ['1'.repeat(16)] }, 6), state)
   assert.ok(state.isOpenToAudit('after'), 'a word that is kept now does not make good for one that was not')
   const rests = () => [1, 2, 3, 4].filter((task) => state.curriculum.rests(task, 1))
   assert.equal(rests(), [1, 2, 3, 4])
@@ -533,24 +535,24 @@ test('what was believed unseen is believed until its node is caught, and then ne
 
 test('groups that were not seen make no key trustworthy', () => {
   const unseen = Array.from({ length: 40 }, (_, i) =>
-    done(`u${i}`, ANN, 0, { flat: true, rewards: [0, 0], completions: [] }),
+    done(`u${i}`, ANN, 0, { zeroVariance: true, rewards: [0, 0], completions: [] }),
   )
-  assert.is(fold([published(0), ...unseen.flat()]).nodes.get(ANN)!.standing.streak, 0)
+  assert.is(reducer([published(0), ...unseen.flat()]).nodes.get(ANN)!.reputation.streak, 0)
 })
 
 test('nobody waits for a group whose lease was renewed', () => {
-  const state = fold([published(0), ...done('a', ANN, 0), leased('b', ANN, 0)])
+  const state = reducer([published(0), ...done('a', ANN, 0), leased('b', ANN, 0)])
   assert.equal([...state.suppliers.keys()], [ANN])
   state.apply({ type: 'renewed', atMs: 1, leaseId: 'b', deadlineMs: 2000 })
   assert.equal([...state.suppliers.keys()], [])
   assert.is(state.openLeases.get('b')!.deadlineMs, 2000)
-  fold([released('b'), leased('b', ANN, 0), ...done('c', ANN, 0)], state)
+  reducer([released('b'), leased('b', ANN, 0), ...done('c', ANN, 0)], state)
   assert.equal([...state.suppliers.keys()], [ANN], 'its next lease is a new one')
 })
 
 test('a lost body costs its own group: the others of a pending batch can be trained on again, in their order', () => {
   const groups = ['a', 'b', 'c', 'd'].flatMap((leaseId) => done(leaseId, ANN, 0, { credit: 3 }))
-  const state = fold([published(0), ...groups, batched('one', 1, ['a', 'b', 'c']), bodyLost('b')])
+  const state = reducer([published(0), ...groups, batched('one', 1, ['a', 'b', 'c']), bodyLost('b')])
   const ready = () => state.trainable(0).map(({ leaseId }) => leaseId)
   assert.equal(ready(), ['a', 'c', 'd'])
   assert.is(state.pendingBatch, undefined)
@@ -558,9 +560,9 @@ test('a lost body costs its own group: the others of a pending batch can be trai
   assert.ok(state.accepted.has('b'))
   assert.not(state.isOpenToAudit('b'))
   // One that was not in a batch, while another batch is under way.
-  fold([batched('two', 1, ['a', 'c']), bodyLost('d')], state)
+  reducer([batched('two', 1, ['a', 'c']), bodyLost('d')], state)
   assert.is(state.pendingBatch?.batchId, 'two')
-  fold([published(1, { step: 1, adapterStep: 1 }), trained('two', 1)], state)
+  reducer([published(1, { step: 1, adapterStep: 1 }), trained('two', 1)], state)
   assert.equal(
     state.batchesBehind(1).map(({ batchId }) => batchId),
     ['two'],
@@ -569,7 +571,7 @@ test('a lost body costs its own group: the others of a pending batch can be trai
 
 test('groups that come back from a dissolved batch are under suspicion if their node was caught meanwhile', () => {
   const lie = done('lie', ANN, 0, { accepted: false, code: 'sampler_mismatch', credit: 0, audit: 'failed' })
-  const state = fold([
+  const state = reducer([
     published(0),
     ...done('old', ANN, 0),
     ...done('seen', ANN, 0, { audit: 'passed' }),

@@ -11,7 +11,16 @@ const SCORE = {
 }
 const first: VersionReport = {
   ...{ version: 0, publishedAtMs: 0, adapterSha256: 'ab', skipped: false, skippedFor: null, withdrawn: false },
-  ...{ step: null, staleness: null, stats: {}, accepted: 2, flat: 1, refused: 0, reward: 0.5, parts: { done: 0.4 } },
+  ...{
+    step: null,
+    staleness: null,
+    stats: {},
+    accepted: 2,
+    zeroVariance: 1,
+    refused: 0,
+    reward: 0.5,
+    parts: { done: 0.4 },
+  },
   ...{ solved: 0.25, calls: 3, tokens: 900, heldOut: null },
 }
 const second: VersionReport = {
@@ -59,8 +68,8 @@ test('a table is the same as CSV and as Parquet, with a column for all that any 
 test('what volunteers call themselves is no formula in a spreadsheet', () => {
   const node: NodeReport = {
     ...{ node: 'key', registeredAtMs: 0, lastSeenAtMs: 0, backend: null, agent: '@prove', team: '=HYPERLINK("x")' },
-    ...{ openLeases: 0, accepted: 0, flat: 0, refused: new Map(), abandoned: 0, credit: -1, tokens: 0 },
-    ...{ tokensPerSecond: null, pace: null, audits: { all: 0, failed: 0 }, standing: { kind: 'new' } },
+    ...{ openLeases: 0, accepted: 0, zeroVariance: 0, refused: new Map(), abandoned: 0, credit: -1, tokens: 0 },
+    ...{ tokensPerSecond: null, pace: null, audits: { all: 0, failed: 0 }, reputation: { kind: 'new' } },
   }
   const [, line] = csvOf(nodeTable([node])).split('\n')
   assert.match(line!, /"'=HYPERLINK/)

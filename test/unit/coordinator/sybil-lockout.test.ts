@@ -2,8 +2,8 @@ import '../../../swarm/polyfill.js'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { hasPlace, keepsPlace } from '../../../coordinator/leases/unproven-capacity.js'
-import type { RunFold } from '../../../coordinator/ledger/run-reducer.js'
-import { openDeskRun } from '../../support/lease-service-run.js'
+import type { RunReducer } from '../../../coordinator/ledger/run-reducer.js'
+import { openServiceRun } from '../../support/lease-service-run.js'
 import { lockout } from '../../support/lockout.js'
 import { begun, done, leased, published, released } from '../../support/run-events.js'
 
@@ -18,12 +18,12 @@ test('keys of a few blocks that hold leases for nothing keep no newcomer waiting
   assert.ok(beset.versions >= 0.95 * alone.versions, `${beset.versions} of ${alone.versions}`)
 })
 
-const TERMS = { maxStaleness: 1, batchGroups: 10, leases: { durationMs: 60_000, perNode: 2 } }
+const CONFIGURATION = { maxStaleness: 1, batchGroups: 10, leases: { durationMs: 60_000, perNode: 2 } }
 
 /** Keys of a block take what they can get. @returns  how many they got */
-function take(state: RunFold, block: string, most = 100): number {
+function take(state: RunReducer, block: string, most = 100): number {
   let taken = 0
-  while (taken < most && hasPlace(state, TERMS, { node: `${block}-${taken}`, addressBlock: block })) {
+  while (taken < most && hasPlace(state, CONFIGURATION, { node: `${block}-${taken}`, addressBlock: block })) {
     state.apply(leased(`${block}-${taken}`, `${block}-${taken}`, 0, { addressBlock: block }))
     taken += 1
   }
@@ -38,7 +38,10 @@ test('a block gets places while it holds fewer than are left, and one that has n
     [5, 3, 1, 1, 0],
     'of half of 20',
   )
-  assert.ok(hasPlace(state, TERMS, { node: 'proven', addressBlock: 'e' }), 'a key that delivers needs none of these')
+  assert.ok(
+    hasPlace(state, CONFIGURATION, { node: 'proven', addressBlock: 'e' }),
+    'a key that delivers needs none of these',
+  )
 })
 
 test('before anybody has delivered the part is all of the room', () => {
@@ -57,12 +60,12 @@ test('keys that left their last lease lying have half of the part, and the rest 
   for (const node of names) for (const event of [leased(node, node, 0), released(node)]) state.apply(event)
   let held = 0
   for (const node of names) {
-    if (!hasPlace(state, TERMS, { node, addressBlock: null })) continue
+    if (!hasPlace(state, CONFIGURATION, { node, addressBlock: null })) continue
     state.apply(leased(`${node} again`, node, 0))
     held += 1
   }
   assert.is(held, 5)
-  assert.ok(hasPlace(state, TERMS, { node: 'fresh', addressBlock: null }))
+  assert.ok(hasPlace(state, CONFIGURATION, { node: 'fresh', addressBlock: null }))
   assert.is(state.nodes.get('left-0')!.abandoned, 1)
 })
 
@@ -71,7 +74,7 @@ test('a block that holds more than its part gives way when its leases lapse, and
   state.apply(published(0))
   take(state, 'crowd')
   state.apply(leased('slow', 'slow', 0, { addressBlock: 'elsewhere' }))
-  const keeps = (leaseId: string): boolean => keepsPlace(state, TERMS, state.openLeases.get(leaseId)!)
+  const keeps = (leaseId: string): boolean => keepsPlace(state, CONFIGURATION, state.openLeases.get(leaseId)!)
   assert.ok(keeps('crowd-0'))
   for (const event of done('proof', 'proven', 0)) state.apply(event)
   assert.not(keeps('crowd-0'))
@@ -87,7 +90,7 @@ const SMALL = {
 }
 /** A run of few places in which somebody delivers, and these keys, admitted. */
 async function small(nodes: readonly string[], blockOf: (node: string) => string) {
-  const run = await openDeskRun(SMALL, blockOf)
+  const run = await openServiceRun(SMALL, blockOf)
   await run.admit(['volunteer', ...nodes])
   const { leases } = await run.ask('volunteer')
   await run.deliver(leases[0]!.leaseId)
@@ -101,7 +104,14 @@ for (const [where, blockOf] of [
 ] as const)
   test(`three keys ${where} that hold leases of twenty minutes do not keep a newcomer from its first`, async () => {
     const hoarders = ['h-0', 'h-1', 'h-2']
-    const { take, ask, deliver, clock, desk, recorder } = await small([...hoarders, 'newcomer', 'next'], blockOf)
+    const {
+      take,
+      ask,
+      deliver,
+      clock,
+      leases: desk,
+      recorder,
+    } = await small([...hoarders, 'newcomer', 'next'], blockOf)
     for (const node of hoarders) assert.ok((await take(node)) > 0)
     for (const node of hoarders) assert.is(await take(node), 0, 'who holds one already gets none of those')
     const { leases } = await ask('newcomer')
@@ -120,13 +130,13 @@ test('ever new keys of one block keep no newcomer of another waiting for a minut
   const hoarders = Array.from({ length: 60 }, (_, i) => `h-${i}`)
   const newcomers = Array.from({ length: 4 }, (_, i) => `newcomer-${i}`)
   const blockOf = (node: string): string => (node.startsWith('h-') ? 'ip4/crowd' : `ip4/${node}`)
-  const { take, clock, desk, recorder } = await small([...hoarders, ...newcomers], blockOf)
+  const { take, clock, leases, recorder } = await small([...hoarders, ...newcomers], blockOf)
   const waitedMs: number[] = []
   for (const newcomer of newcomers) {
     for (let minute = 0; minute < 10; minute += 1) {
       for (const node of hoarders) await take(node)
       clock.advance(MINUTE_MS)
-      await desk.releaseLapsed()
+      await leases.releaseLapsed()
     }
     const sinceMs = clock.now()
     for (const node of hoarders) await take(node)

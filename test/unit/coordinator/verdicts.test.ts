@@ -19,8 +19,8 @@ import { type GroupAnnouncement, REFUSALS, type RefusalCode, refusal, type Swarm
 import type { Rollout } from '../../../rollout/episode/index.js'
 import { type Overlap, UNWATCHED } from '../../../rollout/verification/index.js'
 import { silentLogger, systemClock } from '../../../swarm/index.js'
-import { NO_REPAIRS } from '../../support/audit-groups.js'
-import { termsOf } from '../../support/lease-configuration.js'
+import { NO_LOGIT_ERRORS } from '../../support/audit-groups.js'
+import { configurationOf } from '../../support/lease-configuration.js'
 import { memoryLog } from '../../support/memory-log.js'
 import { agreed, audited, done, hex, judged, leased, published } from '../../support/run-events.js'
 
@@ -111,7 +111,7 @@ async function scene({
       audit: async ({ lease }) => {
         const fault = audit(lease.leaseId)
         if (fault) throw fault
-        return NO_REPAIRS
+        return NO_LOGIT_ERRORS
       },
       restore: async (leaseId) => {
         if (lost.includes(leaseId)) throw new BodyError('body_lost', leaseId)
@@ -119,7 +119,7 @@ async function scene({
       },
     },
     judgedBodies: { giveUp: async (leaseId, why) => void wrote.push(`${why.code} of ${leaseId}`) },
-    termsOf: termsOf({ maxStaleness }),
+    configurationOf: configurationOf({ maxStaleness }),
     proofs: {
       keep: async (leaseId, sealed, body) =>
         void wrote.push(`proof of ${leaseId}, ${sealed.length} B${body ? ' and its body' : ''}`),
@@ -232,7 +232,7 @@ test('a copy that is found only when the verdict is recorded is audited then', a
 
 test('an accepted group is audited afterwards once, what was never seen is not believed, and batches are left alone', async () => {
   const { verdicts, wrote, add } = await scene({ audit: () => refusal('logprob_mismatch', '9 nats') })
-  const unseen = { flat: true, completions: [], rewards: [1, 1] }
+  const unseen = { zeroVariance: true, completions: [], rewards: [1, 1] }
   await add(...done('seen', 'ben', 0), leased('unseen', 'cleo', 0), judged('unseen', 'cleo', 0, unseen))
   await verdicts.auditAccepted('seen', false)
   await verdicts.auditAccepted('unseen', false)

@@ -4,7 +4,13 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { judgementsIn } from '../../../tasks/dataset/filled-annotation-form.js'
-import { addReadings, DatasetError, openDataset, readingSheet, writeDataset } from '../../../tasks/dataset/index.js'
+import {
+  addAnnotations,
+  annotationForm,
+  DatasetError,
+  openDataset,
+  writeDataset,
+} from '../../../tasks/dataset/index.js'
 import { checkFile } from '../../../tasks/dataset/manifest.js'
 import { catalogue, info, makeExamples, stream } from '../../support/dataset-examples.js'
 
@@ -15,7 +21,7 @@ let blank = ''
 
 test.before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'prove-readings-'))
-  blank = await readingSheet(stream(examples), 6, 1)
+  blank = await annotationForm(stream(examples), 6, 1)
 })
 test.after(() => rm(folder, { recursive: true, force: true }))
 
@@ -35,7 +41,7 @@ async function dataset() {
   return openDataset(path, catalogue)
 }
 
-async function sheet(text: string): Promise<string> {
+async function form(text: string): Promise<string> {
   const path = join(folder, `sheet-${count++}.txt`)
   await writeFile(path, text)
   return path
@@ -71,8 +77,8 @@ test('a filled-in sheet is read as it was written, whatever its line ends and ca
 
 test('the card tells the shares of two readers, what is wrong before what is odd, and the manifest knows the new card', async () => {
   const read = await dataset()
-  const sheets = [await sheet(filled('odd - Stilted.', 'good')), await sheet(filled('good', 'wrong - Untrue.', 'good'))]
-  const section = await addReadings(read, sheets, 'two people')
+  const forms = [await form(filled('odd - Stilted.', 'good')), await form(filled('good', 'wrong - Untrue.', 'good'))]
+  const section = await addAnnotations(read, forms, 'two people')
   const card = await readFile(join(read.folder, 'README.md'), 'utf8')
   assert.ok(card.includes(`\n${section}\n\n## Fields\n`))
   assert.match(section, /read completely by two people\./)
@@ -89,10 +95,10 @@ test('a later reading takes the place of an earlier one and leaves the rest of t
   const read = await dataset()
   const path = join(read.folder, 'README.md')
   const before = await readFile(path, 'utf8')
-  await addReadings(read, [await sheet(filled('odd - First.'))], 'one person')
-  const section = await addReadings(
+  await addAnnotations(read, [await form(filled('odd - First.'))], 'one person')
+  const section = await addAnnotations(
     await openDataset(read.folder, catalogue),
-    [await sheet(filled('good'))],
+    [await form(filled('good'))],
     'another person',
   )
   const card = await readFile(path, 'utf8')
@@ -104,7 +110,7 @@ test('what is no filled-in sheet of this data set is refused by name, and the ca
   const read = await dataset()
   const path = join(read.folder, 'README.md')
   const before = await readFile(path, 'utf8')
-  const other = await readingSheet(stream(makeExamples(20).slice(15)), 1, 1)
+  const other = await annotationForm(stream(makeExamples(20).slice(15)), 1, 1)
   const cases: readonly (readonly [string, RegExp])[] = [
     ['notes', /it is no sheet/],
     [blank, /example 1: the verdict must be good, odd or wrong, not ""/],
@@ -113,11 +119,11 @@ test('what is no filled-in sheet of this data set is refused by name, and the ca
     [other.replace('(good, odd or wrong):', '(good, odd or wrong): good'), /the sheet is of another data set/],
   ]
   for (const [text, message] of cases) {
-    const { code, message: said } = await refusal(addReadings(read, [await sheet(text)], 'somebody'))
-    assert.is(code, 'bad_sheet')
+    const { code, message: said } = await refusal(addAnnotations(read, [await form(text)], 'somebody'))
+    assert.is(code, 'bad_form')
     assert.match(said, message)
   }
-  assert.is((await refusal(addReadings(read, [join(folder, 'nowhere.txt')], 'somebody'))).code, 'missing_file')
+  assert.is((await refusal(addAnnotations(read, [join(folder, 'nowhere.txt')], 'somebody'))).code, 'missing_file')
   assert.is(await readFile(path, 'utf8'), before)
 })
 

@@ -13,7 +13,7 @@ const example = (split: Example['split'], turns: readonly (readonly [user: strin
     split,
     task: {
       groundTruth: tools.map((name) => ({ name })),
-      toolset: ['freeze_card', 'list_cards', 'show_card'].map((tool) => ({ server: 'banking', tool })),
+      toolset: ['freeze_card', 'list_cards', 'show_card'].map((tool) => ({ environment: 'banking', tool })),
     },
     exchanges: turns.map(([user], i) => ({ user, calls: calls[i], assistant: 'Done.' })),
   } as unknown as Example

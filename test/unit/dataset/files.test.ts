@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import type { Catalogue } from '../../../rollout/episode/index.js'
-import { defineServer, type ServerDefinition } from '../../../servers/kernel/index.js'
+import { defineEnvironment, type Environment } from '../../../servers/kernel/index.js'
 import type { Example } from '../../../tasks/dataset/example.js'
 import {
   DatasetError,
@@ -135,7 +135,7 @@ test('has a card that the hub can read and that counts what is there', async () 
   )
   assert.match(card, new RegExp(`^\\| \`train\` \\| ${kinds.join(' \\| ')} \\| ${train.length} \\|$`, 'm'))
   const about = examples.filter(({ task }) => task.kind !== 'abstention')
-  const distracted = about.filter(({ task }) => new Set(task.toolset.map(({ server }) => server)).size > 1)
+  const distracted = about.filter(({ task }) => new Set(task.toolset.map(({ environment }) => environment)).size > 1)
   const share = ((100 * distracted.length) / about.length).toFixed(1)
   assert.match(card, new RegExp(`distractors of other worlds \\| 40.0 % \\| ${share} %`))
   assert.match(card, /`no_walk` \| 30 \| 12 \| 60.0 %/)
@@ -162,13 +162,13 @@ test('counts for every tool and edge the examples whose ground truth has it', as
     sizes.reduce((a, b) => a + b, 0),
   )
   for (const { tool, examples: counts } of coverage.tools) {
-    const [server, name] = tool.split(':')
+    const [environment, name] = tool.split(':')
     const having = examples.filter(({ exchanges }) =>
       exchanges.some(({ calls }) =>
-        calls.some((call) => call.truth !== null && `${call.server}:${call.name}` === tool),
+        calls.some((call) => call.truth !== null && `${call.environment}:${call.name}` === tool),
       ),
     )
-    assert.is(total(counts), having.length, `${server}:${name}`)
+    assert.is(total(counts), having.length, `${environment}:${name}`)
   }
   const edges = examples.flatMap(({ task }) =>
     task.groundTruth.flatMap(({ name, after }) => after.map((before) => [task.groundTruth[before]!.name, name])),
@@ -237,7 +237,7 @@ const DAMAGES: readonly (readonly [string, (path: string) => Promise<unknown>, s
   ['the manifest is huge', (path) => appendFile(join(path, 'manifest.json'), ' '.repeat(1 << 20)), 'bad_manifest'],
   ['the manifest is a list', (path) => writeFile(join(path, 'manifest.json'), '[]'), 'bad_manifest'],
   ['the manifest is null', (path) => writeFile(join(path, 'manifest.json'), 'null'), 'bad_manifest'],
-  ['the manifest is of another version', (path) => edit(path, (it) => ({ ...it, schema: 2 })), 'other_schema'],
+  ['the manifest is of another version', (path) => edit(path, (it) => ({ ...it, schema: 3 })), 'other_schema'],
   ['the manifest names no file', (path) => edit(path, (it) => ({ ...it, files: [] })), 'bad_manifest'],
   ['the manifest counts wrongly', (path) => edit(path, miscounted), 'bad_manifest'],
   [
@@ -245,7 +245,7 @@ const DAMAGES: readonly (readonly [string, (path: string) => Promise<unknown>, s
     (path) => edit(path, (it) => ({ ...it, toolset_schema_sha256: 'a'.repeat(64) })),
     'other_tools',
   ],
-  ['a world is unknown', (path) => edit(path, (it) => ({ ...it, servers: ['atlantis'] })), 'other_tools'],
+  ['a world is unknown', (path) => edit(path, (it) => ({ ...it, environments: ['atlantis'] })), 'other_tools'],
 ]
 
 async function flip(path: string, at: number): Promise<void> {
@@ -279,8 +279,8 @@ test('is refused when a world offers a tool with another schema', async () => {
   const tools = banking.tools.map((tool) =>
     tool.name === 'get_balance' ? { ...tool, input: tool.input.extend({ currency: z.string().optional() }) } : tool,
   )
-  const changed = defineServer({ ...banking, tools } as Parameters<typeof defineServer>[0])
-  const others = new Map<string, ServerDefinition>([...catalogue, ['banking', changed]])
+  const changed = defineEnvironment({ ...banking, tools } as Parameters<typeof defineEnvironment>[0])
+  const others = new Map<string, Environment>([...catalogue, ['banking', changed]])
   assert.is((await refusal(readAll(join(folder, 'village'), others))).code, 'other_tools')
 })
 
@@ -294,7 +294,7 @@ test('only the splits that are wanted need to be whole', async () => {
 
 /** What may be wrong with a file of records that no manifest speaks for. */
 const CONTENTS: readonly (readonly [string, string | Uint8Array, string, RegExp])[] = [
-  ['whose last line has no end', '{"schema":1}', 'truncated_file', /line 1/],
+  ['whose last line has no end', '{"schema":2}', 'truncated_file', /line 1/],
   ['with an empty line', '\n', 'damaged_record', /line 1/],
   ['of something else', 'Dear reader,\n', 'damaged_record', /line 1/],
   ['that is not UTF-8', Buffer.from([0xff, 0xfe, 0x0a]), 'damaged_record', /line 1: not UTF-8/],

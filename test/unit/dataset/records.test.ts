@@ -88,7 +88,7 @@ type Loose = Record<string, unknown> & {
   ground_truth: Record<string, unknown>[]
   metadata: { origins: Record<string, unknown>[] } & Record<string, unknown>
   toolset: unknown[]
-  worlds: Record<string, unknown>[]
+  environments: Record<string, unknown>[]
 }
 
 /** What may be wrong with a record, and what the error says about it. */
@@ -97,7 +97,7 @@ const DAMAGES: readonly (readonly [string, (record: Loose) => unknown, RegExp])[
   ['a field is unknown', (record) => (record.mood = 'fine'), /mood/],
   ['an id is not one', (record) => (record.id = 'abc'), /id/],
   ['a word of the user is another', (record) => (firstOf(record, 'user').content = 'Hello.'), /does not have the id/],
-  ['a world has another seed', (record) => (record.worlds[0]!.seed = 4), /does not have the id/],
+  ['a world has another seed', (record) => (record.environments[0]!.seed = 4), /does not have the id/],
   ['a tool is taken off', (record) => record.toolset.pop(), /does not have the id/],
   ['enums are left out', (record) => (record.strip_enums = !record.strip_enums), /does not have the id/],
   ['a ground-truth value is another', (record) => (record.ground_truth[0]!.arguments = '{"a":1}'), /have the id/],
@@ -138,7 +138,7 @@ for (const [what, damage, message] of DAMAGES) {
 }
 
 test('a record of another version is refused as such, even if its shape is unknown', () => {
-  assert.throws(() => read('{"schema":2,"novel":true}'), isError('other_schema', /version 2 .* reads 1/))
+  assert.throws(() => read('{"schema":3,"novel":true}'), isError('other_schema', /version 3 .* reads 2/))
 })
 
 test('no line crashes the reader', () => {

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { nameTask, type Task } from '../../../rollout/episode/index.js'
-import { createWorldCache, defineServer, type ServerDefinition } from '../../../servers/kernel/index.js'
-import type { Example, TeacherCall } from '../../../tasks/dataset/example.js'
+import { createSeedStateCache, defineEnvironment, type Environment } from '../../../servers/kernel/index.js'
+import type { Example, ReferenceCall } from '../../../tasks/dataset/example.js'
 import {
   ExampleMismatch,
   lineOf,
@@ -18,7 +18,7 @@ import {
   verifyFile,
   writeDataset,
 } from '../../../tasks/dataset/index.js'
-import { catalogue, info, makeExamples, stream, worlds } from '../../support/dataset-examples.js'
+import { catalogue, info, makeExamples, seedStates, stream } from '../../support/dataset-examples.js'
 
 const examples = makeExamples(15)
 const { signal } = new AbortController()
@@ -44,9 +44,9 @@ const recovered = examples.find(({ recovery }) => recovery !== null)!
 const silent = examples.find(({ task }) => task.groundTruth.length === 0)!
 
 /** The example with one of its calls changed. */
-function withCall(example: Example, number: number, change: (call: TeacherCall) => Partial<TeacherCall>): Example {
+function withCall(example: Example, number: number, change: (call: ReferenceCall) => Partial<ReferenceCall>): Example {
   let at = 0
-  const changed = (call: TeacherCall): TeacherCall => (at++ === number ? { ...call, ...change(call) } : call)
+  const changed = (call: ReferenceCall): ReferenceCall => (at++ === number ? { ...call, ...change(call) } : call)
   return {
     ...example,
     exchanges: example.exchanges.map((exchange) => ({ ...exchange, calls: exchange.calls.map(changed) })),
@@ -66,7 +66,7 @@ function withTask(example: Example, change: Partial<Task>): Example {
 }
 
 test('every example comes out again, in any order', async () => {
-  for (const example of [...examples].reverse()) await verifyExample(example, catalogue, worlds, signal)
+  for (const example of [...examples].reverse()) await verifyExample(example, catalogue, seedStates, signal)
 })
 
 test('a whole data set comes out again, file by file', async () => {
@@ -74,7 +74,7 @@ test('a whole data set comes out again, file by file', async () => {
   await writeDataset(path, stream(examples), info, catalogue)
   const calls = examples.flatMap(({ exchanges }) => exchanges.flatMap((exchange) => exchange.calls))
   const dataset = await openDataset(path, catalogue)
-  assert.equal(await verifyDataset(dataset, catalogue, worlds, signal), { examples: 15, calls: calls.length })
+  assert.equal(await verifyDataset(dataset, catalogue, seedStates, signal), { examples: 15, calls: calls.length })
 })
 
 /** What may be wrong with an example, and what verification calls it. */
@@ -101,7 +101,7 @@ const CHANGES: readonly (readonly [string, Example, string, RegExp])[] = [
   ],
   [
     'a world begins elsewhere',
-    withTask(recovered, { worlds: recovered.task.worlds.map(elsewhere) }),
+    withTask(recovered, { environments: recovered.task.environments.map(elsewhere) }),
     'other_response',
     /./,
   ],
@@ -149,7 +149,7 @@ const CHANGES: readonly (readonly [string, Example, string, RegExp])[] = [
   ],
   [
     'a tool does not exist',
-    withTask(silent, { toolset: [{ server: silent.task.toolset[0]!.server, tool: 'fly' }] }),
+    withTask(silent, { toolset: [{ environment: silent.task.toolset[0]!.environment, tool: 'fly' }] }),
     'bad_task',
     /fly/,
   ],
@@ -168,13 +168,13 @@ const CHANGES: readonly (readonly [string, Example, string, RegExp])[] = [
   ['a turn is missing', { ...silent, exchanges: [] }, 'other_turns', /0 exchanges for 1/],
 ]
 
-function elsewhere<W extends { readonly seed: number }>(world: W): W {
-  return { ...world, seed: world.seed + 1000 }
+function elsewhere<W extends { readonly seed: number }>(environment: W): W {
+  return { ...environment, seed: environment.seed + 1000 }
 }
 
 for (const [what, example, code, message] of CHANGES) {
   test(`an example does not come out again when ${what}`, async () => {
-    const error = await mismatch(verifyExample(example, catalogue, worlds, signal))
+    const error = await mismatch(verifyExample(example, catalogue, seedStates, signal))
     assert.is(error.code, code, error.message)
     assert.match(error.message, message)
     assert.is(error.task, example.task.id)
@@ -182,17 +182,20 @@ for (const [what, example, code, message] of CHANGES) {
 }
 
 test('an example does not come out again when a world answers otherwise', async () => {
-  const [used] = recovered.task.worlds
-  const server = catalogue.get(used!.server)!
+  const [used] = recovered.task.environments
+  const environment = catalogue.get(used!.environment)!
   const { name } = recovered.task.groundTruth[0]!
-  const tools = server.tools.map((tool) =>
+  const tools = environment.tools.map((tool) =>
     tool.name === name
-      ? { ...tool, run: (...input: Parameters<typeof tool.run>) => input[1].fail(Object.keys(server.failures)[0]!) }
+      ? {
+          ...tool,
+          run: (...input: Parameters<typeof tool.run>) => input[1].fail(Object.keys(environment.failures)[0]!),
+        }
       : tool,
   )
-  const changed = defineServer({ ...server, tools } as Parameters<typeof defineServer>[0])
-  const others = new Map<string, ServerDefinition>([...catalogue, [server.name, changed]])
-  const error = await mismatch(verifyExample(recovered, others, createWorldCache(4), signal))
+  const changed = defineEnvironment({ ...environment, tools } as Parameters<typeof defineEnvironment>[0])
+  const others = new Map<string, Environment>([...catalogue, [environment.name, changed]])
+  const error = await mismatch(verifyExample(recovered, others, createSeedStateCache(4), signal))
   assert.is(error.code, 'other_response')
 })
 
@@ -201,7 +204,7 @@ test('a file is verified up to the first example that does not come out, which i
   const wrong = withCall(recovered, 0, ({ response }) => ({ response: `${response} ` }))
   const lines = [examples[1]!, examples[2]!, wrong, examples[3]!].map((example) => lineOf(recordOf(example, catalogue)))
   await writeFile(path, lines.map((line) => `${line}\n`).join(''))
-  const error = await mismatch(verifyFile(path, catalogue, worlds, signal))
+  const error = await mismatch(verifyFile(path, catalogue, seedStates, signal))
   assert.is(error.where, 'third.jsonl, line 3')
   assert.match(error.message, new RegExp(`^other_response: third\\.jsonl, line 3: task ${recovered.task.id}: call 0`))
 })
@@ -210,17 +213,17 @@ test('a record that shows other tools than are on offer does not come out', asyn
   const path = join(folder, 'tools.jsonl')
   const line = lineOf(recordOf(silent, catalogue))
   await writeFile(path, `${line.replace('"description":"', '"description":"Very nice: ')}\n`)
-  assert.is((await mismatch(verifyFile(path, catalogue, worlds, signal))).code, 'other_record')
-  await writeFile(path, `${line.replace('{"schema":1,', '{ "schema":1,')}\n`)
-  assert.is((await mismatch(verifyFile(path, catalogue, worlds, signal))).code, 'other_record')
+  assert.is((await mismatch(verifyFile(path, catalogue, seedStates, signal))).code, 'other_record')
+  await writeFile(path, `${line.replace('{"schema":2,', '{ "schema":2,')}\n`)
+  assert.is((await mismatch(verifyFile(path, catalogue, seedStates, signal))).code, 'other_record')
 })
 
 test('an example is shown with its calls, where their values are from, and the tools on offer', () => {
   const distracted = examples.find(
-    ({ task, recovery }) => recovery !== null && new Set(task.toolset.map(({ server }) => server)).size > 1,
+    ({ task, recovery }) => recovery !== null && new Set(task.toolset.map(({ environment }) => environment)).size > 1,
   )!
   const text = renderExample(distracted)
-  const [own, other] = distracted.task.worlds.map(({ server }) => server)
+  const [own, other] = distracted.task.environments.map(({ environment }) => environment)
   assert.match(text, new RegExp(`task ${distracted.task.id}`))
   for (const turn of ['Please do', 'And now the rest']) assert.match(text, new RegExp(`^user: ${turn}`, 'm'))
   assert.match(text, /^ {2}call 0 \(failed\): .*no-such-thing-404/m)

@@ -5,8 +5,8 @@ import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import {
   choose,
-  createWorldCache,
-  defineServer,
+  createSeedStateCache,
+  defineEnvironment,
   dependencyGraph,
   descending,
   type ObstacleOf,
@@ -101,7 +101,7 @@ const shoppingList = tool({
   }),
 })
 
-export const pantry = defineServer({
+export const pantry = defineEnvironment({
   name: 'pantry',
   title: 'Pantry',
   description: 'Shelves, the jars on them and what the jars hold.',
@@ -157,7 +157,7 @@ test('its dependency graph has the edges that docs/environments.md names', () =>
 })
 
 test('its sessions answer, refuse and stay sound', () => {
-  const session = createWorldCache().open(pantry, 1)
+  const session = createSeedStateCache().open(pantry, 1)
   const { jar, grams } = session.db.jars!.list()[0] as { jar: string; grams: number }
   assert.equal(session.call('take_from_jar', { jar, grams }), { ok: true, output: { jar, left: 0 } })
   const refused = session.call('take_from_jar', { jar, grams: 1 })
@@ -170,14 +170,14 @@ test('its sessions answer, refuse and stay sound', () => {
 })
 
 test('the synthesiser makes tasks from it without being told anything else', () => {
-  const context = contextFor([pantry], DEMO_PROFILE, 1, createWorldCache())
+  const context = contextFor([pantry], DEMO_PROFILE, 1, createSeedStateCache())
   const examples = [...streamExamples(context, 'train', 20)]
   const chains = new Set(examples.map(({ task }) => task.chain))
   assert.ok(chains.size > 1)
   for (const {
-    task: { worlds, groundTruth },
+    task: { environments, groundTruth },
   } of examples) {
-    const session = createWorldCache().open(pantry, worlds[0]!.seed)
+    const session = createSeedStateCache().open(pantry, environments[0]!.seed)
     for (const call of groundTruth) assert.ok(session.call(call.name, call.arguments).ok, call.name)
   }
 })

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { BLOB_ROLES, ENVELOPE_KINDS, LIMITS, PROTOCOLS, PUBLISHED_FILES, topicsOf } from '../../../proto/index.js'
-import { describeStages } from '../../../rollout/verification/describe-refusals.js'
+import { describeChecks } from '../../../rollout/verification/describe-refusals.js'
 
 const text = readFileSync('docs/protocol.md', 'utf8')
 /** Rows of the table under a heading, without the head. */
@@ -22,7 +22,7 @@ test('the documented stages of judging are those of the code', () => {
   const section = text.split('\n## Judging\n')[1]!.split('\n## ')[0]!
   assert.equal(
     section.split('\n').filter((line) => /^\| \d /.test(line)),
-    describeStages(),
+    describeChecks(),
   )
 })
 

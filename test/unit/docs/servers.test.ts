@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { CATALOGUE } from '../../../servers/catalogue.js'
-import { describeCatalogue, describeServer } from '../../../servers/describe.js'
+import { describeCatalogue, describeEnvironment } from '../../../servers/describe.js'
 import { checkout } from '../../support/checkout.js'
 import { library } from '../../support/library-environment.js'
 
@@ -15,7 +15,7 @@ test('docs/servers.md is current', () => {
 })
 
 test('names tools, parameters, failures, invariants and the edges of the dependency graph', () => {
-  const text = describeServer(library)
+  const text = describeEnvironment(library)
   for (const part of [
     '| `lend_book` | Lend a book to a reader. | `book`: book key, Key of the book; `reader`: string; `weeks`: integer, optional |',
     '| `already_lent` | Somebody else has the book. |',

@@ -11,17 +11,17 @@ import { type Bytes, type Estimate, fitInto } from '../../../rollout/engine/fit.
 
 const GIB = 2 ** 30
 /** A model of 36 layers of 200 MiB, whose cache takes 48 MiB per layer and lane; buffers of 300 MiB where it computes. */
-const estimate: Estimate = async (layers, lanes) => {
-  const layer = 200 * 2 ** 20 + lanes * 48 * 2 ** 20
+const estimate: Estimate = async (layers, slots) => {
+  const layer = 200 * 2 ** 20 + slots * 48 * 2 ** 20
   const buffers = 300 * 2 ** 20
   return {
     main: (36 - layers) * layer + (layers === 0 ? buffers : 0),
     gpu: layers * layer + (layers > 0 ? buffers : 0),
   }
 }
-const fit = async (room: Bytes, layers = 36, lanes = 16) => {
-  const chosen = await fitInto(room, { layers, lanes }, estimate)
-  return [chosen.layers, chosen.lanes]
+const fit = async (capacity: Bytes, layers = 36, slots = 16) => {
+  const chosen = await fitInto(capacity, { layers, slots }, estimate)
+  return [chosen.layers, chosen.slots]
 }
 
 test('what fits is chosen as it was wanted', async () => {
@@ -32,20 +32,20 @@ test('what fits is chosen as it was wanted', async () => {
 test('lanes take turns before a layer leaves the device, and layers leave it before the model is given up', async () => {
   assert.equal(await fit({ main: 64 * GIB, gpu: 16 * GIB }), [36, 5])
   assert.equal(await fit({ main: 64 * GIB, gpu: 9.1 * GIB }), [36, 1])
-  const [layers, lanes] = await fit({ main: 64 * GIB, gpu: 5 * GIB })
+  const [layers, slots] = await fit({ main: 64 * GIB, gpu: 5 * GIB })
   assert.ok(layers! > 15 && layers! < 36)
-  assert.is(lanes, 1)
+  assert.is(slots, 1)
   assert.equal(await fit({ main: 12 * GIB, gpu: 0.1 * GIB }), [0, 2])
 })
 
 test('nothing is chosen that takes more than there is, and one more would not fit', async () => {
   for (let gpu = 0; gpu < 40; gpu += 0.7) {
-    const room = { main: 10 * GIB, gpu: gpu * GIB }
-    const { layers, lanes, needs } = await fitInto(room, { layers: 36, lanes: 16 }, estimate)
-    assert.equal(needs, await estimate(layers, lanes))
-    assert.ok(needs.main <= room.main && needs.gpu <= room.gpu)
-    const { main, gpu: more } = await estimate(layers, lanes + 1)
-    if (lanes < 16) assert.ok(main > room.main || more > room.gpu)
+    const capacity = { main: 10 * GIB, gpu: gpu * GIB }
+    const { layers, slots, needs } = await fitInto(capacity, { layers: 36, slots: 16 }, estimate)
+    assert.equal(needs, await estimate(layers, slots))
+    assert.ok(needs.main <= capacity.main && needs.gpu <= capacity.gpu)
+    const { main, gpu: more } = await estimate(layers, slots + 1)
+    if (slots < 16) assert.ok(main > capacity.main || more > capacity.gpu)
   }
 })
 
@@ -59,7 +59,7 @@ test('a backend is named by what computes, and a device that computes nothing is
   const placement: Placement = {
     ...{ device: 'cuda', deviceNames: ['H200'], layers: 37, allLayers: 37, flashAttention: true },
     cacheType: 'f16',
-    ...{ lanes: 16, contextSize: 1024, mainBytes: 0, gpuBytes: 0 },
+    ...{ slots: 16, contextSize: 1024, mainBytes: 0, gpuBytes: 0 },
   }
   assert.is(backendName(placement), 'cuda-flash')
   assert.is(backendName({ ...placement, flashAttention: false }), 'cuda')

@@ -8,12 +8,12 @@ const report = (changed: Partial<EngineReport> = {}): EngineReport => ({
   build: { nodeLlamaCpp: '3.22.1', backend: 'vulkan-part-flash' },
   placement: {
     ...{ device: 'vulkan', deviceNames: ['Radeon'], layers: 5, allLayers: 7, flashAttention: true, cacheType: 'f16' },
-    ...{ lanes: 8, contextSize: 640, mainBytes: 1, gpuBytes: 1 },
+    ...{ slots: 8, contextSize: 640, mainBytes: 1, gpuBytes: 1 },
   },
   logprobs: [-1, -2, -3, -4],
   missedDraws: 0,
   repeats: true,
-  speeds: [{ lanes: 1, speed: { promptPerSecond: 10, sampledPerSecond: 20 } }],
+  speeds: [{ slots: 1, speed: { promptPerSecond: 10, sampledPerSecond: 20 } }],
   ...changed,
 })
 

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createDrawTable, DRAW, noiseOf, selectAmong } from '../../../rollout/engine/gumbel-max.js'
-import { evidenceOf } from '../../../rollout/engine/token-audit.js'
+import { tokenScoreOf } from '../../../rollout/engine/token-score.js'
 import type { Draw, Token } from '../../../rollout/engine/types.js'
 import { checkout } from '../../support/checkout.js'
 import { distributionOf } from '../../support/listed-distribution.js'
@@ -37,19 +37,19 @@ const plainly = (size: number, by: Draw, loudness: number) => {
   const noises = Float64Array.from({ length: size }, (_, token) => noiseOf(by, token))
   return {
     largest: noises.reduce((a, b) => Math.max(a, b)),
-    loud: [...noises.keys()].filter((token) => noises[token]! >= loudness),
+    candidates: [...noises.keys()].filter((token) => noises[token]! >= loudness),
   }
 }
 
 const sameAsPlainly = (size: number, by: Draw): void => {
   const table = createDrawTable(size)
   const noise = table.noise(by)
-  const { largest, loud } = plainly(size, by, table.loudness)
-  assert.equal([...noise.loud], loud)
+  const { largest, candidates } = plainly(size, by, table.loudness)
+  assert.equal([...noise.candidates], candidates)
   assert.is(noise.largest, largest)
   assert.equal(
-    Array.from({ length: size }, (_, token) => token).filter((token) => noise.isLoud(token)),
-    loud,
+    Array.from({ length: size }, (_, token) => token).filter((token) => noise.isCandidate(token)),
+    candidates,
   )
   assert.is(noise.of(size - 1), noiseOf(by, size - 1))
 }
@@ -68,7 +68,7 @@ test('the loud tokens and the largest noise of a vocabulary are those of its tok
 test('the largest noise is known where no token is loud', () => {
   const table = createDrawTable(1)
   const draws = Array.from({ length: 100 }, (_, seed) => ({ seed, position: 3 }))
-  const silent = draws.filter((by) => table.noise(by).loud.length === 0)
+  const silent = draws.filter((by) => table.noise(by).candidates.length === 0)
   assert.ok(silent.length > 0 && silent.length < draws.length)
   for (const by of silent) assert.is(table.noise(by).largest, noiseOf(by, 0))
 })
@@ -76,9 +76,9 @@ test('the largest noise is known where no token is loud', () => {
 test('the noise of a draw stays what it is when the table is asked for another one', () => {
   const table = createDrawTable(2048)
   const first = table.noise({ seed: 1, position: 0 })
-  const before = [...first.loud]
+  const before = [...first.candidates]
   table.noise({ seed: 2, position: 0 })
-  assert.equal([...first.loud], before)
+  assert.equal([...first.candidates], before)
 })
 
 const argmax = (values: readonly number[]): number => values.indexOf(Math.max(...values))
@@ -146,20 +146,20 @@ test('the draws of a policy are its samples', () => {
   assert.ok(chiSquare < 16.3, `${counts}: a chance below 0.001`)
 })
 
-const evidence = async (token: Token, values: readonly number[], by: Draw | null) => {
+const expectedMismatch = async (token: Token, values: readonly number[], by: Draw | null) => {
   const table = createDrawTable(values.length)
-  return await evidenceOf(token, distributionOf(values), by && table.noise(by), table)
+  return await tokenScoreOf(token, distributionOf(values), by && table.noise(by), table)
 }
 
 test('a token that its draw selects needs no repair, and no error of the logits needs a larger one than itself', async () => {
   const errors = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 300, maxLength: 300 })
   await fc.assert(
     fc.asyncProperty(logits, errors, fc.constantFrom(0.001, 0.1, 1), draw, async (values, units, size, by) => {
-      assert.is((await evidence(argmax(noisy(values, by)), values, by)).repair, 0)
+      assert.is((await expectedMismatch(argmax(noisy(values, by)), values, by)).logitError, 0)
       const wrong = values.map((logit, token) => logit + size * units[token]!)
-      const { repair } = await evidence(argmax(noisy(wrong, by)), values, by)
+      const { logitError } = await expectedMismatch(argmax(noisy(wrong, by)), values, by)
       const most = size * Math.max(...values.map((_, token) => Math.abs(units[token]!)))
-      assert.ok(repair >= 0 && repair <= most + 1e-12)
+      assert.ok(logitError >= 0 && logitError <= most + 1e-12)
     }),
     RUNS,
   )
@@ -168,14 +168,21 @@ test('a token that its draw selects needs no repair, and no error of the logits 
 test('a repair is half of what a token is behind; log-probability and evidence are those of the softmax', async () => {
   const by = { seed: 9, position: 4 }
   const values = [0, 1, 2].map((wanted, token) => wanted - noiseOf(by, token))
-  assert.is((await evidence(2, values, by)).repair, 0)
-  assert.ok(Math.abs((await evidence(0, values, by)).repair - 1) < 1e-12)
-  const { logprob, evidence: open, repair } = await evidence(1, [Math.log(0.5), Math.log(0.3), Math.log(0.2)], null)
+  assert.is((await expectedMismatch(2, values, by)).logitError, 0)
+  assert.ok(Math.abs((await expectedMismatch(0, values, by)).logitError - 1) < 1e-12)
+  const {
+    logprob,
+    expectedMismatch: open,
+    logitError,
+  } = await expectedMismatch(1, [Math.log(0.5), Math.log(0.3), Math.log(0.2)], null)
   assert.ok(Math.abs(logprob - Math.log(0.3)) < 1e-12)
   assert.ok(Math.abs(open - 0.62) < 1e-12)
-  assert.ok(Number.isNaN(repair))
-  const [one, other] = await Promise.all([evidence(0, [1, 0, Number.NEGATIVE_INFINITY], by), evidence(0, [1, 0], by)])
-  assert.ok(Math.abs(one.evidence - other.evidence) < 1e-12)
+  assert.ok(Number.isNaN(logitError))
+  const [one, other] = await Promise.all([
+    expectedMismatch(0, [1, 0, Number.NEGATIVE_INFINITY], by),
+    expectedMismatch(0, [1, 0], by),
+  ])
+  assert.ok(Math.abs(one.expectedMismatch - other.expectedMismatch) < 1e-12)
 })
 
 test('the evidence on an unsure policy, whose squares are added up in another way, is that of the softmax too', async () => {
@@ -183,7 +190,7 @@ test('the evidence on an unsure policy, whose squares are added up in another wa
   const weights = values.map(Math.exp)
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   const squares = weights.reduce((sum, weight) => sum + (weight / total) ** 2, 0)
-  assert.ok(Math.abs((await evidence(3, values, null)).evidence - (1 - squares)) < 1e-12)
+  assert.ok(Math.abs((await expectedMismatch(3, values, null)).expectedMismatch - (1 - squares)) < 1e-12)
 })
 
 test.run()

@@ -5,9 +5,9 @@ import { test } from 'uvu'
 import type { EngineError } from '../../../rollout/engine/errors.js'
 import {
   createLockstep,
-  type LockstepLane,
   type LockstepOptions,
   type LockstepSequence,
+  type LockstepSlot,
   placeWithoutGap,
 } from '../../../rollout/engine/lockstep.js'
 import type { SampledTurn, Token } from '../../../rollout/engine/types.js'
@@ -28,22 +28,22 @@ async function rest(): Promise<void> {
 
 /** A group whose sequences count upwards from what they were fed, and the record of what each batch was made of. */
 function group(
-  lanes: number,
+  slots: number,
   overrides: Partial<LockstepOptions & Pick<LockstepSequence, 'copyFrom' | 'keepPrefix'>> = {},
-  places = lanes,
+  places = slots,
 ) {
   const { copyFrom, keepPrefix, ...options } = overrides
   const batches: number[][] = []
   const moves: (readonly [number, number])[] = []
   const entered: number[] = []
-  const fed: { lane: number; feed: readonly Token[]; seed: number }[] = []
-  const turns: { lane: number; turn: SampledTurn }[] = []
-  const failures: { lane: number; error: EngineError }[] = []
+  const fed: { slot: number; feed: readonly Token[]; seed: number }[] = []
+  const turns: { slot: number; turn: SampledTurn }[] = []
+  const failures: { slot: number; error: EngineError }[] = []
   const time = createVirtualTime(rest)
   let batch: number[] | null = null
   /** Steps asked for at once make up one batch, as in llama.cpp; a lane has one step per batch. */
-  const join = async (lane: number) => {
-    if (batch === null || batch.includes(lane)) {
+  const join = async (slot: number) => {
+    if (batch === null || batch.includes(slot)) {
       const begun: number[] = []
       batch = begun
       batches.push(begun)
@@ -51,11 +51,11 @@ function group(
         if (batch === begun) batch = null
       })
     }
-    batch.push(lane)
+    batch.push(slot)
     await turn()
     await turn()
   }
-  const setups = Array.from({ length: lanes }, (_, lane) => ({ prompt: [lane * 10], seeds: [lane, lane + 100] }))
+  const setups = Array.from({ length: slots }, (_, slot) => ({ prompt: [slot * 10], seeds: [slot, slot + 100] }))
   const sequences: LockstepSequence[] = Array.from({ length: places }, (_, place) => ({
     clear: async () => undefined,
     prefill: async () => undefined,
@@ -69,8 +69,8 @@ function group(
       moves.push([sequences.indexOf(from), place])
     },
     begin: (feed: readonly Token[], seed: number) => {
-      const lane = seed % 100
-      fed.push({ lane, feed, seed })
+      const slot = seed % 100
+      fed.push({ slot, feed, seed })
       let token = feed.at(-1)!
       const logprobs: number[] = []
       return {
@@ -88,12 +88,12 @@ function group(
       }
     },
   }))
-  const common = { laneWaitMs: 250, passTokens: 512, time, isEndOfGeneration: (token: Token) => token === END }
+  const common = { slotWaitMs: 250, passTokens: 512, time, isEndOfGeneration: (token: Token) => token === END }
   const lockstep = createLockstep(sequences, { ...common, ...options }).open(setups, {
-    onTurn: (lane, turn) => turns.push({ lane, turn }),
-    onFailed: (lane, error) => failures.push({ lane, error }),
+    onTurn: (slot, turn) => turns.push({ slot, turn }),
+    onFailed: (slot, error) => failures.push({ slot, error }),
   })
-  const turnsOf = (lane: number) => turns.filter((entry) => entry.lane === lane).map(({ turn }) => turn)
+  const turnsOf = (slot: number) => turns.filter((entry) => entry.slot === slot).map(({ turn }) => turn)
   /** Lets so much time pass: nobody is late otherwise, however long the machine takes. */
   const pass = async (ms: number): Promise<void> => {
     let over = false
@@ -116,10 +116,10 @@ test('a turn starts with the last token and the feed, and ends at the limit or a
   lockstep.next(1, [], 1)
   await until(() => turns.length === 4)
   assert.deepEqual(fed, [
-    { lane: 0, feed: [0], seed: 0 },
-    { lane: 1, feed: [10, 96], seed: 1 },
-    { lane: 0, feed: [3, 20, 21], seed: 100 },
-    { lane: 1, feed: [END], seed: 101 },
+    { slot: 0, feed: [0], seed: 0 },
+    { slot: 1, feed: [10, 96], seed: 1 },
+    { slot: 0, feed: [3, 20, 21], seed: 100 },
+    { slot: 1, feed: [END], seed: 101 },
   ])
   lockstep.leave(0)
   lockstep.leave(1)
@@ -154,11 +154,11 @@ test('a pass waits for a lane between two turns', async () => {
   lockstep.next(0, [5], 4)
   await until(() => turns.length === 3)
   assert.equal(batches.length, 6)
-  assert.ok(batches.every((lanes) => lanes.length === 2))
+  assert.ok(batches.every((slots) => slots.length === 2))
 })
 
 test('a lane later than the bound is left behind and rejoins with its next feed', async () => {
-  const { lockstep, pass, batches, turns, turnsOf } = group(2, { laneWaitMs: 20 })
+  const { lockstep, pass, batches, turns, turnsOf } = group(2, { slotWaitMs: 20 })
   lockstep.next(0, [], 1)
   lockstep.next(1, [100], 60)
   await until(() => turns.length === 1)
@@ -172,12 +172,12 @@ test('a lane later than the bound is left behind and rejoins with its next feed'
   await pass(20)
   await until(() => turns.length === 3)
   assert.equal(turnsOf(0).length, 2)
-  assert.equal(batches.filter((lanes) => lanes.length === 2).length, 4)
+  assert.equal(batches.filter((slots) => slots.length === 2).length, 4)
   assert.equal(turnsOf(1)[0]?.tokens.length, 60)
 })
 
 test('nobody is late while nothing could go on anyway', async () => {
-  const { lockstep, pass, batches, turns } = group(2, { laneWaitMs: 200 })
+  const { lockstep, pass, batches, turns } = group(2, { slotWaitMs: 200 })
   await pass(250)
   lockstep.next(1, [], 2)
   await pass(199)
@@ -190,7 +190,7 @@ test('nobody is late while nothing could go on anyway', async () => {
 })
 
 test('a lane is not late once the one that waited for it has left, and its word is heard', async () => {
-  const { lockstep, pass, batches, turnsOf } = group(2, { laneWaitMs: 20 })
+  const { lockstep, pass, batches, turnsOf } = group(2, { slotWaitMs: 20 })
   lockstep.next(1, [], 5)
   await pass(10)
   lockstep.leave(1)
@@ -209,7 +209,7 @@ test('a lane that leaves stops within one decode and the others go on', async ()
   lockstep.leave(0)
   const before = batches.length
   await until(() => turnsOf(1).length === 1)
-  assert.ok(batches.slice(before).every((lanes) => lanes.join() === '1'))
+  assert.ok(batches.slice(before).every((slots) => slots.join() === '1'))
   assert.deepEqual(turnsOf(0), [])
   assert.equal(turnsOf(1).length, 1)
   lockstep.leave(0)
@@ -219,17 +219,17 @@ test('a lane that leaves stops within one decode and the others go on', async ()
 
 test('the group is over when every lane has left, also those which never began', async () => {
   const { lockstep } = group(3)
-  for (const lane of [0, 1, 2]) lockstep.leave(lane)
+  for (const slot of [0, 1, 2]) lockstep.leave(slot)
   await lockstep.over
 })
 
 test('a lane that begins a turn closes the gap of one that is over, and batches stay in the order of the places', async () => {
   const { lockstep, batches, moves, turns, turnsOf } = group(4)
-  for (const lane of [0, 1, 2, 3]) lockstep.next(lane, [], 1)
+  for (const slot of [0, 1, 2, 3]) lockstep.next(slot, [], 1)
   await until(() => turns.length === 4)
   lockstep.leave(1)
   // The order in which feeds come decides nothing.
-  for (const lane of [3, 2, 0]) lockstep.next(lane, [], 2)
+  for (const slot of [3, 2, 0]) lockstep.next(slot, [], 2)
   await until(() => turns.length === 7)
   assert.deepEqual(moves, [[0, 1]])
   assert.deepEqual(batches, [
@@ -238,7 +238,7 @@ test('a lane that begins a turn closes the gap of one that is over, and batches 
     [1, 2, 3],
   ])
   assert.deepEqual(turnsOf(0)[1]!.tokens, [2, 3], 'it counts on from what it has said')
-  for (const lane of [0, 2, 3]) lockstep.leave(lane)
+  for (const slot of [0, 2, 3]) lockstep.leave(slot)
   await lockstep.over
 })
 
@@ -265,7 +265,7 @@ test('a lane in the middle of its turn stays where it is, and so does one that h
 
 test('lanes beyond the sequences come in, in their order, in the places of those that are over', async () => {
   const { lockstep, batches, entered, fed, turns, turnsOf } = group(5, {}, 2)
-  for (const lane of [4, 3, 2, 1, 0]) lockstep.next(lane, [], lane === 1 ? 4 : 1)
+  for (const slot of [4, 3, 2, 1, 0]) lockstep.next(slot, [], slot === 1 ? 4 : 1)
   await until(() => turns.length === 1)
   await rest()
   assert.deepEqual(batches, [[0, 1]], 'the place of a lane that may go on is not given away')
@@ -282,7 +282,7 @@ test('lanes beyond the sequences come in, in their order, in the places of those
     ['0,1', '0,1', '0,1', '1'],
   )
   assert.deepEqual(
-    fed.map(({ lane, feed }) => [lane, ...feed]),
+    fed.map(({ slot, feed }) => [slot, ...feed]),
     [
       [0, 0],
       [1, 10],
@@ -301,12 +301,12 @@ test('a prompt that cannot be put into a place ends its lane alone, and the next
     return 0
   }
   const { lockstep, failures, turnsOf } = group(3, { keepPrefix }, 1)
-  for (const lane of [0, 1, 2]) lockstep.next(lane, [], 1)
+  for (const slot of [0, 1, 2]) lockstep.next(slot, [], 1)
   await until(() => turnsOf(0).length === 1)
   lockstep.leave(0)
   await until(() => turnsOf(2).length === 1)
   assert.deepEqual(
-    failures.map(({ lane, error }) => [lane, error.code, error.detail]),
+    failures.map(({ slot, error }) => [slot, error.code, error.detail]),
     [[1, 'engine_failed', 'no room']],
   )
   lockstep.leave(2)
@@ -318,13 +318,13 @@ test('a cache that cannot be moved ends its lane alone', async () => {
     throw new Error('disk full')
   }
   const { lockstep, failures, turns, turnsOf } = group(3, { copyFrom })
-  for (const lane of [0, 1, 2]) lockstep.next(lane, [], 1)
+  for (const slot of [0, 1, 2]) lockstep.next(slot, [], 1)
   await until(() => turns.length === 3)
   lockstep.leave(1)
-  for (const lane of [0, 2]) lockstep.next(lane, [], 1)
+  for (const slot of [0, 2]) lockstep.next(slot, [], 1)
   await until(() => turnsOf(2).length === 2)
   assert.deepEqual(
-    failures.map(({ lane, error }) => [lane, error.code, error.detail]),
+    failures.map(({ slot, error }) => [slot, error.code, error.detail]),
     [[0, 'engine_failed', 'disk full']],
   )
   lockstep.leave(2)
@@ -358,7 +358,7 @@ test('a decode that fails ends its lane with an error and leaves the rest of the
   lockstep.next(1, [], 5)
   await until(() => turnsOf(1).length === 1)
   assert.deepEqual(
-    failures.map(({ lane, error }) => [lane, error.code, error.detail]),
+    failures.map(({ slot, error }) => [slot, error.code, error.detail]),
     [[0, 'engine_failed', 'decode failed']],
   )
   assert.equal(turnsOf(1).length, 1)
@@ -372,7 +372,7 @@ test('a turn whose log-probabilities cannot be had is no turn', async () => {
   lockstep.next(1, [], 3)
   await until(() => turnsOf(1).length === 1)
   assert.deepEqual(
-    failures.map(({ lane, error }) => [lane, error.code, error.detail]),
+    failures.map(({ slot, error }) => [slot, error.code, error.detail]),
     [[0, 'engine_failed', 'look failed']],
   )
   assert.equal(turnsOf(0).length, 0)
@@ -390,7 +390,7 @@ test('a turn without a seed, or one begun twice, ends the lane', async () => {
   }
   lockstep.next(1, [], 1)
   assert.deepEqual(
-    failures.map(({ lane, error }) => [lane, error.code]),
+    failures.map(({ slot, error }) => [slot, error.code]),
     [
       [0, 'bad_request'],
       [1, 'bad_request'],
@@ -455,7 +455,7 @@ function context(places: number, passTokens: number, keepCaches = false) {
     return own
   })
   const lockstep = createLockstep(sequences, {
-    ...{ laneWaitMs: 60_000, passTokens, keepCaches },
+    ...{ slotWaitMs: 60_000, passTokens, keepCaches },
     isEndOfGeneration: (token) => token === END,
   })
   return { lockstep, most: () => most, prompts: () => prompts }
@@ -479,26 +479,26 @@ interface Group {
 /** Plays a group as episodes do: what the environment says depends on what was sampled. */
 async function play(lockstep: ReturnType<typeof createLockstep>, group: Group, salt: number): Promise<string> {
   const waiting = new Map<number, (turn: SampledTurn | null) => void>()
-  const setups: LockstepLane[] = Array.from({ length: group.rollouts }, (_, lane) => ({
+  const setups: LockstepSlot[] = Array.from({ length: group.rollouts }, (_, slot) => ({
     prompt: group.prompt,
-    seeds: Array.from({ length: group.turns }, (_, t) => salt * 10_000 + lane * 100 + t),
+    seeds: Array.from({ length: group.turns }, (_, t) => salt * 10_000 + slot * 100 + t),
   }))
   const open = lockstep.open(setups, {
-    onTurn: (lane, sampled) => waiting.get(lane)!(sampled),
-    onFailed: (lane, error) => assert.fail(`lane ${lane}: ${error.message}`),
+    onTurn: (slot, sampled) => waiting.get(slot)!(sampled),
+    onFailed: (slot, error) => assert.fail(`lane ${slot}: ${error.message}`),
   })
   const rollouts = await Promise.all(
-    setups.map(async (_, lane) => {
+    setups.map(async (_, slot) => {
       const said: SampledTurn[] = []
       for (let t = 0; t < group.turns; t++) {
         const hash = hashOf(said.flatMap(({ tokens }) => tokens))
         const feed = t === 0 ? [] : Array.from({ length: hash % (group.feed + 1) }, (_, i) => (hash + i) % 90)
-        const sampled = new Promise<SampledTurn | null>((resolve) => waiting.set(lane, resolve))
-        open.next(lane, feed, 1 + (hash % 9))
-        if (t === 1 && lane === group.givenUp) break
+        const sampled = new Promise<SampledTurn | null>((resolve) => waiting.set(slot, resolve))
+        open.next(slot, feed, 1 + (hash % 9))
+        if (t === 1 && slot === group.givenUp) break
         said.push((await sampled)!)
       }
-      open.leave(lane)
+      open.leave(slot)
       return said
     }),
   )

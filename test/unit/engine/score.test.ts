@@ -22,7 +22,7 @@ class Listed {
     return tokens.map((token, i) => {
       this.held.push(token)
       const logprob = this.held.reduce((sum, before, at) => sum - before * (at + 1), 0) - targets[i]!
-      return targets[i] === null ? null : { logprob, evidence: 0, repair: 0 }
+      return targets[i] === null ? null : { logprob, expectedMismatch: 0, logitError: 0 }
     })
   }
 }

@@ -71,7 +71,7 @@ test('a best score that is lower than was hoped for is looked for again', async 
   for (let position = 0; position < 40; position++) {
     const draw = { seed: 3, position }
     const noise = table.noise(draw)
-    const tokens = Array.from({ length: 10_000 }, (_, token) => token).filter((token) => !noise.isLoud(token))
+    const tokens = Array.from({ length: 10_000 }, (_, token) => token).filter((token) => !noise.isCandidate(token))
     const byNoise = tokens.sort((a, b) => noise.of(a) - noise.of(b))
     const [likeliest, winner] = [byNoise[0]!, byNoise.at(-1)!]
     const values = Array.from({ length: 10_000 }, () => -40)
@@ -110,12 +110,12 @@ test('most draws are decided by one look, which is asked for at once', async () 
 test('of a sure policy the look for a token mostly tells its logit and the largest one', async () => {
   const table = createDrawTable(10_000)
   const distribution = distributionOf(logitsOf(4, 10_000, 6))
-  let told = 0
+  let stated = 0
   for (let position = 0; position < 100; position++) {
     const { logits } = await select(distribution, searchOf(table.noise({ seed: 4, position }), table))
-    told += Number(logits !== null)
+    stated += Number(logits !== null)
   }
-  assert.ok(told > 60, `${told} of 100`)
+  assert.ok(stated > 60, `${stated} of 100`)
 })
 
 test('the largest logit is not told where a loud token may have it', async () => {
@@ -123,7 +123,7 @@ test('the largest logit is not told where a loud token may have it', async () =>
   for (let position = 0; position < 60; position++) {
     const noise = table.noise({ seed: 2, position })
     const values = logitsOf(position, 400, 3)
-    values[noise.loud[0]!] = Math.max(...values) + 1e-6
+    values[noise.candidates[0]!] = Math.max(...values) + 1e-6
     const { logits } = await select(distributionOf(values), searchOf(noise, table))
     assert.is(logits, null)
   }
@@ -150,7 +150,7 @@ test('of a large vocabulary a tenth is looked at at most, however many tokens ma
     })
     for (let position = 0; position < draws; position++) {
       const noise = table.noise({ seed: 5, position })
-      assert.ok(noise.loud.length < 1.3 * Math.E * Math.sqrt(size), `${noise.loud.length} loud ones`)
+      assert.ok(noise.candidates.length < 1.3 * Math.E * Math.sqrt(size), `${noise.candidates.length} loud ones`)
       await select(distribution, searchOf(noise, table))
     }
     assert.ok(seen <= (draws * size) / 10, `${seen} tokens in ${draws} draws at a spread of ${spread}`)

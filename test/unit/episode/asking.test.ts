@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { asksFor, nameTask, parseTask, QUESTION_LIMITS, rulesNamed } from '../../../rollout/episode/index.js'
 import { rewardPreset } from '../../../rollout/reward/index.js'
-import { createTaskStage } from '../../../servers/episodes/episode-runtime.js'
+import { createTaskRuntime } from '../../../servers/episodes/episode-runtime.js'
 import { openEpisode } from '../../../servers/episodes/play.js'
 import { asking, READER } from '../../support/asking-task.js'
 import { library } from '../../support/library-environment.js'
@@ -11,12 +11,12 @@ import {
   groundTruthScript,
   lendingTask,
   play,
+  runtimeOf,
   scriptTokenizer,
-  stageOf,
   writeCall,
 } from '../../support/scripted.js'
 
-const HEARD: readonly (readonly [text: string, asks: boolean])[] = [
+const UNDERSTOOD: readonly (readonly [text: string, asks: boolean])[] = [
   ['Who is the reader?', true],
   ['Which readers do you mean?', true],
   ['One detail is missing: the reader. What should it be?', true],
@@ -32,7 +32,7 @@ const HEARD: readonly (readonly [text: string, asks: boolean])[] = [
   [`${'Is it the title, the place, the date or the price of '.repeat(6)}the reader?`, false],
   ['Whoever reads. May I?', false],
 ]
-for (const [text, asks] of HEARD) {
+for (const [text, asks] of UNDERSTOOD) {
   test(`a user hears ${asks ? 'a question for the reader' : 'nothing asked'} in: ${text.slice(0, 60)}`, () => {
     assert.is(asksFor(text, READER), asks)
   })
@@ -40,14 +40,14 @@ for (const [text, asks] of HEARD) {
 
 const lend = writeCall('lend_book', { book: 'emma', reader: 'Ada' })
 const tokenizer = scriptTokenizer()
-const stage = stageOf([library], tokenizer, rulesNamed({ dialect: 'hermes', reward: 'outcome' }))
+const runtime = runtimeOf([library], tokenizer, rulesNamed({ toolCallFormat: 'hermes', reward: 'outcome' }))
 const said = (text: string, tokens: readonly number[]): boolean => tokenizer.detokenize([...tokens]).includes(text)
 
 test('what was left out is said when it is asked for, and not before', async () => {
-  const asked = await play(asking, ['Who is the reader?', lend, 'Done.'], stage)
+  const asked = await play(asking, ['Who is the reader?', lend, 'Done.'], runtime)
   assert.is(asked.reward.total, 1)
   assert.ok(said('To Ada.', asked.tokens))
-  const unasked = await play(asking, ['Shall I?', 'Done.', 'All is well.'], stage)
+  const unasked = await play(asking, ['Shall I?', 'Done.', 'All is well.'], runtime)
   assert.not.ok(said('To Ada.', unasked.tokens))
   assert.ok(said('Which detail do you need', unasked.tokens))
   assert.is(unasked.end, 'finished')
@@ -55,44 +55,44 @@ test('what was left out is said when it is asked for, and not before', async () 
 })
 
 test('a user who is asked late still answers, and the reward is whole: nothing was done wrong', async () => {
-  const { reward, end } = await play(asking, ['Done.', 'Which reader should have it?', lend, 'Done.'], stage)
+  const { reward, end } = await play(asking, ['Done.', 'Which reader should have it?', lend, 'Done.'], runtime)
   assert.is(end, 'finished')
   assert.is(reward.total, 1)
 })
 
 test('a call before the value is known is no part of what was asked for, under outcome', async () => {
-  const early = await play(asking, [lend, 'Who is the reader?', 'Done.'], stage)
+  const early = await play(asking, [lend, 'Who is the reader?', 'Done.'], runtime)
   assert.ok(early.reward.total < 0, String(early.reward.total))
-  const paper = stageOf([library], tokenizer, rulesNamed({ dialect: 'hermes', reward: 'paper' }))
+  const paper = runtimeOf([library], tokenizer, rulesNamed({ toolCallFormat: 'hermes', reward: 'paper' }))
   assert.is((await play(asking, [lend, 'Who is the reader?', 'Done.'], paper)).reward.total, 1.3)
 })
 
 test('a question within a call is no question', async () => {
   const hidden = writeCall('lend_book', { book: 'emma', reader: 'Who is the reader?' })
-  const rollout = await play(asking, [hidden, 'Done.', 'Done.', 'Done.'], stage)
+  const rollout = await play(asking, [hidden, 'Done.', 'Done.', 'Done.'], runtime)
   assert.not.ok(said('To Ada.', rollout.tokens))
 })
 
 test('the user leaves after asking back as often as the limit says', async () => {
   const mute = Array.from({ length: QUESTION_LIMITS.pleas + 1 }, () => 'Done.')
-  const { end, responses } = await play(asking, mute, stage, AMPLE)
+  const { end, responses } = await play(asking, mute, runtime, AMPLE)
   assert.is(end, 'finished')
   assert.equal(responses, [])
 })
 
 test('a task without questions goes on whatever is said', async () => {
-  const { end, tokens } = await play(lendingTask(), [lend, 'Hm.', 'Hm.'], stage)
+  const { end, tokens } = await play(lendingTask(), [lend, 'Hm.', 'Hm.'], runtime)
   assert.is(end, 'finished')
   assert.ok(said('Now take that loan back.', tokens))
 })
 
 test('the teacher of a task asks what is due', async () => {
-  assert.is((await play(asking, groundTruthScript(asking), stage)).reward.total, 1)
+  assert.is((await play(asking, groundTruthScript(asking), runtime)).reward.total, 1)
 })
 
 test('an episode over the wire has the same user', async () => {
   const episode = await openEpisode(asking, {
-    stage: createTaskStage(new Map([['library', library]])),
+    runtime: createTaskRuntime(new Map([['library', library]])),
     reward: rewardPreset('outcome'),
   })
   const tell = (text: string) => episode.act({ type: 'say', text })

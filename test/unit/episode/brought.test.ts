@@ -4,12 +4,12 @@ import {
   EpisodeError,
   promptOf,
   rulesNamed,
-  toldTurns,
+  statedTurns,
   toolsetOf,
-  wordsOfTold,
+  wordsOfStated,
 } from '../../../rollout/episode/index.js'
 import { REWARD_PRESETS } from '../../../rollout/reward/index.js'
-import { createTaskStage } from '../../../servers/episodes/episode-runtime.js'
+import { createTaskRuntime } from '../../../servers/episodes/episode-runtime.js'
 import { openEpisode } from '../../../servers/episodes/play.js'
 import { library } from '../../support/library-environment.js'
 import {
@@ -17,8 +17,8 @@ import {
   groundTruthScript,
   lendingTask,
   play,
+  runtimeOf,
   scriptTokenizer,
-  stageOf,
   writeCall,
 } from '../../support/scripted.js'
 
@@ -26,8 +26,8 @@ const test = suite('tools that a user brings')
 
 const truth = lendingTask().groundTruth[0]!
 const offers = (from?: number) => [
-  { server: 'library', tool: 'list_books' },
-  { server: 'library', tool: 'lend_book', ...(from === undefined ? {} : { from }) },
+  { environment: 'library', tool: 'list_books' },
+  { environment: 'library', tool: 'lend_book', ...(from === undefined ? {} : { from }) },
 ]
 const brought = lendingTask({
   toolset: offers(1),
@@ -37,33 +37,33 @@ const brought = lendingTask({
 const lend = writeCall('lend_book', { book: 'emma', reader: 'Ada' })
 const CANNOT = 'I have no tool for that.'
 const tokenizer = scriptTokenizer()
-const stages = [...REWARD_PRESETS.values()].map((reward) => ({
-  stage: stageOf([library], tokenizer, rulesNamed({ dialect: 'hermes', reward: reward.name })),
+const runtimes = [...REWARD_PRESETS.values()].map((reward) => ({
+  runtime: runtimeOf([library], tokenizer, rulesNamed({ toolCallFormat: 'hermes', reward: reward.name })),
   maximum: reward.maximum.calls,
 }))
-const [{ stage }] = stages as [(typeof stages)[0]]
+const [{ runtime }] = runtimes as [(typeof runtimes)[0]]
 
 test('are not in the first prompt, and told in the words that bring them', async () => {
-  const first = tokenizer.detokenize([...promptOf(brought, stage, AMPLE)])
+  const first = tokenizer.detokenize([...promptOf(brought, runtime, AMPLE)])
   assert.match(first, /list_books/)
   assert.not.match(first, /lend_book/)
-  const { tokens } = await play(brought, [CANNOT, lend, 'Done.'], stage)
+  const { tokens } = await play(brought, [CANNOT, lend, 'Done.'], runtime)
   const text = tokenizer.detokenize([...tokens])
   const [, after] = text.split('There is a tool for it now.\n\nThese tools are on offer now, too:\n') as [
     string,
     string,
   ]
-  const told = JSON.parse(after.slice(0, after.search(/<\|im_end\|>|\n/)))
-  assert.equal(told, {
+  const stated = JSON.parse(after.slice(0, after.search(/<\|im_end\|>|\n/)))
+  assert.equal(stated, {
     type: 'function',
     function: (({ name, description, inputSchema }) => ({ name, description, parameters: inputSchema }))(
-      toolsetOf(brought, stage.catalogue)[1]!,
+      toolsetOf(brought, runtime.catalogue)[1]!,
     ),
   })
 })
 
 test('earn the most where they are used once they are there', async () => {
-  for (const { stage: rewarded, maximum } of stages) {
+  for (const { runtime: rewarded, maximum } of runtimes) {
     const { reward, solved } = await play(brought, [CANNOT, lend, 'Done.'], rewarded)
     assert.equal([reward.total, solved], [maximum, true])
     assert.is((await play(brought, groundTruthScript(brought), rewarded)).reward.total, maximum)
@@ -72,7 +72,7 @@ test('earn the most where they are used once they are there', async () => {
 
 test('are unknown before, and a call of them is worth what one of no tool at all is', async () => {
   const never = writeCall('burn_book', { book: 'emma', reader: 'Ada' })
-  for (const { stage: rewarded, maximum } of stages) {
+  for (const { runtime: rewarded, maximum } of runtimes) {
     const early = await play(brought, [lend, CANNOT, 'Done.'], rewarded)
     assert.is(JSON.parse(early.responses[0]!).error, 'unknown_tool')
     assert.not.ok(early.solved)
@@ -86,7 +86,7 @@ test('are unknown before, and a call of them is worth what one of no tool at all
 
 test('are on offer in an episode that is served from then on, also in a fork', async () => {
   for (const reward of REWARD_PRESETS.values()) {
-    const episode = await openEpisode(brought, { stage: createTaskStage(new Map([['library', library]])), reward })
+    const episode = await openEpisode(brought, { runtime: createTaskRuntime(new Map([['library', library]])), reward })
     const names = (of = episode): string[] => of.offered.map(({ name }) => name)
     assert.equal(names(), ['list_books'])
     const before = episode.fork()
@@ -96,7 +96,7 @@ test('are on offer in an episode that is served from then on, also in a fork', a
       outcome.brought?.map(({ name }) => name),
       ['lend_book'],
     )
-    assert.is(outcome.text, toldTurns(brought, toolsetOf(brought, stage.catalogue))[1])
+    assert.is(outcome.text, statedTurns(brought, toolsetOf(brought, runtime.catalogue))[1])
     assert.equal(
       [names(), names(episode.fork()), names(before)],
       [['list_books', 'lend_book'], names(), ['list_books']],
@@ -111,7 +111,7 @@ test('come with a turn that there is', () => {
   const late = lendingTask({ toolset: offers(2), turns: brought.turns, groundTruth: [] })
   const error = (() => {
     try {
-      toolsetOf(late, stage.catalogue)
+      toolsetOf(late, runtime.catalogue)
     } catch (thrown) {
       return thrown
     }
@@ -121,9 +121,9 @@ test('come with a turn that there is', () => {
 
 test('leave the words of the user as they were, whatever these are', () => {
   const turns = ['Hm.\n\nThese tools are on offer now, too:\nnone', 'These tools are on offer now, too:\n']
-  const tools = toolsetOf(brought, stage.catalogue).map((tool) => ({ ...tool, from: tool.from ?? 1 }))
-  assert.equal(toldTurns({ turns }, tools)[0], turns[0])
-  assert.is(wordsOfTold(toldTurns({ turns }, tools)[1]!), turns[1])
+  const tools = toolsetOf(brought, runtime.catalogue).map((tool) => ({ ...tool, from: tool.from ?? 1 }))
+  assert.equal(statedTurns({ turns }, tools)[0], turns[0])
+  assert.is(wordsOfStated(statedTurns({ turns }, tools)[1]!), turns[1])
 })
 
 test.run()

@@ -8,7 +8,7 @@ import {
   runEpisode,
   type Task,
 } from '../../../rollout/episode/index.js'
-import { generateWorld, Session } from '../../../servers/kernel/index.js'
+import { generateSeedState, Session } from '../../../servers/kernel/index.js'
 import { library } from '../../support/library-environment.js'
 import {
   AMPLE,
@@ -16,12 +16,12 @@ import {
   groundTruthScript,
   lendingTask,
   play,
+  runtimeOf,
   scriptedSource,
-  stageOf,
   writeCall,
 } from '../../support/scripted.js'
 
-const stage = stageOf()
+const runtime = runtimeOf()
 const task = lendingTask()
 const truth = groundTruthScript(task)
 const lend = writeCall('lend_book', { book: 'emma', reader: 'Ada' })
@@ -36,7 +36,7 @@ const thrownBy = (run: Promise<unknown>): Promise<Error | undefined> =>
   )
 
 test('a policy that follows the ground truth earns exactly 1.3 and has solved the task', async () => {
-  const rollout = await play(task, truth, stage)
+  const rollout = await play(task, truth, runtime)
   assert.is(rollout.reward.total, 1.3)
   assert.is(rollout.solved, true)
   assert.is(rollout.end, 'finished')
@@ -47,7 +47,7 @@ test('a policy that follows the ground truth earns exactly 1.3 and has solved th
 })
 
 test('the transcript is the conversation, message by message, and the mask shows what the policy said', async () => {
-  const { tokens, mask, promptLength, logprobs, responses } = await play(task, truth, stage)
+  const { tokens, mask, promptLength, logprobs, responses } = await play(task, truth, runtime)
   const header = '<|im_start|>assistant\n'
   const response = (payload: string | undefined) =>
     `\n<|im_start|>user\n<tool_response>\n${payload}\n</tool_response><|im_end|>\n${header}`
@@ -62,20 +62,20 @@ test('the transcript is the conversation, message by message, and the mask shows
     [response(responses[1]), 0],
     ['Done.<|im_end|>', 1],
   ]
-  assert.is(stage.tokenizer.detokenize(tokens), parts.map(([text]) => text).join(''))
-  const expected = parts.flatMap(([text, bit]) => stage.tokenizer.tokenize(text, true).map(() => bit))
+  assert.is(runtime.tokenizer.detokenize(tokens), parts.map(([text]) => text).join(''))
+  const expected = parts.flatMap(([text, bit]) => runtime.tokenizer.tokenize(text, true).map(() => bit))
   assert.equal([...mask], expected)
-  assert.is(promptLength, stage.tokenizer.tokenize(prompt, true).length)
+  assert.is(promptLength, runtime.tokenizer.tokenize(prompt, true).length)
   assert.is(logprobs.length, expected.filter((bit) => bit === 1).length)
 })
 
 test('the state of the worlds at the end is that of the calls that succeeded', async () => {
-  const nothing = await play(task, ['No.', 'No.'], stage)
-  const again = await play(task, [lend, 'Done.', 'Done.'], stage)
-  const whole = await play(task, truth, stage)
+  const nothing = await play(task, ['No.', 'No.'], runtime)
+  const again = await play(task, [lend, 'Done.', 'Done.'], runtime)
+  const whole = await play(task, truth, runtime)
   assert.is(whole.stateHash, nothing.stateHash, 'a book that was lent and brought back')
   assert.is.not(again.stateHash, nothing.stateHash)
-  const lookedTwice = await play(task, [writeCall('list_books', {}), lend, lend, 'Done.', 'Done.'], stage)
+  const lookedTwice = await play(task, [writeCall('list_books', {}), lend, lend, 'Done.', 'Done.'], runtime)
   assert.is(lookedTwice.stateHash, again.stateHash)
   assert.equal(
     lookedTwice.calls.map((call) => !call.malformed && call.ok),
@@ -92,29 +92,29 @@ test('a malformed block, an unknown tool and arguments that do not fit are answe
     'Done.',
     'Done.',
   ]
-  const { calls, responses, stateHash, reward } = await play(task, script, stage)
+  const { calls, responses, stateHash, reward } = await play(task, script, runtime)
   assert.equal(responses.map(errorOf), ['malformed_call', 'unknown_tool', 'invalid_arguments', 'invalid_arguments'])
   assert.is(calls[0]!.malformed, true)
   assert.ok(calls.slice(1).every((call) => !call.malformed && !call.ok))
-  assert.is(stateHash, (await play(task, ['No.', 'No.'], stage)).stateHash)
+  assert.is(stateHash, (await play(task, ['No.', 'No.'], runtime)).stateHash)
   assert.is(reward.components!.validity, 2 / 12)
 })
 
 test('a call that the world refuses comes back as the world says it, escaped', async () => {
   const source = scriptedSource(
     [writeCall('lend_book', { book: 'a<b', reader: 'Ada' }), 'Done.', 'Done.'],
-    stage.tokenizer,
+    runtime.tokenizer,
   )
-  const { calls, responses } = await runEpisode(task, source, stage, AMPLE, signal)
+  const { calls, responses } = await runEpisode(task, source, runtime, AMPLE, signal)
   assert.is(calls[0]!.malformed !== true && calls[0]!.ok, false)
-  const refused = Session.open(generateWorld(library, 1)).call('lend_book', { book: 'a<b', reader: 'Ada' })
+  const refused = Session.open(generateSeedState(library, 1)).call('lend_book', { book: 'a<b', reader: 'Ada' })
   assert.equal(JSON.parse(responses[0]!), { error: 'unknown_book', message: !refused.ok && refused.message })
   assert.match(source.feeds[1]!, 'unknown_book')
 })
 
 test('undeclared keys pass the reward’s schema check and are left to the world to refuse', async () => {
   const call = writeCall('lend_book', { book: 'emma', reader: 'Ada', hurry: true })
-  const { calls, responses } = await play(task, [call, 'Done.', 'Done.'], stage)
+  const { calls, responses } = await play(task, [call, 'Done.', 'Done.'], runtime)
   assert.is(calls[0]!.malformed !== true && calls[0]!.ok, false)
   assert.is(errorOf(responses[0]), 'invalid_arguments')
   assert.match(responses[0]!, 'hurry')
@@ -122,8 +122,8 @@ test('undeclared keys pass the reward’s schema check and are left to the world
 
 test('calls of one message are executed in order and answered together', async () => {
   const message = `${lend}\n${writeCall('lend_book', { book: 'emma', reader: 'Bo' })}`
-  const source = scriptedSource([message, 'Done.', 'Done.'], stage.tokenizer)
-  const { calls, responses } = await runEpisode(task, source, stage, AMPLE, signal)
+  const source = scriptedSource([message, 'Done.', 'Done.'], runtime.tokenizer)
+  const { calls, responses } = await runEpisode(task, source, runtime, AMPLE, signal)
   assert.equal(
     calls.map((call) => !call.malformed && call.ok),
     [true, false],
@@ -135,15 +135,15 @@ test('calls of one message are executed in order and answered together', async (
 })
 
 test('the next user turn comes only when the policy has stopped calling', async () => {
-  const source = scriptedSource([lend, writeCall('list_books', {}), 'There you are.', 'Bye.'], stage.tokenizer)
-  await runEpisode(task, source, stage, AMPLE, signal)
+  const source = scriptedSource([lend, writeCall('list_books', {}), 'There you are.', 'Bye.'], runtime.tokenizer)
+  await runEpisode(task, source, runtime, AMPLE, signal)
   const asks = source.feeds.map((feed) => feed.includes('Now take that loan back.'))
   assert.equal(asks, [false, false, false, true])
   assert.is(source.feeds[0], '')
 })
 
-const promptLength = promptOf(task, stage, AMPLE).length
-const lendTokens = stage.tokenizer.tokenize(lend, true).length + 1
+const promptLength = promptOf(task, runtime, AMPLE).length
+const lendTokens = runtime.tokenizer.tokenize(lend, true).length + 1
 const ENDS: readonly (readonly [string, readonly string[], Partial<EpisodeLimits>, EpisodeEnd, number])[] = [
   ['nothing more to say', ['No.', 'No.'], {}, 'finished', 0],
   ['a second call beyond the limit', [`${lend}${lend}`, 'Done.'], { maxCalls: 1 }, 'call_limit', 1],
@@ -167,8 +167,8 @@ const ENDS: readonly (readonly [string, readonly string[], Partial<EpisodeLimits
 for (const [what, script, change, end, calls] of ENDS) {
   test(`with ${what} the episode ends as ${end}`, async () => {
     const limits = { ...AMPLE, ...change }
-    const source = scriptedSource(script, stage.tokenizer)
-    const rollout = await runEpisode(task, source, stage, limits, signal)
+    const source = scriptedSource(script, runtime.tokenizer)
+    const rollout = await runEpisode(task, source, runtime, limits, signal)
     assert.is(rollout.end, end)
     assert.is(rollout.calls.length, calls)
     assert.is(rollout.responses.length, calls)
@@ -181,52 +181,55 @@ for (const [what, script, change, end, calls] of ENDS) {
 
 test('a call block cut off by the limit is malformed, and whole ones before it are executed', async () => {
   const limits = { ...AMPLE, maxTurnTokens: lendTokens + 15 }
-  const { calls, stateHash, end } = await play(task, [`${lend}${lend}`], stage, limits)
+  const { calls, stateHash, end } = await play(task, [`${lend}${lend}`], runtime, limits)
   assert.is(end, 'turn_length')
   assert.equal(
     calls.map((call) => call.malformed === true),
     [false, true],
   )
-  assert.is(stateHash, (await play(task, [lend, 'Done.', 'Done.'], stage)).stateHash)
+  assert.is(stateHash, (await play(task, [lend, 'Done.', 'Done.'], runtime)).stateHash)
 })
 
 test('a prompt that leaves no room is refused, and the source is closed', async () => {
-  const source = scriptedSource(['No.'], stage.tokenizer)
+  const source = scriptedSource(['No.'], runtime.tokenizer)
   const limits = { ...AMPLE, maxRolloutTokens: promptLength }
-  const error = await thrownBy(runEpisode(task, source, stage, limits, signal))
+  const error = await thrownBy(runEpisode(task, source, runtime, limits, signal))
   assert.ok(error instanceof EpisodeError)
   assert.is(error.code, 'prompt_too_long')
   assert.is(source.closed, true)
 })
 
 const BAD_TASKS: readonly (readonly [string, Task])[] = [
-  ['names an unknown server in its toolset', lendingTask({ toolset: [{ server: 'museum', tool: 'list_books' }] })],
-  ['names an unknown tool', lendingTask({ toolset: [{ server: 'library', tool: 'fly' }] })],
-  ['names an inherited property as a tool', lendingTask({ toolset: [{ server: 'library', tool: 'constructor' }] })],
-  ['opens no session for a tool', lendingTask({ worlds: [] })],
+  ['names an unknown server in its toolset', lendingTask({ toolset: [{ environment: 'museum', tool: 'list_books' }] })],
+  ['names an unknown tool', lendingTask({ toolset: [{ environment: 'library', tool: 'fly' }] })],
+  [
+    'names an inherited property as a tool',
+    lendingTask({ toolset: [{ environment: 'library', tool: 'constructor' }] }),
+  ],
+  ['opens no session for a tool', lendingTask({ environments: [] })],
   [
     'opens a session of an unknown server',
     lendingTask({
-      worlds: [
-        { server: 'library', seed: 1 },
-        { server: 'museum', seed: 1 },
+      environments: [
+        { environment: 'library', seed: 1 },
+        { environment: 'museum', seed: 1 },
       ],
     }),
   ],
   [
     'opens two sessions of one server',
     lendingTask({
-      worlds: [
-        { server: 'library', seed: 1 },
-        { server: 'library', seed: 2 },
+      environments: [
+        { environment: 'library', seed: 1 },
+        { environment: 'library', seed: 2 },
       ],
     }),
   ],
 ]
 for (const [what, bad] of BAD_TASKS) {
   test(`a task that ${what} is refused, and the source is closed`, async () => {
-    const source = scriptedSource(['No.'], stage.tokenizer)
-    const error = await thrownBy(runEpisode(bad, source, stage, AMPLE, signal))
+    const source = scriptedSource(['No.'], runtime.tokenizer)
+    const error = await thrownBy(runEpisode(bad, source, runtime, AMPLE, signal))
     assert.ok(error instanceof EpisodeError, String(error))
     assert.is(error.code, 'bad_task')
     assert.is(source.closed, true)
@@ -235,41 +238,41 @@ for (const [what, bad] of BAD_TASKS) {
 
 test('a world that breaks voids the rollout instead of blaming the policy', async () => {
   const risky = lendingTask({
-    toolset: [...task.toolset, { server: 'library', tool: 'burn_down' }],
+    toolset: [...task.toolset, { environment: 'library', tool: 'burn_down' }],
   })
-  const source = scriptedSource([writeCall('burn_down', { how: 'throwing' })], stage.tokenizer)
-  const error = await thrownBy(runEpisode(risky, source, stage, AMPLE, signal))
+  const source = scriptedSource([writeCall('burn_down', { how: 'throwing' })], runtime.tokenizer)
+  const error = await thrownBy(runEpisode(risky, source, runtime, AMPLE, signal))
   assert.is(error?.name, 'WorldDefect')
   assert.is(source.closed, true)
 })
 
 test('an aborted episode throws and closes its source', async () => {
-  const source = scriptedSource(truth, stage.tokenizer)
+  const source = scriptedSource(truth, runtime.tokenizer)
   const error = await thrownBy(
-    runEpisode(task, source, stage, AMPLE, AbortSignal.abort(new Error('the node is closing'))),
+    runEpisode(task, source, runtime, AMPLE, AbortSignal.abort(new Error('the node is closing'))),
   )
   assert.is(error?.message, 'the node is closing')
   assert.is(source.closed, true)
 })
 
 test('two tools of one name on two servers make a task that cannot be scored', async () => {
-  const twice = lendingTask({ toolset: [...task.toolset, { server: 'library', tool: 'lend_book' }] })
-  const error = await thrownBy(play(twice, ['No.', 'No.'], stage))
+  const twice = lendingTask({ toolset: [...task.toolset, { environment: 'library', tool: 'lend_book' }] })
+  const error = await thrownBy(play(twice, ['No.', 'No.'], runtime))
   assert.is((error as { code?: string })?.code, 'duplicate_tool')
 })
 
 test('an abstention task is worth 1 when nothing is called and 0 when anything is', async () => {
   const abstain = lendingTask({ kind: 'abstention', groundTruth: [], turns: ['What is the capital of Peru?'] })
-  const quiet = await play(abstain, ['Lima.'], stage)
+  const quiet = await play(abstain, ['Lima.'], runtime)
   assert.is(quiet.reward.total, 1)
   assert.is(quiet.reward.components, null)
   assert.is(quiet.solved, true)
-  assert.is((await play(abstain, [writeCall('list_books', {}), 'Lima.'], stage)).reward.total, 0)
-  assert.is((await play(abstain, ['<tool_call>', 'Lima.'], stage)).reward.total, 0)
+  assert.is((await play(abstain, [writeCall('list_books', {}), 'Lima.'], runtime)).reward.total, 0)
+  assert.is((await play(abstain, ['<tool_call>', 'Lima.'], runtime)).reward.total, 0)
 })
 
 test('text after the end token of a message cannot occur: an end token ends the turn', async () => {
-  const { tokens, mask } = await play(task, truth, stage)
+  const { tokens, mask } = await play(task, truth, runtime)
   for (const [i, token] of tokens.entries()) {
     if (token === END && mask[i] === 1) assert.is(mask[i + 1] ?? 0, 0)
   }

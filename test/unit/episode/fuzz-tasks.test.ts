@@ -6,10 +6,10 @@ import { parseCalls } from '../../support/scripted.js'
 
 const BODY: TaskBody = {
   kind: 'multi-turn',
-  worlds: [{ server: 'banking', seed: 7 }],
+  environments: [{ environment: 'banking', seed: 7 }],
   toolset: [
-    { server: 'banking', tool: 'list_accounts' },
-    { server: 'banking', tool: 'freeze_card' },
+    { environment: 'banking', tool: 'list_accounts' },
+    { environment: 'banking', tool: 'freeze_card' },
   ],
   turns: ['Freeze the card of my savings account.', 'Thank you.'],
   groundTruth: [
@@ -69,9 +69,9 @@ const junk = fc.oneof(
 )
 const PATHS = [
   ['kind'],
-  ['worlds'],
-  ['worlds', 0],
-  ['worlds', 0, 'seed'],
+  ['environments'],
+  ['environments', 0],
+  ['environments', 0, 'seed'],
   ['toolset', 1, 'tool'],
   ['turns', 0],
   ['groundTruth', 0, 'arguments'],
@@ -139,10 +139,18 @@ test('every bound of a task holds at the bound and not one beyond it', () => {
   const at: readonly (readonly [string, (n: number) => Partial<TaskBody>, number])[] = [
     ['turns', (n) => ({ turns: Array.from({ length: n }, () => 'Hello.') }), 5],
     ['a turn', (n) => ({ turns: ['x'.repeat(n)] }), 4000],
-    ['worlds', (n) => ({ worlds: Array.from({ length: n }, (_, i) => ({ server: `w${i}`, seed: 0 })) }), 20],
-    ['a seed', (n) => ({ worlds: [{ server: 'banking', seed: n }] }), 2 ** 32 - 1],
-    ['tools', (n) => ({ toolset: Array.from({ length: n }, (_, i) => ({ server: 'banking', tool: `t${i}` })) }), 64],
-    ['a tool name', (n) => ({ toolset: [{ server: 'banking', tool: 't'.repeat(n) }] }), 64],
+    [
+      'environments',
+      (n) => ({ environments: Array.from({ length: n }, (_, i) => ({ environment: `w${i}`, seed: 0 })) }),
+      20,
+    ],
+    ['a seed', (n) => ({ environments: [{ environment: 'banking', seed: n }] }), 2 ** 32 - 1],
+    [
+      'tools',
+      (n) => ({ toolset: Array.from({ length: n }, (_, i) => ({ environment: 'banking', tool: `t${i}` })) }),
+      64,
+    ],
+    ['a tool name', (n) => ({ toolset: [{ environment: 'banking', tool: 't'.repeat(n) }] }), 64],
     ['calls', (n) => ({ groundTruth: Array.from({ length: n }, () => call) }), 16],
     ['edges', (n) => ({ groundTruth: [{ ...call, after: Array.from({ length: n }, () => 0) }] }), 16],
     ['an argument name', (n) => ({ groundTruth: [{ ...call, arguments: { ['a'.repeat(n)]: 1 } }] }), 100],

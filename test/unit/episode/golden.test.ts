@@ -4,10 +4,10 @@ import * as assert from 'uvu/assert'
 import { openTokenizer, type Tokenizer } from '../../../rollout/engine/index.js'
 import {
   createPromptRenderer,
-  createTeacherSource,
-  DIALECTS,
-  dialectNamed,
+  createReferenceSource,
   groundTruthScript,
+  TOOL_CALL_FORMATS,
+  toolCallFormatNamed,
 } from '../../../rollout/episode/index.js'
 import { fixture } from '../../support/checkout.js'
 import { CHAT_TEMPLATE, scriptTokenizer } from '../../support/scripted.js'
@@ -15,7 +15,7 @@ import { CHAT_TEMPLATE, scriptTokenizer } from '../../support/scripted.js'
 /** What a dialect's name means never changes: groups that are in flight would be refused, and adapters trained on it misled. */
 
 const test = suite('the tokens of dialects')
-const hermes = dialectNamed('hermes')
+const hermes = toolCallFormatNamed('hermes')
 
 const TOOLS = [
   { name: 'find_flight', description: 'Find flights <cheap first>.', inputSchema: { type: 'object' }, readOnly: true },
@@ -37,15 +37,18 @@ const GROUND_TRUTH = [
 ]
 
 /** SHA-256 of the tokens of everything that the dialect writes, each text on its own. */
-async function written(tokenizer: Tokenizer, dialect = hermes): Promise<Record<string, string>> {
-  const renderer = createPromptRenderer(tokenizer, dialect)
-  const teacher = createTeacherSource(groundTruthScript({ turns: ['a', 'b'], groundTruth: GROUND_TRUTH }, dialect), {
-    tokenizer,
-    dialect,
-  })
+async function written(tokenizer: Tokenizer, toolCallFormat = hermes): Promise<Record<string, string>> {
+  const renderer = createPromptRenderer(tokenizer, toolCallFormat)
+  const reference = createReferenceSource(
+    groundTruthScript({ turns: ['a', 'b'], groundTruth: GROUND_TRUTH }, toolCallFormat),
+    {
+      tokenizer,
+      toolCallFormat,
+    },
+  )
   const said: number[][] = []
   for (let turn = 0; turn < 4; turn++)
-    said.push([...(await teacher.next([], 4096, new AbortController().signal)).tokens])
+    said.push([...(await reference.next([], 4096, new AbortController().signal)).tokens])
   const tokens = {
     prompt: renderer.firstPrompt(TOOLS, 'Book me a seat to Łódź, please.'),
     promptWithSystem: renderer.firstPrompt(TOOLS, 'Book me a seat.', 'Today is Monday.'),
@@ -95,12 +98,12 @@ const OTHERS: Readonly<Record<string, string>> = {
 test('those of the other dialects are what they have always been', async () => {
   assert.equal(
     Object.keys(OTHERS),
-    [...DIALECTS.keys()].filter((name) => name !== 'hermes'),
+    [...TOOL_CALL_FORMATS.keys()].filter((name) => name !== 'hermes'),
   )
   const hashes = Object.keys(OTHERS).map(async (name) => {
-    const dialect = dialectNamed(name)
-    const template = `{# enable_thinking #}${CHAT_TEMPLATE.replace('<|im_start|>assistant\\n', dialect.opening.replaceAll('\n', '\\n'))}`
-    const all = JSON.stringify(await written(scriptTokenizer(template), dialect))
+    const toolCallFormat = toolCallFormatNamed(name)
+    const template = `{# enable_thinking #}${CHAT_TEMPLATE.replace('<|im_start|>assistant\\n', toolCallFormat.opening.replaceAll('\n', '\\n'))}`
+    const all = JSON.stringify(await written(scriptTokenizer(template), toolCallFormat))
     return [name, createHash('sha256').update(all).digest('hex')] as const
   })
   assert.equal(Object.fromEntries(await Promise.all(hashes)), OTHERS)

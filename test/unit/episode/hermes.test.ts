@@ -2,11 +2,11 @@ import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { groupBody, LIMITS } from '../../../proto/index.js'
-import { CALL_LIMITS, dialectNamed, type Rollout } from '../../../rollout/episode/index.js'
+import { CALL_LIMITS, type Rollout, toolCallFormatNamed } from '../../../rollout/episode/index.js'
 import { anyJson } from '../../support/reward-generators.js'
-import { bodyOf, lendingTask, play, stageOf } from '../../support/scripted.js'
+import { bodyOf, lendingTask, play, runtimeOf } from '../../support/scripted.js'
 
-const { parseCalls, prose, toolResults, userTurn, writeCall } = dialectNamed('hermes')
+const { parseCalls, prose, toolResults, userTurn, writeCall } = toolCallFormatNamed('hermes')
 const RUNS = { numRuns: 250, seed: 20260302 }
 const block = (inside: string): string => `<tool_call>${inside}</tool_call>`
 
@@ -140,7 +140,7 @@ test('a name that a call may have is one that its group can carry', () => {
 })
 
 test('whatever a policy writes into a call, the group arrives with the same calls', async () => {
-  const rollout = await play(lendingTask(), ['No.', 'No.'], stageOf())
+  const rollout = await play(lendingTask(), ['No.', 'No.'], runtimeOf())
   const piece = fc.oneof(
     fc.constantFrom('\ud800', '\udc00', '\\ud800', '\\u0000', '\u0000', '\ufeff', '<tool_call>', 'é', '"', '\\'),
     fc.constantFrom(
@@ -201,7 +201,7 @@ test('what is said beside the calls is all but those that can be read', () => {
 })
 
 test('what a model thinks is neither a call nor said, and thoughts that do not end are all there is', () => {
-  const thinking = dialectNamed('hermes-thinking')
+  const thinking = toolCallFormatNamed('hermes-thinking')
   const call = block('{"name":"pay","arguments":{"to":"Ann"}}')
   const thought = `<think>\nPay her? ${call} "arguments": no.\n</think>\n\n`
   const message = `${thought}I pay.${call}`
@@ -217,7 +217,7 @@ test('what a model thinks is neither a call nor said, and thoughts that do not e
 })
 
 test('a model that is told not to think opens each turn with thoughts that are over', () => {
-  const { opening, toolResults: results, userTurn: user } = dialectNamed('hermes-no-thinking')
+  const { opening, toolResults: results, userTurn: user } = toolCallFormatNamed('hermes-no-thinking')
   assert.is(opening, '<|im_start|>assistant\n<think>\n\n</think>\n\n')
   for (const pieces of [results(['{}']), user('Now?')])
     assert.equal(pieces.at(-1), { markup: `<|im_end|>\n${opening}` })

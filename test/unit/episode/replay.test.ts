@@ -11,17 +11,17 @@ import {
   runEpisode,
 } from '../../../rollout/episode/index.js'
 import { patience } from '../../support/patience.js'
-import { AMPLE, END, groundTruthScript, lendingTask, play, stageOf, writeCall } from '../../support/scripted.js'
+import { AMPLE, END, groundTruthScript, lendingTask, play, runtimeOf, writeCall } from '../../support/scripted.js'
 
-const stage = stageOf()
+const runtime = runtimeOf()
 const task = lendingTask()
 const truth = groundTruthScript(task)
 const lend = writeCall('lend_book', { book: 'emma', reader: 'Ada' })
-const promptLength = promptOf(task, stage, AMPLE).length
+const promptLength = promptOf(task, runtime, AMPLE).length
 
 async function replay(recording: Recording, limits: EpisodeLimits = AMPLE): Promise<Rollout> {
-  const source = createRecordedSource(recording, promptOf(task, stage, limits), stage.tokenizer)
-  const rollout = await runEpisode(task, source, stage, limits, patience())
+  const source = createRecordedSource(recording, promptOf(task, runtime, limits), runtime.tokenizer)
+  const rollout = await runEpisode(task, source, runtime, limits, patience())
   source.assertConsumed()
   return rollout
 }
@@ -55,21 +55,21 @@ const HONEST: readonly (readonly [string, readonly string[], Partial<EpisodeLimi
 for (const [what, script, change] of HONEST) {
   test(`a recorded rollout ${what} replays to the same rollout`, async () => {
     const limits = { ...AMPLE, ...change }
-    const rollout = await play(task, script, stage, limits)
+    const rollout = await play(task, script, runtime, limits)
     assert.equal(await replay(rollout, limits), rollout)
     const stored = JSON.parse(JSON.stringify({ ...rollout, mask: [...rollout.mask] })) as Recording & { mask: number[] }
     assert.equal(await replay({ ...stored, mask: Uint8Array.from(stored.mask) }, limits), rollout)
   })
 }
 
-const original = await play(task, truth, stage)
+const original = await play(task, truth, runtime)
 /** Where each turn of the policy begins and ends (exclusive). */
 const turns = (() => {
   const starts = [...original.mask.keys()].filter((i) => original.mask[i] === 1 && original.mask[i - 1] !== 1)
   return starts.map((start) => ({ start, end: original.mask.indexOf(0, start) }))
 })()
 const firstTurn = turns[0]!
-const environmentAt = firstTurn.end + 5
+const episodeServerAt = firstTurn.end + 5
 
 const withToken = (at: number, token: number): Recording => ({ ...original, tokens: original.tokens.with(at, token) })
 const withFlip = (at: number): Recording => ({ ...original, mask: original.mask.with(at, 1 - original.mask[at]!) })
@@ -95,10 +95,10 @@ const FORGED: readonly (readonly [string, Recording, string])[] = [
   ['a prompt token left out', without(3, 4), 'prompt_mismatch'],
   ['nothing but half a prompt', without(10, last), 'prompt_mismatch'],
   ['nothing at all', { tokens: [], mask: new Uint8Array(), logprobs: [] }, 'prompt_mismatch'],
-  ['another token from the environment', withToken(environmentAt, 65), 'environment_mismatch'],
-  ['an environment token said to be sampled', withFlip(environmentAt), 'environment_mismatch'],
-  ['an environment token left out', without(environmentAt, environmentAt + 1), 'environment_mismatch'],
-  ['an environment token too many', withExtra(environmentAt, [65], 0), 'environment_mismatch'],
+  ['another token from the environment', withToken(episodeServerAt, 65), 'environment_mismatch'],
+  ['an environment token said to be sampled', withFlip(episodeServerAt), 'environment_mismatch'],
+  ['an environment token left out', without(episodeServerAt, episodeServerAt + 1), 'environment_mismatch'],
+  ['an environment token too many', withExtra(episodeServerAt, [65], 0), 'environment_mismatch'],
   ['a sampled token said to be the environment’s', withFlip(firstTurn.start + 2), 'turn_boundary'],
   ['an end token said to be the environment’s', withFlip(firstTurn.end - 1), 'turn_boundary'],
   ['no end token after the first turn', without(firstTurn.end - 1, firstTurn.end), 'turn_boundary'],
@@ -123,13 +123,13 @@ test('a rollout recorded under other limits is refused', async () => {
   assert.is(await refusalOf(original, { ...AMPLE, maxTurnTokens: 20 }), 'length_mismatch')
   assert.is(await refusalOf(original, { ...AMPLE, maxAssistantTurns: 2 }), 'length_mismatch')
   assert.is(await refusalOf(original, { ...AMPLE, maxCalls: 1 }), 'length_mismatch')
-  const cut = await play(task, [lend], stage, { ...AMPLE, maxTurnTokens: 20 })
+  const cut = await play(task, [lend], runtime, { ...AMPLE, maxTurnTokens: 20 })
   assert.is(await refusalOf(cut), 'turn_boundary')
 })
 
 test('a recording of the same words for another task is refused', async () => {
   const other = lendingTask({ turns: ['Please lend emma to Bo.', 'Now take that loan back.'] })
-  assert.is(await refusalOf(await play(other, truth, stage)), 'prompt_mismatch')
+  assert.is(await refusalOf(await play(other, truth, runtime)), 'prompt_mismatch')
 })
 
 test('no single changed token and no single flipped mask bit replays to the original', async () => {
@@ -151,8 +151,8 @@ test('no single changed token and no single flipped mask bit replays to the orig
 })
 
 test('a recorded turn comes with its own log-probabilities', async () => {
-  const prompt = promptOf(task, stage, AMPLE)
-  const source = createRecordedSource(original, prompt, stage.tokenizer)
+  const prompt = promptOf(task, runtime, AMPLE)
+  const source = createRecordedSource(original, prompt, runtime.tokenizer)
   const { signal } = new AbortController()
   const turn = await source.next([], AMPLE.maxTurnTokens, signal)
   const length = firstTurn.end - firstTurn.start

@@ -1,27 +1,27 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { EpisodeError, rulesNamed, type Stage, type Task } from '../../../rollout/episode/index.js'
+import { EpisodeError, type EpisodeRuntime, rulesNamed, type Task } from '../../../rollout/episode/index.js'
 import { REWARD_PRESETS } from '../../../rollout/reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
-import { createWorldCache } from '../../../servers/kernel/index.js'
+import { createSeedStateCache } from '../../../servers/kernel/index.js'
 import { PAPER_PROFILE } from '../../../tasks/dataset/index.js'
 import { contextFor, streamExamples } from '../../../tasks/synthesis/index.js'
-import { DEMO_WORLDS } from '../../support/demo-tasks.js'
+import { DEMO_ENVIRONMENTS } from '../../support/demo-tasks.js'
 import { library } from '../../support/library-environment.js'
 import {
   AMPLE,
   groundTruthScript,
   lendingTask,
   play,
+  runtimeOf,
   scriptTokenizer,
-  stageOf,
   writeCall,
 } from '../../support/scripted.js'
 
 const tokenizer = scriptTokenizer()
 const LONG = { ...AMPLE, maxRolloutTokens: 200_000, maxAssistantTurns: 40 }
-const stageFor = (reward: string, servers = [library]): Stage =>
-  stageOf(servers, tokenizer, rulesNamed({ dialect: 'hermes', reward }))
+const runtimeFor = (reward: string, environments = [library]): EpisodeRuntime =>
+  runtimeOf(environments, tokenizer, rulesNamed({ toolCallFormat: 'hermes', reward }))
 
 const task = lendingTask()
 const [lend, afterLoan, takeBack] = groundTruthScript(task) as [string, string, string]
@@ -59,7 +59,7 @@ for (const [what, played, script, paper, outcome] of RUNS) {
       ['paper', paper],
       ['outcome', outcome],
     ] as const) {
-      const { reward: earned } = await play(played, script, stageFor(reward))
+      const { reward: earned } = await play(played, script, runtimeFor(reward))
       assert.ok(Math.abs(earned.total - expected) < 0.0005, `${reward}: ${earned.total}`)
       assert.equal(Object.keys(earned.components!), REWARD_PRESETS.get(reward)!.components)
     }
@@ -67,16 +67,16 @@ for (const [what, played, script, paper, outcome] of RUNS) {
 }
 
 test('on synthesised tasks the ground truth earns the maximum of every preset, and calls that all fail earn less', async () => {
-  const servers = DEMO_WORLDS.map((name) => CATALOGUE.get(name)!)
-  const context = contextFor(servers, PAPER_PROFILE, 11, createWorldCache())
+  const environments = DEMO_ENVIRONMENTS.map((name) => CATALOGUE.get(name)!)
+  const context = contextFor(environments, PAPER_PROFILE, 11, createSeedStateCache())
   const tasks = [...streamExamples(context, 'train', 60)].map((example) => example.task)
   for (const { name, maximum } of REWARD_PRESETS.values()) {
-    const stage = stageFor(name, servers)
+    const runtime = runtimeFor(name, environments)
     for (const one of tasks) {
-      const best = await play(one, groundTruthScript(one), stage, LONG)
+      const best = await play(one, groundTruthScript(one), runtime, LONG)
       assert.is(best.reward.total, one.groundTruth.length > 0 ? maximum.calls : maximum.noCall, one.chain)
       const broken = { ...one, groundTruth: one.groundTruth.map((call) => ({ ...call, arguments: { nothing: null } })) }
-      const failed = await play(one, groundTruthScript(broken), stage, LONG)
+      const failed = await play(one, groundTruthScript(broken), runtime, LONG)
       assert.ok(failed.calls.every((call) => call.malformed || !call.ok))
       if (one.groundTruth.length > 0) assert.ok(failed.reward.total < best.reward.total, one.chain)
     }
@@ -88,16 +88,16 @@ test('what the ground truth leads to is found out once per task, and only for a 
     ['paper', [1, 2]],
     ['outcome', [2, 3]],
   ] as const) {
-    const stage = stageFor(reward)
+    const runtime = runtimeFor(reward)
     let sessions = 0
-    const { worlds } = stage
-    const open = worlds.open.bind(worlds)
-    worlds.open = (...world) => {
+    const { seedStates: environments } = runtime
+    const open = environments.open.bind(environments)
+    environments.open = (...environment) => {
       sessions++
-      return open(...world)
+      return open(...environment)
     }
     for (const expected of opened) {
-      await play(task, groundTruthScript(task), stage)
+      await play(task, groundTruthScript(task), runtime)
       assert.is(sessions, expected, reward)
     }
   }
@@ -106,8 +106,8 @@ test('what the ground truth leads to is found out once per task, and only for a 
 test('a task whose own calls fail is refused by a reward that needs to know where they lead', async () => {
   const second = { ...task.groundTruth[0]!, turn: 1 }
   const twice: Task = lendingTask({ groundTruth: [task.groundTruth[0]!, second] })
-  assert.is((await play(twice, ['No.', 'No.'], stageFor('paper'))).reward.total, 0)
-  const error = await play(twice, ['No.', 'No.'], stageFor('outcome')).catch((cause: unknown) => cause)
+  assert.is((await play(twice, ['No.', 'No.'], runtimeFor('paper'))).reward.total, 0)
+  const error = await play(twice, ['No.', 'No.'], runtimeFor('outcome')).catch((cause: unknown) => cause)
   assert.instance(error, EpisodeError)
   assert.match((error as EpisodeError).message, /^bad_task: ground-truth call 1: lend_book: .*another reader/)
 })

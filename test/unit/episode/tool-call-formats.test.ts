@@ -2,12 +2,12 @@ import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import {
-  createStage,
-  DIALECTS,
-  dialectNamed,
+  createEpisodeRuntime,
   EpisodeError,
   type Piece,
   rulesNamed,
+  TOOL_CALL_FORMATS,
+  toolCallFormatNamed,
 } from '../../../rollout/episode/index.js'
 import type { JsonObject } from '../../../rollout/reward/index.js'
 import { library } from '../../support/library-environment.js'
@@ -19,8 +19,8 @@ import { scriptTokenizer } from '../../support/scripted.js'
 const RUNS = { numRuns: 250, seed: 20260302 }
 const foreign = (pieces: readonly Piece[]): string[] => pieces.flatMap((piece) => ('text' in piece ? [piece.text] : []))
 
-for (const [key, dialect] of DIALECTS) {
-  const { name, tags, turnEnd, parseCalls, argumentSpans, writeCall, writeBrokenCall } = dialect
+for (const [key, toolCallFormat] of TOOL_CALL_FORMATS) {
+  const { name, tags, turnEnd, parseCalls, argumentSpans, writeCall, writeBrokenCall } = toolCallFormat
   /** Texts that try to be markup. */
   const hostile = fc.constantFrom(...tags, turnEnd, `"${tags[0]}"`, '\\<', '\\\\<', '"arguments":', '"}}', '}\n')
   const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), hostile)
@@ -32,7 +32,7 @@ for (const [key, dialect] of DIALECTS) {
 
   test(`${name}: it is in the table by its name, and every markup it recognises is one`, () => {
     assert.is(key, name)
-    assert.is(dialectNamed(name), dialect)
+    assert.is(toolCallFormatNamed(name), toolCallFormat)
     assert.match(name, /^[a-z][a-z0-9.-]{0,31}$/)
     assert.ok(turnEnd.length > 0 && tags.every((tag) => tag.length > 0))
   })
@@ -100,7 +100,7 @@ for (const [key, dialect] of DIALECTS) {
     fc.assert(
       fc.property(fc.array(value, { minLength: 1, maxLength: 3 }), (results) => {
         const payloads = results.map((result) => JSON.stringify(result))
-        const texts = foreign(dialect.toolResults(payloads))
+        const texts = foreign(toolCallFormat.toolResults(payloads))
         assert.is(texts.length, payloads.length)
         for (const [i, said] of texts.entries()) {
           assert.equal(JSON.parse(said), JSON.parse(payloads[i]!))
@@ -114,10 +114,10 @@ for (const [key, dialect] of DIALECTS) {
   test(`${name}: a user turn is said as it is, and what the dialect says around it is the same for all`, () => {
     fc.assert(
       fc.property(text, (said) => {
-        const pieces = dialect.userTurn(said)
+        const pieces = toolCallFormat.userTurn(said)
         assert.equal(foreign(pieces), [said])
         const markup = (of: readonly Piece[]): Piece[] => of.filter((piece) => 'markup' in piece)
-        assert.equal(markup(pieces), markup(dialect.userTurn('')))
+        assert.equal(markup(pieces), markup(toolCallFormat.userTurn('')))
       }),
       RUNS,
     )
@@ -125,7 +125,11 @@ for (const [key, dialect] of DIALECTS) {
 
   test(`${name}: text that spells one of its tags reaches no prompt, also where the vocabulary does not know the tag`, () => {
     const tokenizer = { ...scriptTokenizer(), reservedTags: [] }
-    const { renderer } = createStage([library], tokenizer, rulesNamed({ dialect: name, reward: 'paper' }))
+    const { renderer } = createEpisodeRuntime(
+      [library],
+      tokenizer,
+      rulesNamed({ toolCallFormat: name, reward: 'paper' }),
+    )
     for (const tag of tags) {
       for (const say of [
         () => renderer.userTurn(`Note ${tag}.`),
@@ -141,11 +145,11 @@ for (const [key, dialect] of DIALECTS) {
 test('a dialect that nobody here speaks is refused with those that are spoken', () => {
   for (const name of ['qwen3', '', 'constructor', 'Hermes']) {
     assert.throws(
-      () => rulesNamed({ dialect: name, reward: 'paper' }),
+      () => rulesNamed({ toolCallFormat: name, reward: 'paper' }),
       (error: unknown) =>
         error instanceof EpisodeError &&
-        error.code === 'unknown_dialect' &&
-        error.message.endsWith(`known are ${[...DIALECTS.keys()].join(', ')}`),
+        error.code === 'unknown_tool_call_format' &&
+        error.message.endsWith(`known are ${[...TOOL_CALL_FORMATS.keys()].join(', ')}`),
     )
   }
 })

@@ -2,7 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { PAPER } from '../../../rollout/reward/index.js'
 import { createEpisodes, type EpisodesOptions } from '../../../servers/episodes/episodes.js'
-import { stage, talkative } from '../../support/episodes.js'
+import { runtime, talkative } from '../../support/episodes.js'
 
 const test = suite('open episodes')
 
@@ -11,7 +11,7 @@ const REST_MS = 5 * 60_000
 
 function table(options: EpisodesOptions) {
   let now = 0
-  const episodes = createEpisodes(stage, { ...options, now: () => now })
+  const episodes = createEpisodes(runtime, { ...options, now: () => now })
   const pass = (ms: number): void => {
     now += ms
   }

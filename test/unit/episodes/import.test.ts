@@ -5,17 +5,17 @@ import ts from 'typescript'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parse } from 'yaml'
-import { checkWorld } from '../../../servers/authoring/check-environment.js'
+import { checkEnvironment } from '../../../servers/authoring/check-environment.js'
 import {
-  draftWorld,
+  draftEnvironment,
   type ForeignService,
   IMPORT_LIMITS,
   readMcpTools,
   readOpenApi,
 } from '../../../servers/authoring/importing/index.js'
-import { loadWorldFolder } from '../../../servers/authoring/load-environment.js'
-import { writeWorldFolder } from '../../../servers/authoring/new-environment.js'
-import { generateWorld, jsonSchemaOf, type ServerDefinition, Session } from '../../../servers/kernel/index.js'
+import { loadEnvironmentFolder } from '../../../servers/authoring/load-environment.js'
+import { writeEnvironmentFolder } from '../../../servers/authoring/new-environment.js'
+import { type Environment, generateSeedState, jsonSchemaOf, Session } from '../../../servers/kernel/index.js'
 import { checkout } from '../../support/checkout.js'
 
 const test = suite('a world drafted after an interface')
@@ -27,16 +27,16 @@ let drafts = 0
 
 /** The draft as a folder, and the world that its code makes. */
 async function drafted(service: ForeignService, taken: string[] = []) {
-  const made = draftWorld(service, { name: `shelter_${drafts++}`, taken })
-  await writeWorldFolder(made.name, parent, made.files)
+  const made = draftEnvironment(service, { name: `shelter_${drafts++}`, taken })
+  await writeEnvironmentFolder(made.name, parent, made.files)
   const folder = join(parent, made.name)
-  return { made, folder, world: await loadWorldFolder(folder), decisions: made.files.get('DECISIONS.md')! }
+  return { made, folder, environment: await loadEnvironmentFolder(folder), decisions: made.files.get('DECISIONS.md')! }
 }
 
 /** What the check says of a world that does not pass it. */
 async function checked(folder: string): Promise<string> {
   const said: string[] = []
-  assert.ok((await checkWorld(folder, (line) => said.push(line))) > 0)
+  assert.ok((await checkEnvironment(folder, (line) => said.push(line))) > 0)
   return said.join('\n')
 }
 
@@ -100,12 +100,13 @@ components:
         - { type: object, properties: { animalId: { type: integer }, paid: { type: number, minimum: 0 } } }
 `
 
-const schema = (world: ServerDefinition, tool: string) => jsonSchemaOf(world.toolsByName.get(tool)!.input, 'input')
+const schema = (environment: Environment, tool: string) =>
+  jsonSchemaOf(environment.toolsByName.get(tool)!.input, 'input')
 
 test('takes over calls, arguments, tables and failures of an OpenAPI document', async () => {
-  const { made, world } = await drafted(await readOpenApi(SHELTER))
+  const { made, environment } = await drafted(await readOpenApi(SHELTER))
   assert.equal(
-    world.tools.map(({ name, annotations }) => [name, annotations.readOnly]),
+    environment.tools.map(({ name, annotations }) => [name, annotations.readOnly]),
     [
       ['list_animals', true],
       ['get_animals_id', true],
@@ -113,11 +114,11 @@ test('takes over calls, arguments, tables and failures of an OpenAPI document', 
       ['adopt_animal', false],
     ],
   )
-  assert.equal(Object.keys(world.tables), ['animals', 'adoptions'])
-  assert.equal(Object.keys(world.tables.adoptions!.row.shape), ['id', 'animalId', 'paid'])
-  assert.equal(world.entities.animal, { noun: 'animal', table: 'animals', label: 'name' })
-  assert.equal(Object.keys(world.failures), ['unknown_animal', 'unknown_adoption', 'animal_is_reserved_for'])
-  const { properties, required } = schema(world, 'adopt_animal') as {
+  assert.equal(Object.keys(environment.tables), ['animals', 'adoptions'])
+  assert.equal(Object.keys(environment.tables.adoptions!.row.shape), ['id', 'animalId', 'paid'])
+  assert.equal(environment.entities.animal, { noun: 'animal', table: 'animals', label: 'name' })
+  assert.equal(Object.keys(environment.failures), ['unknown_animal', 'unknown_adoption', 'animal_is_reserved_for'])
+  const { properties, required } = schema(environment, 'adopt_animal') as {
     properties: Record<string, { type?: string; format?: string; description?: string }>
     required: string[]
   }
@@ -125,7 +126,7 @@ test('takes over calls, arguments, tables and failures of an OpenAPI document', 
   assert.is(properties.animalId!.type, 'string', 'a key is a text')
   assert.match(properties.animalId!.description!, 'list_animals')
   assert.is(properties.when!.format, 'date')
-  assert.match(JSON.stringify(schema(world, 'list_animals')), "guinea pig's")
+  assert.match(JSON.stringify(schema(environment, 'list_animals')), "guinea pig's")
   assert.match(made.files.get('index.js')!, "The argument from_ is 'from' there.")
 })
 
@@ -150,8 +151,8 @@ test('says what a person must decide, and what was left out', async () => {
 })
 
 test('never does as if it worked: a call is answered with an error, and the check names every tool', async () => {
-  const { folder, world } = await drafted(await readOpenApi(SHELTER))
-  const session = Session.open(generateWorld(world, 1))
+  const { folder, environment } = await drafted(await readOpenApi(SHELTER))
+  const session = Session.open(generateSeedState(environment, 1))
   const before = session.stateHash()
   const result = session.call('get_animals_id', { id: 'animal-1' })
   assert.equal(result.ok ? result : { code: result.code, message: result.message }, {
@@ -195,7 +196,7 @@ test('compiles strictly against the types of the kit', async () => {
     moduleResolution: ts.ModuleResolutionKind.NodeNext,
     types: ['node'],
     typeRoots: [join(checkout, 'node_modules', '@types')],
-    paths: { 'prove-swarm/worlds': [join(checkout, 'servers', 'authoring', 'index.ts')] },
+    paths: { 'prove-swarm/environments': [join(checkout, 'servers', 'authoring', 'index.ts')] },
   })
   const draft = program.getSourceFile(join(folder, 'index.js'))!
   const problems = [...program.getSemanticDiagnostics(draft), ...program.getSyntacticDiagnostics(draft)]
@@ -210,7 +211,7 @@ test('compiles strictly against the types of the kit', async () => {
 
 test('a tool that is decided leaves the list, and the rest stays', async () => {
   const service = await readOpenApi(SHELTER)
-  const made = draftWorld(service, {
+  const made = draftEnvironment(service, {
     name: 'half_decided',
     taken: ['list_animals', 'get_animals_id', 'delete', 'adopt_animal'],
   })
@@ -223,12 +224,12 @@ test('a tool that is decided leaves the list, and the rest stays', async () => {
       .get('index.js')!
       .replace(question, "sample: () => ({ id: 'a' }), run: ({ id }, { rowOf }) => rowOf('animals', id),"),
   )
-  await writeWorldFolder('half_decided', parent, files)
-  const world = await loadWorldFolder(join(parent, 'half_decided'))
-  const result = Session.open(generateWorld(world, 1)).call('half_decided_get_animals_id', { id: 'animal-1' })
+  await writeEnvironmentFolder('half_decided', parent, files)
+  const environment = await loadEnvironmentFolder(join(parent, 'half_decided'))
+  const result = Session.open(generateSeedState(environment, 1)).call('half_decided_get_animals_id', { id: 'animal-1' })
   assert.is(result.ok ? 'ok' : result.code, 'unknown_animal')
   const said: string[] = []
-  await checkWorld(join(parent, 'half_decided'), (line) => said.push(line))
+  await checkEnvironment(join(parent, 'half_decided'), (line) => said.push(line))
   assert.match(
     said.join('\n'),
     '3 of 4 tools do nothing yet: half_decided_list_animals, half_decided_delete, half_decided_adopt_animal',
@@ -244,9 +245,9 @@ test('names stay apart from each other, from those of other worlds and from thos
       outputSchema: undefined,
     }),
   )
-  const { world, made } = await drafted(readMcpTools({ title: 'T', instructions: '', tools }), ['list_accounts'])
+  const { environment, made } = await drafted(readMcpTools({ title: 'T', instructions: '', tools }), ['list_accounts'])
   assert.equal(
-    world.tools.map(({ name }) => name),
+    environment.tools.map(({ name }) => name),
     [
       `${made.name}_open`,
       'find_pets',
@@ -261,7 +262,7 @@ test('names stay apart from each other, from those of other worlds and from thos
 })
 
 test('a name by the title leaves out what every title says', async () => {
-  assert.is(draftWorld(await readOpenApi(SHELTER), { taken: [] }).name, 'animal_shelter')
+  assert.is(draftEnvironment(await readOpenApi(SHELTER), { taken: [] }).name, 'animal_shelter')
 })
 
 test('texts of a stranger stay texts', async () => {
@@ -289,14 +290,14 @@ test('texts of a stranger stay texts', async () => {
       },
     },
   }))
-  const { world } = await drafted(readMcpTools({ title: evil, instructions: evil, tools }))
-  assert.is(world.tools.length, tools.length)
-  for (const tool of world.tools) {
+  const { environment } = await drafted(readMcpTools({ title: evil, instructions: evil, tools }))
+  assert.is(environment.tools.length, tools.length)
+  for (const tool of environment.tools) {
     const own = Object.keys(tool.input.shape).filter((name) => name !== 'page')
     assert.is(own.length, names.length)
     for (const name of Object.keys(tool.input.shape)) assert.match(name, /^[A-Za-z][A-Za-z0-9_]*$/)
   }
-  assert.is(Session.open(generateWorld(world, 1)).violations().length, 0)
+  assert.is(Session.open(generateSeedState(environment, 1)).violations().length, 0)
 })
 
 const document = (change: (value: Record<string, unknown>) => void): string => {
@@ -356,7 +357,7 @@ for (const [what, text, code] of [
 ] as const)
   test(`refuses ${what}`, async () => {
     const refusal = await readOpenApi(text)
-      .then((service) => draftWorld(service, { taken: [] }))
+      .then((service) => draftEnvironment(service, { taken: [] }))
       .then(
         () => assert.unreachable('it was taken'),
         (error: { code?: string }) => error,
@@ -376,13 +377,13 @@ test('takes as many calls as the limit says and no more, and some of more by --o
         outputSchema: undefined,
       })),
     })
-  assert.is(draftWorld(many(IMPORT_LIMITS.tools), { taken: [] }).tools.length, IMPORT_LIMITS.tools)
-  assert.throws(() => draftWorld(many(IMPORT_LIMITS.tools + 1), { taken: [] }), /too_large.*--only/)
+  assert.is(draftEnvironment(many(IMPORT_LIMITS.tools), { taken: [] }).tools.length, IMPORT_LIMITS.tools)
+  assert.throws(() => draftEnvironment(many(IMPORT_LIMITS.tools + 1), { taken: [] }), /too_large.*--only/)
   assert.equal(
-    draftWorld(many(IMPORT_LIMITS.tools + 1), { taken: [], only: ['call_12', 'call_7'] }).tools.length,
+    draftEnvironment(many(IMPORT_LIMITS.tools + 1), { taken: [], only: ['call_12', 'call_7'] }).tools.length,
     10 + 11,
   )
-  assert.throws(() => draftWorld(many(3), { taken: [], only: ['nothing'] }), /no_tools/)
+  assert.throws(() => draftEnvironment(many(3), { taken: [], only: ['nothing'] }), /no_tools/)
 })
 
 test('a schema that a few lines make a million of is cut, and said so', async () => {

@@ -7,13 +7,13 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { toolsetSchemaSha256 } from '../../../rollout/episode/index.js'
 import { PAPER } from '../../../rollout/reward/index.js'
-import { checkWorld } from '../../../servers/authoring/check-environment.js'
-import { type ContractOptions, worldContract } from '../../../servers/authoring/contract/environment-contract.js'
-import { loadWorldFolder } from '../../../servers/authoring/load-environment.js'
+import { checkEnvironment } from '../../../servers/authoring/check-environment.js'
+import { type ContractOptions, environmentContract } from '../../../servers/authoring/contract/environment-contract.js'
+import { loadEnvironmentFolder } from '../../../servers/authoring/load-environment.js'
 import { writeTemplate } from '../../../servers/authoring/new-environment.js'
-import { admitWorlds, CATALOGUE, isWorldFolder } from '../../../servers/catalogue.js'
-import { createTaskStage, scoreRollout } from '../../../servers/episodes/index.js'
-import { createWorldCache, offerWorlds, serveHttp, worldSha256 } from '../../../servers/kernel/index.js'
+import { admitEnvironments, CATALOGUE, isEnvironmentFolder } from '../../../servers/catalogue.js'
+import { createTaskRuntime, scoreRollout } from '../../../servers/episodes/index.js'
+import { createSeedStateCache, environmentSha256, offerEnvironments, serveHttp } from '../../../servers/kernel/index.js'
 import { DEMO_PROFILE, verifyExample } from '../../../tasks/dataset/index.js'
 import { contextFor, streamExamples } from '../../../tasks/synthesis/index.js'
 import makeBatch from '../../../tasks/synthesis/production/make-batch.js'
@@ -48,14 +48,18 @@ const messageOf = (work: Promise<unknown>): Promise<string> =>
 
 test('the one that "new" writes passes every check', async () => {
   const said: string[] = []
-  assert.is(await checkWorld(folder, (line) => said.push(line)), 0, said.join('\n'))
+  assert.is(await checkEnvironment(folder, (line) => said.push(line)), 0, said.join('\n'))
   assert.match(said.at(-1)!, /^all 17 checks passed$/)
 })
 
 test('it is served over MCP, tasks are made in it, and rollouts of them are scored', async () => {
-  const [library] = await admitWorlds([folder, folder])
-  const worlds = createWorldCache()
-  const served = await serveHttp(offerWorlds([library!]), (server, seed = 1) => worlds.open(server, seed), { port: 0 })
+  const [library] = await admitEnvironments([folder, folder])
+  const seedStates = createSeedStateCache()
+  const served = await serveHttp(
+    offerEnvironments([library!]),
+    (environment, seed = 1) => seedStates.open(environment, seed),
+    { port: 0 },
+  )
   const client = new Client({ name: 'test', version: '1.0.0' })
   try {
     await client.connect(new StreamableHTTPClientTransport(new URL(served.url)))
@@ -65,23 +69,23 @@ test('it is served over MCP, tasks are made in it, and rollouts of them are scor
     await client.close()
     await served.close()
   }
-  const stage = createTaskStage(CATALOGUE)
+  const runtime = createTaskRuntime(CATALOGUE)
   const named = (id: string): never => {
     throw new Error(id)
   }
-  const context = contextFor([library!], DEMO_PROFILE, 1, worlds)
+  const context = contextFor([library!], DEMO_PROFILE, 1, seedStates)
   for (const example of streamExamples(context, 'train', 3)) {
-    await verifyExample(example, CATALOGUE, worlds, signal)
+    await verifyExample(example, CATALOGUE, seedStates, signal)
     const actions = example.task.groundTruth.map(({ name, arguments: args }) => ({ name, arguments: args }))
-    const scored = await scoreRollout({ task: example.task, actions }, { stage, reward: PAPER, named })
+    const scored = await scoreRollout({ task: example.task, actions }, { runtime, reward: PAPER, named })
     assert.is(scored.solved, true)
     assert.is(scored.total, 1.3)
   }
 })
 
 test('worker threads find it by its folder, and stop when its code is not what the data set was begun with', async () => {
-  const [library] = await admitWorlds([folder])
-  const recipe = { worlds: ['library'], heldOutWorlds: [], profile: 'demo', seed: 1 }
+  const [library] = await admitEnvironments([folder])
+  const recipe = { environments: ['library'], heldOutEnvironments: [], profile: 'demo', seed: 1 }
   const outside = (code: string) => ({ ...recipe, outside: { folders: [folder], codeSha256: [code] } })
   const assignment = { index: 0, kind: 'multi-turn', split: 'train', round: 0, target: 'library:end_library_loan' }
   const batch = (code: string) =>
@@ -93,11 +97,11 @@ test('worker threads find it by its folder, and stop when its code is not what t
 
 test('its code is part of every hash by which programs agree on worlds; what it does not import is not', async () => {
   const [original, same, other] = await Promise.all([
-    loadWorldFolder(folder),
-    loadWorldFolder(changed('unknown_item: () =>', 'unknown_item: (_) =>', 'provoke.js')),
-    loadWorldFolder(changed('MOST_LOANS = 3', 'MOST_LOANS = 2')),
+    loadEnvironmentFolder(folder),
+    loadEnvironmentFolder(changed('unknown_item: () =>', 'unknown_item: (_) =>', 'provoke.js')),
+    loadEnvironmentFolder(changed('MOST_LOANS = 3', 'MOST_LOANS = 2')),
   ])
-  for (const hashOf of [(server: typeof original) => toolsetSchemaSha256([server]), worldSha256]) {
+  for (const hashOf of [(environment: typeof original) => toolsetSchemaSha256([environment]), environmentSha256]) {
     assert.is(hashOf(same), hashOf(original))
     assert.is.not(hashOf(other), hashOf(original))
   }
@@ -126,9 +130,14 @@ for (const [what, before, after, complaint] of [
     'imports a file that is not there',
     '/** @param',
     "import './gone.js'\n/** @param",
-    /^bad_world: .*gone\.js is imported and cannot/,
+    /^bad_environment: .*gone\.js is imported and cannot/,
   ],
-  ['is not JavaScript', 'const MOST_LOANS = 3', 'const MOST_LOANS = = 3', /^bad_world: .*index\.js: Unexpected token/],
+  [
+    'is not JavaScript',
+    'const MOST_LOANS = 3',
+    'const MOST_LOANS = = 3',
+    /^bad_environment: .*index\.js: Unexpected token/,
+  ],
   ['exports something else', 'export default (', 'export const world = (', /its default export is no function/],
   ['makes nothing', 'return defineServer(', 'defineServer(', /its function returns no world/],
   [
@@ -145,28 +154,34 @@ for (const [what, before, after, complaint] of [
   ],
 ] as const) {
   test(`one that ${what} is refused, and it is said where and why`, async () => {
-    assert.match(await messageOf(loadWorldFolder(changed(before, after))), complaint)
+    assert.match(await messageOf(loadEnvironmentFolder(changed(before, after))), complaint)
   })
 }
 
 test('a folder without a world, and names that are taken, are refused', async () => {
-  assert.match(await messageOf(loadWorldFolder(parent)), /^no_world: .* has no index\.js .*"prove-server new <name>"/)
-  assert.match(await messageOf(admitWorlds([folder, changed('14', '15')])), /^name_taken: .* a world library already/)
+  assert.match(
+    await messageOf(loadEnvironmentFolder(parent)),
+    /^no_environment: .* has no index\.js .*"prove-server new <name>"/,
+  )
+  assert.match(
+    await messageOf(admitEnvironments([folder, changed('14', '15')])),
+    /^name_taken: .* a world library already/,
+  )
   const other = changed("name: 'library'", "name: 'bookshop'")
   assert.match(
-    await messageOf(admitWorlds([folder, other])),
+    await messageOf(admitEnvironments([folder, other])),
     /^name_taken: .* its tool list_library_items is also one of library/,
   )
   assert.match(await messageOf(writeTemplate('library', parent)), /^name_taken: .* stays as it is/)
   for (const name of ['Library', '../library', ''])
-    assert.match(await messageOf(writeTemplate(name, parent)), /^bad_world: .* cannot be the name of a world/)
-  assert.equal(['./a', '..', '/a', 'C:\\a', 'banking'].map(isWorldFolder), [true, true, true, true, false])
+    assert.match(await messageOf(writeTemplate(name, parent)), /^bad_environment: .* cannot be the name of a world/)
+  assert.equal(['./a', '..', '/a', 'C:\\a', 'banking'].map(isEnvironmentFolder), [true, true, true, true, false])
 })
 
 /** What one of the checks, named by how it begins, says of a world in which something was replaced. */
 async function complaintOf(check: string, before: string, after: string): Promise<string> {
   const { provoke } = (await import(join(folder, 'provoke.js'))) as Pick<ContractOptions, 'provoke'>
-  const contract = worldContract(await loadWorldFolder(changed(before, after)), { provoke })
+  const contract = environmentContract(await loadEnvironmentFolder(changed(before, after)), { provoke })
   try {
     contract.find(({ name }) => name.startsWith(check))!.run()
     return 'no complaint'

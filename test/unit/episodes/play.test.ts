@@ -2,18 +2,18 @@ import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { PAPER, REWARD_PRESETS } from '../../../rollout/reward/index.js'
-import { createTaskStage } from '../../../servers/episodes/episode-runtime.js'
-import { EnvironmentError, openEpisode } from '../../../servers/episodes/index.js'
+import { createTaskRuntime } from '../../../servers/episodes/episode-runtime.js'
+import { EpisodeServerError, openEpisode } from '../../../servers/episodes/index.js'
 import type { Action, Episode } from '../../../servers/episodes/play.js'
 import { createTelling } from '../../../servers/episodes/reward-signal.js'
-import { examples, stage, talkative, teacherActions } from '../../support/episodes.js'
+import { examples, referenceActions, runtime, talkative } from '../../support/episodes.js'
 import { library } from '../../support/library-environment.js'
-import { AMPLE, lendingTask, play, stageOf, writeCall } from '../../support/scripted.js'
+import { AMPLE, lendingTask, play, runtimeOf, writeCall } from '../../support/scripted.js'
 
 const test = suite('episodes')
 
 const open = (actions: readonly Action[] = []): Promise<Episode> =>
-  openEpisode(talkative.task, { stage, reward: PAPER, actions })
+  openEpisode(talkative.task, { runtime, reward: PAPER, actions })
 const call = (name: string, args = {}): Action => ({ type: 'call', name, arguments: args })
 const SAY: Action = { type: 'say', text: 'Hm.' }
 
@@ -21,9 +21,9 @@ test('what the teacher does is answered as it was, and earns the most of every r
   // Calls that failed cost something.
   for (const example of examples.filter(({ recovery }) => recovery === null)) {
     for (const reward of REWARD_PRESETS.values()) {
-      const episode = await openEpisode(example.task, { stage, reward })
+      const episode = await openEpisode(example.task, { runtime, reward })
       const results: string[] = []
-      for (const action of teacherActions(example)) {
+      for (const action of referenceActions(example)) {
         const outcome = await episode.act(action)
         if (outcome.type === 'result') results.push(outcome.text)
       }
@@ -57,11 +57,11 @@ const made = fc.oneof(
 )
 
 test('whatever an assistant does, it is answered and scored as in training', async () => {
-  const here = createTaskStage(new Map([[library.name, library]]))
-  const there = stageOf()
+  const here = createTaskRuntime(new Map([[library.name, library]]))
+  const there = runtimeOf()
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(lending, bringing), fc.array(made, { maxLength: 8 }), async (task, actions) => {
-      const episode = await openEpisode(task, { stage: here, reward: PAPER })
+      const episode = await openEpisode(task, { runtime: here, reward: PAPER })
       const [script, results]: [string[], string[]] = [[], []]
       for (const action of [...actions, SAY, SAY]) {
         if (episode.isOver) break
@@ -80,7 +80,7 @@ test('whatever an assistant does, it is answered and scored as in training', asy
 })
 
 test('an episode goes on elsewhere from its actions, and a fork of it goes its own way', async () => {
-  const actions = teacherActions(talkative)
+  const actions = referenceActions(talkative)
   const whole = await open(actions)
   for (let done = 0; done <= actions.length; done++) {
     const begun = await open(actions.slice(0, done))
@@ -98,8 +98,8 @@ async function refused(acting: Promise<unknown>): Promise<string> {
     () => null,
     (error: unknown) => error,
   )
-  assert.instance(why, EnvironmentError)
-  return (why as EnvironmentError).message
+  assert.instance(why, EpisodeServerError)
+  return (why as EpisodeServerError).message
 }
 
 test('an episode is over when the user has said all, or after as many calls as training reads', async () => {
@@ -130,10 +130,10 @@ test('a call that no tool could have counts as one that cannot be read', async (
 })
 
 test('rewards that are told at the end, so far and as changes agree, also after going on elsewhere', async () => {
-  const actions = teacherActions(talkative)
+  const actions = referenceActions(talkative)
   for (const resumed of [0, 2]) {
     const { total } = (await open(actions)).score()
-    const told = { final: [] as (number | null)[], total: [] as (number | null)[], delta: [] as (number | null)[] }
+    const stated = { final: [] as (number | null)[], total: [] as (number | null)[], delta: [] as (number | null)[] }
     let before = 0
     for (const signal of ['final', 'total', 'delta'] as const) {
       const episode = await open(actions.slice(0, resumed))
@@ -141,12 +141,12 @@ test('rewards that are told at the end, so far and as changes agree, also after 
       const tell = createTelling(episode, signal)
       for (const action of actions.slice(resumed)) {
         await episode.act(action)
-        told[signal].push(tell().reward)
+        stated[signal].push(tell().reward)
       }
     }
-    assert.equal(told.final, [...told.final.slice(0, -1).map(() => null), total])
-    assert.is(told.total.at(-1), total)
-    const sum = told.delta.reduce((all: number, part) => all + part!, before)
+    assert.equal(stated.final, [...stated.final.slice(0, -1).map(() => null), total])
+    assert.is(stated.total.at(-1), total)
+    const sum = stated.delta.reduce((all: number, part) => all + part!, before)
     assert.ok(Math.abs(sum - total) < 1e-12)
   }
 })

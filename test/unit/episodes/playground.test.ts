@@ -6,8 +6,8 @@ import * as assert from 'uvu/assert'
 import type { Task } from '../../../rollout/episode/index.js'
 import { PAPER } from '../../../rollout/reward/index.js'
 import { CATALOGUE, loadCatalogue } from '../../../servers/catalogue.js'
-import { createTaskStage } from '../../../servers/episodes/episode-runtime.js'
-import { openBoard } from '../../../servers/episodes/playground/board.js'
+import { createTaskRuntime } from '../../../servers/episodes/episode-runtime.js'
+import { openPlayedTask } from '../../../servers/episodes/playground/board.js'
 import { type Finding, judgePublished } from '../../../servers/episodes/playground/judge-published.js'
 import { argumentsOf, fieldsOf } from '../../../servers/episodes/playground/page/form-fields.js'
 import { createHash, createHmac, hash } from '../../../servers/episodes/playground/page/shims/crypto.js'
@@ -16,7 +16,7 @@ import { shippedTasks } from '../../../servers/episodes/playground/shipped-tasks
 import { playInTerminal } from '../../../servers/episodes/playground/terminal.js'
 import { checkout } from '../../support/checkout.js'
 
-const stage = createTaskStage(CATALOGUE)
+const runtime = createTaskRuntime(CATALOGUE)
 const tasks = await shippedTasks()
 const named = (id: string): Task => tasks.find((task) => task.id === id)!
 const lies = (findings: readonly Finding[]): unknown[] => [
@@ -25,13 +25,13 @@ const lies = (findings: readonly Finding[]): unknown[] => [
 
 /** Plays a task as its ground truth does. */
 async function solved(task: Task) {
-  const board = await openBoard(task, stage, PAPER)
+  const played = await openPlayedTask(task, runtime, PAPER)
   for (const [turn] of task.turns.entries()) {
     for (const { name, arguments: args, turn: of } of task.groundTruth)
-      if (of === turn) await board.act('A', { type: 'call', name, arguments: args })
-    await board.act('A', { type: 'say', text: 'Done.' })
+      if (of === turn) await played.act('A', { type: 'call', name, arguments: args })
+    await played.act('A', { type: 'say', text: 'Done.' })
   }
-  return board
+  return played
 }
 
 test('every task that comes with the playground can be solved, and every world has one', async () => {
@@ -42,7 +42,7 @@ test('every task that comes with the playground can be solved, and every world h
   }
   // Other tests of this process may have let in worlds of their own.
   const shipped = await loadCatalogue(fileURLToPath(new URL('../../../servers', import.meta.url)))
-  const played = new Set(tasks.flatMap(({ worlds }) => worlds.map(({ server }) => server)))
+  const played = new Set(tasks.flatMap(({ environments }) => environments.map(({ environment }) => environment)))
   assert.equal(
     [...shipped.keys()].filter((name) => !played.has(name)),
     [],
@@ -53,36 +53,36 @@ const changing = tasks.find(
   ({ groundTruth, toolset, turns }) =>
     turns.length < 3 &&
     groundTruth.some(({ name }) => {
-      const { server } = toolset.find(({ tool }) => tool === name)!
-      return !CATALOGUE.get(server)!.toolsByName.get(name)!.annotations.readOnly
+      const { environment } = toolset.find(({ tool }) => tool === name)!
+      return !CATALOGUE.get(environment)!.toolsByName.get(name)!.annotations.readOnly
     }),
 )!
 
 test('a step shows the rows that it changed and no other, and a fork goes its own way', async () => {
-  const board = await openBoard(changing, stage, PAPER)
+  const played = await openPlayedTask(changing, runtime, PAPER)
   const steps = []
   for (const { name, arguments: args } of changing.groundTruth) {
-    const { server } = changing.toolset.find(({ tool }) => tool === name)!
-    const step = await board.act('A', { type: 'call', name, arguments: args })
+    const { environment } = changing.toolset.find(({ tool }) => tool === name)!
+    const step = await played.act('A', { type: 'call', name, arguments: args })
     assert.ok(step.outcome.type === 'result' && step.outcome.ok)
-    const { readOnly } = CATALOGUE.get(server)!.toolsByName.get(name)!.annotations
+    const { readOnly } = CATALOGUE.get(environment)!.toolsByName.get(name)!.annotations
     if (readOnly) assert.equal(step.changes, [], name)
     steps.push(step)
   }
   assert.ok(steps.some(({ changes }) => changes.length > 0))
 
-  const other = board.fork('A')
+  const other = played.fork('A')
   assert.equal(other.from, { branch: 'A', steps: steps.length })
-  const before = board.compare('A', 'B')
+  const before = played.compare('A', 'B')
   assert.equal([before.shared, before.changes], [steps.length, []])
-  await board.act('B', { type: 'call', name: 'no_such_tool', arguments: {} })
-  assert.is(board.branch('A')!.steps.length, steps.length)
-  const { rewards, shared } = board.compare('A', 'B')
+  await played.act('B', { type: 'call', name: 'no_such_tool', arguments: {} })
+  assert.is(played.branch('A')!.steps.length, steps.length)
+  const { rewards, shared } = played.compare('A', 'B')
   assert.is(shared, steps.length)
   const [total] = rewards
   assert.ok(total!.one! > total!.other!, 'a call that nobody offered costs nothing')
 
-  const empty = await openBoard(changing, stage, PAPER)
+  const empty = await openPlayedTask(changing, runtime, PAPER)
   empty.fork('A')
   for (const { name, arguments: args } of changing.groundTruth)
     await empty.act('A', { type: 'call', name, arguments: args })
@@ -92,18 +92,18 @@ test('a step shows the rows that it changed and no other, and a fork goes its ow
 })
 
 test('what was played is judged again: as it is it holds, and each claim that is changed is a lie', async () => {
-  const board = await solved(changing)
-  const text = JSON.stringify(publishable(board.branch('A')!))
+  const played = await solved(changing)
+  const text = JSON.stringify(publishable(played.branch('A')!))
   const judged = async (change: object) => {
     const published = readPublished(JSON.stringify({ ...JSON.parse(text), ...change }), named)
-    return lies((await judgePublished(published, stage)).findings)
+    return lies((await judgePublished(published, runtime)).findings)
   }
   assert.equal(await judged({}), [])
   const { total, stateHashes, results } = JSON.parse(text)
   assert.equal(await judged({ total: total + 1e-12 }), ['reward_mismatch'])
   assert.equal(await judged({ solved: false }), ['reward_mismatch'])
-  const [world] = Object.keys(stateHashes)
-  assert.equal(await judged({ stateHashes: { ...stateHashes, [world!]: '0'.repeat(64) } }), ['state_mismatch'])
+  const [environment] = Object.keys(stateHashes)
+  assert.equal(await judged({ stateHashes: { ...stateHashes, [environment!]: '0'.repeat(64) } }), ['state_mismatch'])
   assert.equal(await judged({ results: results.with(0, { ...results[0], text: '{}' }) }), ['replay_mismatch'])
   assert.equal(await judged({ results: results.slice(1) }), ['replay_mismatch'])
   assert.equal(await judged({ task: changing.id, results: undefined }), [])
@@ -124,7 +124,7 @@ test('each lie of the attackers is caught for what it is, and the honest group i
   let honest = 0
   for (const line of lines) {
     const { caught, title } = JSON.parse(line)
-    const { findings, rollouts, signer } = await judgePublished(readPublished(line, named), stage)
+    const { findings, rollouts, signer } = await judgePublished(readPublished(line, named), runtime)
     assert.equal(lies(findings), caught, `${title}; worlds that were changed need scripts/attack-fixtures.mjs`)
     assert.ok(rollouts.some(({ calls }) => calls.length > 0))
     assert.is(signer === null, caught.includes('bad_signature'), title)
@@ -220,7 +220,7 @@ test('a task is played in the terminal', async () => {
     'reward',
   ]
   await playInTerminal({
-    ...{ tasks, stage, reward: PAPER },
+    ...{ tasks, runtime, reward: PAPER },
     lines: (async function* () {
       yield* typed
     })(),

@@ -2,11 +2,11 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { PAPER, type RewardPreset, rewardPreset } from '../../../rollout/reward/index.js'
 import { scoreRollout } from '../../../servers/episodes/index.js'
-import { stage, talkative, tasks } from '../../support/episodes.js'
+import { runtime, talkative, tasks } from '../../support/episodes.js'
 
 const test = suite('scoring rollouts of other trainers')
 
-const parts = { stage, reward: PAPER as RewardPreset, named: tasks.named }
+const parts = { runtime, reward: PAPER as RewardPreset, named: tasks.named }
 const calls = talkative.exchanges.flatMap((exchange) => exchange.calls)
 
 test('what was done is played again, by the task’s name or the task itself, with arguments as objects or as texts', async () => {

@@ -15,16 +15,16 @@ import {
 } from '../../../rollout/episode/index.js'
 import { rewardPreset } from '../../../rollout/reward/index.js'
 import { recordedAction } from '../../../servers/episodes/action.js'
-import { createTaskStage } from '../../../servers/episodes/episode-runtime.js'
+import { createTaskRuntime } from '../../../servers/episodes/episode-runtime.js'
 import { type Episode, type Outcome, openEpisode, scoreRollout } from '../../../servers/episodes/index.js'
-import { openBoard } from '../../../servers/episodes/playground/board.js'
+import { openPlayedTask } from '../../../servers/episodes/playground/board.js'
 import { judgePublished } from '../../../servers/episodes/playground/judge-published.js'
 import { publishable, readPublished } from '../../../servers/episodes/playground/published.js'
 import { saidUser } from '../../../servers/episodes/user-simulator/options.js'
 import {
-  openUserModel,
-  type UserModel,
-  type UserModelOptions,
+  openUserSimulator,
+  type UserSimulator,
+  type UserSimulatorOptions,
 } from '../../../servers/episodes/user-simulator/user-simulator.js'
 import { asking, READER } from '../../support/asking-task.js'
 import { library } from '../../support/library-environment.js'
@@ -39,30 +39,30 @@ import {
   type TestServer,
 } from '../../support/paraphraser-server.js'
 import { PATIENCE_MS, patience } from '../../support/patience.js'
-import { AMPLE, scriptedSource, scriptTokenizer, stageOf, writeCall } from '../../support/scripted.js'
+import { AMPLE, runtimeOf, scriptedSource, scriptTokenizer, writeCall } from '../../support/scripted.js'
 
 const decides = (value: unknown): Behaviour => says(JSON.stringify(value))
 const [MISSING, OTHER] = [decides({ asks: 'missing' }), decides({ asks: 'other' })] as const
 const PLEA = 'Sorry, which detail do you need?'
-const stage = createTaskStage(new Map([['library', library]]))
+const runtime = createTaskRuntime(new Map([['library', library]]))
 const reward = rewardPreset('outcome')
 const lend = { type: 'call', name: 'lend_book', arguments: { book: 'emma', reader: 'Ada' } } as const
 
 /** Runs a body with a server and a user model that soon asks again, and ends both. */
 async function withUser(
   behaviour: Behaviour,
-  body: (user: UserModel, server: TestServer) => Promise<void>,
-  more: Partial<UserModelOptions> = {},
+  body: (user: UserSimulator, server: TestServer) => Promise<void>,
+  more: Partial<UserSimulatorOptions> = {},
 ): Promise<void> {
   const server = await startServer(behaviour)
   try {
-    const options: UserModelOptions = {
+    const options: UserSimulatorOptions = {
       source: { kind: 'server', url: server.url },
       budget: { requests: 1000, tokens: 10_000_000 },
       ...more,
       limits: { pauseMs: 1, longestPauseMs: 2, timeoutMs: PATIENCE_MS, ...more.limits },
     }
-    const user = await openUserModel(options, patience())
+    const user = await openUserSimulator(options, patience())
     try {
       await body(user, server)
     } finally {
@@ -73,8 +73,8 @@ async function withUser(
   }
 }
 
-const opened = (listener?: UserModel): Promise<Episode> =>
-  openEpisode(asking, { stage, reward, ...(listener ? { listener } : {}) })
+const opened = (listener?: UserSimulator): Promise<Episode> =>
+  openEpisode(asking, { runtime, reward, ...(listener ? { listener } : {}) })
 const tell = (episode: Episode, text: string): Promise<Outcome> => episode.act({ type: 'say', text })
 const answerTo = (outcome: Outcome): string | null => (outcome.type === 'user' ? outcome.text : null)
 
@@ -88,7 +88,7 @@ test('what was left out is said when the model hears it asked for, in words that
     assert.equal(await tell(episode, 'Done.'), { type: 'end' })
     assert.is(episode.score().total, 1)
     assert.equal(
-      episode.actions.map(recordedAction).map((action) => ('heard' in action ? action.heard : null)),
+      episode.actions.map(recordedAction).map((action) => ('understood' in action ? action.understood : null)),
       [{ asked: false, by: 'tiny-teacher' }, { asked: true, by: 'tiny-teacher' }, null, null],
     )
     const { promptTokens, completionTokens, ...report } = user.report()
@@ -129,7 +129,7 @@ test('fences and thoughts around a decision are no harm', () =>
 
 const hangs: Behaviour = () => {}
 const breaks: Behaviour = (response) => void response.destroy()
-const USELESS: readonly (readonly [what: string, Behaviour, problem: string, Partial<UserModelOptions>?])[] = [
+const USELESS: readonly (readonly [what: string, Behaviour, problem: string, Partial<UserSimulatorOptions>?])[] = [
   ['prose', says('It asks for the reader, so tell them: To Eve.'), 'not_json'],
   ['nothing', says(''), 'not_json'],
   ['a sentence of its own beside the decision', decides({ asks: 'missing', say: 'To Eve.' }), 'wrong_shape'],
@@ -154,7 +154,7 @@ function cut(): Behaviour {
 
 for (const [what, behaviour, problem, more] of USELESS) {
   test(`${what} decides nothing: the model is asked once more, then the rules decide, and the record says so`, async () => {
-    const told: (readonly string[])[] = []
+    const stated: (readonly string[])[] = []
     await withUser(
       behaviour,
       async (user, { asked }) => {
@@ -165,18 +165,18 @@ for (const [what, behaviour, problem, more] of USELESS) {
         assert.is(answerTo(await tell(episode, 'Who is the reader?')), 'To Ada.')
         const problems = [problem, problem]
         assert.equal(
-          episode.actions.map((action) => (action.type === 'say' ? action.heard : null)),
+          episode.actions.map((action) => (action.type === 'say' ? action.understood : null)),
           [
             { asked: false, by: RULES, problems },
             { asked: true, by: RULES, problems },
           ],
         )
-        assert.equal(told, [problems, problems])
-        const { messages, asked: heard, byRules, problems: counts } = user.report()
-        assert.equal([messages, heard, byRules, counts], [2, 0, 2, { [problem]: 4 }])
+        assert.equal(stated, [problems, problems])
+        const { messages, asked: understood, byRules, problems: counts } = user.report()
+        assert.equal([messages, understood, byRules, counts], [2, 0, 2, { [problem]: 4 }])
         assert.match(saidUser(user, undefined), `2 the rules heard in its place {"${problem}":4}; 4 requests`)
       },
-      { onProblems: (problems) => told.push(problems), ...more },
+      { onProblems: (problems) => stated.push(problems), ...more },
     )
   })
 }
@@ -190,9 +190,9 @@ test('what a second request makes good is the model’s decision', () =>
     const [first, second] = episode.actions
     assert.equal(first, {
       ...{ type: 'say', text: 'Hm.' },
-      heard: { asked: false, by: RULES, problems: ['not_json', 'server_error'] },
+      understood: { asked: false, by: RULES, problems: ['not_json', 'server_error'] },
     })
-    assert.equal(second, { type: 'say', text: 'Hm.', heard: { asked: true, by: 'tiny-teacher' } })
+    assert.equal(second, { type: 'say', text: 'Hm.', understood: { asked: true, by: 'tiny-teacher' } })
   }))
 
 test('a server that lets nobody in is asked no more, and a budget ends what it ends', async () => {
@@ -237,8 +237,8 @@ test('whatever a model answers, the user says sentences of the script, in their 
           for (const { reply: next, text } of steps) {
             reply = next
             if (episode.isOver) break
-            const heard = answerTo(await tell(episode, text))
-            if (heard !== null) said.push(heard)
+            const understood = answerTo(await tell(episode, text))
+            if (understood !== null) said.push(understood)
           }
           assert.equal(
             said.map((text) => SCRIPT.indexOf(text)).filter((at, i, all) => at < 0 || (i > 0 && at <= all[i - 1]!)),
@@ -257,17 +257,17 @@ test('whatever a model answers, the user says sentences of the script, in their 
 /** A record, through JSON, gives the same conversation and the same reward where there is no model. */
 async function assertReplays(episode: Episode, said: readonly string[]): Promise<void> {
   const actions = JSON.parse(JSON.stringify(episode.actions.map(recordedAction))) as object[]
-  const again = await openEpisode(asking, { stage, reward })
-  const heard: string[] = []
+  const again = await openEpisode(asking, { runtime, reward })
+  const understood: string[] = []
   for (const action of episode.actions) {
     const text = answerTo(await again.act(action))
-    if (text !== null) heard.push(text)
+    if (text !== null) understood.push(text)
   }
-  assert.equal(heard, said)
+  assert.equal(understood, said)
   assert.equal(again.score(), episode.score())
   assert.equal(again.actions, episode.actions)
   const named = (): typeof asking => asking
-  const { results, task, ...scored } = await scoreRollout({ task: asking, actions }, { stage, reward, named })
+  const { results, task, ...scored } = await scoreRollout({ task: asking, actions }, { runtime, reward, named })
   assert.equal(scored, episode.score())
 }
 
@@ -282,41 +282,41 @@ test('a copy of an episode goes on with the same model', () =>
 
 test('what was played at the terminal or in a page is judged again without the model', () =>
   withUser(inTurn(OTHER, MISSING), async (user) => {
-    const board = await openBoard(asking, stage, reward, user)
-    for (const text of ['Who wrote it?', 'To which of your friends?']) await board.act('A', { type: 'say', text })
-    await board.act('A', lend)
-    const published = JSON.stringify(publishable(board.branch('A')!))
+    const played = await openPlayedTask(asking, runtime, reward, user)
+    for (const text of ['Who wrote it?', 'To which of your friends?']) await played.act('A', { type: 'say', text })
+    await played.act('A', lend)
+    const published = JSON.stringify(publishable(played.branch('A')!))
     const { findings } = await judgePublished(
       readPublished(published, () => asking),
-      stage,
+      runtime,
     )
     assert.is(findings.filter(({ outcome }) => outcome === 'lie').length, 0)
     // The rules would have heard the first message and not the second.
-    const deaf = published.replaceAll(/,"heard":\{[^}]*\}/g, '')
+    const deaf = published.replaceAll(/,"understood":\{[^}]*\}/g, '')
     assert.is.not(deaf, published)
     const { findings: caught } = await judgePublished(
       readPublished(deaf, () => asking),
-      stage,
+      runtime,
     )
     assert.ok(caught.some(({ outcome }) => outcome === 'lie'))
   }))
 
 test('a record that heard something where nothing was due is refused', async () => {
-  const heard = { asked: true, by: 'tiny-teacher' }
+  const understood = { asked: true, by: 'tiny-teacher' }
   const actions = [
-    { say: 'Who is the reader?', heard },
-    { say: 'Done.', heard },
+    { say: 'Who is the reader?', understood },
+    { say: 'Done.', understood },
   ]
   const named = (): typeof asking => asking
   const why = (of: readonly object[]): Promise<string> =>
-    scoreRollout({ task: asking, actions: of }, { stage, reward, named }).then(
+    scoreRollout({ task: asking, actions: of }, { runtime, reward, named }).then(
       () => 'scored',
       (error: CodedError) => error.code,
     )
   assert.is(await why(actions), 'bad_request')
   assert.is(await why(actions.slice(0, 1)), 'scored')
-  assert.is(await why([{ say: 'Hm.', heard: { ...heard, by: '' } }]), 'bad_request')
-  assert.is(await why([{ say: 'Hm.', heard: { ...heard, problems: ['To Eve.'] } }]), 'bad_request')
+  assert.is(await why([{ say: 'Hm.', understood: { ...understood, by: '' } }]), 'bad_request')
+  assert.is(await why([{ say: 'Hm.', understood: { ...understood, problems: ['To Eve.'] } }]), 'bad_request')
 })
 
 test('who waits for a decision when the model is closed, or gives up, has done nothing', () =>
@@ -340,15 +340,22 @@ test('who waits for a decision when the model is closed, or gives up, has done n
   }))
 
 const tokenizer = scriptTokenizer()
-const played = stageOf([library], tokenizer, rulesNamed({ dialect: 'hermes', reward: 'outcome' }))
+const played = runtimeOf([library], tokenizer, rulesNamed({ toolCallFormat: 'hermes', reward: 'outcome' }))
 const CONVERSATION = ['To which of your friends?', writeCall('lend_book', lend.arguments), 'Done.']
 
 test('a rollout that a model listened to is none that the swarm’s judges can replay', () =>
   withUser(MISSING, async (user) => {
     const source = (script: readonly string[]) => scriptedSource(script, tokenizer)
-    const { rollout, heard, score } = await playEpisode(asking, source(CONVERSATION), played, AMPLE, patience(), user)
+    const { rollout, understood, score } = await playEpisode(
+      asking,
+      source(CONVERSATION),
+      played,
+      AMPLE,
+      patience(),
+      user,
+    )
     assert.is(score(reward).total, 1)
-    assert.equal(heard, [{ asked: true, by: 'tiny-teacher' }])
+    assert.equal(understood, [{ asked: true, by: 'tiny-teacher' }])
     const again = createRecordedSource(rollout, promptOf(asking, played, AMPLE), tokenizer)
     const refused = await runEpisode(asking, again, played, AMPLE, patience()).then(
       () => null,
@@ -364,16 +371,16 @@ test('an evaluation counts what its users’ model heard, and without one nothin
     const script = [...CONVERSATION, 'Done.', 'Done.']
     const engine = {
       usePolicy: async () => undefined,
-      openLanes: async (requests: readonly object[]) => requests.map(() => scriptedSource(script, tokenizer)),
+      openSlots: async (requests: readonly object[]) => requests.map(() => scriptedSource(script, tokenizer)),
     }
-    const settings = { samplesPerTask: 2, lanes: 2, seed: 3, temperature: 1, limits: AMPLE }
-    const heardIn = async (more: object) => {
+    const settings = { samplesPerTask: 2, slots: 2, seed: 3, temperature: 1, limits: AMPLE }
+    const understoodIn = async (more: object) => {
       const [results] = await evaluatePolicies([asking], [null], [engine], played, { ...settings, ...more }, patience())
-      return results![0]!.heard
+      return results![0]!.understood
     }
-    const heard = { asked: true, by: 'tiny-teacher' }
-    assert.equal(await heardIn({ listener: user }), [heard, heard])
-    assert.is(await heardIn({}), undefined)
+    const understood = { asked: true, by: 'tiny-teacher' }
+    assert.equal(await understoodIn({ listener: user }), [understood, understood])
+    assert.is(await understoodIn({}), undefined)
   }))
 
 test.run()

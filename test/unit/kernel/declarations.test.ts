@@ -4,9 +4,11 @@ import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import {
-  defineServer,
+  defineEnvironment,
   dependencyGraph,
   deriveSeed,
+  EnvironmentDefect,
+  type EnvironmentSpec,
   entitiesIn,
   entityKinds,
   jsonSchemaOf,
@@ -14,12 +16,10 @@ import {
   offeredTool,
   ref,
   requiredReferences,
-  type ServerSpec,
   seededRandom,
   sensitive,
   type Tables,
   toolMaker,
-  WorldDefect,
 } from '../../../servers/kernel/index.js'
 import { library, librarySpec, tools } from '../../support/library-environment.js'
 
@@ -115,7 +115,7 @@ test('handlers may ask for rows of tables that declare a failure, which the comp
   toolMaker(tables, { unknown_name: 'There is no such name.' })
 })
 
-type Broken = (spec: ServerSpec<Tables>) => Partial<ServerSpec<Tables>>
+type Broken = (spec: EnvironmentSpec<Tables>) => Partial<EnvironmentSpec<Tables>>
 const REFUSED: readonly (readonly [string, Broken, RegExp])[] = [
   ['a name that is not snake_case', () => ({ name: 'Library' }), /"Library" is not snake_case/],
   ['a tool name that is not snake_case', () => ({ tools: [{ ...tools.listBooks, name: 'listBooks' }] }), /"listBooks"/],
@@ -213,10 +213,10 @@ const REFUSED: readonly (readonly [string, Broken, RegExp])[] = [
 ]
 for (const [what, broken, message] of REFUSED) {
   test(`a declaration with ${what} is refused`, () => {
-    const spec = librarySpec as unknown as ServerSpec<Tables>
+    const spec = librarySpec as unknown as EnvironmentSpec<Tables>
     assert.throws(
-      () => defineServer({ ...spec, ...broken(spec) }),
-      (error: Error) => error instanceof WorldDefect && message.test(error.message),
+      () => defineEnvironment({ ...spec, ...broken(spec) }),
+      (error: Error) => error instanceof EnvironmentDefect && message.test(error.message),
     )
   })
 }
@@ -229,19 +229,20 @@ function keysOf(value: unknown): string[] {
 }
 
 test('schemas of tools hold no reference, no schema tag and no bounds that nobody wrote', () => {
-  for (const server of [library, ...CATALOGUE.values()]) {
-    for (const tool of server.tools) {
+  for (const environment of [library, ...CATALOGUE.values()]) {
+    for (const tool of environment.tools) {
       for (const [io, schema] of [
         ['input', tool.input],
         ['output', tool.output],
       ] as const) {
         const json = jsonSchemaOf(schema, io)
         const keys = keysOf(json)
-        for (const key of ['$ref', '$schema', '$defs']) assert.not(keys.includes(key), `${server.name}.${tool.name}`)
+        for (const key of ['$ref', '$schema', '$defs'])
+          assert.not(keys.includes(key), `${environment.name}.${tool.name}`)
         assert.not.match(JSON.stringify(json), /9007199254740991/)
         assert.is(json.type, 'object')
       }
-      assert.is(jsonSchemaOf(tool.input, 'input').additionalProperties, false, `${server.name}.${tool.name}`)
+      assert.is(jsonSchemaOf(tool.input, 'input').additionalProperties, false, `${environment.name}.${tool.name}`)
     }
   }
 })

@@ -14,11 +14,11 @@ import {
 import { twoDigitNumbers } from '../../../servers/kernel/key-numbers.js'
 import { ascending, descending } from '../../../servers/kernel/lists.js'
 import { seededRandom } from '../../../servers/kernel/random.js'
-import { generateWorld, Session } from '../../../servers/kernel/session.js'
+import { generateSeedState, Session } from '../../../servers/kernel/session.js'
 import { excerpt, mentioning, mentions, slug, wordList } from '../../../servers/kernel/text.js'
 import { library } from '../../support/library-environment.js'
 
-const books = Session.open(generateWorld(library, 1)).db.books!
+const books = Session.open(generateSeedState(library, 1)).db.books!
 const keys = books.list().map(({ book }) => book as string)
 
 test('a bound row is chosen when it fits, and nothing else is', () => {

@@ -3,16 +3,16 @@ import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.
 import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { createWorldCache, type HttpHost, offerWorlds, serveHttp } from '../../../servers/kernel/index.js'
+import { createSeedStateCache, type HttpHost, offerEnvironments, serveHttp } from '../../../servers/kernel/index.js'
 import { library } from '../../support/library-environment.js'
 
 const test = suite('MCP 2026-07-28')
 
 let host: HttpHost
 let nowMs = 0
-const worlds = createWorldCache()
+const seedStates = createSeedStateCache()
 test.before(async () => {
-  host = await serveHttp(offerWorlds([library]), (server, seed = 0) => worlds.open(server, seed), {
+  host = await serveHttp(offerEnvironments([library]), (environment, seed = 0) => seedStates.open(environment, seed), {
     port: 0,
     maxSessionsPerClient: 3,
     defaultSeed: 5,
@@ -65,7 +65,7 @@ test('a client discovers what the world is, and that every tool of it takes a se
 
 test('sessions are apart; a fork goes on from where it began, and diff shows the rows that differ', () =>
   connected(async (call) => {
-    const { session, seed, worlds: names } = await call('open', {})
+    const { session, seed, environments: names } = await call('open', {})
     assert.equal([seed, names], [5, ['library']])
     const lent = await call('lend_book', { session, book: 'emma', reader: 'Ada' })
     const fork = (await call('fork', { session })).session

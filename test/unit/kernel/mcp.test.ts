@@ -4,19 +4,19 @@ import * as assert from 'uvu/assert'
 import {
   connectInProcess,
   createConnectionPool,
-  generateWorld,
+  EnvironmentDefect,
+  generateSeedState,
   type McpConnection,
   Session,
-  WorldDefect,
 } from '../../../servers/kernel/index.js'
 import { library } from '../../support/library-environment.js'
 
-const world = generateWorld(library, 1)
+const seedState = generateSeedState(library, 1)
 // All files of a suite are loaded before the first test runs, so a timeout that starts here might be over by then.
 const { signal } = new AbortController()
 
 async function connected(use: (connection: McpConnection, session: Session) => Promise<void>): Promise<void> {
-  const session = Session.open(world)
+  const session = Session.open(seedState)
   const connection = await connectInProcess(session)
   try {
     await use(connection, session)
@@ -60,7 +60,7 @@ test('a defect of the world is no tool error, and the connection lives on', () =
       () => undefined,
       (error: Error) => error,
     )
-    assert.instance(failed, WorldDefect)
+    assert.instance(failed, EnvironmentDefect)
     assert.match(failed!.message, /no water/)
     assert.is((await connection.callTool('list_books', {}, signal)).ok, true)
   }))
@@ -88,7 +88,7 @@ test('calls leave no listeners behind on the signal they share', () =>
   }))
 
 test('an aborted call rejects, and a closed connection refuses further calls', async () => {
-  const connection = await connectInProcess(Session.open(world))
+  const connection = await connectInProcess(Session.open(seedState))
   const rejects = async (call: Promise<unknown>): Promise<boolean> =>
     call.then(
       () => false,
@@ -106,13 +106,13 @@ test('an aborted call rejects, and a closed connection refuses further calls', a
 
 test('a connection that is used again plays in the new session alone, and its former user is shut out', async () => {
   const pool = createConnectionPool()
-  const [first, second] = [Session.open(world), Session.open(world)]
+  const [first, second] = [Session.open(seedState), Session.open(seedState)]
   const earlier = await pool.connect(first)
   assert.ok((await earlier.callTool('lend_book', { book: 'emma', reader: 'Ada' }, signal)).ok)
   await earlier.close()
   await earlier.close()
   const later = await pool.connect(second)
-  const other = await pool.connect(Session.open(world))
+  const other = await pool.connect(Session.open(seedState))
   assert.ok(
     (await later.callTool('lend_book', { book: 'emma', reader: 'Ada' }, signal)).ok,
     'emma is on the shelf again',
@@ -127,13 +127,13 @@ test('a connection that is used again plays in the new session alone, and its fo
 
 test('a call that was given up does not answer the next user of its connection', async () => {
   const pool = createConnectionPool()
-  const abandoned = await pool.connect(Session.open(world))
+  const abandoned = await pool.connect(Session.open(seedState))
   const late = new AbortController()
   const running = abandoned.callTool('lend_book', { book: 'emma', reader: 'Ada' }, late.signal).catch(() => 'given up')
   late.abort(new Error('enough'))
   await abandoned.close()
   assert.is(await running, 'given up')
-  const session = Session.open(world)
+  const session = Session.open(seedState)
   const next = await pool.connect(session)
   assert.is((await next.callTool('lend_book', { book: 'emma', reader: 'Ada' }, signal)).ok, true)
   assert.is(session.db.loans!.count(), 1)

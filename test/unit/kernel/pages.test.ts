@@ -1,15 +1,15 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
-import { worldContract } from '../../../servers/authoring/contract/environment-contract.js'
+import { environmentContract } from '../../../servers/authoring/contract/environment-contract.js'
 import { toolMaker } from '../../../servers/kernel/define-environment.js'
 import {
-  createWorldCache,
-  defineServer,
+  createSeedStateCache,
+  defineEnvironment,
+  type Environment,
   jsonSchemaOf,
   PAGE,
   ref,
-  type ServerDefinition,
 } from '../../../servers/kernel/index.js'
 
 const tables = { pebbles: { row: z.object({ pebble: z.string() }), key: 'pebble', missing: 'unknown_pebble' } } as const
@@ -17,8 +17,8 @@ const failures = { unknown_pebble: 'There is no such pebble.' }
 const tool = toolMaker(tables, failures)
 
 /** A beach with so many pebbles, which are listed in two ways at once. */
-const beachOf = (pebbles: number): ServerDefinition =>
-  defineServer({
+const beachOf = (pebbles: number): Environment =>
+  defineEnvironment({
     name: 'beach',
     title: 'Beach',
     description: 'Pebbles.',
@@ -64,7 +64,7 @@ const beachOf = (pebbles: number): ServerDefinition =>
   })
 
 const list = (pebbles: number, args: object) => {
-  const result = createWorldCache().open(beachOf(pebbles), 1).call('list_pebbles', args)
+  const result = createSeedStateCache().open(beachOf(pebbles), 1).call('list_pebbles', args)
   assert.ok(result.ok)
   return result.ok
     ? (result.output as { found: number; pebbles: unknown[]; odd: unknown[]; next_page?: number })
@@ -94,7 +94,7 @@ test('a longer list is read to its end by its pages, which its lists turn togeth
 })
 
 test('a page is a number from 1 on', () => {
-  const session = createWorldCache().open(beachOf(3), 1)
+  const session = createSeedStateCache().open(beachOf(3), 1)
   for (const page of [0, -1, 1.5, '2', 1001]) assert.not.ok(session.call('list_pebbles', { page }).ok)
 })
 
@@ -115,8 +115,8 @@ test('the contract finds a list that is cut by hand, and passes one that the ker
     run: () => ({ found: 11, pebbles: Array.from({ length: 5 }, (_, i) => ({ pebble: `pebble-${i}` })) }),
   }
   const { pages: _, ...byHand } = cut
-  const check = (server: ServerDefinition) =>
-    worldContract(server, { provoke: {} })
+  const check = (environment: Environment) =>
+    environmentContract(environment, { provoke: {} })
       .find(({ name }) => name.startsWith('hides no entries'))!
       .run()
   check(beach)

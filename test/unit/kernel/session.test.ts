@@ -4,19 +4,19 @@ import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import {
-  createWorldCache,
-  defineServer,
-  generateWorld,
+  createSeedStateCache,
+  defineEnvironment,
+  EnvironmentDefect,
+  generateSeedState,
   SESSION_START,
   Session,
   seededRandom,
   type Table,
-  WorldDefect,
 } from '../../../servers/kernel/index.js'
 import { library, librarySpec, succeed, tools } from '../../support/library-environment.js'
 
-const world = generateWorld(library, 1)
-const open = (): Session => Session.open(world)
+const seedState = generateSeedState(library, 1)
+const open = (): Session => Session.open(seedState)
 const lend = (book: string, reader = 'Ada') => ['lend_book', { book, reader }] as const
 
 test('a call that fails takes back its rows and its keys, and costs no time', () => {
@@ -50,7 +50,7 @@ test('a call that names a missing row fails with the code of its table, and says
 test('a missing row is called by the noun of its entity or, without one, by the name of its key', () => {
   const { book } = librarySpec.entities
   const messageFor = (entities: typeof librarySpec.entities) => {
-    const session = Session.open(generateWorld(defineServer({ ...librarySpec, entities }), 1))
+    const session = Session.open(generateSeedState(defineEnvironment({ ...librarySpec, entities }), 1))
     const result = session.call('return_book', { loan: 'loan-1' })
     return result.ok ? '' : result.message
   }
@@ -91,7 +91,7 @@ for (const how of [
     const hash = session.stateHash()
     assert.throws(
       () => session.call('burn_down', { how }),
-      (error: Error) => error instanceof WorldDefect,
+      (error: Error) => error instanceof EnvironmentDefect,
     )
     assert.is(session.stateHash(), hash)
     assert.equal(session.violations(), [])
@@ -115,7 +115,7 @@ test('the clock advances one minute per successful writing call and for nothing 
 
 test('keys count up from a start that depends on the seed', () => {
   const keys = (seed: number): string[] => {
-    const session = Session.open(generateWorld(library, seed))
+    const session = Session.open(generateSeedState(library, seed))
     return ['emma', 'dracula', 'walden'].map((book) => String(succeed(session, ...lend(book)).loan))
   }
   const [first, ...rest] = keys(1).map((key) => Number(key.replace('loan-', '')))
@@ -126,7 +126,7 @@ test('keys count up from a start that depends on the seed', () => {
 })
 
 test('the same calls give the same results, random draws included, and another seed other draws', () => {
-  const draw = (seed: number) => succeed(Session.open(generateWorld(library, seed)), ...lend('emma')).lucky_number
+  const draw = (seed: number) => succeed(Session.open(generateSeedState(library, seed)), ...lend('emma')).lucky_number
   assert.is(draw(1), draw(1))
   assert.is.not(draw(1), draw(2))
 })
@@ -153,12 +153,12 @@ test('the state hash is that of the canonical JSON of seed and changed rows', ()
     loans: { [loan as string]: session.db.loans!.get(loan as string) },
     books: { emma: session.db.books!.get('emma') },
   }
-  const state = canonicalize({ server: 'library', seed: session.world.seed, changed })!
+  const state = canonicalize({ environment: 'library', seed: session.seedState.seed, changed })!
   assert.is(session.stateHash(), createHash('sha256').update(state).digest('hex'))
 })
 
 test('a handler that changes a row in place breaks its world, not other sessions', () => {
-  const careless = defineServer({
+  const careless = defineEnvironment({
     ...librarySpec,
     tools: [
       {
@@ -173,7 +173,7 @@ test('a handler that changes a row in place breaks its world, not other sessions
       },
     ],
   })
-  const session = Session.open(generateWorld(careless, 1))
+  const session = Session.open(generateSeedState(careless, 1))
   assert.throws(() => session.call('lend_book', { book: 'emma', reader: 'Ada' }), /read only property 'reader'/)
   assert.is(session.db.loans!.count(), 0)
 })
@@ -187,7 +187,7 @@ test('rows that were restored do not count as changed', () => {
 })
 
 test('two orders of independent writes lead to one hash', () => {
-  const patron = defineServer({
+  const patron = defineEnvironment({
     ...librarySpec,
     tools: [
       {
@@ -200,7 +200,7 @@ test('two orders of independent writes lead to one hash', () => {
       },
     ],
   })
-  const base = generateWorld(patron, 1)
+  const base = generateSeedState(patron, 1)
   const books = ['emma', 'dracula', 'walden', 'moby-dick']
   fc.assert(
     fc.property(fc.shuffledSubarray(books, { minLength: 4 }), (order) => {
@@ -214,9 +214,9 @@ test('two orders of independent writes lead to one hash', () => {
 })
 
 test('states of another seed or server never share a hash, even when untouched', () => {
-  const museum = defineServer({ ...librarySpec, name: 'museum' })
-  const hashes = [generateWorld(library, 1), generateWorld(library, 2), generateWorld(museum, 1)].map((one) =>
-    Session.open(one).stateHash(),
+  const museum = defineEnvironment({ ...librarySpec, name: 'museum' })
+  const hashes = [generateSeedState(library, 1), generateSeedState(library, 2), generateSeedState(museum, 1)].map(
+    (one) => Session.open(one).stateHash(),
   )
   assert.is(new Set(hashes).size, 3)
 })
@@ -227,9 +227,9 @@ test('a fork continues like the original and neither sees the other', () => {
   const fork = session.fork()
   assert.is(fork.stateHash(), session.stateHash())
   assert.is(fork.now(), session.now())
-  const told = JSON.stringify(fork.call(...lend('dracula')))
+  const stated = JSON.stringify(fork.call(...lend('dracula')))
   assert.is(session.db.loans!.count(), 1)
-  assert.is(JSON.stringify(session.call(...lend('dracula'))), told)
+  assert.is(JSON.stringify(session.call(...lend('dracula'))), stated)
   succeed(fork, ...lend('walden'))
   assert.is(session.db.loans!.count(), 2)
 })
@@ -245,7 +245,7 @@ test('sessions of one world are isolated, and seed rows are frozen', () => {
 })
 
 test('violations name the broken invariant and rows that do not fit', () => {
-  const careless = defineServer({
+  const careless = defineEnvironment({
     ...librarySpec,
     tools: [
       {
@@ -260,7 +260,7 @@ test('violations name the broken invariant and rows that do not fit', () => {
       },
     ],
   })
-  const session = Session.open(generateWorld(careless, 1))
+  const session = Session.open(generateSeedState(careless, 1))
   assert.equal(session.violations(), [])
   succeed(session, 'return_book', { loan: 'any' })
   const found = session.violations().join('\n')
@@ -271,16 +271,17 @@ test('violations name the broken invariant and rows that do not fit', () => {
 test('a seed row that does not fit its schema, or a key that occurs twice, is a defect', () => {
   const row = { book: 'emma', title: 'Emma', shelf: 'a', loans: 0 }
   const seeded = (...books: object[]) =>
-    defineServer({ ...librarySpec, seed: () => ({ books: books as (typeof row)[], loans: [] }) })
-  assert.ok(generateWorld(seeded(row), 1))
+    defineEnvironment({ ...librarySpec, seed: () => ({ books: books as (typeof row)[], loans: [] }) })
+  assert.ok(generateSeedState(seeded(row), 1))
   for (const [books, message] of [
     [[row, row], /key emma occurs twice/],
     [[{ ...row, loans: 'many' }], /table books/],
     [[{ book: 'emma' }], /table books/],
   ] as const) {
     assert.throws(
-      () => generateWorld(seeded(...books), 4),
-      (error: Error) => error instanceof WorldDefect && message.test(error.message) && /seed 4/.test(error.message),
+      () => generateSeedState(seeded(...books), 4),
+      (error: Error) =>
+        error instanceof EnvironmentDefect && message.test(error.message) && /seed 4/.test(error.message),
     )
   }
 })
@@ -299,20 +300,20 @@ test('a sampler sees the live state and what is bound', () => {
 
 test('a world cache generates a world once and opens fresh sessions on it', () => {
   let generated = 0
-  const counted = defineServer({
+  const counted = defineEnvironment({
     ...librarySpec,
     seed: (context) => {
       generated++
       return librarySpec.seed(context)
     },
   })
-  const worlds = createWorldCache(2)
-  succeed(worlds.open(counted, 1), ...lend('emma'))
-  assert.is(worlds.open(counted, 1).db.loans!.count(), 0)
+  const seedStates = createSeedStateCache(2)
+  succeed(seedStates.open(counted, 1), ...lend('emma'))
+  assert.is(seedStates.open(counted, 1).db.loans!.count(), 0)
   assert.is(generated, 1)
-  worlds.open(counted, 2)
-  worlds.open(counted, 3)
-  worlds.open(counted, 1)
+  seedStates.open(counted, 2)
+  seedStates.open(counted, 3)
+  seedStates.open(counted, 1)
   assert.is(generated, 4, 'the least recently used world was dropped')
 })
 

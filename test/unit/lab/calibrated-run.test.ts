@@ -13,7 +13,7 @@ test('a calibration is of its run: its model, tasks and dialect, and what its au
     config,
     JSON.stringify({
       dataDir: 'data',
-      base: { path: 'base.gguf', name: 'a granite', quantisation: 'q8_0', dialect: 'granite' },
+      base: { path: 'base.gguf', name: 'a granite', quantisation: 'q8_0', toolCallFormat: 'granite' },
       tasks: { dataset: 'tasks' },
       groupSize: 16,
       cacheType: 'q8_0',
@@ -26,7 +26,7 @@ test('a calibration is of its run: its model, tasks and dialect, and what its au
       modelPath: join(folder, 'base.gguf'),
       dataset: join(folder, 'tasks'),
       ...{
-        dialect: 'granite',
+        toolCallFormat: 'granite',
         quantisation: 'q8_0',
         cacheType: 'q8_0',
         groupSize: 16,
@@ -35,19 +35,22 @@ test('a calibration is of its run: its model, tasks and dialect, and what its au
       },
       auditing: { device: 'cuda', precision: 'float16', maxTokensPerForward: 0 },
     })
-    const { modelPath, groupSize, dialect } = calibratedRun({ config, model: '/other.gguf', groupSize: 4 })
-    assert.equal([modelPath, groupSize, dialect], ['/other.gguf', 4, 'granite'])
+    const { modelPath, groupSize, toolCallFormat } = calibratedRun({ config, model: '/other.gguf', groupSize: 4 })
+    assert.equal([modelPath, groupSize, toolCallFormat], ['/other.gguf', 4, 'granite'])
   } finally {
     rmSync(folder, { recursive: true })
   }
 })
 
 test('without a run a calibration needs a model and tasks, and the rest is what it always was', () => {
-  const { dialect, quantisation, cacheType, groupSize, processes, auditing } = calibratedRun({
+  const { toolCallFormat, quantisation, cacheType, groupSize, processes, auditing } = calibratedRun({
     model: 'a.gguf',
     dataset: 'tasks',
   })
-  assert.equal([dialect, quantisation, cacheType, groupSize, processes, auditing], ['hermes', 'f16', 'f16', 8, 1, {}])
+  assert.equal(
+    [toolCallFormat, quantisation, cacheType, groupSize, processes, auditing],
+    ['hermes', 'f16', 'f16', 8, 1, {}],
+  )
   for (const options of [{}, { model: 'a.gguf' }, { dataset: 'tasks' }])
     assert.throws(
       () => calibratedRun(options),

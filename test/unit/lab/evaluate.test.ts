@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import { fittingTasks, limitsOf } from '../../../lab/fitting-tasks.js'
 import { type JournalError, openJournal } from '../../../lab/journal.js'
-import type { AdapterFile, Engine, LaneRequest } from '../../../rollout/engine/types.js'
+import type { AdapterFile, Engine, SlotRequest } from '../../../rollout/engine/types.js'
 import {
   DEFAULT_LIMITS,
   evaluatePolicies,
@@ -19,30 +19,30 @@ import {
   AMPLE,
   groundTruthScript,
   lendingTask,
+  runtimeOf,
   scriptedSource,
   scriptTokenizer,
-  stageOf,
 } from '../../support/scripted.js'
 
 const TASKS = ['Please lend emma to Ada.', 'Could Ada have emma?', 'Ada wants to read emma.'].map((wish) =>
   lendingTask({ turns: [wish, 'Now take that loan back.'] }),
 )
-const SETTINGS = { samplesPerTask: 3, lanes: 2, seed: 7, temperature: 1, limits: AMPLE }
+const SETTINGS = { samplesPerTask: 3, slots: 2, seed: 7, temperature: 1, limits: AMPLE }
 const ADAPTER: AdapterFile = { path: 'adapter.gguf', sha256: 'ab'.repeat(32) }
-const stage = stageOf()
+const runtime = runtimeOf()
 const tokenizer = scriptTokenizer()
 
 /** The adapter solves every task; the base only where the sampler is lucky. */
 function engineThat(played: string[]): Engine {
   let policy: AdapterFile | null = null
-  const taskOf = ({ prompt }: LaneRequest) =>
-    TASKS.find((task) => promptOf(task, stage, AMPLE).join() === prompt.join())!
+  const taskOf = ({ prompt }: SlotRequest) =>
+    TASKS.find((task) => promptOf(task, runtime, AMPLE).join() === prompt.join())!
   return {
     build: { nodeLlamaCpp: 'none', backend: 'cpu' },
     usePolicy: async (adapter: AdapterFile | null) => {
       policy = adapter
     },
-    openLanes: async (requests: readonly LaneRequest[]) => {
+    openSlots: async (requests: readonly SlotRequest[]) => {
       played.push(`${policy?.path} ${requests.map(({ seeds }) => seeds[0]).join()}`)
       return requests.map((request) => {
         const solves = policy !== null || request.seeds[0]! % 2 === 0
@@ -50,7 +50,7 @@ function engineThat(played: string[]): Engine {
       })
     },
     score: async () => [],
-    evidence: async () => [],
+    expectedMismatch: async () => [],
     close: async () => undefined,
   }
 }
@@ -58,7 +58,7 @@ function engineThat(played: string[]): Engine {
 async function evaluate(workers: number): Promise<{ results: TaskResult[][]; played: string[][] }> {
   const played = Array.from({ length: workers }, (): string[] => [])
   const engines = played.map(engineThat)
-  const results = await evaluatePolicies(TASKS, [null, ADAPTER], engines, stage, SETTINGS, patience())
+  const results = await evaluatePolicies(TASKS, [null, ADAPTER], engines, runtime, SETTINGS, patience())
   return { results, played }
 }
 
@@ -101,13 +101,13 @@ test('every rollout is drawn at the temperature of the evaluation', async () => 
   const engine = engineThat([])
   const listening: Engine = {
     ...engine,
-    openLanes: async (requests, signal) => {
+    openSlots: async (requests, signal) => {
       asked.push(...requests.map(({ temperature }) => temperature))
-      return engine.openLanes(requests, signal)
+      return engine.openSlots(requests, signal)
     },
   }
   const settings = { ...SETTINGS, samplesPerTask: 1, temperature: 0 }
-  await evaluatePolicies(TASKS, [null, ADAPTER], [listening], stage, settings, patience())
+  await evaluatePolicies(TASKS, [null, ADAPTER], [listening], runtime, settings, patience())
   assert.equal(asked, [0, 0, 0, 0, 0, 0])
 })
 
@@ -120,7 +120,7 @@ test('an evaluation that was stopped goes on from what it had, to the same resul
     const seen: number[] = []
     const record = { ...(await openJournal(file, SETTINGS, line)), onProgress: (done: number) => seen.push(done) }
     const policies = [null, ADAPTER]
-    const results = await evaluatePolicies(TASKS, policies, [engineThat(played)], stage, SETTINGS, patience(), record)
+    const results = await evaluatePolicies(TASKS, policies, [engineThat(played)], runtime, SETTINGS, patience(), record)
     return { results, played, seen }
   }
   try {
@@ -145,10 +145,10 @@ test('an evaluation that was stopped goes on from what it had, to the same resul
 
 test('a task whose prompt leaves no room is left out and counted, and a set of nothing else is refused', () => {
   const long = lendingTask({ turns: ['Please lend emma to Ada. '.repeat(500), 'Now take that loan back.'] })
-  const found = fittingTasks([...TASKS, long], stage, { ...AMPLE, maxRolloutTokens: 10_000 })
+  const found = fittingTasks([...TASKS, long], runtime, { ...AMPLE, maxRolloutTokens: 10_000 })
   assert.equal(found, { tasks: TASKS, tooLong: 1 })
   assert.throws(
-    () => fittingTasks([long], stage, { ...AMPLE, maxRolloutTokens: 100 }),
+    () => fittingTasks([long], runtime, { ...AMPLE, maxRolloutTokens: 100 }),
     /nothing_fits.*--rollout-tokens/,
   )
 })

@@ -4,7 +4,7 @@ import { priceOption } from '../../../common/cli/index.js'
 import { saidWords } from '../../../lab/commands/synthesize.js'
 
 const report = {
-  teacher: 'a model',
+  paraphraser: 'a model',
   examples: 120,
   rephrased: 100,
   kept: 20,

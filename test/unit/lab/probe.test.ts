@@ -7,12 +7,12 @@ import { tables } from '../../../lab/commands/probe.js'
 import { areaUnderCurve, type Probed, type ProbeResult, probe } from '../../../lab/probe.js'
 import { PROBES } from '../../../lab/probes.js'
 import { checkout } from '../../support/checkout.js'
-import { examples, stage } from '../../support/episodes.js'
+import { examples, runtime } from '../../support/episodes.js'
 import { patience } from '../../support/patience.js'
 
 let probed: Probed | undefined
 const once = async (): Promise<Probed> => {
-  probed ??= await probe(examples, stage, patience())
+  probed ??= await probe(examples, runtime, patience())
   return probed
 }
 const generalShare = examples.filter(({ task }) => task.kind === 'abstention').length / examples.length
@@ -28,9 +28,9 @@ test('every way of playing is played in some task, and what the teacher does ear
   )
   for (const { name, tasks } of found.results)
     assert.ok(tasks > 0 || name === 'independent calls of a turn in another order', name)
-  const [teacher] = found.results
-  assert.equal(teacher!.full, { paper: 1, outcome: 1 })
-  assert.is(teacher!.solved, 1)
+  const [reference] = found.results
+  assert.equal(reference!.full, { paper: 1, outcome: 1 })
+  assert.is(reference!.solved, 1)
 })
 
 test('outcome pays no hack in full that only words or repeats give away, and paper pays most of them', async () => {

@@ -35,7 +35,7 @@ test('a speed is held to the lease, and to the lease with all its renewals', () 
   })
   // A usual rollout: 500 tokens of prompt and 500 sampled, in four lanes.
   const speed = { promptPerSecond: 500, sampledPerSecond: 20 }
-  assert.is(groupSeconds(speed, { lanes: 4, promptTokens: 500, sampledTokens: 500 }), 101)
+  assert.is(groupSeconds(speed, { slots: 4, promptTokens: 500, sampledTokens: 500 }), 101)
   assert.is(gradeOf(speedFinding(speed, run(102_000))), 'ok')
   assert.is(gradeOf(speedFinding(speed, run(100_000))), 'warning')
   assert.is(gradeOf(speedFinding(speed, run(25_000))), 'problem')

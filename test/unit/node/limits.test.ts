@@ -11,11 +11,11 @@ import { changed, parseLimits, readChanges, readLimits, writeLimits } from '../.
 import { limitsInForce, notKept, sensorsFor } from '../../../node/limits/limits-in-force.js'
 import { describeLimits, LIMIT_FIELDS, type LimitSettings, limitSettings } from '../../../node/limits/settings.js'
 import { known, type Permit, unknown } from '../../../node/limits/work-limit.js'
-import type { MachineTold } from '../../../node/machine/machine-watch.js'
+import type { MachineReport } from '../../../node/machine/machine-watch.js'
 import { othersAmong } from '../../../node/machine/nvidia.js'
 import { idleOf } from '../../../node/machine/user-idle.js'
 import { keepPause, readPause } from '../../../node/session/kept-pause.js'
-import { createOwnersWish } from '../../../node/session/owner-request.js'
+import { createOwnerRequest } from '../../../node/session/owner-request.js'
 import { findingOf } from '../../../node/start-node.js'
 import { createMovedClock } from '../../support/moved-clock.js'
 
@@ -97,7 +97,7 @@ test('what hours forbid ends when they say: a minute later there is work, a minu
   )
 })
 
-const NOTHING: MachineTold = {
+const NOTHING: MachineReport = {
   mains: unknown('-'),
   celsius: unknown('no sensor'),
   idleMs: unknown('-'),
@@ -106,10 +106,10 @@ const NOTHING: MachineTold = {
 }
 const month = () => ({ bytes: 3 * 2 ** 30, nextMs: 5000 })
 
-const permitUnder = (settings: LimitSettings, told: Partial<MachineTold>): Permit =>
-  limitsInForce(settings, { now: () => 0, told: { ...NOTHING, ...told }, month }).mayWork()
+const permitUnder = (settings: LimitSettings, stated: Partial<MachineReport>): Permit =>
+  limitsInForce(settings, { now: () => 0, stated: { ...NOTHING, ...stated }, month }).mayWork()
 
-const CASES: readonly (readonly [LimitSettings, Partial<MachineTold>, Partial<MachineTold>, RegExp, boolean])[] = [
+const CASES: readonly (readonly [LimitSettings, Partial<MachineReport>, Partial<MachineReport>, RegExp, boolean])[] = [
   [{ mains: true }, { mains: known(true) }, { mains: known(false) }, /battery/, true],
   [{ idle: 10 }, { idleMs: known(600_000) }, { idleMs: known(599_999) }, /last 10 min/, true],
   [{ gpuFree: true }, { othersOnGpu: known([]) }, { othersOnGpu: known(['blender']) }, /blender/, true],
@@ -137,10 +137,10 @@ for (const [settings, good, bad, why, atOnce] of CASES) {
 }
 
 test('a machine that was too hot works again when it is five degrees cooler than it may be', () => {
-  const told = { ...NOTHING, celsius: known(81) as MachineTold['celsius'] }
-  const limit = limitsInForce({ temperature: 80 }, { now: () => 0, month, told })
+  const stated = { ...NOTHING, celsius: known(81) as MachineReport['celsius'] }
+  const limit = limitsInForce({ temperature: 80 }, { now: () => 0, month, stated })
   const worksAt = (celsius: number): boolean => {
-    told.celsius = known(celsius)
+    stated.celsius = known(celsius)
     return limit.mayWork().ok
   }
   assert.equal([80, 81, 79, 76, 75, 79].map(worksAt), [true, false, false, false, true, true])
@@ -154,7 +154,7 @@ test('used up traffic ends with the month', () => {
 
 test('the owner’s wish comes before limits, a pause ends when it is to, and the end of the node before all', () => {
   const clock = createMovedClock()
-  const wish = createOwnersWish(clock)
+  const wish = createOwnerRequest(clock)
   const tight = { mayWork: (): Permit => ({ ok: false, why: 'too hot', atOnce: true }) }
   const loose = { mayWork: (): Permit => ({ ok: true }) }
   assert.equal(wish.dutyUnder(loose), { kind: 'work' })
@@ -179,10 +179,10 @@ test('a pause outlasts a restart, and ends when it is to also while no node runs
   const folder = await mkdtemp(join(tmpdir(), 'prove-pause-'))
   const clock = createMovedClock()
   const loose = { mayWork: (): Permit => ({ ok: true }) }
-  const started = async () => createOwnersWish(clock, await readPause(folder)).dutyUnder(loose).kind
+  const started = async () => createOwnerRequest(clock, await readPause(folder)).dutyUnder(loose).kind
   try {
     assert.is(await started(), 'work')
-    const wish = createOwnersWish(clock)
+    const wish = createOwnerRequest(clock)
     wish.pause(1000, true)
     await keepPause(folder, wish.pausing)
     assert.is((await stat(join(folder, 'pause.json'))).mode & 0o777, 0o600)
@@ -224,7 +224,7 @@ test('limits are kept in a file that only its owner may read, and read back as t
     assert.equal(await readLimits(folder), {})
     for (const [text, why] of [
       ['threads: 0', /threads: give an integer from 1 to 256/],
-      ['treads: 2', /Unrecognized key: "treads"; there are threads, lanes/],
+      ['treads: 2', /Unrecognized key: "treads"; there are threads, slots/],
       ['hours: [night]', /hours: give spans such as/],
       ['threads: [', /limits\.yaml: .*line 1/],
       ['just words', /limits\.yaml: /],
@@ -283,7 +283,7 @@ test('every limit is in the table of limits, and is described when it is set', (
   const all = parseLimits(
     {
       threads: 1,
-      lanes: 8,
+      slots: 8,
       priority: 'low',
       gpu: 0,
       gpuMemory: 50,

@@ -71,11 +71,11 @@ test('an agent of launchd is a property list with exactly the words that it was 
 })
 
 test('the node is started with its folder and the worlds of its own, wherever it was installed from', () => {
-  const { command } = serviceFor('prove1-\nAQB', { dataDir: 'data', worlds: ['./library', '/srv/a world'] })
+  const { command } = serviceFor('prove1-\nAQB', { dataDir: 'data', environments: ['./library', '/srv/a world'] })
   const join = command.indexOf('join')
   assert.equal(command.slice(join), [
     ...['join', 'prove1-AQB', '--data-dir', resolve('data'), '--yes', '--plain'],
-    ...['--worlds', resolve('library'), '--worlds', '/srv/a world'],
+    ...['--environments', resolve('library'), '--environments', '/srv/a world'],
   ])
 })
 

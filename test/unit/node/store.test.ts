@@ -19,7 +19,7 @@ const ORIGIN: GroupOrigin = {
   limits: { maxTurnTokens: 1, maxRolloutTokens: 1, maxAssistantTurns: 1, maxCalls: 1 },
   base: { name: 'base', sha256: hash('4'), quantisation: 'f16' },
   adapterSha256: null,
-  dialect: 'hermes',
+  toolCallFormat: 'hermes',
   reward: 'paper',
   cacheType: 'f16',
 }

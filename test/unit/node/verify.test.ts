@@ -1,23 +1,23 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { GroupOrigin, KeptGroup } from '../../../node/kept-group.js'
-import { checkSeed, type VerifiedStage, verifyGroup } from '../../../node/verify.js'
+import { checkSeed, type VerifiedCheck, verifyGroup } from '../../../node/verify.js'
 import { groupBody } from '../../../proto/index.js'
 import type { Engine } from '../../../rollout/engine/index.js'
 import {
   type Calibration,
+  CHECKS,
   fitThresholds,
   leaseSeed,
   roundSecretHash,
-  STAGES,
 } from '../../../rollout/verification/index.js'
 import { syntheticGroup } from '../../support/audit-groups.js'
 import { patience } from '../../support/patience.js'
-import { AMPLE, bodyOf, lendingTask, play, stageOf } from '../../support/scripted.js'
+import { AMPLE, bodyOf, lendingTask, play, runtimeOf } from '../../support/scripted.js'
 
 const test = suite('judging at home')
 
-const theatre = stageOf()
+const replayContext = runtimeOf()
 const task = lendingTask()
 const secret = 'c3'.repeat(32)
 const peerId = '12D3KooWKRYhZeD3sAWvz1zaSsEXnwnktvv4iaprLHrCgZBZWyEq'
@@ -40,7 +40,7 @@ const origin: GroupOrigin = {
   limits: AMPLE,
   base: { name: 'village-model', sha256: 'd4'.repeat(32), quantisation: 'f16' },
   adapterSha256: null,
-  dialect: 'hermes',
+  toolCallFormat: 'hermes',
   reward: 'paper',
   cacheType: 'f16',
 }
@@ -68,19 +68,19 @@ test('a lease that was given out again in a later round keeps the seed of its fi
 })
 
 /** An engine under which every token has the given log-probability and its draw is off by `repair` nats. */
-const engineWith = (logprob: (k: number) => number, repair: number, asked: number[][] = []): Engine => ({
+const engineWith = (logprob: (k: number) => number, logitError: number, asked: number[][] = []): Engine => ({
   build: { nodeLlamaCpp: 'none', backend: 'cpu' },
   usePolicy: () => Promise.reject(new Error('not asked for')),
-  openLanes: () => Promise.reject(new Error('not asked for')),
+  openSlots: () => Promise.reject(new Error('not asked for')),
   score: () => Promise.reject(new Error('not asked for')),
   close: () => Promise.reject(new Error('not asked for')),
-  async evidence(tokens, from, _signal, draws) {
+  async expectedMismatch(tokens, from, _signal, draws) {
     asked.push([tokens.length - from, draws!.length, draws!.filter((draw) => draw !== null).length])
     let sampled = 0
     return draws!.map((draw) => ({
       logprob: draw === null ? -9 : logprob(sampled++),
-      evidence: 0.5,
-      repair: draw === null ? 9 : repair,
+      expectedMismatch: 0.5,
+      logitError: draw === null ? 9 : logitError,
     }))
   },
 })
@@ -94,13 +94,13 @@ const thresholds = fitThresholds(
 const calibration = { thresholds } as Calibration
 
 async function kept(change: (body: ReturnType<typeof bodyOf>) => ReturnType<typeof bodyOf> = (body) => body) {
-  const rollouts = [await play(task, ['No.', 'No.'], theatre), await play(task, ['Sorry.', 'No.'], theatre)]
+  const rollouts = [await play(task, ['No.', 'No.'], replayContext), await play(task, ['Sorry.', 'No.'], replayContext)]
   const body = groupBody.encode(change(bodyOf(task, rollouts)))
   return { group: { origin, bodySha256: 'e6'.repeat(32), body } satisfies KeptGroup, rollouts }
 }
 const verify = (group: KeptGroup, engine: Engine, thresholdsToUse: Calibration | null) =>
-  verifyGroup(group, { theatre, engine, calibration: thresholdsToUse, closedRounds: [] }, patience())
-const outcomes = (stages: readonly VerifiedStage[]): string[] => stages.map(({ outcome }) => outcome)
+  verifyGroup(group, { replayContext, engine, calibration: thresholdsToUse, closedRounds: [] }, patience())
+const outcomes = (checks: readonly VerifiedCheck[]): string[] => checks.map(({ outcome }) => outcome)
 
 test('an honest group passes by thresholds, and shows its numbers without', async () => {
   const { group, rollouts } = await kept()
@@ -144,17 +144,17 @@ test('an honest group passes by thresholds, and shows its numbers without', asyn
 test('there is a line for the seed and for every stage of judging, in the order of the table', async () => {
   const { group } = await kept()
   const names = (await verify(group, engineWith(claimed, 0), null)).map(({ name }) => name)
-  assert.equal(names, ['lease seed', ...STAGES.map(({ number, name }) => `stage ${number}, ${name}`)])
+  assert.equal(names, ['lease seed', ...CHECKS.map(({ number, name }) => `stage ${number}, ${name}`)])
 })
 
 test('claims of another policy fail stage 5, and what comes after it is not looked at', async () => {
   const { group } = await kept()
-  const stages = await verify(
+  const checks = await verify(
     group,
     engineWith((k) => claimed(k) - 1, 0),
     calibration,
   )
-  assert.equal(outcomes(stages), [
+  assert.equal(outcomes(checks), [
     'not checked',
     'not checked',
     'ok',
@@ -165,13 +165,13 @@ test('claims of another policy fail stage 5, and what comes after it is not look
     'not checked',
     'not checked',
   ])
-  assert.match(stages[6]!.detail, /^logprob_mismatch: /)
+  assert.match(checks[6]!.detail, /^logprob_mismatch: /)
 })
 
 test('draws of another sampler fail stage 6', async () => {
   const { group } = await kept()
-  const stages = await verify(group, engineWith(claimed, 2), calibration)
-  assert.equal(outcomes(stages), [
+  const checks = await verify(group, engineWith(claimed, 2), calibration)
+  assert.equal(outcomes(checks), [
     'not checked',
     'not checked',
     'ok',
@@ -182,7 +182,7 @@ test('draws of another sampler fail stage 6', async () => {
     'failed',
     'not checked',
   ])
-  assert.match(stages[7]!.detail, /^sampler_mismatch: /)
+  assert.match(checks[7]!.detail, /^sampler_mismatch: /)
 })
 
 test('a group that its replay contradicts is not weighed at all', async () => {
@@ -191,8 +191,8 @@ test('a group that its replay contradicts is not weighed at all', async () => {
     rollouts: body.rollouts.map((rollout) => ({ ...rollout, stateHash: '00'.repeat(32) })),
   }))
   const asked: number[][] = []
-  const stages = await verify(group, engineWith(claimed, 0, asked), calibration)
-  assert.equal(outcomes(stages), [
+  const checks = await verify(group, engineWith(claimed, 0, asked), calibration)
+  assert.equal(outcomes(checks), [
     'not checked',
     'not checked',
     'ok',
@@ -203,7 +203,7 @@ test('a group that its replay contradicts is not weighed at all', async () => {
     'not checked',
     'not checked',
   ])
-  assert.match(stages[4]!.detail, /^state_mismatch/)
+  assert.match(checks[4]!.detail, /^state_mismatch/)
   assert.equal(asked, [])
 })
 

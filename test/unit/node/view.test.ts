@@ -60,13 +60,13 @@ test('a new node waits, and a complete run is complete, in words', () => {
 
 test('the board’s newest word on the node is shown, with its team', () => {
   const place = { rank: 3, keys: 12, team: 'night shift', teamRank: 1, teams: 2 }
-  const news: NodeProgress = { type: 'board', place }
+  const news: NodeProgress = { type: 'leaderboard', place }
   const shown = (story: Story): string[] => screenLines(viewOf(story), { nowMs: 0, columns: 100 })
-  assert.ok(shown(after(news)).includes('board    place 3 of 12; team "night shift", place 1 of 2'))
-  const alone: NodeProgress = { type: 'board', place: { ...place, rank: 2, team: null, teamRank: null } }
-  assert.ok(shown(after(news, alone)).includes('board    place 2 of 12'))
+  assert.ok(shown(after(news)).includes('rank     place 3 of 12; team "night shift", place 1 of 2'))
+  const alone: NodeProgress = { type: 'leaderboard', place: { ...place, rank: 2, team: null, teamRank: null } }
+  assert.ok(shown(after(news, alone)).includes('rank     place 2 of 12'))
   assert.not.ok(
-    shown(after()).some((line) => line.startsWith('board')),
+    shown(after()).some((line) => line.startsWith('rank')),
     'who has earned nothing has no place',
   )
   assert.is(progressLine(news), 'on the board: place 3 of 12; team "night shift", place 1 of 2')
@@ -79,7 +79,7 @@ test('the picture is as wide as the terminal at most, and holds everything at an
     placement: {
       ...{ device: 'cpu', deviceNames: [], layers: 0, allLayers: 7, flashAttention: false },
       cacheType: 'f16',
-      ...{ lanes: 16, contextSize: 1024, mainBytes: 40e6, gpuBytes: 0 },
+      ...{ slots: 16, contextSize: 1024, mainBytes: 40e6, gpuBytes: 0 },
     },
   }
   assert.match(

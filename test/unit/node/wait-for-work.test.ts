@@ -20,7 +20,7 @@ const announced = (change: Partial<PolicyAnnouncement> = {}): NewsItem => ({
     version: 2,
     policyId: 'b'.repeat(64),
     expiresAtMs: 1e13,
-    room: 0,
+    capacity: 0,
     waiting: 0,
     providers: [],
     ...change,
@@ -116,16 +116,16 @@ test('a further round of the version in force wakes those that wait to be admitt
 test('room for leases is asked for at the coordinator’s earliest time, and at once after it', async () => {
   const early = waiting()
   early.clock.advance(300)
-  await early.tell(announced({ room: 1 }))
+  await early.tell(announced({ capacity: 1 }))
   assert.equal(await early.asks(), [1025, 'asks'])
   const late = waiting()
   late.clock.advance(1000)
   await settle()
   late.clock.advance(700)
-  await late.tell(announced({ room: 1 }))
+  await late.tell(announced({ capacity: 1 }))
   assert.equal(await late.asks(), [1725, 'asks'])
   const paused = waiting({ reason: 'complete' })
-  await paused.tell(announced({ room: 9 }))
+  await paused.tell(announced({ capacity: 9 }))
   assert.equal(await paused.asks(), [2500, 'asks'])
 })
 
@@ -166,7 +166,7 @@ test('of many nodes about twice as many ask as there are leases, spread by a mil
     const node = waiting({ random: () => draws.shift() ?? 0 })
     node.clock.advance(1000)
     await turn()
-    await node.tell(announced({ room: 20, waiting: WAITING }))
+    await node.tell(announced({ capacity: 20, waiting: WAITING }))
     const pause = node.clock.pauses[0] ?? 0
     if (pause < WAITING && node.clock.pauses.length === 1) asked.push(pause)
     node.stop.abort()

@@ -215,7 +215,7 @@ test('the policy id changes with everything that changes tokens, and not with th
   const changed = [
     { ...flightPolicy, adapter: null },
     { ...flightPolicy, adapter: { ...adapter, alpha: 32 } },
-    { ...flightPolicy, dialect: 'llama' },
+    { ...flightPolicy, toolCallFormat: 'llama' },
     { ...flightPolicy, reward: 'outcome' },
     { ...flightPolicy, cacheType: 'q8_0' },
     { ...flightPolicy, sampler: { ...flightPolicy.sampler, temperature: 0.7 } },

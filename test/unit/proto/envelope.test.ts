@@ -121,7 +121,7 @@ test('manifests, policy announcements and verdict digests count only from the co
   const forged = await sealManifest(volunteer, runId, flightManifest)
   assert.is(await codeOf(() => openManifest(forged.envelope, runId)), 'wrong_signer')
 
-  const news = announcementOf(sealed, { room: 2, waiting: 3 }, leases.providers)
+  const news = announcementOf(sealed, { capacity: 2, waiting: 3 }, leases.providers)
   assert.equal(await openPolicyAnnouncement(await sealPolicyAnnouncement(coordinator, runId, news), runId), news)
   const fakeNews = await sealPolicyAnnouncement(volunteer, runId, news)
   assert.is(await codeOf(() => openPolicyAnnouncement(fakeNews, runId)), 'wrong_signer')

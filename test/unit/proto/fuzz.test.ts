@@ -2,9 +2,6 @@ import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import {
-  board,
-  boardRequest,
-  boardResponse,
   type Codec,
   type EnvelopeKind,
   encodeFrame,
@@ -14,6 +11,9 @@ import {
   groupBody,
   groupRequest,
   LIMITS,
+  leaderboard,
+  leaderboardRequest,
+  leaderboardResponse,
   leaseRequest,
   leaseResponse,
   openEnvelope,
@@ -43,7 +43,7 @@ import {
   body,
   codeOf,
   digest,
-  flightBoard,
+  flightLeaderboard,
   flightManifest,
   hash,
   id16,
@@ -74,7 +74,7 @@ const SAMPLES: readonly Sample[] = [
     version: 7,
     policyId: flightManifest.policyId,
     expiresAtMs: 1_700_000_600_000,
-    room: 3,
+    capacity: 3,
     waiting: 40,
     providers: [
       { peerId: '12D3KooWhelper', addresses: ['/ip4/198.51.100.7/tcp/4001', '/dns4/prove.example/tcp/443/wss'] },
@@ -91,9 +91,9 @@ const SAMPLES: readonly Sample[] = [
   sample('verdict digest', verdictDigest, digest),
   sample('verdict request', verdictRequest, { cursor: 4_294_967_295, max: 1 }),
   sample('verdict response', verdictResponse, { digest: some, more: true }),
-  sample('board', board, flightBoard),
-  sample('board request', boardRequest, { peerId: '12D3KooWhelper', team: 'night shift' }),
-  sample('board response', boardResponse, some),
+  sample('leaderboard', leaderboard, flightLeaderboard),
+  sample('board request', leaderboardRequest, { peerId: '12D3KooWhelper', team: 'night shift' }),
+  sample('board response', leaderboardResponse, some),
   sample('snapshot request for a manifest', snapshotRequest, {
     id: 1,
     want: { kind: 'manifest', manifestId: hash('m') },

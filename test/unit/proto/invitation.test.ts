@@ -114,27 +114,27 @@ test('what goes on after an invitation, and other texts, are not taken for one',
 
 test('an invitation of another version says which one, what this program speaks, and what to do', async () => {
   const content = sealed.subarray(99)
-  assert.equal(new Uint8Array(await frameOf(1, content)), sealed, 'the frame is as documented')
-  const later = await refused(parseInvitation(textOf(await frameOf(2, new Uint8Array([255, 255])))))
+  assert.equal(new Uint8Array(await frameOf(2, content)), sealed, 'the frame is as documented')
+  const later = await refused(parseInvitation(textOf(await frameOf(3, new Uint8Array([255, 255])))))
   assert.is(later.code, 'newer')
-  assert.match(later.message, /speaks version 2 .*this program version 1: install a newer one/)
+  assert.match(later.message, /speaks version 3 .*this program version 2: install a newer one/)
   // Field 5, which keeps its meaning in all versions, behind one that this version does not know.
   const naming = (needs: string) =>
     Buffer.concat([Buffer.from([0x7a, 1, 0xff]), Buffer.from([0x2a, needs.length]), Buffer.from(needs)])
   const named = async (needs: string) =>
-    (await refused(parseInvitation(textOf(await frameOf(2, naming(needs)))))).message
-  assert.match(await named('0.12.0'), /program version 1: install prove-swarm 0\.12\.0 or newer/)
-  assert.match(await named('rm -rf'), /program version 1: install a newer one/)
-  const earlier = await refused(parseInvitation(textOf(await frameOf(0, content))))
+    (await refused(parseInvitation(textOf(await frameOf(3, naming(needs)))))).message
+  assert.match(await named('0.12.0'), /program version 2: install prove-swarm 0\.12\.0 or newer/)
+  assert.match(await named('rm -rf'), /program version 2: install a newer one/)
+  const earlier = await refused(parseInvitation(textOf(await frameOf(1, content))))
   assert.is(earlier.code, 'older')
-  const relabelled = await refused(parseInvitation(textOf(sealed).replace('prove1', 'prove2')))
+  const relabelled = await refused(parseInvitation(textOf(sealed).replace('prove2', 'prove3')))
   assert.is(relabelled.code, 'changed')
 })
 
 test('what the run’s key has signed is still parsed as hostile', async () => {
   const content = sealed.subarray(99)
   for (const bytes of [new Uint8Array(), new Uint8Array([255]), Buffer.concat([content, new Uint8Array([56, 1])])])
-    assert.is((await refused(openInvitation(await frameOf(1, bytes)))).code, 'malformed')
+    assert.is((await refused(openInvitation(await frameOf(2, bytes)))).code, 'malformed')
   const key = await keyOf(1)
   const { base } = flightInvitation
   const bad: readonly Partial<Omit<Invitation, 'runId'>>[] = [
@@ -181,18 +181,18 @@ test('hostile bytes end in an error of the invitation and in nothing else', asyn
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 400 }), async (bytes) => {
       await refused(openInvitation(bytes))
-      await refused(openInvitation(await frameOf(1, bytes)))
+      await refused(openInvitation(await frameOf(2, bytes)))
     }),
     { seed: 2, numRuns: 100 },
   )
 })
 
-test('version 1 of the protocol stands for these streams and topics: with others, raise it', () => {
-  assert.is(PROTOCOL_VERSION, 1)
+test('version 2 of the protocol stands for these streams and topics: with others, raise it', () => {
+  assert.is(PROTOCOL_VERSION, 2)
   assert.equal(
     [...Object.values(PROTOCOLS), ...Object.values(topicsOf('RUN'))],
     [
-      ...['/prove/lease/3', '/prove/group/1', '/prove/snapshot/2', '/prove/verdict/1', '/prove/board/1'],
+      ...['/prove/lease/3', '/prove/group/1', '/prove/snapshot/2', '/prove/verdict/1', '/prove/leaderboard/1'],
       ...['/prove/RUN/policy/3', '/prove/RUN/groups/1', '/prove/RUN/verdicts/1', '/prove/RUN/addresses/1'],
     ],
   )

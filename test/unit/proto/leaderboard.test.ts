@@ -2,30 +2,35 @@ import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import {
-  type Board,
-  board,
-  boardRequest,
   isTeamName,
+  type Leaderboard,
   LIMITS,
-  openBoard,
+  leaderboard,
+  leaderboardRequest,
+  openLeaderboard,
   peerIdOfKey,
   SwarmRefusal,
-  sealBoard,
+  sealLeaderboard,
 } from '../../../proto/index.js'
-import { codeOf, flightBoard, keyOf } from '../../support/proto-samples.js'
+import { codeOf, flightLeaderboard, keyOf } from '../../support/proto-samples.js'
 
-const encoded = (change: Partial<Board>) => () => board.encode({ ...flightBoard, ...change })
+const encoded = (change: Partial<Leaderboard>) => () => leaderboard.encode({ ...flightLeaderboard, ...change })
 
 test('a board and a question for one survive the wire unchanged', () => {
-  for (const value of [flightBoard, { ...flightBoard, keys: [], teams: [], allKeys: 0, allTeams: 0, asked: null }])
-    assert.equal(board.parse(board.encode(value)), value)
+  for (const value of [
+    flightLeaderboard,
+    { ...flightLeaderboard, keys: [], teams: [], allKeys: 0, allTeams: 0, asked: null },
+  ])
+    assert.equal(leaderboard.parse(leaderboard.encode(value)), value)
   for (const peerId of [null, '12D3KooWhelper'])
-    assert.equal(boardRequest.parse(boardRequest.encode({ peerId })), { peerId })
+    assert.equal(leaderboardRequest.parse(leaderboardRequest.encode({ peerId })), { peerId })
 })
 
 test('a team is told, left alone or left', () => {
   const teamOf = (team: string | null | undefined): unknown => {
-    const sent = boardRequest.parse(boardRequest.encode({ peerId: null, ...(team === undefined ? {} : { team }) }))
+    const sent = leaderboardRequest.parse(
+      leaderboardRequest.encode({ peerId: null, ...(team === undefined ? {} : { team }) }),
+    )
     return Object.hasOwn(sent, 'team') ? sent.team : 'left alone'
   }
   assert.equal(['night shift', null, undefined].map(teamOf), ['night shift', null, 'left alone'])
@@ -54,7 +59,7 @@ test('no name of a team moves a terminal’s cursor or changes in its encoding',
     fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (name) => {
       if (!isTeamName(name)) return
       assert.not.match(name, /[\p{C}\p{Zl}\p{Zp}]/u)
-      assert.is(boardRequest.parse(boardRequest.encode({ peerId: null, team: name })).team, name)
+      assert.is(leaderboardRequest.parse(leaderboardRequest.encode({ peerId: null, team: name })).team, name)
     }),
     { seed: 23, numRuns: 2000 },
   )
@@ -62,24 +67,24 @@ test('no name of a team moves a terminal’s cursor or changes in its encoding',
 
 test('a board with as many keys and teams as it may have, all with the longest names, fits; one more of either does not', () => {
   const name = (i: number): string => `${'夜'.repeat(9)}${i}`.padEnd(32 - 18, 'x')
-  const keys = Array.from({ length: LIMITS.boardKeys.value + 1 }, (_, i) => ({
+  const keys = Array.from({ length: LIMITS.leaderboardKeys.value + 1 }, (_, i) => ({
     ...{ peerId: `12D3KooW${'x'.repeat(40)}${i + 1000}`, team: name(i), credit: 1e9 - i },
   }))
   const teams = keys.map(({ team, credit }) => ({ name: team, keys: 1e6, credit }))
   const full = {
     ...{ allKeys: 1e6, allTeams: 1e6, asked: { rank: 1e6, key: keys[0]! } },
-    ...{ keys: keys.slice(1), teams: teams.slice(0, LIMITS.boardTeams.value) },
+    ...{ keys: keys.slice(1), teams: teams.slice(0, LIMITS.leaderboardTeams.value) },
   }
   const { length } = encoded(full)()
-  assert.ok(length > 15_000 && length < LIMITS.boardBytes.value - 1024, String(length))
+  assert.ok(length > 15_000 && length < LIMITS.leaderboardBytes.value - 1024, String(length))
   assert.is(codeOf(encoded({ ...full, keys })), 'too_large')
-  assert.is(codeOf(encoded({ ...full, teams: teams.slice(0, LIMITS.boardTeams.value + 1) })), 'too_large')
+  assert.is(codeOf(encoded({ ...full, teams: teams.slice(0, LIMITS.leaderboardTeams.value + 1) })), 'too_large')
 })
 
 test('a board out of order, with a key or a team twice, with more than it counts, or with numbers that are none is refused', () => {
-  const [first, second] = flightBoard.keys
-  const [team] = flightBoard.teams
-  const rows: [Partial<Board>, string][] = [
+  const [first, second] = flightLeaderboard.keys
+  const [team] = flightLeaderboard.teams
+  const rows: [Partial<Leaderboard>, string][] = [
     [{ keys: [second!, first!] }, 'malformed'],
     [{ keys: [first!, first!] }, 'malformed'],
     [{ teams: [team!, team!], allTeams: 2 }, 'malformed'],
@@ -100,14 +105,14 @@ test('only the run’s key can sign a board, for its own run', async () => {
   const [run, other] = [await keyOf(1), await keyOf(2)]
   const runId = peerIdOfKey(run)
   const codeOfOpening = (sealed: Uint8Array): Promise<string> =>
-    openBoard(sealed, runId).then(
+    openLeaderboard(sealed, runId).then(
       () => 'accepted',
       (why: unknown) => (why instanceof SwarmRefusal ? why.code : String(why)),
     )
-  const sealed = await sealBoard(run, runId, flightBoard)
-  assert.equal(await openBoard(sealed, runId), flightBoard)
-  assert.is(await codeOfOpening(await sealBoard(other, runId, flightBoard)), 'wrong_signer')
-  assert.is(await codeOfOpening(await sealBoard(run, peerIdOfKey(other), flightBoard)), 'wrong_run')
+  const sealed = await sealLeaderboard(run, runId, flightLeaderboard)
+  assert.equal(await openLeaderboard(sealed, runId), flightLeaderboard)
+  assert.is(await codeOfOpening(await sealLeaderboard(other, runId, flightLeaderboard)), 'wrong_signer')
+  assert.is(await codeOfOpening(await sealLeaderboard(run, peerIdOfKey(other), flightLeaderboard)), 'wrong_run')
   const bent = Uint8Array.from(sealed)
   bent[bent.indexOf(0xf0) === -1 ? 100 : bent.indexOf(0xf0)]! ^= 1
   assert.not.equal(await codeOfOpening(bent), 'accepted')

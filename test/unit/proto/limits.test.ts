@@ -133,7 +133,7 @@ const EDGES: readonly Pair[] = [
     L.targetModules.value,
     'too_large',
   ),
-  edge('a dialect', (n) => policy({ dialect: 'd'.repeat(n) }), L.shortNameBytes.value, 'too_large'),
+  edge('a dialect', (n) => policy({ toolCallFormat: 'd'.repeat(n) }), L.shortNameBytes.value, 'too_large'),
   edge(
     'a model name',
     (n) => policy({ base: { ...flightPolicy.base, name: 'n'.repeat(n) } }),

@@ -58,7 +58,7 @@ const SAMPLES = [
     version: 7,
     policyId: flightManifest.policyId,
     expiresAtMs: 1_700_000_600_000,
-    room: 3,
+    capacity: 3,
     waiting: 40,
     providers: [
       { peerId: '12D3KooWhelper', addresses: ['/ip4/198.51.100.7/tcp/4001', '/dns4/prove.example/tcp/443/wss'] },

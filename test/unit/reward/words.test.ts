@@ -5,14 +5,14 @@ import { claimsFrom, claimsFromJson, claimsIn } from '../../../rollout/reward/cl
 import {
   FACT_LIMITS,
   factsToTell,
-  heardIn,
-  hearWords,
   type LoggedCall,
   type RolloutFacts,
   rewardPreset,
   type Saying,
   type ScoredExample,
   tells,
+  understoodIn,
+  understoodWords,
 } from '../../../rollout/reward/index.js'
 
 const RUNS = { numRuns: 300, seed: 20261123 }
@@ -47,7 +47,7 @@ test('whoever read a date, a time, a share or a link may say parts of it, and wh
   assert.equal([...list].sort(), ['n12', 'n2026', 'n3'])
 })
 
-const TOLD: readonly [text: string, value: string, told: boolean][] = [
+const STATED: readonly [text: string, value: string, told: boolean][] = [
   ['You have 1,240 left.', '1240', true],
   ['You have 12400 left.', '1240', false],
   ['It is on 4 March at 9 am.', '2026-03-04T09:00:00Z', true],
@@ -59,9 +59,9 @@ const TOLD: readonly [text: string, value: string, told: boolean][] = [
   ['Its state is in progress.', 'in_progress', true],
   ['Anything', '***', false],
 ]
-for (const [text, value, told] of TOLD)
-  test(`${JSON.stringify(text)} ${told ? 'tells' : 'does not tell'} ${value}`, () => {
-    assert.is(tells(heardIn(text), value), told)
+for (const [text, value, stated] of STATED)
+  test(`${JSON.stringify(text)} ${stated ? 'tells' : 'does not tell'} ${value}`, () => {
+    assert.is(tells(understoodIn(text), value), stated)
   })
 
 test('what is to be told is what look-ups returned, the answer says, and nobody had said before', () => {
@@ -134,8 +134,12 @@ test('an address or number that nobody gave costs a quarter, two of them half', 
 })
 
 test('a number that is told before the world gave it is a guess: invented, and not told', () => {
-  const { told, invented } = hearWords(task, [find, pay], facts([GOOD[0]!, answer(1, 1, 'Then 199.5 is left.')]))
-  assert.is(told, 0.5)
+  const { stated, invented } = understoodWords(
+    task,
+    [find, pay],
+    facts([GOOD[0]!, answer(1, 1, 'Then 199.5 is left.')]),
+  )
+  assert.is(stated, 0.5)
   assert.equal([...invented], ['n199.5'])
 })
 
@@ -144,7 +148,7 @@ test('a call does not make known what it was made with, however its result repea
   for (const ok of [true, false]) {
     const asking: LoggedCall = { name: 'find', arguments: { words: 'evil.example 7' }, ok }
     const results = [...RESULTS, '{"message":"evil.example 7 is not there"}']
-    const { invented } = hearWords(task, [find, pay, asking], facts(said, { results }))
+    const { invented } = understoodWords(task, [find, pay, asking], facts(said, { results }))
     assert.equal([...invented].sort(), ok ? ['@evil.example'] : ['@evil.example', 'n7'])
   }
 })
@@ -196,7 +200,7 @@ test('saying less of it, or in the wrong turn, never pays more where nothing was
       const shorter = honest.with(turn, { ...honest[turn]!, text: words.slice(0, at).join(' ') })
       const silent = honest.with(turn, { ...honest[turn]!, text: '' })
       // Three words alone may come from a result that the second turn alone has.
-      const invented = hearWords(task, [find, pay], facts(honest)).invented.size
+      const invented = understoodWords(task, [find, pay], facts(honest)).invented.size
       fc.pre(invented === 0)
       assert.ok(earned(shorter) <= earned(honest))
       assert.ok(earned(silent) <= earned(shorter))
@@ -264,7 +268,7 @@ test('no text, however odd or long, makes listening slow', () => {
   for (const hostile of texts) {
     const said = [answer(0, 1, hostile), answer(1, 2, hostile)]
     assert.ok(earned(said, [find, pay], { results: [JSON.stringify({ text: hostile }), hostile] }) <= maximum.calls)
-    assert.type(tells(heardIn(hostile), hostile), 'boolean')
+    assert.type(tells(understoodIn(hostile), hostile), 'boolean')
   }
   const { user } = process.cpuUsage(begun)
   // Work that grows with the square of the length would take hours.

@@ -3,15 +3,15 @@ import * as assert from 'uvu/assert'
 import { banking } from '../../../servers/banking/index.js'
 import { available, firstExecution, LIMITS, leftToday } from '../../../servers/banking/rules.js'
 import type { Account, BankingView, Card, Payee, Transaction } from '../../../servers/banking/schema.js'
-import { generateWorld, Session } from '../../../servers/kernel/session.js'
+import { generateSeedState, Session } from '../../../servers/kernel/session.js'
 import { mentions } from '../../../servers/kernel/text.js'
-import { checkWorldContract } from '../../support/environment-contract.js'
+import { checkEnvironmentContract } from '../../support/environment-contract.js'
 import { succeed } from '../../support/session-calls.js'
 
 const TODAY = '2026-03-02'
 
 const bankOf = (session: Session) => session.db as unknown as BankingView
-const open = (seed: number) => Session.open(generateWorld(banking, seed))
+const open = (seed: number) => Session.open(generateSeedState(banking, seed))
 const account = (session: Session, fits: (row: Account) => boolean) => bankOf(session).accounts.find(fits)!
 const card = (session: Session, fits: (row: Card) => boolean) => bankOf(session).cards.find(fits)!
 const payee = (session: Session, fits: (row: Payee) => boolean = () => true) =>
@@ -30,7 +30,7 @@ const isRecent = ({ kind, status, date }: Transaction) =>
 const dispute = (row: Transaction) =>
   ['dispute_transaction', { transaction: row.transaction, reason: 'duplicate' }] as const
 
-checkWorldContract(banking, {
+checkEnvironmentContract(banking, {
   sampleFloor: 1,
   provoke: {
     unknown_account: () => ['get_balance', { account: 'checking-7' }],
@@ -185,8 +185,8 @@ test('a purchase disputed as fraud freezes its card, one disputed for another re
   const active = (row: Transaction) => bankOf(session).cards.get(row.card ?? '')?.status === 'active'
   const row = transaction(session, (candidate) => isRecent(candidate) && active(candidate))
   const other = session.fork()
-  const told = succeed(session, 'dispute_transaction', { transaction: row.transaction, reason: 'fraud' })
-  assert.is(told.card, row.card)
+  const stated = succeed(session, 'dispute_transaction', { transaction: row.transaction, reason: 'fraud' })
+  assert.is(stated.card, row.card)
   assert.is(bankOf(session).cards.get(row.card!)?.status, 'frozen')
   assert.is(
     succeed(other, 'dispute_transaction', { transaction: row.transaction, reason: 'overcharge' }).card,
@@ -199,12 +199,12 @@ test('a transfer out of savings uses up one withdrawal and keeps the minimum', (
   const session = open(6)
   const savings = account(session, (row) => row.kind === 'savings' && (row.withdrawals_left ?? 0) > 0)
   const to = account(session, (row) => row.kind === 'checking' && row.currency === savings.currency)
-  const told = succeed(session, ...move(savings, to, 40))
-  assert.is(told.from_balance, savings.balance - 40)
-  assert.is(told.to_balance, to.balance + 40)
+  const stated = succeed(session, ...move(savings, to, 40))
+  assert.is(stated.from_balance, savings.balance - 40)
+  assert.is(stated.to_balance, to.balance + 40)
   assert.is(bankOf(session).accounts.get(savings.account)?.withdrawals_left, savings.withdrawals_left! - 1)
   const rest = available(bankOf(session).accounts.get(savings.account)!)
-  assert.is(rest, (told.from_balance as number) - savings.floor)
+  assert.is(rest, (stated.from_balance as number) - savings.floor)
 })
 
 test('a full name or a merchant usually finds exactly one entry', () => {

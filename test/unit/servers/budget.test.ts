@@ -4,14 +4,14 @@ import { budget } from '../../../servers/budget/index.js'
 import { closingObstacle, envelopeOf, leftOf, movable, neededFor } from '../../../servers/budget/rules.js'
 import type { BudgetView, Category, Expense, Member, SavingsGoal } from '../../../servers/budget/schema.js'
 import { dependencyGraph } from '../../../servers/kernel/dependency-graph.js'
-import { generateWorld, Session } from '../../../servers/kernel/session.js'
-import { checkWorldContract } from '../../support/environment-contract.js'
+import { generateSeedState, Session } from '../../../servers/kernel/session.js'
+import { checkEnvironmentContract } from '../../support/environment-contract.js'
 import { succeed } from '../../support/session-calls.js'
 
 const [DECEMBER, JANUARY, FEBRUARY, MARCH] = ['2025-12', '2026-01', '2026-02', '2026-03'] as const
 
 const bookOf = (session: Session) => session.db as unknown as BudgetView
-const open = (seed: number) => Session.open(generateWorld(budget, seed))
+const open = (seed: number) => Session.open(generateSeedState(budget, seed))
 const left = (session: Session, category: string, month: string = MARCH) =>
   leftOf(envelopeOf(bookOf(session), category, month))
 const category = (session: Session, fits: (row: Category) => boolean) => bookOf(session).categories.find(fits)!
@@ -58,7 +58,7 @@ function tidy(session: Session, month: string): void {
     succeed(session, 'pay_recurring_expense', { recurring_expense, month })
 }
 
-checkWorldContract(budget, {
+checkEnvironmentContract(budget, {
   sampleFloor: 1,
   maxResultChars: 580,
   provoke: {
@@ -171,8 +171,8 @@ test('a hard limit stops a purchase that a soft one lets through', () => {
   const refused = session.call(...spend(adult(session), fixed, left(session, fixed.category) + 1))
   assert.is(!refused.ok && refused.code, 'limit_exceeded')
   const loose = soft(session)
-  const told = succeed(session, ...spend(adult(session), loose, left(session, loose.category) + 1))
-  assert.is(told.left, -1)
+  const stated = succeed(session, ...spend(adult(session), loose, left(session, loose.category) + 1))
+  assert.is(stated.left, -1)
 })
 
 test('money moved into an overspent category makes the month closable, and what is left goes to the next reserve', () => {
@@ -182,8 +182,8 @@ test('money moved into an overspent category makes the month closable, and what 
   assert.is(closingObstacle(db, '2026-03-02', db.months.get(JANUARY)!), undefined)
   const rest = succeed(session, 'summarise_month', { month: JANUARY }).left as number
   const before = left(session, 'reserve', FEBRUARY)
-  const told = succeed(session, ...close(JANUARY))
-  assert.is(told.carried, rest)
+  const stated = succeed(session, ...close(JANUARY))
+  assert.is(stated.carried, rest)
   assert.is(left(session, 'reserve', FEBRUARY), before + rest)
   const after = succeed(session, 'summarise_month', { month: JANUARY })
   assert.is(after.status, 'closed')
@@ -273,8 +273,8 @@ test('a locked goal opens once its target is reached, and is locked again below 
   const refused = session.call(...withdraw(near, 10))
   assert.is(!refused.ok && refused.code, 'goal_locked')
   assert.is(succeed(session, ...contribute(near, near.target - near.saved)).saved, near.target)
-  const told = succeed(session, ...withdraw(near, 10))
-  assert.is(told.saved, near.target - 10)
+  const stated = succeed(session, ...withdraw(near, 10))
+  assert.is(stated.saved, near.target - 10)
   const again = session.call(...withdraw(near, 10))
   assert.is(!again.ok && again.code, 'goal_locked')
 })

@@ -5,8 +5,8 @@ import { attends, changeObstacle, headcount, isBusy, isUpcoming, self } from '..
 import type { CalendarEvent, View } from '../../../servers/calendar/schema.js'
 import { endOf, isClock, isDate, overlap } from '../../../servers/calendar/time.js'
 import { addDays, clockOf } from '../../../servers/kernel/dates.js'
-import { generateWorld, Session } from '../../../servers/kernel/session.js'
-import { checkWorldContract } from '../../support/environment-contract.js'
+import { generateSeedState, Session } from '../../../servers/kernel/session.js'
+import { checkEnvironmentContract } from '../../support/environment-contract.js'
 import { refusal, succeed } from '../../support/session-calls.js'
 
 const TODAY = '2026-03-02'
@@ -14,7 +14,7 @@ const SATURDAY = '2026-03-14'
 /** Free of seeded events in every world. */
 const FAR_MONDAY = '2026-04-20'
 
-const open = (seed: number) => Session.open(generateWorld(calendar, seed))
+const open = (seed: number) => Session.open(generateSeedState(calendar, seed))
 const sceneOf = (session: Session) => ({ db: session.db as unknown as View, now: () => session.now() })
 const userOf = (session: Session) => self(sceneOf(session)).person
 
@@ -55,7 +55,7 @@ const colleague = (session: Session) => sceneOf(session).db.people.find((person)
 const calendarWith = (session: Session, access: string) =>
   sceneOf(session).db.calendars.find((row) => row.access === access)!.calendar
 
-checkWorldContract(calendar, {
+checkEnvironmentContract(calendar, {
   sampleFloor: 1,
   maxResultChars: 480,
   provoke: {

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { CATALOGUE, loadCatalogue } from '../../../servers/catalogue.js'
-import { offerWorlds, SESSION_START, WorldDefect } from '../../../servers/kernel/index.js'
+import { EnvironmentDefect, offerEnvironments, SESSION_START } from '../../../servers/kernel/index.js'
 import { instructionsOf } from '../../../servers/kernel/mcp/instructions.js'
 
 const test = suite('the catalogue')
@@ -55,14 +55,16 @@ async function withFolder(
   }
 }
 
-const libraryWorld = pathToFileURL(join(import.meta.dirname, '..', '..', 'support', `library-environment${extension}`)).href
-const exporting = (names: string): string => `export { ${names} } from ${JSON.stringify(libraryWorld)}\n`
+const libraryEnvironment = pathToFileURL(
+  join(import.meta.dirname, '..', '..', 'support', `library-environment${extension}`),
+).href
+const exporting = (names: string): string => `export { ${names} } from ${JSON.stringify(libraryEnvironment)}\n`
 
 test('holds the servers of the paper with as many tools, and all can be offered together', () => {
   const counts = [...CATALOGUE].map(([name, { tools }]) => [name, tools.length] as const)
   assert.equal(Object.fromEntries(counts.filter(([name]) => name in TOOLS)), TOOLS)
   const all = counts.reduce((sum, [, count]) => sum + count, 0)
-  assert.is(offerWorlds([...CATALOGUE.values()]).tools.length, all)
+  assert.is(offerEnvironments([...CATALOGUE.values()]).tools.length, all)
 })
 
 test('gives every tool a name that no other world uses, so that all can be offered together', () => {
@@ -76,9 +78,9 @@ test('gives every tool a name that no other world uses, so that all can be offer
 })
 
 test('tells clients of every world what day it is there, and shows them a title and described arguments for every tool', () => {
-  for (const server of CATALOGUE.values()) {
-    assert.ok(instructionsOf([server]).includes(SESSION_START))
-    for (const { name, title, inputSchema } of offerWorlds([server]).tools) {
+  for (const environment of CATALOGUE.values()) {
+    assert.ok(instructionsOf([environment]).includes(SESSION_START))
+    for (const { name, title, inputSchema } of offerEnvironments([environment]).tools) {
       assert.match(title, /^[A-Z]/)
       for (const [field, schema] of Object.entries(inputSchema.properties as Record<string, { description?: string }>))
         assert.ok(schema.description, `${name} says nothing about {${field}}`)
@@ -105,7 +107,7 @@ for (const [what, indexes, complaint] of [
   test(`refuses a folder that ${what}`, () =>
     withFolder(indexes, async (folder) => {
       const error = await loadCatalogue(folder).catch((cause: Error) => cause)
-      assert.instance(error, WorldDefect)
+      assert.instance(error, EnvironmentDefect)
       assert.match((error as Error).message, complaint)
     }))
 }

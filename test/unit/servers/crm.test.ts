@@ -7,13 +7,13 @@ import type { Activity, Company, CrmContact, CrmView, Deal, Lead } from '../../.
 import { workdayAfter, workdayUpTo } from '../../../servers/crm/time.js'
 import { isWorkday } from '../../../servers/kernel/dates.js'
 import { CITIES } from '../../../servers/kernel/gazetteer.js'
-import { generateWorld, Session } from '../../../servers/kernel/session.js'
-import { checkWorldContract } from '../../support/environment-contract.js'
+import { generateSeedState, Session } from '../../../servers/kernel/session.js'
+import { checkEnvironmentContract } from '../../support/environment-contract.js'
 import { type Call, succeed } from '../../support/session-calls.js'
 
 const TODAY = '2026-03-02'
 const view = (session: Session) => session.db as unknown as CrmView
-const open = (seed: number) => Session.open(generateWorld(crm, seed))
+const open = (seed: number) => Session.open(generateSeedState(crm, seed))
 
 const refuse = (session: Session, [tool, args]: Call): string => {
   const result = session.call(tool, args)
@@ -78,7 +78,7 @@ const isWarm = (session: Session) => (row: Deal) =>
 const ripe = (session: Session, warm: boolean) => (row: Deal) =>
   row.stage === 'negotiation' && row.request === null && isWarm(session)(row) === warm
 
-checkWorldContract(crm, {
+checkEnvironmentContract(crm, {
   provoke: {
     unknown_rep: () => ['find_deals', { stage: 'won', rep: 'nobody-here' }],
     unknown_company: (s) => ['hand_over_company', { company: 'acme', rep: colleague(s).rep }],
@@ -235,13 +235,13 @@ test('a lead becomes yours when contacted, qualifies with a budget, and turns in
   succeed(session, ...advance(row, 'contacted'))
   assert.is(view(session).leads.get(row.lead)!.rep, me(view(session)).rep)
   succeed(session, ...advance(row, 'qualified', 12_500))
-  const told = succeed(session, 'convert_lead', { lead: row.lead })
-  assert.is(told.title, `${row.firm} ${row.interest}`)
-  assert.is(told.amount, 12_500)
-  assert.is(told.pipeline, before + 12_500)
-  const made = view(session).companies.get(told.company as string)!
+  const stated = succeed(session, 'convert_lead', { lead: row.lead })
+  assert.is(stated.title, `${row.firm} ${row.interest}`)
+  assert.is(stated.amount, 12_500)
+  assert.is(stated.pipeline, before + 12_500)
+  const made = view(session).companies.get(stated.company as string)!
   assert.equal([made.name, made.address, made.rep], [row.firm, row.address, me(view(session)).rep])
-  assert.is(view(session).contacts.get(told.crm_contact as string)!.email, row.email)
+  assert.is(view(session).contacts.get(stated.crm_contact as string)!.email, row.email)
   assert.is(refuse(session, ['convert_lead', { lead: row.lead }]), 'lead_closed')
   const listed = succeed(session, 'find_deals', { stage: 'discovery' })
   assert.ok((listed.found as number) > 0)
@@ -268,9 +268,9 @@ test('a deal is won once somebody of the company was reached, and counts for the
   const { value } = succeed(session, ...discount(row, 10))
   assert.is(value, row.amount - Math.floor(row.amount / 10))
   const { won, pipeline } = me(view(session))
-  const told = succeed(session, ...move(row, 'won'))
-  assert.is(told.won, won + (value as number))
-  assert.is(told.pipeline, pipeline - (value as number))
+  const stated = succeed(session, ...move(row, 'won'))
+  assert.is(stated.won, won + (value as number))
+  assert.is(stated.pipeline, pipeline - (value as number))
   assert.is(refuse(session, discount(row, 5)), 'deal_closed')
 })
 
@@ -289,9 +289,9 @@ test('a discount above what a rep gives alone waits for another rep and does not
   const theirs = view(session).deals.find((deal) => deal.request !== null && deal.rep === colleague(session).rep)!
   const { percent } = view(session).discount_requests.get(theirs.request!)!
   const { pipeline } = view(session).reps.get(theirs.rep)!
-  const told = succeed(session, ...approve(theirs.request!))
-  assert.equal([told.discount, told.rep], [percent, theirs.rep])
-  const change = (told.value as number) - netValue(theirs)
+  const stated = succeed(session, ...approve(theirs.request!))
+  assert.equal([stated.discount, stated.rep], [percent, theirs.rep])
+  const change = (stated.value as number) - netValue(theirs)
   assert.is(view(session).reps.get(theirs.rep)!.pipeline, pipeline + change)
 })
 
@@ -299,8 +299,8 @@ test('back in discovery a deal loses its discount and its request', () => {
   const session = open(7)
   const row = myDeal(session, ({ request }) => request !== null)
   succeed(session, ...move(row, 'proposal'))
-  const told = succeed(session, ...move(row, 'discovery'))
-  assert.is(told.value, row.amount)
+  const stated = succeed(session, ...move(row, 'discovery'))
+  assert.is(stated.value, row.amount)
   assert.is(view(session).discount_requests.get(row.request!)!.status, 'withdrawn')
 })
 
@@ -319,8 +319,8 @@ test('a company is handed over with its open deals, their value and its activiti
     .filter(({ stage }) => stage !== 'won' && stage !== 'lost')
   const sum = deals.reduce<number>((total, deal) => total + netValue(deal), 0)
   const { pipeline } = me(view(session))
-  const told = succeed(session, ...handOver(row, to.rep))
-  assert.is(told.deals, deals.length)
+  const stated = succeed(session, ...handOver(row, to.rep))
+  assert.is(stated.deals, deals.length)
   assert.is(me(view(session)).pipeline, pipeline - sum)
   assert.is(view(session).reps.get(to.rep)!.pipeline, to.pipeline + sum)
   assert.is(refuse(session, move(deals[0]!, 'lost')), 'not_your_deal')
@@ -333,8 +333,8 @@ test('who refuses is never contacted again, and what was planned with them is dr
   const due = myActivity(session, ({ status, date }) => status === 'open' && date <= TODAY)
   const person = view(session).contacts.get(due.crm_contact)!
   const later = succeed(session, ...plan(person, '2026-03-23', 'demo'))
-  const told = succeed(session, ...complete(due, 'refused'))
-  assert.ok((told.dropped as number) >= 1)
+  const stated = succeed(session, ...complete(due, 'refused'))
+  assert.ok((stated.dropped as number) >= 1)
   assert.is(view(session).activities.get(later.activity as string)!.status, 'dropped')
   assert.is(refuse(session, plan(person, '2026-03-24')), 'do_not_contact')
 })
@@ -342,12 +342,12 @@ test('who refuses is never contacted again, and what was planned with them is dr
 test('a missed activity stays open and moves to the next workday', () => {
   const session = open(10)
   const due = myActivity(session, ({ status, date }) => status === 'open' && date < TODAY)
-  const told = succeed(session, 'complete_activity', {
+  const stated = succeed(session, 'complete_activity', {
     activity: due.activity,
     outcome: 'missed',
     note: 'line was busy',
   })
-  assert.equal([told.status, told.date], ['open', '2026-03-03'])
+  assert.equal([stated.status, stated.date], ['open', '2026-03-03'])
   assert.is(refuse(session, complete(due)), 'not_due_yet')
   const [friday, saturday, monday] = ['2026-03-06', '2026-03-07', '2026-03-09']
   assert.is(workdayAfter(friday), monday)
@@ -362,14 +362,14 @@ test('merging moves deals and activities to the contact that stays, and a wish n
     const [from, into] = twins(session)
     const moved = view(session).deals.by('crm_contact', from.crm_contact).length
     const kept = view(session).deals.by('crm_contact', into.crm_contact).length
-    const told = succeed(session, 'merge_crm_contacts', {
+    const stated = succeed(session, 'merge_crm_contacts', {
       from_contact: from.crm_contact,
       into_contact: into.crm_contact,
     })
-    assert.is(told.deals, moved)
+    assert.is(stated.deals, moved)
     assert.is(view(session).deals.by('crm_contact', into.crm_contact).length, kept + moved)
-    assert.is(told.may_contact, !(from.do_not_contact || into.do_not_contact))
-    if (!told.may_contact) refused++
+    assert.is(stated.may_contact, !(from.do_not_contact || into.do_not_contact))
+    if (!stated.may_contact) refused++
     const found = succeed(session, 'find_crm_contacts', { query: from.name }).contacts as { crm_contact: string }[]
     assert.not.ok(found.some((row) => row.crm_contact === from.crm_contact))
   }
@@ -383,10 +383,10 @@ test('searches take words in any case and order and usually find one company, or
     const session = open(seed)
     for (const { name, company: key } of view(session).companies.list()) {
       const backwards = name.toUpperCase().split(' ').reverse().join(' ')
-      const told = succeed(session, 'find_companies', { query: backwards })
-      const rows = told.companies as { company: string }[]
+      const stated = succeed(session, 'find_companies', { query: backwards })
+      const rows = stated.companies as { company: string }[]
       assert.ok(rows.some((row) => row.company === key))
-      if (told.found === 1) alone++
+      if (stated.found === 1) alone++
       all++
     }
     for (const { name } of view(session).contacts.list())
@@ -411,8 +411,8 @@ test('a new contact with the name of another gets a key of its own', () => {
   )
   const session = open(12)
   const { name, company: at } = willing(session)
-  const told = succeed(session, 'add_crm_contact', { company: at, name, email: 'another@example.com' })
-  assert.match(told.crm_contact as string, /-\d$/)
+  const stated = succeed(session, 'add_crm_contact', { company: at, name, email: 'another@example.com' })
+  assert.match(stated.crm_contact as string, /-\d$/)
 })
 
 test.run()

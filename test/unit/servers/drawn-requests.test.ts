@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { foodDelivery } from '../../../servers/food_delivery/index.js'
 import { statusOf } from '../../../servers/food_delivery/rules.js'
 import type { FoodView } from '../../../servers/food_delivery/schema.js'
-import { generateWorld, type ServerDefinition, Session, seededRandom } from '../../../servers/kernel/index.js'
+import { type Environment, generateSeedState, Session, seededRandom } from '../../../servers/kernel/index.js'
 import { marketplace } from '../../../servers/marketplace/index.js'
 import { phaseOf } from '../../../servers/marketplace/rules.js'
 import { type MarketView, YOU } from '../../../servers/marketplace/schema.js'
@@ -27,15 +27,15 @@ const DRAWS = 40
 
 /** What a sampler draws in some worlds, with the state it draws from. */
 function* drawn<V>(
-  server: ServerDefinition,
+  environment: Environment,
   name: string,
   bound: Args = {},
 ): Generator<{ args: Args; db: V; session: Session }> {
   for (const seed of SEEDS) {
-    const session = Session.open(generateWorld(server, seed))
+    const session = Session.open(generateSeedState(environment, seed))
     const random = seededRandom(seed)
     for (let i = 0; i < DRAWS; i++) {
-      const args = session.sampleArguments(server.toolsByName.get(name)!, random, bound)
+      const args = session.sampleArguments(environment.toolsByName.get(name)!, random, bound)
       if (args) yield { args, db: session.db as unknown as V, session }
     }
   }
@@ -115,7 +115,7 @@ test('things of the marketplace are what there is, at prices that they have, and
   const kinds = new Map(ARTICLES.map((article) => [article.noun, article]))
   let listed = 0
   for (const seed of SEEDS) {
-    const db = Session.open(generateWorld(marketplace, seed)).db as unknown as MarketView
+    const db = Session.open(generateSeedState(marketplace, seed)).db as unknown as MarketView
     for (const { title, format, price } of db.listings.list()) {
       const [first, noun] = title.split(' ') as [string, string]
       const article = kinds.get(noun)
@@ -133,7 +133,7 @@ test('things of the marketplace are what there is, at prices that they have, and
 
 test('nobody turns down the answer to an own offer, pays out a sale in dispute, or looks at what is over', () => {
   for (const seed of SEEDS) {
-    const session = Session.open(generateWorld(marketplace, seed))
+    const session = Session.open(generateSeedState(marketplace, seed))
     const db = session.db as unknown as MarketView
     const random = seededRandom(seed)
     for (const { offer } of db.offers.by('buyer', YOU))
@@ -171,7 +171,7 @@ test('a review says what its stars say, of such a thing', () => {
 test('some carts begin with a coupon, which another can replace', () => {
   let replaced = 0
   for (let seed = 1; seed <= 60; seed++) {
-    const session = Session.open(generateWorld(shopping, seed))
+    const session = Session.open(generateSeedState(shopping, seed))
     if ((session.db as unknown as ShoppingView).customers.list()[0]!.coupon === null) continue
     assert.equal(session.violations(), [])
     succeed(session, 'remove_coupon', {})

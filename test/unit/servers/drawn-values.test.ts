@@ -13,31 +13,31 @@ import { NOTES_OF } from '../../../servers/crm/words.js'
 import { filesystem } from '../../../servers/filesystem/index.js'
 import { iotDevices } from '../../../servers/iot_devices/index.js'
 import type { IotView } from '../../../servers/iot_devices/schema.js'
-import { generateWorld, type ServerDefinition, Session, seededRandom } from '../../../servers/kernel/index.js'
+import { type Environment, generateSeedState, Session, seededRandom } from '../../../servers/kernel/index.js'
 import { payments } from '../../../servers/payments/index.js'
 import type { PaymentsView } from '../../../servers/payments/schema.js'
 import { trading } from '../../../servers/trading/index.js'
 import type { TradingView } from '../../../servers/trading/schema.js'
 
-const WORLDS = 12
+const ENVIRONMENTS = 12
 const DRAWS = 12
 
 type Args = Record<string, unknown>
 
 /** Looks at many draws of a tool in several worlds, of which there must be some. */
-function everyDraw<View>(server: ServerDefinition, tool: string, look: (args: Args, db: View, today: string) => void) {
+function everyDraw<View>(environment: Environment, tool: string, look: (args: Args, db: View, today: string) => void) {
   let drawn = 0
-  for (let seed = 0; seed < WORLDS; seed++) {
-    const session = Session.open(generateWorld(server, seed))
+  for (let seed = 0; seed < ENVIRONMENTS; seed++) {
+    const session = Session.open(generateSeedState(environment, seed))
     const random = seededRandom(seed)
     for (let draw = 0; draw < DRAWS; draw++) {
-      const args = session.sampleArguments(server.toolsByName.get(tool)!, random, {})
+      const args = session.sampleArguments(environment.toolsByName.get(tool)!, random, {})
       if (!args) continue
       drawn++
       look(args, session.db as unknown as View, session.now().slice(0, 10))
     }
   }
-  assert.ok(drawn > WORLDS, `${tool} was drawn ${drawn} times`)
+  assert.ok(drawn > ENVIRONMENTS, `${tool} was drawn ${drawn} times`)
 }
 
 test('only one who was charged twice disputes a duplicate, and only for goods does somebody wait', () => {

@@ -3,8 +3,8 @@ import * as assert from 'uvu/assert'
 import { email as server } from '../../../servers/email/index.js'
 import type { Contact, Draft, Email, EmailView } from '../../../servers/email/schema.js'
 import { seededRandom } from '../../../servers/kernel/random.js'
-import { generateWorld, Session } from '../../../servers/kernel/session.js'
-import { checkWorldContract, type Provocation } from '../../support/environment-contract.js'
+import { generateSeedState, Session } from '../../../servers/kernel/session.js'
+import { checkEnvironmentContract, type Provocation } from '../../support/environment-contract.js'
 
 const view = (session: Session): EmailView => session.db as unknown as EmailView
 
@@ -218,9 +218,9 @@ const provoke: Record<string, Provocation> = {
   ],
 }
 
-checkWorldContract(server, { provoke, sampleFloor: 0.98, maxResultChars: 450, provokeSeed: 2 })
+checkEnvironmentContract(server, { provoke, sampleFloor: 0.98, maxResultChars: 450, provokeSeed: 2 })
 
-const open = (seed = 1) => Session.open(generateWorld(server, seed))
+const open = (seed = 1) => Session.open(generateSeedState(server, seed))
 
 test('keeps the words of a sent email whatever happens afterwards', () => {
   const session = open(3)

@@ -4,14 +4,14 @@ import { checksumOf, differences } from '../../../servers/filesystem/contents.js
 import { filesystem } from '../../../servers/filesystem/index.js'
 import { fitsPattern, isObstacle, walk } from '../../../servers/filesystem/paths.js'
 import { type FilesystemView, LIMITS, type Node, type User } from '../../../servers/filesystem/schema.js'
-import { generateWorld, Session } from '../../../servers/kernel/session.js'
-import { checkWorldContract } from '../../support/environment-contract.js'
+import { generateSeedState, Session } from '../../../servers/kernel/session.js'
+import { checkEnvironmentContract } from '../../support/environment-contract.js'
 import { succeed } from '../../support/session-calls.js'
 
 type Args = Record<string, unknown>
 
 const diskOf = (session: Session) => session.db as unknown as FilesystemView
-const open = (seed: number) => Session.open(generateWorld(filesystem, seed))
+const open = (seed: number) => Session.open(generateSeedState(filesystem, seed))
 const me = (session: Session): User => diskOf(session).users.get(diskOf(session).session.get('current')!.user)!
 const node = (session: Session, fits: (row: Node) => boolean) => diskOf(session).nodes.find(fits)!
 const at = (session: Session, path: string) => diskOf(session).nodes.get(path.replace('~', me(session).home))!
@@ -39,7 +39,7 @@ function fillUp(session: Session): Args {
   return args()
 }
 
-checkWorldContract(filesystem, {
+checkEnvironmentContract(filesystem, {
   sampleFloor: 1,
   maxResultChars: 800,
   provoke: {

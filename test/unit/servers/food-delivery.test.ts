@@ -3,14 +3,14 @@ import * as assert from 'uvu/assert'
 import { foodDelivery } from '../../../servers/food_delivery/index.js'
 import { deliversTo, LIMITS, locate, priceOf, statusOf, zoneOf } from '../../../servers/food_delivery/rules.js'
 import type { Dish, FoodOrder, FoodView, Restaurant } from '../../../servers/food_delivery/schema.js'
-import { generateWorld, Session } from '../../../servers/kernel/session.js'
+import { generateSeedState, Session } from '../../../servers/kernel/session.js'
 import { streetsOf } from '../../../servers/kernel/streets.js'
 import { mentions } from '../../../servers/kernel/text.js'
-import { checkWorldContract } from '../../support/environment-contract.js'
+import { checkEnvironmentContract } from '../../support/environment-contract.js'
 import { type Call, succeed } from '../../support/session-calls.js'
 
 const view = (session: Session) => session.db as unknown as FoodView
-const open = (seed: number) => Session.open(generateWorld(foodDelivery, seed))
+const open = (seed: number) => Session.open(generateSeedState(foodDelivery, seed))
 
 const refuse = (session: Session, [tool, args]: Call): string => {
   const result = session.call(tool, args)
@@ -82,7 +82,7 @@ const general = (session: Session, isValid: boolean): string =>
   )!.promo
 const redeem = (promo: string): Call => ['apply_promo', { promo }]
 
-checkWorldContract(foodDelivery, {
+checkEnvironmentContract(foodDelivery, {
   provoke: {
     unknown_restaurant: () => ['show_menu', { restaurant: 'cafe-nowhere' }],
     unknown_dish: () => ['show_dish', { dish: 'stone-soup-5' }],
@@ -336,17 +336,17 @@ test('a refund for a missing dish is what it cost after the discount', () => {
   const row = delivered(session, YESTERDAY)
   const [item] = row.items
   const before = credit(session)
-  const told = succeed(session, ...report(row))
-  assert.is(told.refund, Math.floor((item!.price * (row.food - row.discount)) / row.food))
-  assert.is(told.credit, before + (told.refund as number))
+  const stated = succeed(session, ...report(row))
+  assert.is(stated.refund, Math.floor((item!.price * (row.food - row.discount)) / row.food))
+  assert.is(stated.credit, before + (stated.refund as number))
 })
 
 test('stars count for the rating that a search shows', () => {
   const session = open(10)
   const row = anOrder(session, 'delivered', ({ stars, delivered_at }) => stars === null && delivered_at > '2026-02-20')
   const { rating_sum, rating_count } = view(session).restaurants.get(row.restaurant)!
-  const told = succeed(session, 'rate_food_order', { food_order: row.food_order, stars: 1 })
-  assert.is(told.rating, Math.round((10 * (rating_sum + 1)) / (rating_count + 1)) / 10)
+  const stated = succeed(session, 'rate_food_order', { food_order: row.food_order, stars: 1 })
+  assert.is(stated.rating, Math.round((10 * (rating_sum + 1)) / (rating_count + 1)) / 10)
 })
 
 test('an address of any known street can be saved, however it is capitalised, and lies in a zone', () => {
@@ -374,11 +374,15 @@ test('a search for restaurants names only those that deliver there, and the dish
       const from = view(session).restaurants.get(dish.restaurant)!
       if (!deliversTo(from, home)) continue
       const wide = succeed(session, 'find_restaurants', { cuisine: from.cuisine, dropoff: 'home' })
-      const told = succeed(session, 'find_restaurants', { cuisine: from.cuisine, dropoff: 'home', serving: dish.name })
-      assert.ok((told.found as number) >= 1 && (told.found as number) <= (wide.found as number))
+      const stated = succeed(session, 'find_restaurants', {
+        cuisine: from.cuisine,
+        dropoff: 'home',
+        serving: dish.name,
+      })
+      assert.ok((stated.found as number) >= 1 && (stated.found as number) <= (wide.found as number))
       assert.ok((wide.found as number) <= 5)
       all++
-      if (told.found === 1) alone++
+      if (stated.found === 1) alone++
     }
   }
   assert.ok(alone > 0.2 * all, `${alone} of ${all}`)

@@ -6,8 +6,8 @@ import { isOpenWindow, modeOf } from '../../../servers/iot_devices/rules.js'
 import { disagree } from '../../../servers/iot_devices/scenes.js'
 import { type Device, HOME, type IotView, LIMITS, type Scene } from '../../../servers/iot_devices/schema.js'
 import { dependencyGraph } from '../../../servers/kernel/dependency-graph.js'
-import { generateWorld, Session } from '../../../servers/kernel/session.js'
-import { checkWorldContract } from '../../support/environment-contract.js'
+import { generateSeedState, Session } from '../../../servers/kernel/session.js'
+import { checkEnvironmentContract } from '../../support/environment-contract.js'
 import { type Call, fails, succeed } from '../../support/session-calls.js'
 
 const houseOf = (session: Session) => session.db as unknown as IotView
@@ -24,7 +24,7 @@ const works =
 /** A session of the first seed whose house fits. */
 function openWhere(fits: (session: Session) => boolean): Session {
   for (let seed = 1; seed < 200; seed++) {
-    const session = Session.open(generateWorld(iotDevices, seed))
+    const session = Session.open(generateSeedState(iotDevices, seed))
     if (fits(session)) return session
   }
   throw new Error('no seed fits')
@@ -83,9 +83,9 @@ const isRich = (session: Session) =>
   has((row) => isStartable(row) && isOutdated(row))(session) &&
   rivals(session) !== undefined
 
-checkWorldContract(iotDevices, {
+checkEnvironmentContract(iotDevices, {
   sampleFloor: 1,
-  provokeSeed: openWhere(isRich).world.seed,
+  provokeSeed: openWhere(isRich).seedState.seed,
   provoke: {
     unknown_room: () => ['list_scenes', { room: 'ballroom' }],
     unknown_device: () => ['set_light', { light: 'moon', brightness: 50 }],
@@ -350,8 +350,8 @@ test('going to bed runs the automations for bedtime, locks the outer doors and l
   )
   const { devices, automations } = houseOf(session)
   const bedtime = automations.list(({ trigger, status }) => trigger === 'bedtime' && status === 'on').length
-  const told = succeed(session, 'set_home_mode', { mode: 'night' })
-  assert.is((told.automations_run as number) + (told.automations_skipped as number), bedtime)
+  const stated = succeed(session, 'set_home_mode', { mode: 'night' })
+  assert.is((stated.automations_run as number) + (stated.automations_skipped as number), bedtime)
   assert.is(
     devices.find(works('lock', (row) => row.outside && row.state === 'unlocked' && !isWeakLock(row))),
     undefined,

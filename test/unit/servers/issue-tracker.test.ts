@@ -10,8 +10,8 @@ import {
   type Member,
   URGENT_QUOTA,
 } from '../../../servers/issue_tracker/schema.js'
-import { generateWorld, Session } from '../../../servers/kernel/session.js'
-import { checkWorldContract, type Provocation } from '../../support/environment-contract.js'
+import { generateSeedState, Session } from '../../../servers/kernel/session.js'
+import { checkEnvironmentContract, type Provocation } from '../../support/environment-contract.js'
 
 const dbOf = (session: Session): Db => session.db as unknown as Db
 
@@ -227,7 +227,7 @@ const provoke: Record<FailureCode, Provocation> = {
   },
 }
 
-const open = (seed = 1): Session => Session.open(generateWorld(issueTracker, seed))
+const open = (seed = 1): Session => Session.open(generateSeedState(issueTracker, seed))
 
 test('a new issue takes the next number of its project', () => {
   const session = open()
@@ -376,7 +376,7 @@ function openSpoilt(spoil: (rows: Rows) => void): Session {
       return rows
     },
   }
-  return Session.open(generateWorld(spoilt, 1))
+  return Session.open(generateSeedState(spoilt, 1))
 }
 
 const rowOf = (rows: Rows, table: string, where: (row: Record<string, unknown>) => boolean): Record<string, unknown> =>
@@ -457,4 +457,4 @@ test('a closed sprint that differs from how it began is noticed', () => {
 
 test.run()
 
-checkWorldContract(issueTracker, { provoke, sampleFloor: 0.99 })
+checkEnvironmentContract(issueTracker, { provoke, sampleFloor: 0.99 })

@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { addressIn, CITIES, parseAddress } from '../../../servers/kernel/gazetteer.js'
 import { seededRandom } from '../../../servers/kernel/random.js'
-import { generateWorld, Session } from '../../../servers/kernel/session.js'
+import { generateSeedState, Session } from '../../../servers/kernel/session.js'
 import { streetsOf } from '../../../servers/kernel/streets.js'
 import { CITY_FACTS } from '../../../servers/maps/cities.js'
 import { maps } from '../../../servers/maps/index.js'
@@ -11,10 +11,10 @@ import { roadMetres, SPEEDS, townLegs } from '../../../servers/maps/routing.js'
 import { CATEGORIES, LIMITS, type MapsView, type Mode } from '../../../servers/maps/schema.js'
 import { locate, straightMetres } from '../../../servers/maps/streets.js'
 import { weekday } from '../../../servers/maps/time.js'
-import { checkWorldContract } from '../../support/environment-contract.js'
+import { checkEnvironmentContract } from '../../support/environment-contract.js'
 import { refusal, succeed } from '../../support/session-calls.js'
 
-const open = (seed: number) => Session.open(generateWorld(maps, seed))
+const open = (seed: number) => Session.open(generateSeedState(maps, seed))
 const mapOf = (session: Session) => session.db as unknown as MapsView
 const spot = (address: string) => locate(address)!
 
@@ -25,7 +25,7 @@ const freeCity = (session: Session) =>
 const close = (session: Session, street: string, city: string) =>
   succeed(session, 'report_closed_road', { street, city })
 
-checkWorldContract(maps, {
+checkEnvironmentContract(maps, {
   provoke: {
     unknown_address: () => ['geocode_address', { address: '121 Rua do Moinho, Lisbon' }],
     unknown_city: () => ['list_closed_roads', { city: 'Atlantis' }],
@@ -75,13 +75,13 @@ test('every address of the gazetteer has a place of its own on the map, the same
   const seen = new Map<string, string>()
   for (let i = 0; i < 400; i++) {
     const address = addressIn(random, random.pick(CITIES).city)
-    const told = succeed(first, 'geocode_address', { address: address.toUpperCase() })
-    assert.equal(told, succeed(second, 'geocode_address', { address }))
-    assert.is(told.address, address)
-    const point = `${told.latitude} ${told.longitude}`
+    const stated = succeed(first, 'geocode_address', { address: address.toUpperCase() })
+    assert.equal(stated, succeed(second, 'geocode_address', { address }))
+    assert.is(stated.address, address)
+    const point = `${stated.latitude} ${stated.longitude}`
     assert.is(seen.get(point) ?? address, address, 'two addresses at one point')
     seen.set(point, address)
-    const back = succeed(first, 'reverse_geocode', { latitude: told.latitude, longitude: told.longitude })
+    const back = succeed(first, 'reverse_geocode', { latitude: stated.latitude, longitude: stated.longitude })
     assert.is(back.address, address)
     assert.ok((back.metres as number) <= 8)
   }
@@ -112,11 +112,11 @@ test('the road is a metric: symmetric, never shorter than the straight line, nev
       ReturnType<typeof spot>,
       ReturnType<typeof spot>,
     ]
-    const told = `${a.address}; ${b.address}; ${c.address}`
-    assert.is(roadMetres(a, b), roadMetres(b, a), told)
-    assert.is(straightMetres(a, b), straightMetres(b, a), told)
-    assert.ok(straightMetres(a, b) <= roadMetres(a, b), told)
-    assert.ok(roadMetres(a, c) <= roadMetres(a, b) + roadMetres(b, c), told)
+    const stated = `${a.address}; ${b.address}; ${c.address}`
+    assert.is(roadMetres(a, b), roadMetres(b, a), stated)
+    assert.is(straightMetres(a, b), straightMetres(b, a), stated)
+    assert.ok(straightMetres(a, b) <= roadMetres(a, b), stated)
+    assert.ok(roadMetres(a, c) <= roadMetres(a, b) + roadMetres(b, c), stated)
     assert.is(roadMetres(a, a), 0)
   }
 })
@@ -152,8 +152,8 @@ test('a journey between cities leads over their stations and the main roads, and
   )
   assert.ok(steps.length <= 5)
   const way = citiesBetween(spot('12 Rua do Moinho, Lisbon').city, spot('3 Wiatraczna, Warsaw').city)
-  const told = steps.map(({ road }) => road).join()
-  for (const { city } of way.slice(1)) assert.match(told, city.city)
+  const stated = steps.map(({ road }) => road).join()
+  for (const { city } of way.slice(1)) assert.match(stated, city.city)
   assert.match(steps[0]!.road, streetsOf('Lisbon')[0]!)
 })
 
@@ -293,19 +293,19 @@ test('places open and close by the clock of their city and rest on their day', (
   assert.is(weekday('2026-03-02'), 'Monday')
   assert.is(weekday('2026-03-08'), 'Sunday')
   const session = open(11)
-  const told = (fits: (row: { city: string; opens: string; closes: string; closed_on: string | null }) => boolean) =>
+  const stated = (fits: (row: { city: string; opens: string; closes: string; closed_on: string | null }) => boolean) =>
     succeed(session, 'get_place', { place: mapOf(session).places.find(fits)!.place }).open_now
   // Nine in the morning UTC is four at night in Toronto.
   assert.is(
-    told(({ city, opens }) => city === 'Toronto' && opens > '04:00'),
+    stated(({ city, opens }) => city === 'Toronto' && opens > '04:00'),
     false,
   )
   assert.is(
-    told(({ city, opens, closes }) => city === 'Helsinki' && opens <= '11:00' && closes > '11:00'),
+    stated(({ city, opens, closes }) => city === 'Helsinki' && opens <= '11:00' && closes > '11:00'),
     true,
   )
   assert.is(
-    told(({ closed_on }) => closed_on === 'Monday'),
+    stated(({ closed_on }) => closed_on === 'Monday'),
     false,
   )
 })

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { generateWorld, Session } from '../../../servers/kernel/session.js'
+import { generateSeedState, Session } from '../../../servers/kernel/session.js'
 import { saleFee } from '../../../servers/marketplace/escrow.js'
 import { firstAnswer, isExpired, sideOf } from '../../../servers/marketplace/haggling.js'
 import { marketplace } from '../../../servers/marketplace/index.js'
@@ -23,14 +23,14 @@ import {
   type Sale,
   YOU,
 } from '../../../servers/marketplace/schema.js'
-import { checkWorldContract } from '../../support/environment-contract.js'
+import { checkEnvironmentContract } from '../../support/environment-contract.js'
 import { type Call, refusal, succeed } from '../../support/session-calls.js'
 
 /** A world in which an auction that you won is overdue for payment, and a buyer who made you an offer is poor. */
 const IN_DEBT = 2
 
 const stateOf = (session: Session) => session.db as unknown as MarketView
-const open = (seed: number) => Session.open(generateWorld(marketplace, seed))
+const open = (seed: number) => Session.open(generateSeedState(marketplace, seed))
 
 const listing = (session: Session, fits: (row: Listing) => boolean) => stateOf(session).listings.find(fits)!
 const isOpen = (session: Session) => (row: Listing) => phaseOf(row, session.now()) === 'open'
@@ -97,7 +97,7 @@ const pass = (session: Session, minutes: number) => {
   }
 }
 
-checkWorldContract(marketplace, {
+checkEnvironmentContract(marketplace, {
   sampleFloor: 1,
   provokeSeed: IN_DEBT,
   provoke: {
@@ -238,9 +238,9 @@ test('who led before outbids a bid within their limit at once, by one increment'
   const session = open(2)
   payDebts(session)
   const row = openAuction(session, ({ high, leader_limit }) => high !== null && leader_limit! >= high + 15)
-  const told = succeed(session, ...bid(row, nextPrice(row)))
+  const stated = succeed(session, ...bid(row, nextPrice(row)))
   const answered = nextPrice(row) + increment(nextPrice(row))
-  assert.equal([told.status, told.high], ['outbid', answered])
+  assert.equal([stated.status, stated.high], ['outbid', answered])
   const after = stateOf(session).listings.get(row.listing)!
   assert.is(after.leader, row.leader)
   assert.is(after.bids, row.bids + 2)
@@ -315,9 +315,9 @@ test('a seller accepts, names a price or declines, by how far the offer is from 
 test('an offer that is accepted is a purchase, and the listing is gone', () => {
   const session = open(6)
   const row = openFixed(session, ({ least, price }) => least !== null && least < price)
-  const told = succeed(session, ...propose(row, row.least!))
-  assert.is(told.state, 'accepted')
-  assert.is(stateOf(session).sales.get(told.sale as string)!.amount, row.least)
+  const stated = succeed(session, ...propose(row, row.least!))
+  assert.is(stated.state, 'accepted')
+  assert.is(stateOf(session).sales.get(stated.sale as string)!.amount, row.least)
   assert.is(refusal(session, ...buy(row)), 'listing_gone')
 })
 
@@ -341,11 +341,11 @@ test('accepting one offer sells the article, lapses the others and lets it be sh
   const rich = (row: Offer) => stateOf(session).members.get(row.buyer)!.wallet >= row.bid
   const shared = (row: Offer) => stateOf(session).offers.by('listing', row.listing).length > 1 && rich(row)
   const chosen = answerable(session, 'seller', shared)
-  const told = succeed(session, ...answer(chosen, 'accept'))
+  const stated = succeed(session, ...answer(chosen, 'accept'))
   for (const other of stateOf(session).offers.by('listing', chosen.listing))
     assert.is(other.state, other.offer === chosen.offer ? 'accepted' : 'lapsed')
   const { wallet } = you(stateOf(session))
-  const shipped = succeed(session, 'ship_sale', { sale: told.sale, carrier: 'courier' })
+  const shipped = succeed(session, 'ship_sale', { sale: stated.sale, carrier: 'courier' })
   assert.is(shipped.wallet, wallet - CARRIER_TERMS.courier.cost)
 })
 
@@ -399,7 +399,7 @@ test('the invariants notice a market that was tampered with', () => {
   )
   const key = (session: Session, fits: (row: Listing) => boolean) => listing(session, fits).listing
   const finished = bought(open(3), ({ stage, stars }) => stage === 'completed' && stars === null).sale
-  for (const told of [
+  for (const stated of [
     tamper((db) => db.members.update(YOU, { wallet: 3 })),
     tamper((db) =>
       db.listings.update(
@@ -417,7 +417,7 @@ test('the invariants notice a market that was tampered with', () => {
     tamper((db) => db.sales.update(finished, { stars: 3 })),
     tamper((db) => db.offers.update(db.offers.by('state', 'open')[0]!.offer, { bid: 9999 })),
   ])
-    assert.ok(told.length > 0)
+    assert.ok(stated.length > 0)
 })
 
 test.run()

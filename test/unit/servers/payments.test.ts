@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { generateWorld, Session } from '../../../servers/kernel/session.js'
+import { generateSeedState, Session } from '../../../servers/kernel/session.js'
 import { payments } from '../../../servers/payments/index.js'
 import {
   chargeObstacle,
@@ -12,13 +12,13 @@ import {
   shownStatus,
 } from '../../../servers/payments/rules.js'
 import type { Customer, Invoice, PaymentsView, Token, Webhook } from '../../../servers/payments/schema.js'
-import { checkWorldContract } from '../../support/environment-contract.js'
+import { checkEnvironmentContract } from '../../support/environment-contract.js'
 import { succeed } from '../../support/session-calls.js'
 
 const TODAY = '2026-03-02'
 
 const dbOf = (session: Session) => session.db as unknown as PaymentsView
-const open = (seed: number) => Session.open(generateWorld(payments, seed))
+const open = (seed: number) => Session.open(generateSeedState(payments, seed))
 const invoice = (s: Session, fits: (row: Invoice) => boolean) => dbOf(s).invoices.find(fits)!
 const customer = (s: Session, fits: (row: Customer) => boolean) => dbOf(s).customers.find(fits)!
 const webhook = (s: Session, fits: (row: Webhook) => boolean) => dbOf(s).webhooks.find(fits)!
@@ -38,7 +38,7 @@ const draft = (to: Customer, amount: number, more: Record<string, unknown> = {})
 const isRefundable = (s: Session) => (row: Invoice) =>
   row.status === 'paid' && refundable(dbOf(s), TODAY, row.invoice) === row.captured && row.captured <= 900
 
-checkWorldContract(payments, {
+checkEnvironmentContract(payments, {
   sampleFloor: 1,
   provoke: {
     unknown_customer: () => ['create_invoice', { customer: 'nobody-books', title: 'Garden fence', amount: 10 }],
@@ -214,8 +214,8 @@ test('a partly paid invoice is owed in full again after a refund, and can then b
   const session = open(5)
   const isPartly = (row: Invoice) => row.status === 'open' && row.captured > 0 && row.due >= TODAY
   const row = invoice(session, (candidate) => isPartly(candidate) && candidate.captured <= 800)
-  const told = succeed(session, ...refund(row, row.captured))
-  assert.equal([told.status, told.owed], ['open', undefined])
+  const stated = succeed(session, ...refund(row, row.captured))
+  assert.equal([stated.status, stated.owed], ['open', undefined])
   assert.is(owedOn(dbOf(session).invoices.get(row.invoice)!), row.amount)
   assert.is(succeed(session, 'void_invoice', { invoice: row.invoice }).status, 'void')
   assert.equal(session.violations(), [])
@@ -259,8 +259,8 @@ test('charges that cannot be announced pile up until the webhook is disabled, an
       else if (hook.status === 'active') assert.is(hook.pending, 0)
       if (hook.status !== 'disabled' || hook.down > 0 || retriesLeft(hook, TODAY) === 0) continue
       disabled++
-      const told = succeed(session, 'retry_webhook', { webhook: hook.webhook })
-      assert.equal([told.status, told.delivered, told.pending], ['active', hook.pending, 0])
+      const stated = succeed(session, 'retry_webhook', { webhook: hook.webhook })
+      assert.equal([stated.status, stated.delivered, stated.pending], ['active', hook.pending, 0])
     }
   }
   assert.ok(disabled > 0)
@@ -271,8 +271,8 @@ test('a webhook that cannot be reached is disabled by the fifth failure in a row
     const session = open(seed)
     const shaky = webhook(session, ({ failures, down }) => failures === LIMITS.webhookFailures - 1 && down > 0)
     if (!shaky) continue
-    const told = succeed(session, 'retry_webhook', { webhook: shaky.webhook })
-    assert.equal([told.status, told.delivered, told.pending], ['disabled', 0, shaky.pending])
+    const stated = succeed(session, 'retry_webhook', { webhook: shaky.webhook })
+    assert.equal([stated.status, stated.delivered, stated.pending], ['disabled', 0, shaky.pending])
     return
   }
   assert.unreachable('no seed has such a webhook')

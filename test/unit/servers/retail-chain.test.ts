@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { addDays } from '../../../servers/kernel/dates.js'
-import { generateWorld, Session } from '../../../servers/kernel/session.js'
+import { generateSeedState, Session } from '../../../servers/kernel/session.js'
 import { retailChain } from '../../../servers/retail_chain/index.js'
 import {
   availableOf,
@@ -13,13 +13,13 @@ import {
   stockKey,
 } from '../../../servers/retail_chain/rules.js'
 import type { Article, Reservation, RetailView, Shipment, Stock } from '../../../servers/retail_chain/schema.js'
-import { checkWorldContract } from '../../support/environment-contract.js'
+import { checkEnvironmentContract } from '../../support/environment-contract.js'
 import { succeed } from '../../support/session-calls.js'
 
 const TODAY = '2026-03-02'
 
 const chainOf = (session: Session) => session.db as unknown as RetailView
-const open = (seed: number) => Session.open(generateWorld(retailChain, seed))
+const open = (seed: number) => Session.open(generateSeedState(retailChain, seed))
 const articleOf = (session: Session, { article }: Stock): Article => chainOf(session).articles.get(article)!
 const storeOpen = (session: Session, store: string) => isOpen(chainOf(session).stores.get(store)!, session.now())
 const stock = (session: Session, fits: (row: Stock) => boolean) => chainOf(session).stocks.find(fits)!
@@ -67,7 +67,7 @@ const fullPrice = (session: Session) =>
 const countable = ({ counted, on_hand, reserved }: Stock) =>
   counted !== TODAY && reserved === 0 && on_hand > 2 * LIMITS.countTolerance
 
-checkWorldContract(retailChain, {
+checkEnvironmentContract(retailChain, {
   sampleFloor: 1,
   provoke: {
     unknown_store: () => ['show_store', { store: 'atlantis-harbour' }],
@@ -253,8 +253,8 @@ test('a count far from the books changes them only when a second one confirms it
 test('a count near the books is believed at once', () => {
   const session = open(8)
   const row = stock(session, countable)
-  const told = succeed(session.fork(), ...count(row, row.on_hand))
-  assert.is(told.status, 'confirmed')
+  const stated = succeed(session.fork(), ...count(row, row.on_hand))
+  assert.is(stated.status, 'confirmed')
   assert.is(succeed(session, ...count(row, row.on_hand - LIMITS.countTolerance)).status, 'corrected')
 })
 

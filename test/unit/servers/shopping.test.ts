@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { generateWorld, Session } from '../../../servers/kernel/session.js'
+import { generateSeedState, Session } from '../../../servers/kernel/session.js'
 import { shopping } from '../../../servers/shopping/index.js'
 import {
   allocate,
@@ -20,13 +20,13 @@ import type {
   ShoppingView,
   Variant,
 } from '../../../servers/shopping/schema.js'
-import { checkWorldContract } from '../../support/environment-contract.js'
+import { checkEnvironmentContract } from '../../support/environment-contract.js'
 import { succeed } from '../../support/session-calls.js'
 
 const TODAY = '2026-03-02'
 
 const shopOf = (session: Session) => session.db as unknown as ShoppingView
-const open = (seed: number) => Session.open(generateWorld(shopping, seed))
+const open = (seed: number) => Session.open(generateSeedState(shopping, seed))
 const variant = (session: Session, fits: (row: Variant) => boolean) => shopOf(session).variants.find(fits)!
 const product = (session: Session, fits: (row: Product) => boolean) => shopOf(session).products.find(fits)!
 const coupon = (session: Session, fits: (row: Coupon) => boolean) => shopOf(session).coupons.find(fits)!
@@ -84,7 +84,7 @@ const spare = (session: Session, count: number): Variant[] =>
     .slice(0, count)
 const isUsable = ({ used, expires }: Coupon) => !used && expires >= TODAY
 
-checkWorldContract(shopping, {
+checkEnvironmentContract(shopping, {
   sampleFloor: 1,
   provoke: {
     unknown_brand: () => ['browse_products', { brand: 'noname' }],
@@ -287,10 +287,10 @@ test('a returned item is refunded for what was paid, its pieces are back in stoc
     const { points } = customerOf(shopOf(session))
     const from = shopOf(session).orders.get(sent.order)!.payment_method
     const { status, name } = method(session, (row) => row.payment_method === from)
-    const told = succeed(session, 'return_item', { item: sent.item })
-    assert.is(told.refund, sent.paid)
-    assert.is(told.refunded_to, status === 'expired' ? 'Store Credit' : name)
-    assert.is(told.points, Math.max(0, points - sent.paid))
+    const stated = succeed(session, 'return_item', { item: sent.item })
+    assert.is(stated.refund, sent.paid)
+    assert.is(stated.refunded_to, status === 'expired' ? 'Store Credit' : name)
+    assert.is(stated.points, Math.max(0, points - sent.paid))
     assert.is(shopOf(session).variants.get(sent.variant)!.stock, stock + sent.quantity)
     const shown = succeed(session, 'show_order', { order: sent.order }).items as { item: string; returned?: boolean }[]
     assert.is(shown.find((row) => row.item === sent.item)!.returned, true)
@@ -334,8 +334,8 @@ test('a gift card adds to the store credit once, with its code in any case', () 
   const session = open(5)
   const card = shopOf(session).gift_cards.find((row) => !row.redeemed && row.expires > TODAY)!
   const { available } = method(session, ({ kind }) => kind === 'credit')
-  const told = succeed(session, 'redeem_gift_card', { code: card.code.toUpperCase() })
-  assert.is(told.available, available + card.amount)
+  const stated = succeed(session, 'redeem_gift_card', { code: card.code.toUpperCase() })
+  assert.is(stated.available, available + card.amount)
   assert.not.ok(session.call('redeem_gift_card', { code: card.code }).ok)
 })
 
@@ -391,10 +391,10 @@ test('a review changes the rating of its product', () => {
     (row, { status }) => status === 'delivered' && !shopOf(session).reviews.has(row.product),
   )
   const { stars, reviews } = product(session, (row) => row.product === key)
-  const told = succeed(session, 'write_review', { product: key, stars: 1, text: 'fell apart' })
-  assert.is(told.reviews, reviews + 1)
-  assert.is(told.rating, Math.round((10 * (stars + 1)) / (reviews + 1)) / 10)
-  assert.is(succeed(session, 'show_product', { product: key }).rating, told.rating)
+  const stated = succeed(session, 'write_review', { product: key, stars: 1, text: 'fell apart' })
+  assert.is(stated.reviews, reviews + 1)
+  assert.is(stated.rating, Math.round((10 * (stars + 1)) / (reviews + 1)) / 10)
+  assert.is(succeed(session, 'show_product', { product: key }).rating, stated.rating)
 })
 
 test('nothing is in the cart twice or also on the wishlist, even when a scarce article was chosen before', () => {

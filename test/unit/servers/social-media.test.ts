@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { generateWorld, Session } from '../../../servers/kernel/session.js'
+import { generateSeedState, Session } from '../../../servers/kernel/session.js'
 import { socialMedia } from '../../../servers/social_media/index.js'
 import {
   bookmarkObstacle,
@@ -18,13 +18,13 @@ import {
   viewObstacle,
 } from '../../../servers/social_media/rules.js'
 import type { Post, Profile, SocialView } from '../../../servers/social_media/schema.js'
-import { checkWorldContract } from '../../support/environment-contract.js'
+import { checkEnvironmentContract } from '../../support/environment-contract.js'
 import { refusal, succeed } from '../../support/session-calls.js'
 
 const TODAY = '2026-03-02'
 
 const dbOf = (session: Session) => session.db as unknown as SocialView
-const open = (seed: number) => Session.open(generateWorld(socialMedia, seed))
+const open = (seed: number) => Session.open(generateSeedState(socialMedia, seed))
 const own = (s: Session) => dbOf(s).profiles.get(me(dbOf(s)))!
 const profile = (s: Session, fits: (row: Profile) => boolean) => dbOf(s).profiles.find(fits)!
 const post = (s: Session, fits: (row: Post) => boolean) => dbOf(s).posts.find(fits)!
@@ -40,7 +40,7 @@ const publishAll = (s: Session) => {
 }
 const feedOf = (s: Session, feed: string) => succeed(s, 'open_feed', { feed }).posts as { post: string }[]
 
-checkWorldContract(socialMedia, {
+checkEnvironmentContract(socialMedia, {
   sampleFloor: 1,
   provoke: {
     unknown_profile: () => ['follow_profile', { profile: 'nobody-known' }],
@@ -141,8 +141,8 @@ test('a block ends following in both directions, and lifting it does not bring t
   const session = open(1)
   const friend = related(session, 'mutual')
   const before = own(session)
-  const told = succeed(session, 'restrict_profile', { profile: friend.profile, restriction: 'blocked' })
-  assert.is(told.relation, 'blocked')
+  const stated = succeed(session, 'restrict_profile', { profile: friend.profile, restriction: 'blocked' })
+  assert.is(stated.relation, 'blocked')
   const blocked = dbOf(session).profiles.get(friend.profile)!
   assert.equal([own(session).followers, own(session).following], [before.followers - 1, before.following - 1])
   assert.equal([blocked.followers, blocked.following], [friend.followers - 1, friend.following - 1])
@@ -168,8 +168,8 @@ test('who has blocked me is not found, and their posts are out of reach', () => 
 test('following a private profile is a request that opens nothing yet', () => {
   const session = open(3)
   const hidden = profile(session, (row) => row.private && !followObstacle(dbOf(session), TODAY, row))
-  const told = succeed(session, 'follow_profile', { profile: hidden.profile })
-  assert.equal([told.relation, told.followers], ['requested', hidden.followers])
+  const stated = succeed(session, 'follow_profile', { profile: hidden.profile })
+  assert.equal([stated.relation, stated.followers], ['requested', hidden.followers])
   assert.is(refusal(session, 'view_story', { profile: hidden.profile }), 'profile_private')
 })
 
@@ -181,8 +181,8 @@ test('an accepted request makes a follower who can be written to, a declined one
   assert.is(refusal(session, 'send_direct_message', letter), 'inbox_closed')
   const other = session.fork()
   const { followers } = own(session)
-  const told = succeed(session, 'answer_follow_request', { profile: asking.profile, answer: 'accept' })
-  assert.is(told.your_followers, followers + 1)
+  const stated = succeed(session, 'answer_follow_request', { profile: asking.profile, answer: 'accept' })
+  assert.is(stated.your_followers, followers + 1)
   assert.is(refusal(session, 'send_direct_message', letter), 'succeeded')
   const declined = succeed(other, 'answer_follow_request', { profile: asking.profile, answer: 'decline' })
   assert.is(declined.your_followers, followers)
@@ -253,8 +253,8 @@ test('the home feed has what followed profiles posted, the newest first', () => 
 test('a post shared as a story can be viewed there and liked from there', () => {
   const session = open(8)
   const shared = post(session, canShare(session))
-  const told = succeed(session, 'share_post', { post: shared.post, place: 'story' })
-  assert.equal([told.shares, told.live_stories], [shared.shares + 1, 1])
+  const stated = succeed(session, 'share_post', { post: shared.post, place: 'story' })
+  assert.equal([stated.shares, stated.live_stories], [shared.shares + 1, 1])
   const story = succeed(session, 'view_story', { profile: own(session).profile })
   assert.equal([story.story, story.post], [shared.text, shared.post])
   assert.is(

@@ -4,21 +4,21 @@ import { createBodyJudge } from '../../../coordinator/intake/body-judge.js'
 import { replaysHere } from '../../../coordinator/intake/replays.js'
 import { groupBody, SwarmRefusal } from '../../../proto/index.js'
 import { UNWATCHED, unstableWorlds } from '../../../rollout/verification/index.js'
-import { defineServer } from '../../../servers/kernel/index.js'
-import { termsOf } from '../../support/lease-configuration.js'
+import { defineEnvironment } from '../../../servers/kernel/index.js'
+import { configurationOf } from '../../support/lease-configuration.js'
 import { librarySpec, tools } from '../../support/library-environment.js'
 import { begun, hex, leased, published } from '../../support/run-events.js'
-import { AMPLE, bodyOf, groundTruthScript, lendingTask, play, recorded, stageOf } from '../../support/scripted.js'
+import { AMPLE, bodyOf, groundTruthScript, lendingTask, play, recorded, runtimeOf } from '../../support/scripted.js'
 
 // All files of a suite are loaded before the first test runs, so a timeout that starts here might be over by then.
 const { signal } = new AbortController()
 const task = lendingTask()
-const sound = stageOf()
+const sound = runtimeOf()
 
 /** A library whose clerk writes down another date each time he lends the same book in the same session. */
 let lent = 0
-const moody = stageOf([
-  defineServer({
+const moody = runtimeOf([
+  defineEnvironment({
     ...librarySpec,
     tools: Object.values({
       ...tools,
@@ -55,13 +55,13 @@ test('a group whose replay differs because of its world is refused for that, and
   const blamed: string[] = []
   const judge = createBodyJudge({
     tasks: [task],
-    termsOf: termsOf({ groupSize: 2 }),
+    configurationOf: configurationOf({ groupSize: 2 }),
     replays: replaysHere(() => moody, UNWATCHED),
     state,
     auditor: null,
     bodies: {} as never,
     judgedBodies: {} as never,
-    onUnstable: async (server) => void blamed.push(server),
+    onUnstable: async (environmentName) => void blamed.push(environmentName),
   })
   const rollouts = [await play(task, groundTruthScript(task), moody), await play(task, ['No.', 'No.'], moody)]
   const bytes = groupBody.encode({ ...bodyOf(task, rollouts), leaseId: 'ab'.repeat(16), policyId: hex(1) })
@@ -73,7 +73,7 @@ test('a group whose replay differs because of its world is refused for that, and
     (why: unknown) => why,
   )
   assert.instance(error, SwarmRefusal)
-  assert.is((error as SwarmRefusal).code, 'world_unstable')
+  assert.is((error as SwarmRefusal).code, 'environment_nondeterministic')
   assert.equal(blamed, ['library'])
 })
 

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { addMinutes } from '../../../servers/kernel/dates.js'
-import { generateWorld, Session } from '../../../servers/kernel/session.js'
+import { generateSeedState, Session } from '../../../servers/kernel/session.js'
 import { teamChat } from '../../../servers/team_chat/index.js'
 import {
   editObstacle,
@@ -17,11 +17,11 @@ import {
   roleOf,
 } from '../../../servers/team_chat/rules.js'
 import { type Channel, type ChatView, EMOJI, type Message, type Person } from '../../../servers/team_chat/schema.js'
-import { checkWorldContract } from '../../support/environment-contract.js'
+import { checkEnvironmentContract } from '../../support/environment-contract.js'
 import { refusal, succeed } from '../../support/session-calls.js'
 
 const dbOf = (session: Session) => session.db as unknown as ChatView
-const open = (seed: number) => Session.open(generateWorld(teamChat, seed))
+const open = (seed: number) => Session.open(generateSeedState(teamChat, seed))
 const own = (s: Session) => me(dbOf(s))
 const myRole = (s: Session, row: Channel) => roleOf(dbOf(s), row.workspace, own(s))
 const joined = (s: Session, row: Channel) => isIn(dbOf(s), row.channel, own(s))
@@ -47,7 +47,7 @@ function invitation(s: Session, code: string) {
   throw new Error(`no invitation fails with ${code}`)
 }
 
-checkWorldContract(teamChat, {
+checkEnvironmentContract(teamChat, {
   sampleFloor: 1,
   provoke: {
     unknown_channel: () => ['read_channel', { channel: 'moon-talk' }],

@@ -1,16 +1,16 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { dependencyGraph } from '../../../servers/kernel/dependency-graph.js'
-import { generateWorld, Session } from '../../../servers/kernel/session.js'
+import { generateSeedState, Session } from '../../../servers/kernel/session.js'
 import { trading } from '../../../servers/trading/index.js'
 import { match, queue } from '../../../servers/trading/matching.js'
 import { buyingPower, freeShares, isExtreme, LIMITS, tradingObstacle } from '../../../servers/trading/rules.js'
 import type { Entry, Instrument, Side, TradeOrder, TradingView } from '../../../servers/trading/schema.js'
-import { checkWorldContract } from '../../support/environment-contract.js'
+import { checkEnvironmentContract } from '../../support/environment-contract.js'
 import { succeed } from '../../support/session-calls.js'
 
 const marketOf = (session: Session) => session.db as unknown as TradingView
-const open = (seed: number) => Session.open(generateWorld(trading, seed))
+const open = (seed: number) => Session.open(generateSeedState(trading, seed))
 const order = (session: Session, fits: (row: TradeOrder) => boolean) => marketOf(session).trade_orders.find(fits)!
 const book = (session: Session, { instrument }: Instrument) => marketOf(session).books.get(instrument)!
 
@@ -41,7 +41,7 @@ const watch = ({ instrument }: Instrument, alert_price: number) =>
 const unwatched = (session: Session) =>
   marketOf(session).instruments.find(({ instrument }) => !marketOf(session).watches.has(instrument))!
 
-checkWorldContract(trading, {
+checkEnvironmentContract(trading, {
   sampleFloor: 1,
   provoke: {
     unknown_instrument: () => ['get_quote', { instrument: 'acme-rockets' }],
@@ -174,9 +174,9 @@ test('a purchase at market pays the offers in the book and leaves them shorter',
   const row = roomy(session)
   const [best] = book(session, row).sell
   const before = marketOf(session).account.get('portfolio')!.cash
-  const told = succeed(session, ...place(row, 'buy', row.lot))
-  assert.is(told.status, 'filled')
-  assert.is(told.amount, row.lot * best!.price)
+  const stated = succeed(session, ...place(row, 'buy', row.lot))
+  assert.is(stated.status, 'filled')
+  assert.is(stated.amount, row.lot * best!.price)
   assert.is(marketOf(session).account.get('portfolio')!.cash, before - row.lot * best!.price)
   assert.is(succeed(session, 'get_quote', { instrument: row.instrument }).last, best!.price)
   const { trades } = succeed(session, 'list_trades', { instrument: row.instrument, kind: 'buy' }) as {
@@ -190,16 +190,16 @@ test('an order that waits reserves its cash, and gives it back when it is cancel
   const row = roomy(session)
   const power = buyingPower(marketOf(session))
   const { price } = book(session, row).buy[0]!
-  const told = succeed(session, ...place(row, 'buy', 2 * row.lot, price))
-  assert.is(told.status, 'open')
-  assert.is(told.filled, 0)
-  assert.is(told.buying_power, power - 2 * row.lot * price)
+  const stated = succeed(session, ...place(row, 'buy', 2 * row.lot, price))
+  assert.is(stated.status, 'open')
+  assert.is(stated.filled, 0)
+  assert.is(stated.buying_power, power - 2 * row.lot * price)
   const behind = book(session, row)
     .buy.filter((other) => other.price === price && other.trade_order === null)
     .reduce((sum, { quantity }) => sum + quantity, 0)
-  assert.is(told.ahead, behind)
-  assert.is(succeed(session, 'cancel_trade_order', { trade_order: told.trade_order }).buying_power, power)
-  assert.is(session.call('cancel_trade_order', { trade_order: told.trade_order }).ok, false)
+  assert.is(stated.ahead, behind)
+  assert.is(succeed(session, 'cancel_trade_order', { trade_order: stated.trade_order }).buying_power, power)
+  assert.is(session.call('cancel_trade_order', { trade_order: stated.trade_order }).ok, false)
 })
 
 test('a limit order that crosses the spread trades what it can and rests with what is left', () => {
@@ -211,11 +211,11 @@ test('a limit order that crosses the spread trades what it can and rests with wh
     .reduce((sum, { quantity }) => sum + quantity, 0)
   const free = freeShares(marketOf(session), row.instrument)
   const quantity = Math.min(level + row.lot, free)
-  const told = succeed(session, ...place(row, 'sell', quantity, best!.price))
-  assert.is(told.filled, Math.min(level, quantity))
-  assert.is(told.amount, (told.filled as number) * best!.price)
+  const stated = succeed(session, ...place(row, 'sell', quantity, best!.price))
+  assert.is(stated.filled, Math.min(level, quantity))
+  assert.is(stated.amount, (stated.filled as number) * best!.price)
   assert.is(freeShares(marketOf(session), row.instrument), free - quantity)
-  assert.is(book(session, row).sell[0]?.trade_order ?? null, (told.open as number) > 0 ? told.trade_order : null)
+  assert.is(book(session, row).sell[0]?.trade_order ?? null, (stated.open as number) > 0 ? stated.trade_order : null)
 })
 
 test('an amendment to fewer shares keeps the place in the book, one to another price loses it and may trade', () => {
@@ -267,9 +267,9 @@ test('a sale that drives the price down triggers the stop below it and fires the
   )
   const stop = succeed(session, ...protect(row, row.lot, second))
   succeed(session, ...watch(row, second))
-  const told = succeed(session, ...place(row, 'sell', level + row.lot))
-  assert.is(told.stops_triggered, 1)
-  assert.is(told.alert_fired, true)
+  const stated = succeed(session, ...place(row, 'sell', level + row.lot))
+  assert.is(stated.stops_triggered, 1)
+  assert.is(stated.alert_fired, true)
   assert.is(marketOf(session).trade_orders.get(stop.trade_order as string)?.status, 'filled')
   const fired = succeed(session, 'view_watchlist', { status: 'fired' }).watched as { instrument: string }[]
   assert.ok(fired.some(({ instrument }) => instrument === row.instrument))
@@ -291,9 +291,9 @@ test('a trade too far from the opening price halts the instrument, and stops the
     const deep = buy.findIndex(({ price }) => isExtreme(row, price))
     const needed = buy.slice(0, deep).reduce((sum, { quantity }) => sum + quantity, 0)
     const stop = succeed(session, ...protect(row, row.lot, buy[deep]!.price))
-    const told = succeed(session, ...place(row, 'sell', needed + row.lot))
-    assert.is(told.halted, true)
-    assert.is(told.stops_triggered, undefined)
+    const stated = succeed(session, ...place(row, 'sell', needed + row.lot))
+    assert.is(stated.halted, true)
+    assert.is(stated.stops_triggered, undefined)
     assert.is(db.trade_orders.get(stop.trade_order as string)?.status, 'open')
     assert.is(succeed(session, 'get_quote', { instrument: row.instrument }).market, 'halted')
     const again = session.call(...place(row, 'sell', row.lot))

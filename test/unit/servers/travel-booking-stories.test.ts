@@ -108,10 +108,10 @@ test('what a cancellation refunds depends on the fare, and returns to the budget
     const made = buy(session, passenger(session).itinerary, plane, fare)
     assert.is(desk(session).budgets.get(budget)!.left, before - plane.prices[fare])
     const promised = succeed(session, 'get_booking', { booking: made }).refund
-    const told = succeed(session, 'cancel_booking', { booking: made })
-    assert.is(told.refund, Math.floor(plane.prices[fare] * share))
-    assert.is(told.refund, promised)
-    assert.is(desk(session).budgets.get(budget)!.left, before - plane.prices[fare] + (told.refund as number))
+    const stated = succeed(session, 'cancel_booking', { booking: made })
+    assert.is(stated.refund, Math.floor(plane.prices[fare] * share))
+    assert.is(stated.refund, promised)
+    assert.is(desk(session).budgets.get(budget)!.left, before - plane.prices[fare] + (stated.refund as number))
   }
 })
 
@@ -145,9 +145,9 @@ test('changing a standard fare costs the fee and what the new flight is dearer, 
     const plane = flight(fork, (row) => fits(row, wanted), 5)
     const next = options(plane).find((other) => roomy(other) && wanted(other.prices.standard - plane.prices.standard))!
     const made = buy(fork, passenger(fork).itinerary, plane, 'standard')
-    const told = succeed(fork, 'change_flight', { booking: made, flight: next.flight })
-    assert.is(told.charged, LIMITS.changeFee + Math.max(0, next.prices.standard - plane.prices.standard))
-    assert.is(desk(fork).bookings.get(made)?.paid, plane.prices.standard + (told.charged as number))
+    const stated = succeed(fork, 'change_flight', { booking: made, flight: next.flight })
+    assert.is(stated.charged, LIMITS.changeFee + Math.max(0, next.prices.standard - plane.prices.standard))
+    assert.is(desk(fork).bookings.get(made)?.paid, plane.prices.standard + (stated.charged as number))
     assert.is(seatsLeft(desk(fork), plane, 'economy', fork.now()), plane.free.economy)
     assert.equal(fork.violations(), [])
   }
@@ -212,8 +212,8 @@ test('an upgrade is free with gold, costs points with silver, and gives up the s
     const plane = flight(session, roomy)
     const made = buy(session, itinerary, plane, 'standard')
     succeed(session, 'choose_seat', { booking: made, seat: seatsOffered(plane, 'economy')[1] })
-    const told = succeed(session, 'upgrade_booking', { booking: made })
-    assert.is(told.points_left, before - points)
+    const stated = succeed(session, 'upgrade_booking', { booking: made })
+    assert.is(stated.points_left, before - points)
     assert.is(seatsLeft(desk(session), plane, 'economy', session.now()), plane.free.economy)
     assert.is(seatsLeft(desk(session), plane, 'business', session.now()), plane.free.business - 1)
     const shown = succeed(session, 'get_booking', { booking: made })
@@ -266,15 +266,15 @@ test('a hotel room is taken for its nights only, and keeps the first night when 
 test('a search lists the hotels with a room on every night, the cheapest first', () => {
   const session = open(12)
   for (const { city } of CITIES) {
-    const told = succeed(session, 'search_hotels', { city, date: '2026-03-20', nights: 3 }) as {
+    const stated = succeed(session, 'search_hotels', { city, date: '2026-03-20', nights: 3 }) as {
       hotels: { hotel: string; price: number; rooms: number }[]
     }
-    const prices = told.hotels.map(({ price }) => price)
+    const prices = stated.hotels.map(({ price }) => price)
     assert.equal(
       prices,
       [...prices].sort((a, b) => a - b),
     )
-    for (const { hotel, rooms } of told.hotels)
+    for (const { hotel, rooms } of stated.hotels)
       assert.is(rooms, roomsLeft(desk(session), desk(session).hotels.get(hotel)!, 18, 3, session.now()))
   }
 })

@@ -3,7 +3,7 @@ import { travelBooking } from '../../../servers/travel_booking/index.js'
 import { clash, LIMITS } from '../../../servers/travel_booking/rules.js'
 import { DATES } from '../../../servers/travel_booking/time.js'
 import { cityAt, isFlown, isIntercontinental, seatsOffered } from '../../../servers/travel_booking/timetable.js'
-import { checkWorldContract } from '../../support/environment-contract.js'
+import { checkEnvironmentContract } from '../../support/environment-contract.js'
 import { succeed } from '../../support/session-calls.js'
 import {
   booking,
@@ -18,7 +18,7 @@ import {
   wait,
 } from '../../support/travel-desk.js'
 
-checkWorldContract(travelBooking, {
+checkEnvironmentContract(travelBooking, {
   provoke: {
     unknown_city: () => ['search_hotels', { city: 'Atlantis', date: '2026-03-05', nights: 2 }],
     unknown_flight: () => ['get_flight', { flight: 'lis-lis-mar05-1' }],

@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { addDays } from '../../../servers/kernel/dates.js'
 import { parseAddress } from '../../../servers/kernel/gazetteer.js'
-import { generateWorld, Session } from '../../../servers/kernel/session.js'
+import { generateSeedState, Session } from '../../../servers/kernel/session.js'
 import { streetsOf } from '../../../servers/kernel/streets.js'
 import { vehicle } from '../../../servers/vehicle/index.js'
 import { HOMES, pointOf, roadKm } from '../../../servers/vehicle/map.js'
@@ -15,7 +15,7 @@ import {
   type VehicleDb,
   type VehicleView,
 } from '../../../servers/vehicle/schema.js'
-import { checkWorldContract } from '../../support/environment-contract.js'
+import { checkEnvironmentContract } from '../../support/environment-contract.js'
 import { type Call, refusal, succeed } from '../../support/session-calls.js'
 
 const TODAY = '2026-03-02'
@@ -24,7 +24,7 @@ const NEARLY_EMPTY = 175
 
 const stateOf = (session: Session) => session.db as unknown as VehicleView
 const carOf = (session: Session) => theCar(stateOf(session))
-const open = (seed: number) => Session.open(generateWorld(vehicle, seed))
+const open = (seed: number) => Session.open(generateSeedState(vehicle, seed))
 /** A session whose world fits. */
 const openWhere = (fits: (db: VehicleView) => boolean): Session => {
   for (let seed = 1; seed < 300; seed++) if (fits(stateOf(open(seed)))) return open(seed)
@@ -86,7 +86,7 @@ const within = (session: Session, fits: (place: Destination) => boolean): Destin
 const isGarage = ({ kind }: Destination) => kind === 'garage'
 const faultWhere = (session: Session, fits: (row: Fault) => boolean) => stateOf(session).faults.find(fits)!
 const garageFor = (session: Session, { system }: Fault): Destination =>
-  stateOf(session).destinations.find((row) => isGarage(row) && row.repairs.includes(system))!
+  stateOf(session).destinations.find((row) => isGarage(row) && row.logitErrors.includes(system))!
 const book = (fault: Fault, garage: Destination, date: string): Call => [
   'book_service',
   { fault: fault.fault, garage: garage.destination, date },
@@ -99,7 +99,7 @@ const bookCritical = (session: Session) => {
   if (fault) succeed(session, ...book(fault, garageFor(session, fault), WEDNESDAY))
 }
 
-checkWorldContract(vehicle, {
+checkEnvironmentContract(vehicle, {
   sampleFloor: 1,
   provokeSeed: NEARLY_EMPTY,
   provoke: {
@@ -267,7 +267,7 @@ checkWorldContract(vehicle, {
     not_a_garage: (s) => book(faultWhere(s, isOpen), stateOf(s).destinations.get('home')!, WEDNESDAY),
     wrong_garage: (s) => {
       const fault = faultWhere(s, isOpen)
-      const other = stateOf(s).destinations.find((row) => isGarage(row) && !row.repairs.includes(fault.system))!
+      const other = stateOf(s).destinations.find((row) => isGarage(row) && !row.logitErrors.includes(fault.system))!
       return book(fault, other, WEDNESDAY)
     },
     garage_closed: (s) => {
@@ -276,7 +276,7 @@ checkWorldContract(vehicle, {
     },
     garage_full: (s) => {
       const busy = stateOf(s).destinations.find((row) => (row.free_from ?? '') > '2026-03-06')!
-      const fault = faultWhere(s, (row) => isOpen(row) && busy.repairs.includes(row.system))
+      const fault = faultWhere(s, (row) => isOpen(row) && busy.logitErrors.includes(row.system))
       return book(fault, busy, '2026-03-05')
     },
     bad_date: (s) => {
@@ -314,10 +314,10 @@ test('the driver who starts the engine brings their temperature and their top sp
   const other = stateOf(session)
     .drivers.list()
     .findLast(({ licence_until }) => licence_until >= TODAY)!
-  const told = succeed(session, 'start_engine', { driver: other.driver })
-  assert.is(told.temperature, other.temperature)
+  const stated = succeed(session, 'start_engine', { driver: other.driver })
+  assert.is(stated.temperature, other.temperature)
   assert.is(carOf(session).climate.driver, other.temperature)
-  assert.ok((told.top_speed as number) <= other.top_speed)
+  assert.ok((stated.top_speed as number) <= other.top_speed)
   roll(session, 20)
   assert.is(refusal(session, ...go(topSpeed(stateOf(session), carOf(session)).limit + 5)), 'over_limit')
 })
@@ -370,10 +370,10 @@ test('a trip uses up the battery, moves the car and enters the log', () => {
   const session = openWhere((db) => chargePercent(theCar(db)) > 50)
   const place = within(session, ({ kind }) => kind === 'saved')
   const [before, km] = [carOf(session), kmTo(session, place)]
-  const told = travel(session, place)
-  assert.is(told.name, place.name)
-  assert.is(told.km, km)
-  assert.is(told.purpose, 'private')
+  const stated = travel(session, place)
+  assert.is(stated.name, place.name)
+  assert.is(stated.km, km)
+  assert.is(stated.purpose, 'private')
   const after = carOf(session)
   assert.is(after.location, place.destination)
   assert.is(after.odometer, before.odometer + km)
@@ -386,10 +386,10 @@ test('a drive without a route takes charge while it lasts, and comes back to whe
   const session = openWhere((db) => chargePercent(theCar(db)) > 80 && !safetyHold(db))
   drive(session, 60)
   const before = carOf(session)
-  const told = () => String((succeed(session, 'check_vehicle', { system: 'battery' }).readings as string[])[1])
-  const range = told()
+  const stated = () => String((succeed(session, 'check_vehicle', { system: 'battery' }).readings as string[])[1])
+  const range = stated()
   for (let minute = 1; minute < 30; minute++) succeed(session, 'set_headlights', { beam: 'low' })
-  assert.is.not(told(), range)
+  assert.is.not(stated(), range)
   succeed(session, ...brake('foot', 'on'))
   succeed(session, ...shift('park'))
   const { km, name } = succeed(session, 'stop_engine', { purpose: 'business' })
@@ -428,10 +428,10 @@ test('charging adds what the charger gave in the time and says what it costs', (
   succeed(session, 'switch_charging', { charging: 'on' })
   assert.is(refusal(session, ...shift('neutral')), 'cable_connected')
   for (let minute = 1; minute < 10; minute++) succeed(session, 'set_headlights', { beam: 'parking' })
-  const told = succeed(session, 'switch_charging', { charging: 'off' })
+  const stated = succeed(session, 'switch_charging', { charging: 'off' })
   const added = Math.floor((kilowatts! * 1000 * 10) / 60)
   assert.is(carOf(session).energy, energy + added)
-  assert.is(told.cost, Math.ceil((added * tariff) / 100_000))
+  assert.is(stated.cost, Math.ceil((added * tariff) / 100_000))
 })
 
 test('valet mode hides the private life of the car, locks the trunk and slows it down', () => {
@@ -466,15 +466,15 @@ test('a saved address of the gazetteer becomes a place that can be driven to', (
   start(session)
   const { city } = stateOf(session).destinations.get(carOf(session).location)!
   const street = streetsOf(city).at(-1)!
-  const told = succeed(session, 'save_destination', {
+  const stated = succeed(session, 'save_destination', {
     name: "Ana's New Flat",
     address: `12 ${street.toLowerCase()}, ${city}`,
   })
-  assert.is(told.destination, 'ana-s-new-flat')
-  assert.is(told.city, city)
-  const way = succeed(session, 'start_navigation', { destination: told.destination, avoid: 'tolls' })
+  assert.is(stated.destination, 'ana-s-new-flat')
+  assert.is(stated.city, city)
+  const way = succeed(session, 'start_navigation', { destination: stated.destination, avoid: 'tolls' })
   assert.is(way.address, `12 ${street}, ${city}`)
-  assert.is(way.km, Math.ceil((told.km as number) * 1.2))
+  assert.is(way.km, Math.ceil((stated.km as number) * 1.2))
 })
 
 test('a full name usually finds one destination, a city several with the nearest first', () => {
@@ -519,7 +519,7 @@ test('the invariants notice a car that was tampered with', () => {
     [],
   )
   const car = (patch: Partial<Car>) => tamper((db) => db.cars.update(CAR, patch))
-  for (const told of [
+  for (const stated of [
     car({ speed: 60 }),
     car({ cruise: 20 }),
     car({ energy: 1 }),
@@ -530,7 +530,7 @@ test('the invariants notice a car that was tampered with', () => {
     tamper((db) => db.faults.update(db.faults.by('status', 'open')[0]!.fault, { status: 'booked' })),
     tamper((db) => db.destinations.update('home', { name: db.destinations.list()[1]!.name })),
   ])
-    assert.ok(told.length > 0)
+    assert.ok(stated.length > 0)
 })
 
 test.run()

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { generateWorld, Session } from '../../../servers/kernel/session.js'
+import { generateSeedState, Session } from '../../../servers/kernel/session.js'
 import { videoMeeting } from '../../../servers/video_meeting/index.js'
 import { peopleNamed, recordingObstacle, startObstacle, storageLeft } from '../../../servers/video_meeting/rules.js'
 import {
@@ -13,7 +13,7 @@ import {
   type VideoView,
 } from '../../../servers/video_meeting/schema.js'
 import { overlap } from '../../../servers/video_meeting/time.js'
-import { checkWorldContract } from '../../support/environment-contract.js'
+import { checkEnvironmentContract } from '../../support/environment-contract.js'
 import { type Call, fails, succeed } from '../../support/session-calls.js'
 
 const viewOf = (session: Session) => session.db as unknown as VideoView
@@ -23,7 +23,7 @@ const planOf = (session: Session): Plan => viewOf(session).account.get(ME)!.plan
 /** A session of the first seed that fits. */
 function openWhere(fits: (session: Session) => boolean): Session {
   for (let seed = 1; seed < 400; seed++) {
-    const session = Session.open(generateWorld(videoMeeting, seed))
+    const session = Session.open(generateSeedState(videoMeeting, seed))
     if (fits(session)) return session
   }
   throw new Error('no seed fits')
@@ -101,9 +101,9 @@ const isRich = (session: Session): boolean => {
   return crowd.length >= 5 && unwilling === 1 && room > 0
 }
 
-checkWorldContract(videoMeeting, {
+checkEnvironmentContract(videoMeeting, {
   sampleFloor: 1,
-  provokeSeed: openWhere(isRich).world.seed,
+  provokeSeed: openWhere(isRich).seedState.seed,
   provoke: {
     unknown_meeting: () => ['start_meeting', { meeting: 'seance-7' }],
     unknown_participant: () => ['manage_participant', { participant: 'ghost-7', action: 'admit' }],
@@ -228,10 +228,10 @@ test('a recording exists only after it was stopped, and takes storage by the min
   succeed(session, ...record(live))
   assert.is(viewOf(session).recordings.count(), before)
   succeed(session, ...plan('2026-04-20', '10:00'))
-  const told = succeed(session, ...stop(live))
-  assert.equal([told.minutes, told.megabytes], [2, 2 * LIMITS.storagePerMinute])
-  assert.is(told.storage_left, left - 2 * LIMITS.storagePerMinute)
-  assert.is(viewOf(session).recordings.get(told.recording as string)?.title, live.title)
+  const stated = succeed(session, ...stop(live))
+  assert.equal([stated.minutes, stated.megabytes], [2, 2 * LIMITS.storagePerMinute])
+  assert.is(stated.storage_left, left - 2 * LIMITS.storagePerMinute)
+  assert.is(viewOf(session).recordings.get(stated.recording as string)?.title, live.title)
   fails(session, 'not_recording', ...stop(live))
 })
 
@@ -308,8 +308,8 @@ test('whoever is invited while a meeting is live comes to its waiting room', () 
   const name = strangers(session, first(session))[0]!
   const early = session.fork()
   assert.is(succeed(early, ...invite(first(early), name)).place, 'invited')
-  const told = succeed(session, ...invite(goLive(session), name.toLowerCase()))
-  assert.equal([told.name, told.place], [name, 'waiting'])
+  const stated = succeed(session, ...invite(goLive(session), name.toLowerCase()))
+  assert.equal([stated.name, stated.place], [name, 'waiting'])
 })
 
 test('a whole name means one person even where another has the same first name', () => {

@@ -61,10 +61,10 @@ test('an address is its owner’s when that is seen there, or when it is a name'
 
 test('what a host tells of itself depends on where its run is', () => {
   const all = REACHES.map(([address]) => multiaddr(address)).filter((address) => !`${address}`.includes('unix'))
-  const told = (reach: Reach | null): Reach[] => [...new Set(addressesToTell(all, reach).map((one) => reachOf(one)))]
-  assert.equal(told('anywhere'), ['anywhere', 'relayed'])
-  assert.equal(told('network'), ['anywhere', 'network', 'relayed'])
-  assert.equal(told(null), ['anywhere', 'relayed'])
+  const stated = (reach: Reach | null): Reach[] => [...new Set(addressesToTell(all, reach).map((one) => reachOf(one)))]
+  assert.equal(stated('anywhere'), ['anywhere', 'relayed'])
+  assert.equal(stated('network'), ['anywhere', 'network', 'relayed'])
+  assert.equal(stated(null), ['anywhere', 'relayed'])
   const home = all.filter((address) => reachOf(address) !== 'anywhere')
   assert.equal([...new Set(widest(home).map((one) => reachOf(one)))], ['network', 'relayed'])
 })

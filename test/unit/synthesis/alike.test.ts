@@ -6,38 +6,38 @@ import { alike } from '../../../tasks/synthesis/making/alike.js'
 import { isTooSmall } from '../../../tasks/synthesis/making/draw-toolset.js'
 
 const test = suite('tools for one wish')
-const servers = [...CATALOGUE.values()]
+const environments = [...CATALOGUE.values()]
 const node = (name: string) => {
-  const [world, toolName] = name.split(':') as [string, string]
-  const server = CATALOGUE.get(world)!
-  return { server, tool: server.toolsByName.get(toolName)! }
+  const [environmentName, toolName] = name.split(':') as [string, string]
+  const environment = CATALOGUE.get(environmentName)!
+  return { environment, tool: environment.toolsByName.get(toolName)! }
 }
 
 test('are those of other worlds that do as well where no world is named, and the tool itself', () => {
-  const found = alike([node('shopping:add_delivery_address')], servers)
+  const found = alike([node('shopping:add_delivery_address')], environments)
   assert.ok(['shopping:add_delivery_address', 'food_delivery:add_dropoff'].every((name) => found.includes(name)))
   assert.not.ok(found.includes('food_delivery:show_menu'))
-  assert.ok(alike([node('maps:measure_distance')], servers).includes('maps:plan_route'), 'also of its own world')
+  assert.ok(alike([node('maps:measure_distance')], environments).includes('maps:plan_route'), 'also of its own world')
 })
 
 test('are those whose names agree in two words', () => {
-  assert.ok(alike([node('calendar:find_events')], servers).includes('calendar:find_events'))
-  const found = alike([node('shopping:search_products'), node('filesystem:find_files_by_size')], servers)
+  assert.ok(alike([node('calendar:find_events')], environments).includes('calendar:find_events'))
+  const found = alike([node('shopping:search_products'), node('filesystem:find_files_by_size')], environments)
   assert.ok(found.includes('filesystem:find_files'))
   assert.not.ok(found.includes('filesystem:find_links'))
 })
 
 test('leave most tools of a world on offer', () => {
-  for (const server of servers)
-    for (const tool of server.tools) {
-      const others = server.tools.length - alike([{ server, tool }], [server]).length
-      assert.ok(others >= server.tools.length / 2, `${server.name}:${tool.name} leaves ${others}`)
+  for (const environment of environments)
+    for (const tool of environment.tools) {
+      const others = environment.tools.length - alike([{ environment, tool }], [environment]).length
+      assert.ok(others >= environment.tools.length / 2, `${environment.name}:${tool.name} leaves ${others}`)
     }
 })
 
 test('are hidden no farther than to as few tools as others have, or half of a small world', () => {
   const { tools, ...shop } = CATALOGUE.get('shopping')!
-  const toolset = (count: number) => tools.slice(0, count).map(({ name }) => ({ server: shop.name, tool: name }))
+  const toolset = (count: number) => tools.slice(0, count).map(({ name }) => ({ environment: shop.name, tool: name }))
   const least = PAPER_PROFILE.ownTools.min
   assert.ok(isTooSmall(toolset(least - 1), [{ ...shop, tools }], PAPER_PROFILE))
   assert.not(isTooSmall(toolset(least), [{ ...shop, tools }], PAPER_PROFILE))
@@ -46,7 +46,9 @@ test('are hidden no farther than to as few tools as others have, or half of a sm
 })
 
 test('a wish is one that several tools serve: another word for it would go unnoticed', () => {
-  const served = servers.flatMap(({ callWords = {} }) => Object.values(callWords).flatMap(({ wishes = [] }) => wishes))
+  const served = environments.flatMap(({ callWords = {} }) =>
+    Object.values(callWords).flatMap(({ wishes = [] }) => wishes),
+  )
   assert.ok(served.length > 100)
   for (const wish of served) assert.ok(served.filter((other) => other === wish).length > 1, wish)
 })

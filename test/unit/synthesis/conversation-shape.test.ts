@@ -15,9 +15,14 @@ import type { Chain } from '../../../tasks/synthesis/making/split.js'
 import { takeSteps } from '../../../tasks/synthesis/making/take-steps.js'
 
 const test = suite('the shape of a conversation')
-const context = contextOf({ worlds: ['banking', 'calendar', 'vehicle'], heldOutWorlds: [], profile: 'paper', seed: 5 })
+const context = contextOf({
+  environments: ['banking', 'calendar', 'vehicle'],
+  heldOutEnvironments: [],
+  profile: 'paper',
+  seed: 5,
+})
 const { profile, graph } = context
-const WORLD_SEED = 20
+const ENVIRONMENT_SEED = 20
 const RECOVERIES: readonly (Recovery | null)[] = [null, null, 'corrected', 'gave-up']
 
 const chainOf = (...names: string[]): Chain => names.map((name) => graph.nodes.find((node) => nodeName(node) === name)!)
@@ -32,7 +37,7 @@ test('is carried by every chain that a conversation was made of', () => {
       { index: draw, round: 0, kind: 'multi-turn', split: 'train', target },
       [target],
       length,
-      WORLD_SEED,
+      ENVIRONMENT_SEED,
       context,
       random,
     )

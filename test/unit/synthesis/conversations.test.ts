@@ -6,7 +6,7 @@ import type { Way } from '../../../tasks/synthesis/making/references.js'
 import { TODAY } from '../../../tasks/synthesis/making/synthesis-context.js'
 import { lead } from '../../../tasks/synthesis/wording/contexts.js'
 import { drawPersona, naturalSpeech } from '../../../tasks/synthesis/wording/natural-speech.js'
-import { inWorlds } from '../../../tasks/synthesis/wording/occupations.js'
+import { inEnvironments } from '../../../tasks/synthesis/wording/occupations.js'
 import {
   drawOutsideTopic,
   nextOutsideTopic,
@@ -14,7 +14,7 @@ import {
 } from '../../../tasks/synthesis/wording/outside-requests.js'
 import { OUTSIDE_TOPICS, type OutsideRequest } from '../../../tasks/synthesis/wording/outside-topics.js'
 import type { Ask } from '../../../tasks/synthesis/wording/speech.js'
-import { told } from '../../../tasks/synthesis/wording/stated.js'
+import { stated } from '../../../tasks/synthesis/wording/stated.js'
 import { word } from '../../../tasks/synthesis/wording/text-span.js'
 import { mannerOf, typed } from '../../../tasks/synthesis/wording/typing-manner.js'
 import { clauseWithout } from '../../../tasks/synthesis/wording/withheld.js'
@@ -26,24 +26,27 @@ const SAMPLES = samples(2)
 test('are led by somebody whose work brings them there, and by anybody where nobody works', () => {
   const random = seededRandom(3)
   const people = Array.from({ length: 200 }, () => drawPersona(random))
-  const developers = people.map((person) => inWorlds(person, ['issue_tracker', 'calendar']))
+  const developers = people.map((person) => inEnvironments(person, ['issue_tracker', 'calendar']))
   for (const [i, { name, role, register }] of developers.entries()) {
     assert.equal({ name, register }, { name: people[i]!.name, register: people[i]!.register })
     assert.match(role, /develop|engineer|analyst|manager|writer|designer|administrator/)
     assert.is(role.split(' from ')[1], people[i]!.role.split(' from ')[1])
   }
   assert.ok(new Set(developers.map(({ role }) => role.split(' from ')[0])).size > 8)
-  for (const person of people) assert.equal(inWorlds(person, ['maps', 'shopping']), person)
+  for (const person of people) assert.equal(inEnvironments(person, ['maps', 'shopping']), person)
   // Their calendars and chats hold colleagues of other departments.
-  for (const world of ['calendar', 'email', 'team_chat', 'video_meeting'])
+  for (const environmentName of ['calendar', 'email', 'team_chat', 'video_meeting'])
     for (const person of people)
-      assert.not.match(inWorlds(person, [world]).role, /retired|student|stay-at-home|mother of|dentist|farmer/)
+      assert.not.match(
+        inEnvironments(person, [environmentName]).role,
+        /retired|student|stay-at-home|mother of|dentist|farmer/,
+      )
 })
 
 test('keep to their subject when nothing on offer serves it, and never ask for the same twice', () => {
-  const named = new Set(OUTSIDE_TOPICS.flatMap(({ world }) => world ?? []))
+  const named = new Set(OUTSIDE_TOPICS.flatMap(({ environment }) => environment ?? []))
   assert.equal(
-    [...named].filter((world) => !CATALOGUE.has(world)),
+    [...named].filter((environmentName) => !CATALOGUE.has(environmentName)),
     [],
   )
   assert.ok(new Set(OUTSIDE_TOPICS.map(({ name }) => name)).size === OUTSIDE_TOPICS.length)
@@ -60,8 +63,8 @@ test('keep to their subject when nothing on offer serves it, and never ask for t
   }
   const random = seededRandom(1)
   for (let i = 0; i < 100; i++) {
-    const { world } = drawOutsideTopic(new Set(['maps']), random)
-    assert.ok(world === undefined || world === 'maps')
+    const { environment } = drawOutsideTopic(new Set(['maps']), random)
+    assert.ok(environment === undefined || environment === 'maps')
   }
 })
 
@@ -69,7 +72,7 @@ test('turn to another topic of the same kind once they were refused, if there is
   const random = seededRandom(5)
   for (const topic of OUTSIDE_TOPICS) {
     const next = nextOutsideTopic([topic], () => true, random)
-    assert.is(next.world, topic.world)
+    assert.is(next.environment, topic.environment)
     assert.is.not(next, topic)
     assert.is(
       nextOutsideTopic([topic], () => false, random),
@@ -87,10 +90,10 @@ test('leave out no article, whoever types', () => {
 })
 
 test('say an article before the name of a thing that people say one before', () => {
-  const server = CATALOGUE.get('iot_devices')!
-  const tool = server.toolsByName.get('reconnect_device')!
+  const environment = CATALOGUE.get('iot_devices')!
+  const tool = environment.toolsByName.get('reconnect_device')!
   const device: Way = { how: 'label', noun: 'device', label: 'Kids Bedroom Blind' }
-  const ask: Ask = { server, tool, args: { device: 'kids-blind' }, references: new Map([['device', device]]) }
+  const ask: Ask = { environment, tool, args: { device: 'kids-blind' }, references: new Map([['device', device]]) }
   for (let i = 0; i < 30; i++) assert.match(naturalSpeech.request([ask], momentOf(i))!.text, /the Kids Bedroom Blind/)
 })
 
@@ -124,9 +127,9 @@ test('give no reason that only a look, or only a change, could have', () => {
 })
 
 test('ask by its noun for what is to be written or named', () => {
-  const asked = (world: string, name: string, field: string): string => {
-    const server = CATALOGUE.get(world)!
-    const ask: Ask = { server, tool: server.toolsByName.get(name)!, args: {}, references: new Map() }
+  const asked = (environmentName: string, name: string, field: string): string => {
+    const environment = CATALOGUE.get(environmentName)!
+    const ask: Ask = { environment, tool: environment.toolsByName.get(name)!, args: {}, references: new Map() }
     return naturalSpeech.question(ask, field, momentOf(1, 1))
   }
   assert.match(asked('email', 'reply_to_email', 'body'), /\bthe reply\b/)
@@ -197,10 +200,10 @@ test('thank once in a turn, and say "last" of nothing but a whole list', () => {
     const own = said.text.replaceAll(/"[^"]*"/g, '')
     assert.ok((own.match(/\b(thank|thanks|thx|ty)\b/gi) ?? []).length <= 1, said.text)
   }
-  const { server, tool, args } = SAMPLES.find(({ tool: { name } }) => name === 'freeze_card')!
+  const { environment, tool, args } = SAMPLES.find(({ tool: { name } }) => name === 'freeze_card')!
   const wording = (way: Way): string[] =>
     Array.from({ length: 60 }, (_, i) => {
-      const ask: Ask = { server, tool, args, references: new Map([['card', way]]) }
+      const ask: Ask = { environment, tool, args, references: new Map([['card', way]]) }
       return naturalSpeech.request([ask], momentOf(i, 1))!.text
     })
   assert.ok(wording({ how: 'place', noun: 'card', place: 3, of: 3 }).some((text) => /last card|last one/.test(text)))
@@ -238,14 +241,14 @@ test('say what cannot be done of the user in the second person, for whatever too
 })
 
 test('tell of others only where the list goes on', () => {
-  const server = CATALOGUE.get('retail_chain')!
-  const tool = server.toolsByName.get('show_store')!
+  const environment = CATALOGUE.get('retail_chain')!
+  const tool = environment.toolsByName.get('show_store')!
   const sample = SAMPLES.find((each) => each.tool === tool)!
   const low = (n: number) =>
     Array.from({ length: n }, (_, i) => ({ title: `Lamp ${i}`, article: `lamp-${i}`, on_hand: 1 }))
   const shipments = [{ shipment: 'shipment-1', title: 'Easy Lantern', due: '2026-03-02' }]
   const output = { ...sample.output, low: low(3), shipments, next_page: 2, low_articles: 5, open_shipments: 1 }
-  const text = told(spelledOut(sample), output as never, TODAY)!
+  const text = stated(spelledOut(sample), output as never, TODAY)!
   assert.match(text, /Lamp 2[^;]* and others/)
   assert.not.match(text, /Easy Lantern[^.]*others/)
 })

@@ -3,9 +3,10 @@ import * as assert from 'uvu/assert'
 import { probe } from '../../../lab/probe.js'
 import { asksFor, nameTask } from '../../../rollout/episode/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
-import { createTaskStage } from '../../../servers/episodes/episode-runtime.js'
-import { createWorldCache, questionOf } from '../../../servers/kernel/index.js'
+import { createTaskRuntime } from '../../../servers/episodes/episode-runtime.js'
+import { createSeedStateCache, questionOf } from '../../../servers/kernel/index.js'
 import {
+  domainRulesProblem,
   type Example,
   type ExampleMismatch,
   exampleOfRecord,
@@ -13,7 +14,6 @@ import {
   PAPER_PROFILE,
   parseRecord,
   policiesOf,
-  policyProblem,
   recordOf,
   verifyExample,
 } from '../../../tasks/dataset/index.js'
@@ -23,15 +23,15 @@ import { CONFIRMING } from '../../../tasks/synthesis/wording/asking.js'
 import { patience } from '../../support/patience.js'
 
 const test = suite('tasks with policies')
-const worlds = createWorldCache(64)
-const servers = ['banking', 'payments', 'marketplace', 'video_meeting'].map((name) => CATALOGUE.get(name)!)
-const contextWith = (policies: number) => contextFor(servers, PAPER_PROFILE, 11, worlds, [], policies)
+const seedStates = createSeedStateCache(64)
+const environments = ['banking', 'payments', 'marketplace', 'video_meeting'].map((name) => CATALOGUE.get(name)!)
+const contextWith = (policies: number) => contextFor(environments, PAPER_PROFILE, 11, seedStates, [], policies)
 
 /** Multi-turn examples, and a few of the other kinds. */
 function make(policies: number, count: number): Example[] {
   const context = contextWith(policies)
-  const ruled = context.graph.nodes.filter(({ server, tool }) =>
-    server.policy?.rules.some((rule) => rule.tool === tool.name),
+  const ruled = context.graph.nodes.filter(({ environment, tool }) =>
+    environment.domainRules?.rules.some((rule) => rule.tool === tool.name),
   )
   return Array.from({ length: count }, (_, index) => index).flatMap((index) => {
     const kind = index % 12 === 10 ? 'clarification' : index % 12 === 11 ? 'abstention' : 'multi-turn'
@@ -50,7 +50,7 @@ const examples = (): Example[] => {
   return known
 }
 const inRole = (role: 'declined' | 'confirmed' | 'abiding'): Example[] =>
-  examples().filter(({ policy }) => policy?.role === role)
+  examples().filter(({ domainRules }) => domainRules?.role === role)
 
 test('are declined, confirmed and left alone, and hold the policies of the worlds on offer', () => {
   for (const role of ['declined', 'confirmed', 'abiding'] as const) assert.ok(inRole(role).length >= 4, role)
@@ -59,7 +59,7 @@ test('are declined, confirmed and left alone, and hold the policies of the world
 
 test('play again as they were written, and come out of their records', async () => {
   for (const example of examples()) {
-    await verifyExample(example, CATALOGUE, worlds, new AbortController().signal)
+    await verifyExample(example, CATALOGUE, seedStates, new AbortController().signal)
     const line = lineOf(recordOf(example, CATALOGUE))
     assert.equal(exampleOfRecord(parseRecord(line, 'here'), 'here'), example)
   }
@@ -67,33 +67,33 @@ test('play again as they were written, and come out of their records', async () 
 
 test('have no call in their ground truth that a rule forbids or that was not agreed to', () => {
   for (const example of examples()) {
-    const { policy, task } = example
-    if (policy?.role === undefined || policy.role === 'abiding') continue
+    const { domainRules, task } = example
+    if (domainRules?.role === undefined || domainRules.role === 'abiding') continue
     const same = task.groundTruth.filter(
       ({ name, arguments: args }) =>
-        name === policy.call.name && JSON.stringify(args) === JSON.stringify(policy.call.arguments),
+        name === domainRules.call.name && JSON.stringify(args) === JSON.stringify(domainRules.call.arguments),
     )
-    assert.is(same.length, policy.outcome === 'agreed' ? 1 : 0, task.chain)
-    if (policy.outcome === 'agreed') assert.is(same[0]!.turn, policy.turn + 1)
-    const due = task.questions?.some(({ turn }) => turn === policy.turn) ?? false
-    assert.is(due, policy.role === 'confirmed', task.chain)
+    assert.is(same.length, domainRules.outcome === 'agreed' ? 1 : 0, task.chain)
+    if (domainRules.outcome === 'agreed') assert.is(same[0]!.turn, domainRules.turn + 1)
+    const due = task.questions?.some(({ turn }) => turn === domainRules.turn) ?? false
+    assert.is(due, domainRules.role === 'confirmed', task.chain)
   }
 })
 
 test('are refused when the assistant did what was forbidden, or the policy is another', async () => {
   const [example] = inRole('declined')
-  const { policy, task, exchanges } = example!
-  if (policy?.role !== 'declined') throw new Error('made otherwise')
+  const { domainRules, task, exchanges } = example!
+  if (domainRules?.role !== 'declined') throw new Error('made otherwise')
   const done = exchanges.map((exchange, turn) =>
-    turn === policy.turn
-      ? { ...exchange, calls: [...exchange.calls, { ...policy.call, response: '{}', ok: true, truth: null }] }
+    turn === domainRules.turn
+      ? { ...exchange, calls: [...exchange.calls, { ...domainRules.call, response: '{}', ok: true, truth: null }] }
       : exchange,
   )
-  assert.match(policyProblem({ ...example!, exchanges: done }, CATALOGUE, worlds)!, /forbids it/)
+  assert.match(domainRulesProblem({ ...example!, exchanges: done }, CATALOGUE, seedStates)!, /forbids it/)
   const { id: _, ...body } = task
   const milder = nameTask({ ...body, system: task.system!.replace(/\n1\. .*/, '') })
   try {
-    await verifyExample({ ...example!, task: milder }, CATALOGUE, worlds, new AbortController().signal)
+    await verifyExample({ ...example!, task: milder }, CATALOGUE, seedStates, new AbortController().signal)
     assert.unreachable()
   } catch (error) {
     assert.is((error as ExampleMismatch).code, 'other_policy')
@@ -101,8 +101,8 @@ test('are refused when the assistant did what was forbidden, or the policy is an
 })
 
 test('pay outcome in full to the teacher, and less to who does what is forbidden or does not ask first', async () => {
-  const stage = createTaskStage(CATALOGUE)
-  const { results } = await probe(examples(), stage, patience())
+  const runtime = createTaskRuntime(CATALOGUE)
+  const { results } = await probe(examples(), runtime, patience())
   const earned = (name: string) => results.find((result) => result.name === name)!
   assert.is(results[0]!.full.outcome, 1)
   for (const name of ['does what the policy forbids', 'does not ask before a call that must be confirmed']) {
@@ -115,20 +115,22 @@ test('pay outcome in full to the teacher, and less to who does what is forbidden
 
 test('are made of the very same draws where there are none', () => {
   assert.equal(make(0, 4), make(0, 4))
-  assert.ok(make(0, 6).every(({ policy, task }) => policy === undefined && !task.system!.includes('# Policy')))
+  assert.ok(
+    make(0, 6).every(({ domainRules, task }) => domainRules === undefined && !task.system!.includes('# Policy')),
+  )
 })
 
 test('ask for an agreement in words that the user hears as such, whatever the rule', () => {
-  for (const { name, policy } of CATALOGUE.values()) {
-    for (const rule of policy?.rules ?? []) {
+  for (const { name, domainRules } of CATALOGUE.values()) {
+    for (const rule of domainRules?.rules ?? []) {
       if (rule.demand === 'confirm') assert.ok(asksFor(questionOf(rule, {}), CONFIRMING), `${name}: ${rule.name}`)
     }
   }
 })
 
 test('leave no world of the catalogue without three to six rules', () => {
-  for (const { name, policy } of CATALOGUE.values()) {
-    const rules = policy?.rules.length ?? 0
+  for (const { name, domainRules } of CATALOGUE.values()) {
+    const rules = domainRules?.rules.length ?? 0
     assert.ok(rules >= 3 && rules <= 6, `${name} has ${rules}`)
   }
 })

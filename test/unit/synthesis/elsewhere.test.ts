@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { CATALOGUE } from '../../../servers/catalogue.js'
-import { createWorldCache, seededRandom } from '../../../servers/kernel/index.js'
+import { createSeedStateCache, seededRandom } from '../../../servers/kernel/index.js'
 import { nodeName } from '../../../servers/kernel/tool-graph.js'
 import { PAPER_PROFILE } from '../../../tasks/dataset/index.js'
 import { contextFor } from '../../../tasks/synthesis/index.js'
@@ -11,14 +11,14 @@ import { commonValuesIn } from '../../../tasks/synthesis/making/references.js'
 import { walk } from '../../../tasks/synthesis/making/walk.js'
 
 const test = suite('going on in another world')
-const worlds = createWorldCache(64)
-const { graph } = contextFor([...CATALOGUE.values()], PAPER_PROFILE, 5, worlds)
+const seedStates = createSeedStateCache(64)
+const { graph } = contextFor([...CATALOGUE.values()], PAPER_PROFILE, 5, seedStates)
 const node = (name: string) => graph.nodes.find((each) => nodeName(each) === name)!
 
 /** Walks two tools of different worlds until a state and draw has something that fits. */
 function walked(from: string, to: string) {
   for (let seed = 1; seed <= 40; seed++) {
-    const open = (server: Parameters<typeof worlds.open>[0]) => worlds.open(server, seed)
+    const open = (environment: Parameters<typeof seedStates.open>[0]) => seedStates.open(environment, seed)
     const steps = walk([node(from), node(to)], open, PAPER_PROFILE, seededRandom(seed))
     if (steps) return steps
   }
@@ -27,8 +27,8 @@ function walked(from: string, to: string) {
 
 test('is declared only where a value of one is an argument of the other', () => {
   for (const from of graph.nodes) {
-    for (const name of from.server.callWords?.[from.tool.name]?.elsewhere ?? []) {
-      const link = graph.from(from).find(({ to, kind }) => kind === 'cross-world' && nodeName(to) === name)
+    for (const name of from.environment.callWords?.[from.tool.name]?.elsewhere ?? []) {
+      const link = graph.from(from).find(({ to, kind }) => kind === 'cross-environment' && nodeName(to) === name)
       assert.ok(link, `${nodeName(from)} > ${name}`)
     }
   }

@@ -2,7 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { JsonObject } from '../../../rollout/reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
-import { createWorldCache, meaningOf, type ServerDefinition, type Session } from '../../../servers/kernel/index.js'
+import { createSeedStateCache, type Environment, meaningOf, type Session } from '../../../servers/kernel/index.js'
 import { areAtOdds, isForNothing } from '../../../tasks/synthesis/making/at-odds.js'
 import { belongsTogether } from '../../../tasks/synthesis/making/belonging.js'
 import { isOneErrand } from '../../../tasks/synthesis/making/errand.js'
@@ -11,8 +11,8 @@ import type { Binding, Step } from '../../../tasks/synthesis/making/step.js'
 import { isIdle } from '../../../tasks/synthesis/making/undoing.js'
 
 const test = suite('one errand')
-const worlds = createWorldCache(8)
-const open = (server: ServerDefinition): Session => worlds.open(server, 4)
+const seedStates = createSeedStateCache(8)
+const open = (environment: Environment): Session => seedStates.open(environment, 4)
 type Results = readonly JsonObject[]
 
 /** Executes calls in one world. Keys that an earlier result shows are taken from the nearest that does. */
@@ -20,11 +20,11 @@ function played(
   name: string,
   calls: readonly (readonly [tool: string, args: (results: Results) => JsonObject])[],
 ): Step[] {
-  const server = CATALOGUE.get(name)!
-  const session = open(server)
+  const environment = CATALOGUE.get(name)!
+  const session = open(environment)
   const steps: Step[] = []
   for (const [toolName, argsOf] of calls) {
-    const tool = server.toolsByName.get(toolName)!
+    const tool = environment.toolsByName.get(toolName)!
     const args = argsOf(steps.map(({ output }) => output))
     const result = session.call(toolName, args)
     assert.ok(result.ok, `${toolName} ${JSON.stringify(args)} ${JSON.stringify(result)}`)
@@ -34,12 +34,12 @@ function played(
       if (entity === undefined || typeof value !== 'string' || source < 0) return []
       return [{ field, value, source, entity, ways: [] }]
     })
-    steps.push({ server, tool, args, output: result.output as JsonObject, bindings })
+    steps.push({ environment, tool, args, output: result.output as JsonObject, bindings })
   }
   return steps
 }
 
-const rowsOf = (world: string, table: string) => open(CATALOGUE.get(world)!).db[table]!.list()
+const rowsOf = (environmentName: string, table: string) => open(CATALOGUE.get(environmentName)!).db[table]!.list()
 const pick = (results: Results, list: string, field: string, at = 0): string =>
   (results.at(-1)![list] as JsonObject[])[at]![field] as string
 const kind = String(rowsOf('banking', 'accounts').find(({ status }) => status === 'active')!.kind)
@@ -105,17 +105,18 @@ test('leaves no search in its middle of which nothing is used', () => {
 
 test('goes on as its world says that people do', () => {
   const banking = CATALOGUE.get('banking')!
-  const chain = (...names: string[]) => names.map((name) => ({ server: banking, tool: banking.toolsByName.get(name)! }))
+  const chain = (...names: string[]) =>
+    names.map((name) => ({ environment: banking, tool: banking.toolsByName.get(name)! }))
   assert.ok(isPurposeful(chain('add_payee', 'list_accounts', 'send_payment')))
   assert.not.ok(isPurposeful(chain('send_payment', 'freeze_card')))
   const { callWords: _, ...silent } = banking
-  assert.ok(isPurposeful(chain('send_payment', 'freeze_card').map(({ tool }) => ({ server: silent, tool }))))
+  assert.ok(isPurposeful(chain('send_payment', 'freeze_card').map(({ tool }) => ({ environment: silent, tool }))))
 })
 
 test('acts in one world alone', () => {
-  const node = (world: string, name: string) => {
-    const server = CATALOGUE.get(world)!
-    return { server, tool: server.toolsByName.get(name)! }
+  const node = (environmentName: string, name: string) => {
+    const environment = CATALOGUE.get(environmentName)!
+    return { environment, tool: environment.toolsByName.get(name)! }
   }
   assert.not.ok(isPurposeful([node('vehicle', 'save_destination'), node('maps', 'save_place')]))
   assert.ok(isPurposeful([node('maps', 'list_saved_places'), node('vehicle', 'save_destination')]))
@@ -133,7 +134,7 @@ test('changes what it is to change', () => {
 
 const car = CATALOGUE.get('vehicle')!
 const inCar = (name: string, args: JsonObject): Step => ({
-  server: car,
+  environment: car,
   tool: car.toolsByName.get(name)!,
   args,
   output: {},
@@ -145,9 +146,15 @@ test('has one speed, and one number of nights', () => {
   assert.not.ok(areAtOdds([inCar('accelerate_to', { speed: 60 }), inCar('set_cruise_control', { speed: 60 })]))
   const travel = CATALOGUE.get('travel_booking')!
   const stay = (nights: number): Step[] => [
-    { server: travel, tool: travel.toolsByName.get('search_hotels')!, args: { nights: 2 }, output: {}, bindings: [] },
     {
-      server: travel,
+      environment: travel,
+      tool: travel.toolsByName.get('search_hotels')!,
+      args: { nights: 2 },
+      output: {},
+      bindings: [],
+    },
+    {
+      environment: travel,
       tool: travel.toolsByName.get('book_hotel')!,
       args: { nights, hotel: 'inn' },
       output: {},
@@ -162,13 +169,13 @@ test('does not find a brand of sports and look at what it has for the kitchen', 
   const shop = CATALOGUE.get('shopping')!
   const browse = (args: JsonObject): Step[] => [
     {
-      ...{ server: shop, tool: shop.toolsByName.get('list_brands')! },
+      ...{ environment: shop, tool: shop.toolsByName.get('list_brands')! },
       args: { category: 'sports' },
       output: {},
       bindings: [],
     },
     {
-      ...{ server: shop, tool: shop.toolsByName.get('browse_products')!, output: {} },
+      ...{ environment: shop, tool: shop.toolsByName.get('browse_products')!, output: {} },
       args: { brand: 'velour', ...args },
       bindings: [{ field: 'brand', value: 'velour', source: 0, entity: 'brand', ways: [] }],
     },
@@ -183,13 +190,13 @@ test('does not look for what a thing has to do something else with it', () => {
   const booking = 'booking-55'
   const then = (name: string, args: JsonObject): Step[] => [
     {
-      server: travel,
+      environment: travel,
       tool: travel.toolsByName.get('find_free_seats')!,
       args: { booking },
       output: { booking, seats: [{ seat: '4B' }] },
       bindings: [],
     },
-    { server: travel, tool: travel.toolsByName.get(name)!, args: { booking, ...args }, output: {}, bindings: [] },
+    { environment: travel, tool: travel.toolsByName.get(name)!, args: { booking, ...args }, output: {}, bindings: [] },
   ]
   assert.ok(isForNothing(then('add_baggage', { bags: 2 }), 0))
   assert.not.ok(isForNothing(then('choose_seat', { seat: '4B' }), 0))
@@ -201,14 +208,14 @@ test('gives no work of one project to somebody who was looked for in another', (
   const member = 'mona'
   const assigned = (project: string): Step[] => [
     {
-      server: tracker,
+      environment: tracker,
       tool: tracker.toolsByName.get('list_project_members')!,
       args: { project },
       output: {},
       bindings: [],
     },
     {
-      server: tracker,
+      environment: tracker,
       tool: tracker.toolsByName.get('assign_issue')!,
       args: { issue: one.issue, member },
       output: {},
@@ -221,7 +228,7 @@ test('gives no work of one project to somebody who was looked for in another', (
     const [list, assign] = assigned(project) as [Step, Step]
     const issue = 'NEW-1'
     const report = {
-      server: tracker,
+      environment: tracker,
       tool: tracker.toolsByName.get('create_issue')!,
       args: { project: one.project, title: 'Add a dark theme', type: 'feature' },
       output: { issue },
@@ -235,9 +242,15 @@ test('gives no work of one project to somebody who was looked for in another', (
 })
 
 test('is not to find out how far one walks and then to have the car drive there', () => {
-  const step = (world: string, name: string, args: JsonObject, output: JsonObject, bindings: Binding[] = []): Step => {
-    const server = CATALOGUE.get(world)!
-    return { server, tool: server.toolsByName.get(name)!, args, output, bindings }
+  const step = (
+    environmentName: string,
+    name: string,
+    args: JsonObject,
+    output: JsonObject,
+    bindings: Binding[] = [],
+  ): Step => {
+    const environment = CATALOGUE.get(environmentName)!
+    return { environment, tool: environment.toolsByName.get(name)!, args, output, bindings }
   }
   const address = '45 Elm Street, Berlin'
   const found = { name: 'Quiet Maple Bakery', place: 'quiet-maple-bakery', address }

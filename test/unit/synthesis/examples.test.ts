@@ -11,14 +11,14 @@ import {
 } from '../../../rollout/episode/index.js'
 import { PAPER, solvedExactly } from '../../../rollout/reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
-import { createWorldCache, dependencyGraph } from '../../../servers/kernel/index.js'
+import { createSeedStateCache, dependencyGraph } from '../../../servers/kernel/index.js'
 import {
+  annotationForm,
   createBaselineCheck,
   type Example,
   exampleOfRecord,
   lineOf,
   parseRecord,
-  readingSheet,
   recordOf,
   verifyExample,
 } from '../../../tasks/dataset/index.js'
@@ -29,7 +29,7 @@ import { denotes } from '../../../tasks/synthesis/wording/denotes.js'
 import { sampleExamples } from '../../support/synthesis-samples.js'
 
 const test = suite('examples for training')
-const worlds = createWorldCache(64)
+const seedStates = createSeedStateCache(64)
 const calling = async (): Promise<Example[]> =>
   (await sampleExamples()).filter(({ task }) => task.kind === 'multi-turn')
 
@@ -46,7 +46,7 @@ test('come in every kind, information level and number of turns', async () => {
 test('pass their own parser and play again, call by call, with the very responses', async () => {
   for (const example of await sampleExamples()) {
     assert.equal(parseTask(JSON.parse(JSON.stringify(example.task))), example.task)
-    await verifyExample(example, CATALOGUE, worlds, new AbortController().signal)
+    await verifyExample(example, CATALOGUE, seedStates, new AbortController().signal)
   }
 })
 
@@ -103,8 +103,8 @@ test('say no key that only a result could have told', async () => {
     for (const [i, call] of task.groundTruth.entries()) {
       for (const [field, value] of Object.entries(call.arguments)) {
         if (origins[i]![field]!.from !== 'result' || typeof value !== 'string' || !/\d/.test(value)) continue
-        const server = CATALOGUE.get(task.toolset.find(({ tool }) => tool === call.name)!.server)!
-        if (Object.values(server.entities).some(({ sayable }) => sayable) || /^\d{4}-/.test(value)) continue
+        const environment = CATALOGUE.get(task.toolset.find(({ tool }) => tool === call.name)!.environment)!
+        if (Object.values(environment.entities).some(({ sayable }) => sayable) || /^\d{4}-/.test(value)) continue
         for (const { user } of exchanges) assert.not(user.split(/[\s"'.,?!]+/).includes(value), `${value} in: ${user}`)
       }
     }
@@ -249,7 +249,7 @@ test('leave enum values out of the schemas of some, and only there', async () =>
 test('order their calls by the dependency graph and by the values they take over', async () => {
   for (const { task, origins } of await calling()) {
     for (const [i, call] of task.groundTruth.entries()) {
-      const serverOf = (name: string) => task.toolset.find(({ tool }) => tool === name)!.server
+      const serverOf = (name: string) => task.toolset.find(({ tool }) => tool === name)!.environment
       const graph = dependencyGraph(CATALOGUE.get(serverOf(call.name))!)
       const wanted = new Set<number>()
       for (const [j, before] of task.groundTruth.slice(0, i).entries()) {
@@ -286,7 +286,7 @@ test('leave it to the user to go on after a failure, also where another tool has
     if (recovery !== 'other-tool') continue
     const [setUp, again] = exchanges[at + 1]!.calls
     assert.is(exchanges[at]!.calls.at(-1)!.name, again!.name)
-    assert.is(CATALOGUE.get(setUp!.server)!.toolsByName.get(setUp!.name)!.annotations.readOnly, false)
+    assert.is(CATALOGUE.get(setUp!.environment)!.toolsByName.get(setUp!.name)!.annotations.readOnly, false)
   }
 })
 
@@ -295,12 +295,12 @@ test('a sheet for reading draws each kind and length in turn, the same for the s
   const stream = async function* () {
     yield* examples
   }
-  const sheet = await readingSheet(stream(), 12, 1)
+  const sheet = await annotationForm(stream(), 12, 1)
   assert.is(sheet.match(/^verdict/gm)!.length, 12)
   for (const kind of ['multi-turn', 'clarification', 'abstention'])
     assert.match(sheet, new RegExp(`^${kind} example`, 'm'))
-  assert.is(sheet, await readingSheet(stream(), 12, 1))
-  assert.is.not(sheet, await readingSheet(stream(), 12, 2))
+  assert.is(sheet, await annotationForm(stream(), 12, 1))
+  assert.is.not(sheet, await annotationForm(stream(), 12, 2))
 })
 
 test.run()

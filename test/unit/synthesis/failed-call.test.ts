@@ -2,19 +2,19 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { JsonObject } from '../../../rollout/reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
-import { generateWorld, Session, seededRandom } from '../../../servers/kernel/index.js'
+import { generateSeedState, Session, seededRandom } from '../../../servers/kernel/index.js'
 import { ADDS, failingVariant, isFulfilled } from '../../../tasks/synthesis/making/failed-call.js'
-import type { ToldStep } from '../../../tasks/synthesis/making/state-references.js'
+import type { StatedStep } from '../../../tasks/synthesis/making/state-references.js'
 import type { Open } from '../../../tasks/synthesis/making/step.js'
 
 const test = suite('a call that fails at first')
 
-const open: Open = (server) => Session.open(generateWorld(server, 4))
-const step = (world: string, name: string, args: JsonObject): ToldStep => {
-  const server = CATALOGUE.get(world)!
-  const result = open(server).call(name, args)
+const open: Open = (environment) => Session.open(generateSeedState(environment, 4))
+const step = (environmentName: string, name: string, args: JsonObject): StatedStep => {
+  const environment = CATALOGUE.get(environmentName)!
+  const result = open(environment).call(name, args)
   assert.ok(result.ok, JSON.stringify(result))
-  return { server, tool: server.toolsByName.get(name)!, args, output: {}, bindings: [] }
+  return { environment, tool: environment.toolsByName.get(name)!, args, output: {}, bindings: [] }
 }
 const sales = CATALOGUE.get('crm')!
 /** One of the deals that the user may give a discount. */
@@ -32,20 +32,20 @@ test('asks for too much, and is made good with most of what there is', () => {
 
 test('asks for no more than a look-up has just told that there is', () => {
   const look = { ...step('crm', 'list_reps', { territory: 'north' }), output: {} }
-  const after = (told: JsonObject) =>
-    failingVariant({ steps: [{ ...look, output: told }, ...discounted(25)], open, random: seededRandom(1) }, 1)
+  const after = (stated: JsonObject) =>
+    failingVariant({ steps: [{ ...look, output: stated }, ...discounted(25)], open, random: seededRandom(1) }, 1)
   assert.is(after({ deals: [{ most: 60 }] })?.args.percent, 50)
   assert.is(after({ deals: [{ most: 30 }] }), null)
 })
 
 test('is no second one of a kind that comes on top of the first', () => {
-  const after = (steps: ToldStep[]) => failingVariant({ steps, open, random: seededRandom(1) }, 0, true)
+  const after = (steps: StatedStep[]) => failingVariant({ steps, open, random: seededRandom(1) }, 0, true)
   assert.is(after(discounted(20))?.args.percent, 40, 'a discount is there once')
-  const server = CATALOGUE.get('banking')!
-  const tool = server.toolsByName.get('transfer_money')!
-  const args = open(server).sampleArguments(tool, seededRandom(2), {}) as JsonObject
+  const environment = CATALOGUE.get('banking')!
+  const tool = environment.toolsByName.get('transfer_money')!
+  const args = open(environment).sampleArguments(tool, seededRandom(2), {}) as JsonObject
   const more = { ...args, amount: 5 * Number(args.amount) }
-  const twice = open(server)
+  const twice = open(environment)
   assert.ok(twice.call(tool.name, args).ok && !twice.call(tool.name, more).ok, 'the second fails')
   assert.is(after([step('banking', tool.name, args)]), null)
   assert.ok(['charge_invoice', 'issue_refund', 'place_trade_order'].every((name) => ADDS.test(name)))

@@ -6,7 +6,7 @@ import { contextOf } from '../../../tasks/synthesis/making/recipe.js'
 import { TODAY } from '../../../tasks/synthesis/making/synthesis-context.js'
 
 const test = suite('going on in vain')
-const context = contextOf({ worlds: ['banking'], heldOutWorlds: [], profile: 'paper', seed: 9 })
+const context = contextOf({ environments: ['banking'], heldOutEnvironments: [], profile: 'paper', seed: 9 })
 const target = context.graph.nodes[0]!
 
 /** Turns of many conversations that only insist, and all later ones. */
@@ -17,7 +17,7 @@ function laterTurns(isExpected: boolean): { insisting: number; all: number } {
     const moment = { persona: context.drawPersona(random), today: TODAY, dated: true, random }
     const assignment = { index, round: 0, kind: 'abstention', split: 'train', target } as const
     const asked = { user: 'Freeze my card and book a table.' }
-    const gone = goOnInVain(asked, { assignment, worldSeed: 4, context, moment }, () => asked, isExpected)
+    const gone = goOnInVain(asked, { assignment, environmentSeed: 4, context, moment }, () => asked, isExpected)
     assert.ok(typeof gone !== 'string')
     all += gone.turns.length - 1
     insisting += gone.turns.filter(({ request }) => request === undefined).length

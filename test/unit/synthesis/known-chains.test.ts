@@ -7,14 +7,19 @@ import { knownChain } from '../../../tasks/synthesis/making/known-chains.js'
 import { isPurposeful } from '../../../tasks/synthesis/making/purpose.js'
 import { contextOf } from '../../../tasks/synthesis/making/recipe.js'
 import { type Chain, chainName, splitOf } from '../../../tasks/synthesis/making/split.js'
-import { kindsTold } from '../../../tasks/synthesis/making/stated-kinds.js'
+import { kindsStated } from '../../../tasks/synthesis/making/stated-kinds.js'
 
 const test = suite('listed chains')
-const context = contextOf({ worlds: ['banking', 'calendar', 'vehicle'], heldOutWorlds: [], profile: 'paper', seed: 5 })
+const context = contextOf({
+  environments: ['banking', 'calendar', 'vehicle'],
+  heldOutEnvironments: [],
+  profile: 'paper',
+  seed: 5,
+})
 const any = (): boolean => true
 
 const isLookedUp = (node: Node, earlier: Chain): boolean =>
-  [...lookedUp(node, false).values()].every((kind) => earlier.some((one) => kindsTold(one, false).has(kind)))
+  [...lookedUp(node, false).values()].every((kind) => earlier.some((one) => kindsStated(one, false).has(kind)))
 
 test('belong to the split that is asked for, and look up what they need before it is used', () => {
   const random = seededRandom(3)
@@ -34,7 +39,7 @@ test('belong to the split that is asked for, and look up what they need before i
           name,
         )
         assert.ok(
-          chain.every(({ server }) => server === node.server),
+          chain.every(({ environment }) => environment === node.environment),
           'a chain stays in the world of the tool',
         )
         if (split === 'train') assert.ok(chain.includes(node), 'a chain of training is about its tool')

@@ -2,14 +2,14 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { JsonObject } from '../../../rollout/reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
-import { createWorldCache, type ServerDefinition, type Session } from '../../../servers/kernel/index.js'
+import { createSeedStateCache, type Environment, type Session } from '../../../servers/kernel/index.js'
 import { lookUpsAreWorthIt } from '../../../tasks/synthesis/making/looks.js'
 import { endsWithCheck } from '../../../tasks/synthesis/making/purpose.js'
 import type { Step } from '../../../tasks/synthesis/making/step.js'
 
 const test = suite('a look-up from which nothing is taken')
-const worlds = createWorldCache(8)
-const open = (server: ServerDefinition): Session => worlds.open(server, 4)
+const seedStates = createSeedStateCache(8)
+const open = (environment: Environment): Session => seedStates.open(environment, 4)
 
 /** Executes calls in one world, which names look-ups as checks of some of its tools or leaves them open. */
 function played(
@@ -22,16 +22,22 @@ function played(
     tool,
     checks[tool] ? { ...own, checks: checks[tool] } : own,
   ])
-  const server: ServerDefinition = { ...known, callWords: Object.fromEntries(words) }
-  const session = open(server)
+  const environment: Environment = { ...known, callWords: Object.fromEntries(words) }
+  const session = open(environment)
   return calls.map(([toolName, args]) => {
     const result = session.call(toolName, args)
     assert.ok(result.ok, `${toolName} ${JSON.stringify(result)}`)
-    return { server, tool: server.toolsByName.get(toolName)!, args, output: result.output as JsonObject, bindings: [] }
+    return {
+      environment,
+      tool: environment.toolsByName.get(toolName)!,
+      args,
+      output: result.output as JsonObject,
+      bindings: [],
+    }
   })
 }
 
-const rowsOf = (world: string, table: string) => open(CATALOGUE.get(world)!).db[table]!.list()
+const rowsOf = (environmentName: string, table: string) => open(CATALOGUE.get(environmentName)!).db[table]!.list()
 const isReadable = (file: string): boolean => open(CATALOGUE.get('filesystem')!).fork().call('read_file', { file }).ok
 const variant = String(rowsOf('shopping', 'variants').find(({ stock }) => Number(stock) > 5)!.variant)
 const traveller = String(rowsOf('travel_booking', 'itineraries')[0]!.traveller)
@@ -94,7 +100,7 @@ test('is not excused by a call that takes what was known before', () => {
   const event = String(made!.output.event)
   const repeated: Step = {
     ...made!,
-    tool: made!.server.toolsByName.get('repeat_event')!,
+    tool: made!.environment.toolsByName.get('repeat_event')!,
     args: { event },
     bindings: [{ field: 'event', value: event, source: 1, entity: 'event', ways: [] }],
   }

@@ -7,21 +7,21 @@ import { askForAll } from '../../../tasks/synthesis/making/ask-for-all.js'
 import { isKnownBefore, isSoughtAsOne } from '../../../tasks/synthesis/making/known-at-once.js'
 import { isHasty, isKnownInTime } from '../../../tasks/synthesis/making/known-in-time.js'
 import type { Way } from '../../../tasks/synthesis/making/references.js'
-import { type ToldStep, tellReferences } from '../../../tasks/synthesis/making/state-references.js'
+import { type StatedStep, tellReferences } from '../../../tasks/synthesis/making/state-references.js'
 import type { Step } from '../../../tasks/synthesis/making/step.js'
 
 const test = suite('names of what is looked up')
-const server = CATALOGUE.get('banking')!
+const environment = CATALOGUE.get('banking')!
 const NAME = 'Lake Music Club'
-const HEARING = { told: true, inTime: true }
+const HEARING = { stated: true, inTime: true }
 const label: Way = { how: 'label', noun: 'payee', label: NAME }
 const only: Way = { how: 'only', noun: 'payee' }
 const found = { found: 1, payees: [{ name: NAME, payee: 'lake-music-club', bank: 'Goldleaf', status: 'active' }] }
 const entity = { field: 'payee', value: 'lake-music-club', source: 0, entity: 'payee' }
 
 const step = (name: string, args: JsonObject, output: JsonObject, bindings: Step['bindings'] = []): Step => ({
-  server,
-  tool: server.toolsByName.get(name)!,
+  environment,
+  tool: environment.toolsByName.get(name)!,
   args,
   output,
   bindings,
@@ -33,7 +33,7 @@ function paid(words: string, ways: readonly Way[] = [label]): Step[] {
   return [step('find_payee', { name: words }, found), step('send_payment', payment, {}, [{ ...entity, ways }])]
 }
 
-const byName = (steps: readonly Step[]): ToldStep[] =>
+const byName = (steps: readonly Step[]): StatedStep[] =>
   steps.map(({ bindings, ...rest }) => ({ ...rest, bindings: bindings.map((one) => ({ ...one, way: label })) }))
 
 test('are said when they are known: it was looked for by that name, in an earlier turn, or unasked', () => {
@@ -67,7 +67,7 @@ test('are known of what is made by who gives them, and by nobody where they foll
   const output = { title, deal: 'deal-655' }
   const converted = {
     ...made,
-    server: crm,
+    environment: crm,
     tool: crm.toolsByName.get('convert_lead')!,
     args: { lead: 'lead-16' },
     output,
@@ -87,15 +87,20 @@ test('that are sentences are not said where the thing can be meant otherwise', (
 })
 
 const travel = CATALOGUE.get('travel_booking')!
-const onTrip = (name: string, args: JsonObject, output: JsonObject, bindings: ToldStep['bindings'] = []): ToldStep => ({
-  server: travel,
+const onTrip = (
+  name: string,
+  args: JsonObject,
+  output: JsonObject,
+  bindings: StatedStep['bindings'] = [],
+): StatedStep => ({
+  environment: travel,
   tool: travel.toolsByName.get(name)!,
   args,
   output,
   bindings,
 })
 const free = { booking: 'booking-55', found: 2, seats: [{ seat: '4B' }, { seat: '9A' }] }
-const seated = (seat: string): ToldStep[] => [
+const seated = (seat: string): StatedStep[] => [
   onTrip('find_free_seats', { booking: 'booking-55' }, free),
   onTrip('choose_seat', { booking: 'booking-55', seat }, {}),
 ]
@@ -109,7 +114,7 @@ test('are not the only thing that has to be known: who has to look for free seat
 
 test('nobody asks how a thing is and has it changed in the same breath', () => {
   const booking = { booking: 'booking-55' }
-  const ended = (look: string): ToldStep[] => [onTrip(look, booking, {}), onTrip('cancel_booking', booking, {})]
+  const ended = (look: string): StatedStep[] => [onTrip(look, booking, {}), onTrip('cancel_booking', booking, {})]
   assert.ok(isHasty(ended('get_booking'), [0, 1]))
   assert.not.ok(isHasty(ended('get_booking'), [1]), 'it was told in the turn before')
   assert.not.ok(isHasty(ended('get_booking').toReversed(), [0, 1]), 'who has changed it looks at it')
@@ -130,7 +135,7 @@ test('of what is looked up for nothing are said instead of the look-up', () => {
   const random = seededRandom(3)
   const script = askForAll(paid('Lake'), random, {})!
   assert.ok(script.silent.has(0))
-  assert.is(askForAll(paid('Lake'), random, { heard: true }), null, 'where it is looked up they are too early')
+  assert.is(askForAll(paid('Lake'), random, { understood: true }), null, 'where it is looked up they are too early')
 })
 
 test.run()

@@ -92,16 +92,21 @@ test('asks for several things in one turn, each with its own evidence', () => {
 })
 
 test('means one thing by one pronoun, and has it own what is its own', () => {
-  const ask = (world: string, name: string, args: JsonObject, ways: Readonly<Record<string, Way>> = {}): Ask => {
-    const server = CATALOGUE.get(world)!
-    return { server, tool: server.toolsByName.get(name)!, args, references: new Map(Object.entries(ways)) }
+  const ask = (
+    environmentName: string,
+    name: string,
+    args: JsonObject,
+    ways: Readonly<Record<string, Way>> = {},
+  ): Ask => {
+    const environment = CATALOGUE.get(environmentName)!
+    return { environment, tool: environment.toolsByName.get(name)!, args, references: new Map(Object.entries(ways)) }
   }
-  const told = (asks: readonly Ask[]) =>
+  const stated = (asks: readonly Ask[]) =>
     Array.from({ length: 200 }, (_, i) => naturalSpeech.request(asks, momentOf(`pronoun ${i}`))?.text ?? '').filter(
       Boolean,
     )
   const deal = 'deal-17'
-  const lowered = told([
+  const lowered = stated([
     ask(
       'crm',
       'move_deal',
@@ -112,7 +117,7 @@ test('means one thing by one pronoun, and has it own what is its own', () => {
   ])
   assert.ok(lowered.some((text) => /set its discount to 10/.test(text)))
   assert.not.ok(lowered.some((text) => /the discount of it/.test(text)))
-  const sent = told([
+  const sent = stated([
     ask('shopping', 'add_delivery_address', { name: 'Gym', address: '4 Elm Street, Leeds' }),
     ask(
       'shopping',
@@ -159,14 +164,17 @@ test('does not ask for a look-up that is taken for granted, but says its values'
   const pay = SAMPLES.find(({ tool }) => tool.name === 'create_standing_order')!
   const label = String(look.args.name)
   const silent: Ask = { ...spelledOut(look), silent: true }
-  const loud: Ask = { ...spelledOut(pay), references: new Map([['payee', { how: 'label', noun: 'payee', label }]]) }
+  const candidates: Ask = {
+    ...spelledOut(pay),
+    references: new Map([['payee', { how: 'label', noun: 'payee', label }]]),
+  }
   for (let i = 0; i < 50; i++) {
-    const said = naturalSpeech.request([silent, loud], momentOf(i))!
+    const said = naturalSpeech.request([silent, candidates], momentOf(i))!
     assert.not.match(said.text, /look up|search|find|check whether/i)
     assert.is(said.phrases[0]!.get('name'), label)
     assert.is(said.text.split(label).length, 2)
   }
-  const unsaid: Ask = { ...loud, references: new Map([['payee', { how: 'only', noun: 'payee' }]]) }
+  const unsaid: Ask = { ...candidates, references: new Map([['payee', { how: 'only', noun: 'payee' }]]) }
   assert.is(naturalSpeech.request([silent, unsaid], momentOf(1)), undefined)
 })
 
@@ -201,9 +209,9 @@ test('is vague without a single value, and asks, reports, fails and declines in 
 })
 
 test('begins an answer small after a word that leads to it', () => {
-  const { server, tool } = SAMPLES.find(({ tool: { name } }) => name === 'find_free_rooms')!
+  const { environment, tool } = SAMPLES.find(({ tool: { name } }) => name === 'find_free_rooms')!
   const rooms = [4, 6, 8].map((seats) => ({ name: `Room ${seats}`, room: `room-${seats}`, seats }))
-  const done = { ask: spelledOut({ server, tool, args: {} } as never), output: { rooms, next_page: 2 } }
+  const done = { ask: spelledOut({ environment, tool, args: {} } as never), output: { rooms, next_page: 2 } }
   const texts = Array.from({ length: 40 }, (_, i) => naturalSpeech.report([done, done, done], momentOf(i)))
   for (const text of texts) assert.not.match(text, /(And|Also,|Finally,) At least/, text)
   assert.ok(texts.some((text) => /Finally, at least/.test(text)))
@@ -240,12 +248,12 @@ test('answers a question or a failure with just the value', () => {
 
 test('puts what is to be written in quotes, however short, and one stop behind it', () => {
   const sample = SAMPLES.find(({ tool }) => tool.name === 'reply_to_chat_message')!
-  for (const [text, told] of [
+  for (const [text, stated] of [
     ['Thank you', /"Thank you"/],
     ['Well said!', /"Well said!"(?![.!])/],
   ] as const) {
     const ask = spelledOut({ ...sample, args: { ...sample.args, text } })
-    for (let i = 0; i < 20; i++) assert.match(naturalSpeech.supply(ask, 'text', momentOf(i, 1))!.text, told)
+    for (let i = 0; i < 20; i++) assert.match(naturalSpeech.supply(ask, 'text', momentOf(i, 1))!.text, stated)
   }
 })
 
@@ -258,11 +266,11 @@ test('says the same in the same moment, and something else in another', () => {
 })
 
 test('asks for one thing in the singular, and tells of none in the plural, whatever the tool', () => {
-  for (const server of CATALOGUE.values()) {
-    for (const tool of server.tools) {
-      const ask: Ask = { server, tool, args: {}, references: new Map() }
+  for (const environment of CATALOGUE.values()) {
+    for (const tool of environment.tools) {
+      const ask: Ask = { environment, tool, args: {}, references: new Map() }
       for (const field of Object.keys(tool.input.shape)) {
-        const [head] = askedFor(server, tool, field).split(/,| of | in | to /)
+        const [head] = askedFor(environment, tool, field).split(/,| of | in | to /)
         assert.not.match(head!, /(?<!s|u|addres|serie)s$/, `${tool.name}.${field}: the ${head} is`)
       }
       for (const [field, schema] of Object.entries(tool.output.shape)) {
@@ -289,7 +297,7 @@ test('draws personas and small talk in hundreds, the same for the same seed', ()
 
 const crm = CATALOGUE.get('crm')!
 const onDeal = (tool: string, args: Ask['args'], way: Way): Ask => ({
-  server: crm,
+  environment: crm,
   tool: crm.toolsByName.get(tool)!,
   args: { deal: 'deal-93', ...args },
   references: new Map([['deal', way]]),
@@ -307,9 +315,14 @@ test('means a thing in one way: who moves the last deal, or one by its name, dis
   }
 })
 
-const inWorld = (world: string, tool: string, args: Ask['args'], references: Record<string, Way>): Ask => ({
-  server: CATALOGUE.get(world)!,
-  tool: CATALOGUE.get(world)!.toolsByName.get(tool)!,
+const inEnvironment = (
+  environmentName: string,
+  tool: string,
+  args: Ask['args'],
+  references: Record<string, Way>,
+): Ask => ({
+  environment: CATALOGUE.get(environmentName)!,
+  tool: CATALOGUE.get(environmentName)!.toolsByName.get(tool)!,
   args,
   references: new Map(Object.entries(references)),
 })
@@ -319,8 +332,8 @@ const spoken = (asks: readonly Ask[]): string[] =>
 test('names once what a turn makes, and what is of two kinds', () => {
   const title = 'Upgrade file upload'
   const made = [
-    inWorld('issue_tracker', 'create_issue', { project: 'MAIL', type: 'task', title, priority: 'low' }, {}),
-    inWorld(
+    inEnvironment('issue_tracker', 'create_issue', { project: 'MAIL', type: 'task', title, priority: 'low' }, {}),
+    inEnvironment(
       'issue_tracker',
       'assign_issue',
       { issue: 'MAIL-42', member: 'will-diaz' },
@@ -333,7 +346,7 @@ test('names once what a turn makes, and what is of two kinds', () => {
   for (const text of spoken(made)) assert.is(text.split(title).length, 2, text)
   const lamp = 'Balcony Flood Light'
   const lit = [
-    inWorld(
+    inEnvironment(
       'iot_devices',
       'reconnect_device',
       { device: 'balcony-flood' },
@@ -341,7 +354,7 @@ test('names once what a turn makes, and what is of two kinds', () => {
         device: { how: 'place', noun: 'device', place: 5, of: 5 },
       },
     ),
-    inWorld(
+    inEnvironment(
       'iot_devices',
       'set_light',
       { light: 'balcony-flood', brightness: 40 },
@@ -356,8 +369,13 @@ test('names once what a turn makes, and what is of two kinds', () => {
 test('calls people them or by their first name when they have been named, and no profile or contact', () => {
   const way: Way = { how: 'label', noun: 'profile', label: 'Ingrid Solberg' }
   const asks = [
-    inWorld('social_media', 'follow_profile', { profile: 'ingrid-solberg' }, { profile: way }),
-    inWorld('social_media', 'send_direct_message', { profile: 'ingrid-solberg', text: 'Coffee?' }, { profile: way }),
+    inEnvironment('social_media', 'follow_profile', { profile: 'ingrid-solberg' }, { profile: way }),
+    inEnvironment(
+      'social_media',
+      'send_direct_message',
+      { profile: 'ingrid-solberg', text: 'Coffee?' },
+      { profile: way },
+    ),
   ]
   const texts = spoken(asks)
   for (const text of texts) assert.is(text.split('Ingrid Solberg').length, 2, text)
@@ -368,8 +386,8 @@ test('calls people them or by their first name when they have been named, and no
   )
   const member: Way = { how: 'label', noun: 'member', label: 'Ana Lima' }
   const busy = spoken([
-    inWorld('issue_tracker', 'assign_issue', { issue: 'API-3', member: 'ana-lima' }, { member }),
-    inWorld('issue_tracker', 'list_assigned_issues', { member: 'ana-lima' }, { member }),
+    inEnvironment('issue_tracker', 'assign_issue', { issue: 'API-3', member: 'ana-lima' }, { member }),
+    inEnvironment('issue_tracker', 'list_assigned_issues', { member: 'ana-lima' }, { member }),
   ])
   assert.not.ok(busy.some((text) => /\b(?:what|which|how|whether) them\b/.test(text)))
 })
@@ -377,8 +395,8 @@ test('calls people them or by their first name when they have been named, and no
 test('sets no pronoun beside the other of two', () => {
   const file: Way = { how: 'only', noun: 'file' }
   const texts = spoken([
-    inWorld('filesystem', 'read_file', { file: '/home/ana/notes/plan.txt' }, { file }),
-    inWorld(
+    inEnvironment('filesystem', 'read_file', { file: '/home/ana/notes/plan.txt' }, { file }),
+    inEnvironment(
       'filesystem',
       'compare_files',
       { file: '/home/ana/old.txt', other_file: '/home/ana/notes/plan.txt' },
@@ -397,13 +415,13 @@ test('shortens "there is" where it says so, and not where it ends a question', (
 
 test('counts a thing in one way where another of its kind stands beside it', () => {
   const way = (place: number): Way => ({ how: 'place', noun: 'contact', place, of: 3 })
-  const merge = inWorld(
+  const merge = inEnvironment(
     'crm',
     'merge_crm_contacts',
     { from_contact: 'igor-murray', into_contact: 'igor-murray-2' },
     { from_contact: way(1), into_contact: way(3) },
   )
-  const visit = inWorld(
+  const visit = inEnvironment(
     'crm',
     'plan_activity',
     { crm_contact: 'igor-murray-2', kind: 'visit', date: '2026-03-30' },
@@ -414,8 +432,8 @@ test('counts a thing in one way where another of its kind stands beside it', () 
 
 test('has nothing sent as it is that it has changed', () => {
   const way: Way = { how: 'only', noun: 'draft' }
-  const edit = inWorld('email', 'edit_draft', { draft: 'draft-1', body: 'Hello' }, { draft: way })
-  const send = inWorld('email', 'send_draft', { draft: 'draft-1' }, { draft: way })
+  const edit = inEnvironment('email', 'edit_draft', { draft: 'draft-1', body: 'Hello' }, { draft: way })
+  const send = inEnvironment('email', 'send_draft', { draft: 'draft-1' }, { draft: way })
   for (const text of spoken([edit, send])) assert.not.match(text, /as it is/, text)
   assert.ok(spoken([send]).some((text) => /as it is/.test(text)))
 })

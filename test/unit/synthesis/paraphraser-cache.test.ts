@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { openCache } from '../../../tasks/synthesis/paraphraser/cache.js'
-import { rephraseAll, type Teacher } from '../../../tasks/synthesis/paraphraser/index.js'
+import { type Paraphraser, rephraseAll } from '../../../tasks/synthesis/paraphraser/index.js'
 import {
   inTurn,
   never,
+  paraphraserAt,
   polite,
   says,
   startServer,
   type TestServer,
-  teacherAt,
   temporaryFolder,
 } from '../../support/paraphraser-server.js'
 import { numbered, rent, TODAY } from '../../support/reference-story.js'
@@ -32,16 +32,16 @@ async function withServer(body: (server: TestServer, folder: string) => Promise<
 }
 
 /** One run over some examples with a teacher of its own. */
-async function run(server: TestServer, folder: string, count: number, use?: (teacher: Teacher) => void) {
-  const teacher = await teacherAt(server.url, folder)
+async function run(server: TestServer, folder: string, count: number, use?: (paraphraser: Paraphraser) => void) {
+  const paraphraser = await paraphraserAt(server.url, folder)
   try {
     const made = []
     const examples = Array.from({ length: count }, (_, i) => numbered(i))
-    for await (const one of rephraseAll(examples, teacher, context(), 2)) made.push(one)
-    use?.(teacher)
+    for await (const one of rephraseAll(examples, paraphraser, context(), 2)) made.push(one)
+    use?.(paraphraser)
     return made
   } finally {
-    await teacher.close()
+    await paraphraser.close()
   }
 }
 
@@ -49,10 +49,10 @@ test('a run that was stopped goes on where it was and gives the same examples', 
   withServer(async (server, folder) => {
     const part = await run(server, folder, 3)
     assert.is(server.asked.length, 3)
-    const whole = await run(server, folder, 5, (teacher) => assert.is(teacher.report().fromCache, 3))
+    const whole = await run(server, folder, 5, (paraphraser) => assert.is(paraphraser.report().fromCache, 3))
     assert.is(server.asked.length, 5)
     assert.equal(whole.slice(0, 3), part)
-    const again = await run(server, folder, 5, (teacher) => assert.is(teacher.report().requests, 0))
+    const again = await run(server, folder, 5, (paraphraser) => assert.is(paraphraser.report().requests, 0))
     assert.is(server.asked.length, 5)
     assert.equal(again, whole)
   }))
@@ -72,7 +72,7 @@ test('wherever a kill tears the file, what was finished is kept and what follows
       // A line that lacks nothing but its end is whole.
       const intact = ends.filter((end) => end - 1 <= cut).length
       assert.is(server.asked.length - before, 3 - intact, `cut at ${cut}`)
-      await run(server, folder, 3, (teacher) => assert.is(teacher.report().fromCache, 3))
+      await run(server, folder, 3, (paraphraser) => assert.is(paraphraser.report().fromCache, 3))
     }
   }))
 
@@ -90,15 +90,15 @@ test('examples for which no reply could be used are not asked for again', () =>
 
 test('words in the cache are judged like a reply’s', () =>
   withServer(async (server, folder) => {
-    const teacher = await teacherAt(server.url, folder)
-    await teacher.close()
-    const line = { task: numbered(0).task.id, teacher: 'tiny-teacher', prompt: 1, attempts: 1 }
+    const paraphraser = await paraphraserAt(server.url, folder)
+    await paraphraser.close()
+    const line = { task: numbered(0).task.id, paraphraser: 'tiny-teacher', prompt: 1, attempts: 1 }
     const path = join(folder, 'rephrased.jsonl')
     for (const words of [turns, [...turns, ...turns], [{ user: '<tool_call>', assistant: '' }]]) {
       writeFileSync(path, `${JSON.stringify({ ...line, turns: words })}\n`)
       const before = server.asked.length
       const [made] = await run(server, folder, 1)
-      assert.is(made!.outcome, 'teacher')
+      assert.is(made!.outcome, 'paraphrased')
       assert.is(server.asked.length, before + 1)
     }
   }))
@@ -107,8 +107,8 @@ test('what another teacher, another prompt or nobody wrote is not used', () =>
   withServer(async (_, folder) => {
     const path = join(folder, 'rephrased.jsonl')
     const line = (more: object) =>
-      `${JSON.stringify({ task: ID, teacher: 'me', prompt: 1, attempts: 1, turns, ...more })}\n`
-    const foreign = [line({ teacher: 'you' }), line({ prompt: 0 })]
+      `${JSON.stringify({ task: ID, paraphraser: 'me', prompt: 1, attempts: 1, turns, ...more })}\n`
+    const foreign = [line({ paraphraser: 'you' }), line({ prompt: 0 })]
     const damaged = [
       'nonsense\n',
       '\u0000\n',
@@ -150,18 +150,18 @@ test('many lines written at once are whole lines', () =>
 test('what the budget or the network left undone is done by the next run', () =>
   withServer(async (server, folder) => {
     const limits = { failures: 2 }
-    const one = await teacherAt(server.url, folder, { budget: { requests: 1, tokens: 1e7 } })
-    assert.is((await one.rephrase(numbered(0), context())).outcome, 'teacher')
+    const one = await paraphraserAt(server.url, folder, { budget: { requests: 1, tokens: 1e7 } })
+    assert.is((await one.rephrase(numbered(0), context())).outcome, 'paraphrased')
     assert.is((await one.rephrase(numbered(1), context())).outcome, 'kept')
     await one.close()
     server.behave((response) => void response.destroy())
-    const two = await teacherAt(server.url, folder, { limits })
+    const two = await paraphraserAt(server.url, folder, { limits })
     assert.is((await two.rephrase(numbered(1), context())).outcome, 'kept')
     await two.close()
     server.behave(inTurn(polite))
-    const three = await teacherAt(server.url, folder)
-    assert.is((await three.rephrase(numbered(1), context())).outcome, 'teacher')
-    assert.is((await three.rephrase(rent, context())).outcome, 'teacher')
+    const three = await paraphraserAt(server.url, folder)
+    assert.is((await three.rephrase(numbered(1), context())).outcome, 'paraphrased')
+    assert.is((await three.rephrase(rent, context())).outcome, 'paraphrased')
     assert.is(three.report().fromCache, 0)
     await three.close()
   }))

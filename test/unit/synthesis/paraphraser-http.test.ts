@@ -8,11 +8,11 @@ import { CodedError } from '../../../common/errors/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import type { Example } from '../../../tasks/dataset/example.js'
 import {
-  createTeacher,
+  createParaphraser,
+  type Paraphraser,
+  type ParaphraserError,
   type RephraseContext,
   rephraseAll,
-  type Teacher,
-  type TeacherError,
 } from '../../../tasks/synthesis/paraphraser/index.js'
 import {
   type Behaviour,
@@ -20,14 +20,14 @@ import {
   fails,
   inTurn,
   never,
+  paraphraserAt,
   polite,
   politely,
   says,
   sendJson,
   startServer,
-  teacherAt,
   temporaryFolder,
-  withTeacher,
+  withParaphraser,
 } from '../../support/paraphraser-server.js'
 import { numbered, rent, rentRetold, TODAY, weather } from '../../support/reference-story.js'
 
@@ -40,9 +40,9 @@ async function until(ready: () => boolean): Promise<void> {
 const kinds = (problems: readonly { readonly kind: string }[]): string[] => problems.map(({ kind }) => kind)
 
 test('good words are taken, the task gets a new name, and all else stays', () =>
-  withTeacher(retold, async (teacher, server) => {
-    const { example, attempts, outcome, problems } = await teacher.rephrase(rent, context())
-    assert.is(outcome, 'teacher')
+  withParaphraser(retold, async (paraphraser, server) => {
+    const { example, attempts, outcome, problems } = await paraphraser.rephrase(rent, context())
+    assert.is(outcome, 'paraphrased')
     assert.is(attempts, 1)
     assert.equal(problems, [])
     assert.equal(
@@ -52,7 +52,7 @@ test('good words are taken, the task gets a new name, and all else stays', () =>
     assert.equal(example.task.groundTruth, rent.task.groundTruth)
     assert.equal(example.origins, rent.origins)
     assert.is.not(example.task.id, rent.task.id)
-    assert.is(example.speech, 'teacher')
+    assert.is(example.speech, 'paraphrased')
     const [{ body, headers }] = server.asked as [(typeof server.asked)[number]]
     assert.is(body.model, 'tiny-teacher')
     assert.equal(Object.keys(body).sort(), [
@@ -65,10 +65,10 @@ test('good words are taken, the task gets a new name, and all else stays', () =>
       'temperature',
     ])
     for (const name of Object.keys(headers)) assert.not.match(name, /^x-stainless|^authorization|^openai/)
-    const { problems: counts, ...report } = teacher.report()
+    const { problems: counts, ...report } = paraphraser.report()
     assert.equal(counts, {})
     assert.equal(report, {
-      teacher: 'tiny-teacher',
+      paraphraser: 'tiny-teacher',
       examples: 1,
       rephrased: 1,
       kept: 0,
@@ -81,7 +81,7 @@ test('good words are taken, the task gets a new name, and all else stays', () =>
   }))
 
 test('a reply that cannot be used is asked for again, with what was wrong and another seed', () =>
-  withTeacher(
+  withParaphraser(
     inTurn(
       says('I’m sorry, I can’t help with that.'),
       says(
@@ -89,9 +89,9 @@ test('a reply that cannot be used is asked for again, with what was wrong and an
       ),
       retold,
     ),
-    async (teacher, { asked }) => {
-      const { attempts, outcome, problems } = await teacher.rephrase(rent, context())
-      assert.is(outcome, 'teacher')
+    async (paraphraser, { asked }) => {
+      const { attempts, outcome, problems } = await paraphraser.rephrase(rent, context())
+      assert.is(outcome, 'paraphrased')
       assert.is(attempts, 3)
       assert.equal(kinds(problems), ['refused', 'missing_phrase', 'missing_phrase'])
       assert.match(asked[2]!.prompt, 'the user must say exactly "250"')
@@ -137,32 +137,32 @@ function filtered(): Behaviour {
 
 for (const [title, behaviour, kind] of UNUSABLE) {
   test(`${title} for ever leaves the example as it was, and is counted as ${kind}`, () =>
-    withTeacher(behaviour, async (teacher, { asked }) => {
-      const { example, outcome, problems, attempts } = await teacher.rephrase(rent, context())
+    withParaphraser(behaviour, async (paraphraser, { asked }) => {
+      const { example, outcome, problems, attempts } = await paraphraser.rephrase(rent, context())
       assert.is(outcome, 'kept')
       assert.is(example, rent)
       assert.is(attempts, 3)
       assert.is(asked.length, 3)
       assert.equal([...new Set(kinds(problems))], [kind])
-      assert.ok((teacher.report().problems[kind as 'refused'] ?? 0) >= 3)
-      assert.is(teacher.report().kept, 1)
+      assert.ok((paraphraser.report().problems[kind as 'refused'] ?? 0) >= 3)
+      assert.is(paraphraser.report().kept, 1)
     }))
 }
 
 test('HTTP 429 is waited out as long as the server asks', () =>
-  withTeacher(inTurn(fails(429, { 'retry-after': '1' }), retold), async (teacher) => {
+  withParaphraser(inTurn(fails(429, { 'retry-after': '1' }), retold), async (paraphraser) => {
     const started = performance.now()
-    const { outcome, problems, attempts } = await teacher.rephrase(rent, context())
-    assert.is(outcome, 'teacher')
+    const { outcome, problems, attempts } = await paraphraser.rephrase(rent, context())
+    assert.is(outcome, 'paraphrased')
     assert.is(attempts, 2)
     assert.equal(kinds(problems), ['rate_limited'])
     assert.ok(performance.now() - started >= 990)
   }))
 
 test('a server that asks for a pause without end gets the longest one that is allowed', () =>
-  withTeacher(
+  withParaphraser(
     inTurn(fails(429, { 'retry-after': '86400' }), retold),
-    async (teacher) => assert.is((await teacher.rephrase(rent, context())).outcome, 'teacher'),
+    async (paraphraser) => assert.is((await paraphraser.rephrase(rent, context())).outcome, 'paraphrased'),
     { limits: { longestPauseMs: 30 } },
   ))
 
@@ -209,18 +209,18 @@ async function flood(response: Parameters<Behaviour>[0]): Promise<void> {
 
 for (const [title, behaviour, kind] of BROKEN) {
   test(`${title} is tried again, then the example stays as it was, and it is counted as ${kind}`, () =>
-    withTeacher(
+    withParaphraser(
       behaviour,
-      async (teacher, server, folder) => {
-        const { example, outcome, problems, attempts } = await teacher.rephrase(rent, context())
+      async (paraphraser, server, folder) => {
+        const { example, outcome, problems, attempts } = await paraphraser.rephrase(rent, context())
         assert.is(outcome, 'kept')
         assert.is(example, rent)
         assert.is(attempts, 3)
         assert.equal(kinds(problems), [kind, kind, kind])
         // Failures are not remembered: the next try of the same example asks again. By a teacher that does not lose patience.
         server.behave(retold)
-        const again = await teacherAt(server.url, folder)
-        assert.is((await again.rephrase(rent, context())).outcome, 'teacher')
+        const again = await paraphraserAt(server.url, folder)
+        assert.is((await again.rephrase(rent, context())).outcome, 'paraphrased')
         await again.close()
       },
       { limits: { failures: 3, ...(kind === 'timeout' ? { timeoutMs: 150 } : {}) } },
@@ -228,17 +228,17 @@ for (const [title, behaviour, kind] of BROKEN) {
 }
 
 test('a slow answer within the time limit is taken', () =>
-  withTeacher(
+  withParaphraser(
     async (response, asked, nth) => {
       await sleep(200)
       await retold(response, asked, nth)
     },
-    async (teacher) => assert.is((await teacher.rephrase(rent, context())).outcome, 'teacher'),
+    async (paraphraser) => assert.is((await paraphraser.rephrase(rent, context())).outcome, 'paraphrased'),
   ))
 
 test('a request that the server does not accept is not sent again', () =>
-  withTeacher(fails(422), async (teacher, { asked }) => {
-    const { outcome, problems } = await teacher.rephrase(rent, context())
+  withParaphraser(fails(422), async (paraphraser, { asked }) => {
+    const { outcome, problems } = await paraphraser.rephrase(rent, context())
     assert.is(outcome, 'kept')
     assert.equal(kinds(problems), ['rejected'])
     assert.is(asked.length, 1)
@@ -252,35 +252,35 @@ test('parameters that a server does not know are left out from then on', () => {
         return fails(400, {}, { message: `Unsupported parameter: '${param}'`, param })(response, asked, nth)
     return retold(response, asked, nth)
   }
-  return withTeacher(picky, async (teacher, { asked }) => {
-    const { outcome, problems } = await teacher.rephrase(rent, context())
-    assert.is(outcome, 'teacher')
+  return withParaphraser(picky, async (paraphraser, { asked }) => {
+    const { outcome, problems } = await paraphraser.rephrase(rent, context())
+    assert.is(outcome, 'paraphrased')
     assert.equal(problems, [])
     assert.is(asked.length, 4)
     assert.is(asked[3]!.body.max_completion_tokens, 4096)
     assert.ok(typeof asked[3]!.body.seed === 'number')
-    await teacher.rephrase(numbered(1), context())
+    await paraphraser.rephrase(numbered(1), context())
     assert.is(asked.length, 7, 'three replies with the wrong words, none refused for its parameters')
   })
 })
 
 test('a server that is down is noticed once and then left alone', () =>
-  withTeacher(
+  withParaphraser(
     fails(503),
-    async (teacher, { asked }) => {
+    async (paraphraser, { asked }) => {
       const all = [0, 1, 2, 3, 4].map(numbered)
-      for (const example of all) assert.is((await teacher.rephrase(example, context())).example, example)
+      for (const example of all) assert.is((await paraphraser.rephrase(example, context())).example, example)
       assert.is(asked.length, 4)
-      const { problems, kept, examples } = teacher.report()
+      const { problems, kept, examples } = paraphraser.report()
       assert.equal({ problems, kept, examples }, { problems: { server_error: 4, down: 4 }, kept: 5, examples: 5 })
     },
     { limits: { failures: 3, failuresInARow: 4 } },
   ))
 
 test('a wrong key for a named model ends it at the first request', () =>
-  withTeacher(fails(401), async (teacher, { asked }) => {
-    assert.equal(kinds((await teacher.rephrase(numbered(1), context())).problems), ['forbidden'])
-    assert.equal(kinds((await teacher.rephrase(numbered(2), context())).problems), ['down'])
+  withParaphraser(fails(401), async (paraphraser, { asked }) => {
+    assert.equal(kinds((await paraphraser.rephrase(numbered(1), context())).problems), ['forbidden'])
+    assert.equal(kinds((await paraphraser.rephrase(numbered(2), context())).problems), ['down'])
     assert.is(asked.length, 1)
   }))
 
@@ -288,7 +288,7 @@ test('the key goes into the header and nowhere else', async () => {
   const folder = await temporaryFolder()
   const server = await startServer(inTurn(says('rubbish'), fails(500), retold))
   const apiKey = 'sk-very-secret'
-  const teacher = await createTeacher(
+  const paraphraser = await createParaphraser(
     {
       source: { kind: 'server', url: server.url, model: 'named', apiKey },
       catalogue: CATALOGUE,
@@ -299,17 +299,17 @@ test('the key goes into the header and nowhere else', async () => {
     never(),
   )
   try {
-    const result = await teacher.rephrase(rent, context())
-    assert.is(result.outcome, 'teacher')
+    const result = await paraphraser.rephrase(rent, context())
+    assert.is(result.outcome, 'paraphrased')
     for (const { headers, body } of server.asked) {
       assert.is(headers.authorization, `Bearer ${apiKey}`)
       assert.is(body.model, 'named')
     }
     const written = readFileSync(join(folder.path, 'rephrased.jsonl'), 'utf8')
-    for (const text of [written, JSON.stringify(result), JSON.stringify(teacher.report())])
+    for (const text of [written, JSON.stringify(result), JSON.stringify(paraphraser.report())])
       assert.not.match(text, apiKey)
   } finally {
-    await teacher.close()
+    await paraphraser.close()
     await server.close()
     await folder.remove()
   }
@@ -330,38 +330,41 @@ test('a teacher that cannot work says why when it is opened', async () => {
   const server = await startServer(retold)
   try {
     for (const url of ['nonsense', 'file:///etc/passwd', 'http://me:pass@127.0.0.1/v1', `${server.url}?key=1`])
-      assert.is(await codeOf(teacherAt(url, folder.path)), 'bad_options', url)
-    assert.is(await codeOf(teacherAt('http://127.0.0.1:9/v1', folder.path)), 'unreachable')
-    assert.is(await codeOf(teacherAt(server.url.replace('/v1', '/v2'), folder.path)), 'unreachable')
-    assert.is(await codeOf(teacherAt(server.url, folder.path, { budget: { requests: 0, tokens: 5 } })), 'bad_options')
-    assert.is(await codeOf(teacherAt(server.url, join(folder.path, '\0'))), 'cache_failed')
+      assert.is(await codeOf(paraphraserAt(url, folder.path)), 'bad_options', url)
+    assert.is(await codeOf(paraphraserAt('http://127.0.0.1:9/v1', folder.path)), 'unreachable')
+    assert.is(await codeOf(paraphraserAt(server.url.replace('/v1', '/v2'), folder.path)), 'unreachable')
+    assert.is(
+      await codeOf(paraphraserAt(server.url, folder.path, { budget: { requests: 0, tokens: 5 } })),
+      'bad_options',
+    )
+    assert.is(await codeOf(paraphraserAt(server.url, join(folder.path, '\0'))), 'cache_failed')
     const file = { kind: 'file', modelPath: '/nowhere.gguf', threads: 1, gpu: false, contextSize: 512 } as const
-    assert.is(await codeOf(teacherAt(server.url, folder.path, { source: file })), 'bad_model_file')
+    assert.is(await codeOf(paraphraserAt(server.url, folder.path, { source: file })), 'bad_model_file')
   } finally {
     await server.close()
     await folder.remove()
   }
 })
 
-const outcomes = async (teacher: Teacher, examples: readonly Example[], concurrency = 1, signal = never()) => {
+const outcomes = async (paraphraser: Paraphraser, examples: readonly Example[], concurrency = 1, signal = never()) => {
   const made: { example: Example; outcome: string }[] = []
-  for await (const one of rephraseAll(examples, teacher, context(signal), concurrency)) made.push(one)
+  for await (const one of rephraseAll(examples, paraphraser, context(signal), concurrency)) made.push(one)
   return made
 }
 
 test('the budget for requests is never exceeded, and what it does not reach stays as it was', () =>
-  withTeacher(
+  withParaphraser(
     polite,
-    async (teacher, { asked }) => {
+    async (paraphraser, { asked }) => {
       const made = await outcomes(
-        teacher,
+        paraphraser,
         Array.from({ length: 8 }, (_, i) => numbered(i)),
         4,
       )
       assert.is(asked.length, 5)
       assert.equal(made.map(({ outcome }) => outcome).filter((outcome) => outcome === 'kept').length, 3)
-      for (const { example, outcome } of made) assert.is(example.speech, outcome === 'kept' ? 'natural' : 'teacher')
-      const { requests, rephrased, kept, problems } = teacher.report()
+      for (const { example, outcome } of made) assert.is(example.speech, outcome === 'kept' ? 'natural' : 'paraphrased')
+      const { requests, rephrased, kept, problems } = paraphraser.report()
       assert.equal(
         { requests, rephrased, kept, problems },
         { requests: 5, rephrased: 5, kept: 3, problems: { budget: 3 } },
@@ -374,7 +377,7 @@ test('the budget for tokens counts what the server says, and without its word an
   const budget = { requests: 100, tokens: 9_000 }
   const limits = { replyTokens: 1_000 }
   const three = [0, 1, 2].map(numbered)
-  await withTeacher(
+  await withParaphraser(
     inTurn((response, { drafts }) =>
       sendJson(
         response,
@@ -385,22 +388,22 @@ test('the budget for tokens counts what the server says, and without its word an
         ),
       ),
     ),
-    async (teacher) => {
+    async (paraphraser) => {
       assert.equal(
-        (await outcomes(teacher, three)).map(({ outcome }) => outcome),
-        ['teacher', 'kept', 'kept'],
+        (await outcomes(paraphraser, three)).map(({ outcome }) => outcome),
+        ['paraphrased', 'kept', 'kept'],
       )
-      assert.is(teacher.report().promptTokens, 5_000)
+      assert.is(paraphraser.report().promptTokens, 5_000)
     },
     { budget, limits },
   )
   for (const usage of [undefined, { prompt_tokens: -5, completion_tokens: 1e300 }]) {
-    await withTeacher(
+    await withParaphraser(
       (response, { drafts }) =>
         sendJson(response, completion(JSON.stringify({ turns: drafts.map(politely) }), {}, usage)),
-      async (teacher) => {
-        assert.is((await outcomes(teacher, three.slice(1)))[0]!.outcome, 'teacher')
-        const { promptTokens, completionTokens } = teacher.report()
+      async (paraphraser) => {
+        assert.is((await outcomes(paraphraser, three.slice(1)))[0]!.outcome, 'paraphrased')
+        const { promptTokens, completionTokens } = paraphraser.report()
         assert.ok(promptTokens > 500 && promptTokens < 9_000, `${promptTokens}`)
         assert.ok(completionTokens > 50 && completionTokens < 500, `${completionTokens}`)
       },
@@ -417,27 +420,27 @@ test('several at a time come out in their own order', () => {
     await polite(response, asked, nth)
     later[nth]!.resolve()
   }
-  return withTeacher(uneven, async (teacher, { asked }) => {
-    const made = await outcomes(teacher, [...Array.from({ length: 6 }, (_, i) => numbered(i)), weather], 3)
+  return withParaphraser(uneven, async (paraphraser, { asked }) => {
+    const made = await outcomes(paraphraser, [...Array.from({ length: 6 }, (_, i) => numbered(i)), weather], 3)
     assert.equal(
       made.map(({ example }) => example.index),
       [0, 1, 2, 3, 4, 5, 0],
     )
-    assert.ok(made.every(({ outcome }) => outcome === 'teacher'))
+    assert.ok(made.every(({ outcome }) => outcome === 'paraphrased'))
     assert.is(asked.length, 7)
   })
 })
 
 test('an abort in the middle ends everything at once and gives nothing half-made', () =>
-  withTeacher(
+  withParaphraser(
     inTurn(polite, polite, () => {}),
-    async (teacher, { asked }) => {
+    async (paraphraser, { asked }) => {
       const stop = new AbortController()
       const made: Example[] = []
       const examples = Array.from({ length: 9 }, (_, i) => numbered(i))
       let reason: unknown
       try {
-        for await (const { example } of rephraseAll(examples, teacher, context(stop.signal), 2)) {
+        for await (const { example } of rephraseAll(examples, paraphraser, context(stop.signal), 2)) {
           made.push(example)
           if (made.length === 2) void until(() => asked.length === 4).then(() => stop.abort(new Error('enough')))
         }
@@ -447,25 +450,25 @@ test('an abort in the middle ends everything at once and gives nothing half-made
       assert.is((reason as Error).message, 'enough')
       assert.equal(
         made.map(({ speech }) => speech),
-        ['teacher', 'teacher'],
+        ['paraphrased', 'paraphrased'],
       )
       assert.is(asked.length, 4)
     },
   ))
 
 test('closing ends what is under way, and a closed teacher takes nothing more', () =>
-  withTeacher(
+  withParaphraser(
     () => {},
-    async (teacher, { asked }) => {
-      const waiting = teacher.rephrase(rent, context()).then(
+    async (paraphraser, { asked }) => {
+      const waiting = paraphraser.rephrase(rent, context()).then(
         () => 'done',
-        (error: TeacherError) => error.code,
+        (error: ParaphraserError) => error.code,
       )
       await until(() => asked.length === 1)
-      await teacher.close()
-      await teacher.close()
+      await paraphraser.close()
+      await paraphraser.close()
       assert.is(await waiting, 'closed')
-      assert.is(await codeOf(teacher.rephrase(rent, context())), 'closed')
+      assert.is(await codeOf(paraphraser.rephrase(rent, context())), 'closed')
     },
   ))
 

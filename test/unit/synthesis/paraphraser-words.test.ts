@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { CATALOGUE } from '../../../servers/catalogue.js'
-import { createWorldCache } from '../../../servers/kernel/index.js'
+import { createSeedStateCache } from '../../../servers/kernel/index.js'
 import type { Example } from '../../../tasks/dataset/example.js'
 import { argumentsAreTraceable } from '../../../tasks/synthesis/making/filters.js'
 import { makeExample } from '../../../tasks/synthesis/making/make-example.js'
@@ -34,8 +34,8 @@ function spoilt(words: readonly TurnWords[], [turn, who]: Place, from: string, t
 
 const generated: readonly Example[] = (() => {
   const context = contextOf(
-    { worlds: ['banking', 'calendar', 'vehicle'], heldOutWorlds: [], profile: 'paper', seed: 5 },
-    createWorldCache(8),
+    { environments: ['banking', 'calendar', 'vehicle'], heldOutEnvironments: [], profile: 'paper', seed: 5 },
+    createSeedStateCache(8),
   )
   return assignmentsFor(compositionOf(24), {}, context.graph, 5).flatMap(
     (assignment) => makeExample(assignment, context).example ?? [],
@@ -158,9 +158,9 @@ const SWITCHED: readonly (readonly [draft: string, told: string, inverted: strin
   ['Book the room.', 'Get rid of the room, cancel it.', 'cancel'],
   ['Lock up the address book.', 'Lock my address book.', undefined],
 ]
-for (const [draft, told, inverted] of SWITCHED) {
-  test(`an action ${inverted ? `becomes its opposite (${inverted})` : 'stays what it is'}: ${draft} ${told}`, () => {
-    assert.is(invertedIn(told, draft), inverted)
+for (const [draft, stated, inverted] of SWITCHED) {
+  test(`an action ${inverted ? `becomes its opposite (${inverted})` : 'stays what it is'}: ${draft} ${stated}`, () => {
+    assert.is(invertedIn(stated, draft), inverted)
   })
 }
 
@@ -279,8 +279,8 @@ const withoutWords = ({
 })
 
 /** Whether nothing has to be told that had not to be before. */
-const factsKept = (told: Example, { task: { facts = [] } }: Example): boolean =>
-  (told.task.facts ?? []).every((fact) => facts.some(({ turn, value }) => turn === fact.turn && value === fact.value))
+const factsKept = (stated: Example, { task: { facts = [] } }: Example): boolean =>
+  (stated.task.facts ?? []).every((fact) => facts.some(({ turn, value }) => turn === fact.turn && value === fact.value))
 
 const stepsOf = ({ task, exchanges }: Example) =>
   task.groundTruth.map((_, i) => {
@@ -298,16 +298,16 @@ test('examples as they are made can be put into other words, and then have anoth
       problemsIn(example.exchanges, brief).map(({ kind }) => kind),
       ['unchanged'],
     )
-    const told = retell(example, words, TODAY)
-    assert.ok('task' in told)
-    assert.is.not(told.task.id, example.task.id)
-    assert.is(told.speech, 'teacher')
+    const stated = retell(example, words, TODAY)
+    assert.ok('task' in stated)
+    assert.is.not(stated.task.id, example.task.id)
+    assert.is(stated.speech, 'paraphrased')
     assert.equal(
-      told.task.turns,
+      stated.task.turns,
       words.map(({ user }) => user),
     )
-    assert.equal(withoutWords(told), withoutWords(example))
-    assert.equal(told.task.facts, example.task.facts, 'polite words tell the same')
+    assert.equal(withoutWords(stated), withoutWords(example))
+    assert.equal(stated.task.facts, example.task.facts, 'polite words tell the same')
   }
 })
 
@@ -336,14 +336,14 @@ test('no words that are taken change ground truth, calls or origins, and every a
           assistant: apply(politely(exchange).assistant, plan[i % 3]![1]),
         }))
         const before = structuredClone(example)
-        const told =
+        const stated =
           problemsIn(words, briefOf(example, TODAY, CATALOGUE)).length > 0 ? null : retell(example, words, TODAY)
         assert.equal(example, before)
-        if (told === null || !('task' in told)) return
+        if (stated === null || !('task' in stated)) return
         taken++
-        assert.equal(withoutWords(told), withoutWords(example))
-        assert.ok(factsKept(told, example))
-        assert.ok(argumentsAreTraceable({ example: told, steps: stepsOf(told), denotes, today: TODAY }))
+        assert.equal(withoutWords(stated), withoutWords(example))
+        assert.ok(factsKept(stated, example))
+        assert.ok(argumentsAreTraceable({ example: stated, steps: stepsOf(stated), denotes, today: TODAY }))
       },
     ),
     { seed: 7, numRuns: 400 },

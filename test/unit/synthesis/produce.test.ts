@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { CATALOGUE } from '../../../servers/catalogue.js'
-import { createWorldCache } from '../../../servers/kernel/index.js'
+import { createSeedStateCache } from '../../../servers/kernel/index.js'
 import { nodeName, toolGraph } from '../../../servers/kernel/tool-graph.js'
 import { DEMO_PROFILE, type Example } from '../../../tasks/dataset/index.js'
 import {
@@ -134,7 +134,7 @@ test('no chain and no world of one split occurs in another', async () => {
   for (const { split, task } of await sampleExamples()) {
     const known = bySplit.get(split) ?? { chains: new Set(), seeds: new Set() }
     known.chains.add(task.chain)
-    for (const { server, seed } of task.worlds) known.seeds.add(`${server} ${seed}`)
+    for (const { environment, seed } of task.environments) known.seeds.add(`${environment} ${seed}`)
     bySplit.set(split, known)
   }
   const splits = [...bySplit.values()]
@@ -152,11 +152,11 @@ test('no training chain runs through a chain of another split', async () => {
   const nodes = new Map(graph.nodes.map((node) => [nodeName(node), node]))
   for (const { split, task } of await sampleExamples()) {
     if (split !== 'train' || task.chain.startsWith('small-talk')) continue
-    let server = ''
+    let environmentName = ''
     const chain = task.chain.split('>').map((name) => {
-      const [world, tool] = name.includes(':') ? (name.split(':') as [string, string]) : [server, name]
-      server = world
-      return nodes.get(`${server}:${tool}`)!
+      const [environment, tool] = name.includes(':') ? (name.split(':') as [string, string]) : [environmentName, name]
+      environmentName = environment
+      return nodes.get(`${environmentName}:${tool}`)!
     })
     for (const [from] of chain.entries())
       for (let to = from + 2; to <= chain.length; to++) assert.is(splitOf(chain.slice(from, to)), 'train', task.chain)
@@ -165,7 +165,7 @@ test('no training chain runs through a chain of another split', async () => {
 
 test('worlds that are held out whole occur in the held-out split only', async () => {
   const plan = planOf(24)
-  const recipe = { ...plan.recipe, heldOutWorlds: ['maps', 'crm', 'vehicle'] }
+  const recipe = { ...plan.recipe, heldOutEnvironments: ['maps', 'crm', 'vehicle'] }
   const { examples } = await runPlan({ ...plan, recipe, shares: { 'held-out': 0.5 } })
   const touches = ({ task }: Example): boolean => /(maps|crm|vehicle):/.test(task.chain)
   assert.ok(examples.some(touches))
@@ -173,9 +173,9 @@ test('worlds that are held out whole occur in the held-out split only', async ()
 })
 
 test('the demo profile asks in the plain words of the demo, with few tools', () => {
-  const servers = ['banking', 'calendar', 'email', 'issue_tracker'].map((name) => CATALOGUE.get(name)!)
+  const environments = ['banking', 'calendar', 'email', 'issue_tracker'].map((name) => CATALOGUE.get(name)!)
   for (const { task, speech } of streamExamples(
-    contextFor(servers, DEMO_PROFILE, 1, createWorldCache()),
+    contextFor(environments, DEMO_PROFILE, 1, createSeedStateCache()),
     'train',
     40,
   )) {
@@ -187,10 +187,10 @@ test('the demo profile asks in the plain words of the demo, with few tools', () 
 })
 
 test('unknown worlds and profiles are refused by name', () => {
-  const recipe = { worlds: ['banking'], heldOutWorlds: [], profile: 'paper', seed: 0 }
-  assert.throws(() => contextOf({ ...recipe, worlds: ['bankign'] }), /unknown_world.*bankign/)
+  const recipe = { environments: ['banking'], heldOutEnvironments: [], profile: 'paper', seed: 0 }
+  assert.throws(() => contextOf({ ...recipe, environments: ['bankign'] }), /unknown_environment.*bankign/)
   assert.throws(() => contextOf({ ...recipe, profile: 'poster' }), /unknown_profile.*poster/)
-  assert.throws(() => contextOf({ ...recipe, heldOutWorlds: ['maps'] }), /unknown_world.*maps/)
+  assert.throws(() => contextOf({ ...recipe, heldOutEnvironments: ['maps'] }), /unknown_environment.*maps/)
 })
 
 test.run()

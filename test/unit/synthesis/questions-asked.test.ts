@@ -8,7 +8,7 @@ import { CONFIRMING, wordsFor, wordsForAll } from '../../../tasks/synthesis/word
 
 type Row = readonly [says: string, asks: boolean, misheard?: 'misheard']
 
-/** `misheard`: the rules decide otherwise than a person would. Where a language model hears (`--user`), that is what it is for. */
+/** `misheard`: the rules decide otherwise than a person would. Where a language model hears (`--user-simulator`), that is what it is for. */
 const ASKED: Readonly<Record<string, readonly Row[]>> = {
   'banking.send_payment.payee': [
     ['Who should I send the money to?', true],
@@ -88,11 +88,11 @@ const ASKED: Readonly<Record<string, readonly Row[]>> = {
 }
 
 function wordsOf(about: string): readonly string[] {
-  const [world, name, field] = about.split('.')
-  const server = CATALOGUE.get(world!)
-  const tool = server?.toolsByName.get(name!)
-  if (!server || !tool) return CONFIRMING
-  return field === undefined ? wordsForAll(server, tool) : wordsFor(server, tool, field)
+  const [environmentName, name, field] = about.split('.')
+  const environment = CATALOGUE.get(environmentName!)
+  const tool = environment?.toolsByName.get(name!)
+  if (!environment || !tool) return CONFIRMING
+  return field === undefined ? wordsForAll(environment, tool) : wordsFor(environment, tool, field)
 }
 
 for (const [about, rows] of Object.entries(ASKED)) {

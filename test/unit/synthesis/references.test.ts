@@ -20,13 +20,13 @@ const cards = [
   { name: 'Red Visa', card: 'card-2', status: 'active', date: '2026-01-02' },
   { name: 'Old Visa', card: 'card-3', status: 'active', date: '2026-01-03' },
 ]
-const server = banking
+const environment = banking
 const tool = {
   ...banking.toolsByName.get('list_cards')!,
   output: z.object({ cards: z.array(z.object({ card: ref('card'), name: z.string(), date: z.string() })) }),
 }
 const waysIn = (args: object, more: object) =>
-  waysToRefer({ server, tool, args: { ...args }, output: { cards, ...more } }, 'card', 'card-2', 'Red Visa').map(
+  waysToRefer({ environment, tool, args: { ...args }, output: { cards, ...more } }, 'card', 'card-2', 'Red Visa').map(
     ({ how }) => how,
   )
 
@@ -44,7 +44,7 @@ test('are no name that what was copied bears as well', () => {
   const ways = (name: string) =>
     waysToRefer(
       {
-        server: filesystem,
+        environment: filesystem,
         tool: filesystem.toolsByName.get('copy_directory')!,
         args: { directory: 'logs', into_directory: '/tmp' },
         output: { name, directory: `/tmp/${name}`, copied: 8, bytes: 1953 },
@@ -65,7 +65,7 @@ test('compare times of day only within one day', () => {
   const find = calendar.toolsByName.get('find_events')!
   const ways = (date: string) =>
     waysToRefer(
-      { server: calendar, tool: find, args: {}, output: { found: 2, events: events(date) } },
+      { environment: calendar, tool: find, args: {}, output: { found: 2, events: events(date) } },
       'event',
       'event-2',
       '',
@@ -81,7 +81,7 @@ test('compare what a row is about, and nothing else in it', () => {
   ]
   const search = socialMedia.toolsByName.get('search_posts')!
   const ways = (entity: string, key: string) =>
-    waysToRefer({ server: socialMedia, tool: search, args: {}, output: { found: 2, posts } }, entity, key, '').map(
+    waysToRefer({ environment: socialMedia, tool: search, args: {}, output: { found: 2, posts } }, entity, key, '').map(
       ({ how }) => how,
     )
   assert.equal(ways('post', 'post-1'), ['place', 'extreme'])
@@ -89,9 +89,9 @@ test('compare what a row is about, and nothing else in it', () => {
 })
 
 test('count from the end only where the end is shown', () => {
-  const [whole] = waysToRefer({ server, tool, args: {}, output: { cards } }, 'card', 'card-3', '')
+  const [whole] = waysToRefer({ environment, tool, args: {}, output: { cards } }, 'card', 'card-3', '')
   assert.equal(whole, { how: 'place', noun: 'card', place: 3, of: 3 })
-  const [part] = waysToRefer({ server, tool, args: {}, output: { cards, next_page: 2 } }, 'card', 'card-3', '')
+  const [part] = waysToRefer({ environment, tool, args: {}, output: { cards, next_page: 2 } }, 'card', 'card-3', '')
   assert.equal(part, { how: 'place', noun: 'card', place: 3, of: undefined })
 })
 

@@ -8,21 +8,21 @@ import { transcriptOf } from '../../../tasks/synthesis/resolving/transcript.js'
 
 const test = suite('a listener')
 
-interface Told {
+interface Stated {
   readonly user: string
   readonly calls: readonly (readonly [name: string, args: JsonObject, output: JsonObject])[]
   readonly assistant: string
 }
 
 /** What the last call's `field` is, by words of the turn that asks for it. */
-function understood(turns: readonly Told[], server: string, entity: string, noun: string, words: string) {
+function understood(turns: readonly Stated[], environmentName: string, entity: string, noun: string, words: string) {
   let truth = 0
   const exchanges = turns.map(
     ({ user, calls, assistant }): Exchange => ({
       user,
       assistant,
       calls: calls.map(([name, args, output]) => ({
-        server,
+        environment: environmentName,
         name,
         arguments: args,
         response: JSON.stringify(output),
@@ -47,13 +47,13 @@ const CARDS = {
     { name: 'Old Visa', card: 'card-3', account: 'main', status: 'active', limit: 600 },
   ],
 }
-const list: Told = {
+const list: Stated = {
   user: 'List my cards.',
   calls: [['list_cards', {}, CARDS]],
   assistant: 'Here are the cards: Blue Visa, Red Visa, Old Visa.',
 }
-const asking = (user: string): Told => ({ user, calls: [['freeze_card', { card: '?' }, {}]], assistant: '' })
-const card = (turns: readonly Told[], words: string) => understood(turns, 'banking', 'card', 'card', words)
+const asking = (user: string): Stated => ({ user, calls: [['freeze_card', { card: '?' }, {}]], assistant: '' })
+const card = (turns: readonly Stated[], words: string) => understood(turns, 'banking', 'card', 'card', words)
 
 test('counts places and compares in a list that the user was told of', () => {
   assert.is(card([list, asking('Freeze the second card.')], 'the second card'), 'card-2')
@@ -63,7 +63,7 @@ test('counts places and compares in a list that the user was told of', () => {
 })
 
 test('takes nothing at 10:30 for earlier than what is ten days before', () => {
-  const found = (date: string): Told => ({
+  const found = (date: string): Stated => ({
     user: 'When is the retro?',
     calls: [
       [
@@ -81,7 +81,7 @@ test('takes nothing at 10:30 for earlier than what is ten days before', () => {
     assistant: `I found 2 events: Retro on 10 March at 13:00 and Retro on ${date} at 10:30.`,
   })
   const earliest = 'the one with the earliest start'
-  const open: Told = { user: `Open ${earliest}.`, calls: [['get_event', { event: '?' }, {}]], assistant: '' }
+  const open: Stated = { user: `Open ${earliest}.`, calls: [['get_event', { event: '?' }, {}]], assistant: '' }
   const meant = (date: string) => understood([found(date), open], 'calendar', 'event', 'event', earliest)
   assert.is(meant('2026-03-10'), 'event-2')
   assert.is(meant('2026-03-20'), undefined)
@@ -89,19 +89,19 @@ test('takes nothing at 10:30 for earlier than what is ten days before', () => {
 
 test('knows neither the last nor the farthest of a list that goes on', () => {
   for (const more of [{ next_page: 2 }, { found: 9 }]) {
-    const part: Told = { ...list, calls: [['list_cards', {}, { ...CARDS, ...more }]] }
+    const part: Stated = { ...list, calls: [['list_cards', {}, { ...CARDS, ...more }]] }
     assert.is(card([part, asking('Freeze the second card.')], 'the second card'), 'card-2')
     assert.is(card([part, asking('Freeze the last one.')], 'the last one'), undefined)
     const lowest = 'the card with the lowest limit'
     assert.is(card([part, asking(`Freeze ${lowest}.`)], lowest), undefined)
   }
-  const rest: Told = { ...list, calls: [['list_cards', { page: 2 }, CARDS]] }
+  const rest: Stated = { ...list, calls: [['list_cards', { page: 2 }, CARDS]] }
   assert.is(card([rest, asking('Freeze the last one.')], 'the last one'), undefined)
 })
 
 test('counts places in the newest list, whatever it lists', () => {
   const transactions = [{ name: 'Grocer', transaction: 'payment-1', amount: 3, status: 'posted' }]
-  const other: Told = {
+  const other: Stated = {
     user: 'Look for the grocer.',
     calls: [['search_transactions', { name: 'Grocer' }, { found: 1, transactions }]],
     assistant: 'I found Grocer.',
@@ -113,20 +113,20 @@ test('lets nobody point into a list that was not told of, or stake anything on o
   const silent = { ...list, assistant: 'Done.' }
   assert.is(card([silent, asking('Freeze the second card.')], 'the second card'), undefined)
   const user = 'List my cards and freeze the first one.'
-  const atOnce: Told = { ...list, user, calls: [...list.calls, ['freeze_card', { card: '?' }, {}]] }
+  const atOnce: Stated = { ...list, user, calls: [...list.calls, ['freeze_card', { card: '?' }, {}]] }
   assert.is(card([atOnce], 'the first one'), undefined)
 })
 
 test('takes a name for the one thing that is called so, and for nothing where two are', () => {
   assert.is(card([list, asking('Freeze the Red Visa.')], 'the Red Visa'), 'card-2')
   const twins = { cards: [...CARDS.cards, { ...CARDS.cards[1]!, card: 'card-9' }] }
-  const told: Told = { ...list, calls: [['list_cards', {}, twins]] }
-  assert.is(card([told, asking('Freeze the Red Visa.')], 'the Red Visa'), undefined)
+  const stated: Stated = { ...list, calls: [['list_cards', {}, twins]] }
+  assert.is(card([stated, asking('Freeze the Red Visa.')], 'the Red Visa'), undefined)
 })
 
 test('understands "that card" as the one spoken of last, not as one of several', () => {
   assert.is(card([list, asking('Freeze that card.')], 'that card'), undefined)
-  const frozen: Told = {
+  const frozen: Stated = {
     user: 'Freeze the Old Visa.',
     calls: [['freeze_card', { card: 'card-3' }, { name: 'Old Visa', card: 'card-3', status: 'frozen' }]],
     assistant: 'Old Visa: status frozen.',
@@ -135,7 +135,7 @@ test('understands "that card" as the one spoken of last, not as one of several',
 })
 
 test('knows no thing that stands only in a result', () => {
-  const search: Told = {
+  const search: Stated = {
     user: 'Search my mail for the plan.',
     calls: [
       ['search_emails', { words: 'plan' }, { found: 1, emails: [{ subject: 'Plan', email: 'm-1', contact: 'ana' }] }],
@@ -143,14 +143,14 @@ test('knows no thing that stands only in a result', () => {
     assistant: 'I found 1 email: Plan.',
   }
   const draft = 'Write a draft to that contact.'
-  const turns: Told[] = [search, { user: draft, calls: [['write_draft', { contact: '?' }, {}]], assistant: '' }]
+  const turns: Stated[] = [search, { user: draft, calls: [['write_draft', { contact: '?' }, {}]], assistant: '' }]
   assert.is(understood(turns, 'email', 'contact', 'contact', 'that contact'), undefined)
-  const told = [{ ...search, assistant: 'I found 1 email: Plan, by ana.' }, turns[1]!]
-  assert.is(understood(told, 'email', 'contact', 'contact', 'that contact'), 'ana')
+  const stated = [{ ...search, assistant: 'I found 1 email: Plan, by ana.' }, turns[1]!]
+  assert.is(understood(stated, 'email', 'contact', 'contact', 'that contact'), 'ana')
 })
 
 test('knows people by their first names where one of them has it', () => {
-  const profiles = (...names: string[]): Told => ({
+  const profiles = (...names: string[]): Stated => ({
     user: 'Who is on here?',
     calls: [
       [
@@ -164,7 +164,7 @@ test('knows people by their first names where one of them has it', () => {
     ],
     assistant: `I found ${names.join(', ')}.`,
   })
-  const message: Told = { user: 'Message Ingrid.', calls: [['follow_profile', { profile: '?' }, {}]], assistant: '' }
+  const message: Stated = { user: 'Message Ingrid.', calls: [['follow_profile', { profile: '?' }, {}]], assistant: '' }
   const meant = (...names: string[]) =>
     understood([profiles(...names), message], 'social_media', 'profile', 'profile', 'Ingrid')
   assert.is(meant('Ingrid Solberg', 'Leo Rao'), 'ingrid-solberg')
@@ -172,17 +172,17 @@ test('knows people by their first names where one of them has it', () => {
 })
 
 test('follows "it" past what is looked up for the call itself, and past nothing else', () => {
-  const file: Told['calls'][number] = [
+  const file: Stated['calls'][number] = [
     'create_issue',
     { project: 'MAIL', title: 'Upgrade' },
     { title: 'Upgrade', issue: 'MAIL-42', status: 'todo', priority: 'low' },
   ]
-  const members: Told['calls'][number] = [
+  const members: Stated['calls'][number] = [
     'list_project_members',
     { project: 'MAIL' },
     { members: [{ name: 'Will Diaz', member: 'will-diaz', in_progress: 1, wip_limit: 2 }] },
   ]
-  const assigned = (member: string): Told => ({
+  const assigned = (member: string): Stated => ({
     user: 'File the task "Upgrade" and assign it to Will Diaz.',
     calls: [file, members, ['assign_issue', { issue: '?', member }, {}]],
     assistant: '',

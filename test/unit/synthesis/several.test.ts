@@ -6,7 +6,7 @@ import { seededRandom } from '../../../servers/kernel/index.js'
 import { silentSteps } from '../../../tasks/synthesis/making/conversation-script.js'
 import { isAskedAtOnce } from '../../../tasks/synthesis/making/in-one-breath.js'
 import type { Way } from '../../../tasks/synthesis/making/references.js'
-import { canBeTold, tellReferences } from '../../../tasks/synthesis/making/state-references.js'
+import { canBeStated, tellReferences } from '../../../tasks/synthesis/making/state-references.js'
 import type { Step } from '../../../tasks/synthesis/making/step.js'
 import { naturalSpeech } from '../../../tasks/synthesis/wording/natural-speech.js'
 import { speaksOfSeveral } from '../../../tasks/synthesis/wording/several.js'
@@ -14,11 +14,17 @@ import type { Ask } from '../../../tasks/synthesis/wording/speech.js'
 import { momentOf } from '../../support/speech-samples.js'
 
 const test = suite('one thing of several')
-const HEARING = { told: true, inTime: true }
+const HEARING = { stated: true, inTime: true }
 
-const step = (world: string, name: string, args: JsonObject, output: JsonObject, bindings: Step['bindings'] = []) => {
-  const server = CATALOGUE.get(world)!
-  return { server, tool: server.toolsByName.get(name)!, args, output, bindings }
+const step = (
+  environmentName: string,
+  name: string,
+  args: JsonObject,
+  output: JsonObject,
+  bindings: Step['bindings'] = [],
+) => {
+  const environment = CATALOGUE.get(environmentName)!
+  return { environment, tool: environment.toolsByName.get(name)!, args, output, bindings }
 }
 
 test('is what a clause does not ask for that says the plural, or what there is', () => {
@@ -50,8 +56,8 @@ function refunded(args: JsonObject, ways: readonly Way[]): Step[] {
 
 test('is meant when it was told: nobody has invoices listed and goes on about "that invoice"', () => {
   const steps = refunded({ words: TITLE }, [only])
-  assert.not.ok(canBeTold(steps, [[0, 1]], HEARING))
-  assert.ok(canBeTold(steps, [[0], [1]], HEARING))
+  assert.not.ok(canBeStated(steps, [[0, 1]], HEARING))
+  assert.ok(canBeStated(steps, [[0], [1]], HEARING))
   const chat = { found: 1, messages: [{ text: 'The lunch is at noon', message: 'message-22' }] }
   const message: Way = { how: 'only', noun: 'message' }
   const binding = { field: 'message', value: 'message-22', source: 0, entity: 'message', ways: [message] }
@@ -59,15 +65,15 @@ test('is meant when it was told: nobody has invoices listed and goes on about "t
     step('team_chat', 'search_chat_messages', { words: 'lunch is at noon' }, chat),
     step('team_chat', 'pin_chat_message', { message: 'message-22' }, {}, [binding]),
   ]
-  assert.ok(canBeTold(pinned, [[0, 1]], HEARING), 'one way to ask speaks of one')
+  assert.ok(canBeStated(pinned, [[0, 1]], HEARING), 'one way to ask speaks of one')
 })
 
 test('is looked up unasked where it is called by its name', () => {
   const steps = refunded({ words: TITLE }, [label])
-  const told = tellReferences(steps, [[0, 1]], HEARING, seededRandom(1))!
-  for (let seed = 0; seed < 30; seed++) assert.ok(silentSteps(told, [[0, 1]], seededRandom(seed)).has(0))
+  const stated = tellReferences(steps, [[0, 1]], HEARING, seededRandom(1))!
+  for (let seed = 0; seed < 30; seed++) assert.ok(silentSteps(stated, [[0, 1]], seededRandom(seed)).has(0))
   assert.not.ok(
-    canBeTold(refunded({ words: TITLE, status: 'paid' }, [label]), [[0, 1]], HEARING),
+    canBeStated(refunded({ words: TITLE, status: 'paid' }, [label]), [[0, 1]], HEARING),
     'it has to be asked for',
   )
 })
@@ -84,7 +90,7 @@ test('is not accepted, shipped or paid for unseen', () => {
 test('is spoken of in the singular by who goes on with it at once', () => {
   const chat = CATALOGUE.get('team_chat')!
   const ask = (name: string, args: Ask['args'], references: Ask['references'] = new Map()): Ask => ({
-    server: chat,
+    environment: chat,
     tool: chat.toolsByName.get(name)!,
     args,
     references,
@@ -117,8 +123,8 @@ test('that comes of a change under a name just heard is not called by it again',
     ]),
   ]
   for (let seed = 0; seed < 20; seed++) {
-    const told = tellReferences(steps, [[0], [1, 2]], HEARING, seededRandom(seed))!
-    assert.equal(told[2]!.bindings[0]!.way, ways[0])
+    const stated = tellReferences(steps, [[0], [1, 2]], HEARING, seededRandom(seed))!
+    assert.equal(stated[2]!.bindings[0]!.way, ways[0])
   }
 })
 
@@ -144,8 +150,8 @@ test('has no place where two lists were told of', () => {
   ]
   const search = step('retail_chain', 'search_articles', { text: 'e' }, { found: 2, articles })
   for (const first of [stock, search]) {
-    assert.not.ok(canBeTold(steps(first), [[0, 1], [2]], HEARING))
-    assert.ok(canBeTold(steps(first), [[0], [1], [2]], HEARING))
+    assert.not.ok(canBeStated(steps(first), [[0, 1], [2]], HEARING))
+    assert.ok(canBeStated(steps(first), [[0], [1], [2]], HEARING))
   }
 })
 

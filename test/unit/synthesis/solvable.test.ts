@@ -2,15 +2,15 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { JsonObject } from '../../../rollout/reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
-import { createWorldCache, type ServerDefinition, type Session, seededRandom } from '../../../servers/kernel/index.js'
-import { isSolvable, isToldBefore } from '../../../tasks/synthesis/making/solvable.js'
+import { createSeedStateCache, type Environment, type Session, seededRandom } from '../../../servers/kernel/index.js'
+import { isSolvable, isStatedBefore } from '../../../tasks/synthesis/making/solvable.js'
 import type { Step } from '../../../tasks/synthesis/making/step.js'
 
 const test = suite('what can be done without a tool')
-const worlds = createWorldCache(8)
-const open = (server: ServerDefinition): Session => worlds.open(server, 4)
+const seedStates = createSeedStateCache(8)
+const open = (environment: Environment): Session => seedStates.open(environment, 4)
 const banking = CATALOGUE.get('banking')!
-const node = (name: string) => ({ server: banking, tool: banking.toolsByName.get(name)! })
+const node = (name: string) => ({ environment: banking, tool: banking.toolsByName.get(name)! })
 
 /** A call of the bank, as it is made in a fresh session. */
 function step(name: string, args: JsonObject): Step {
@@ -40,16 +40,16 @@ test('is not what nothing on offer changes, nor what only the hidden tool itself
 
 test('is not left undone where a result before has told the figure', () => {
   const trading = CATALOGUE.get('trading')!
-  const told = (name: string, output: JsonObject): Step => ({
-    server: trading,
+  const stated = (name: string, output: JsonObject): Step => ({
+    environment: trading,
     tool: trading.toolsByName.get(name)!,
     args: {},
     output,
     bindings: [],
   })
-  const power = told('check_buying_power', { cash: 90, buying_power: 51548, sectors: [] })
-  assert.ok(isToldBefore([told('place_trade_order', { buying_power: 51548 }), power], 1))
-  assert.not.ok(isToldBefore([told('place_trade_order', { buying_power: 7 }), power], 1))
+  const power = stated('check_buying_power', { cash: 90, buying_power: 51548, sectors: [] })
+  assert.ok(isStatedBefore([stated('place_trade_order', { buying_power: 51548 }), power], 1))
+  assert.not.ok(isStatedBefore([stated('place_trade_order', { buying_power: 7 }), power], 1))
 })
 
 test.run()

@@ -3,14 +3,14 @@ import * as assert from 'uvu/assert'
 import type { JsonObject } from '../../../rollout/reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { parseAnswer } from '../../../servers/kernel/index.js'
-import { told } from '../../../tasks/synthesis/wording/stated.js'
+import { stated } from '../../../tasks/synthesis/wording/stated.js'
 
 const test = suite('answers by template')
 
 const TODAY = '2026-03-02'
-function say(world: string, name: string, output: JsonObject, args: JsonObject = {}): string | undefined {
-  const server = CATALOGUE.get(world)!
-  return told({ server, tool: server.toolsByName.get(name)!, args, references: new Map() }, output, TODAY)
+function say(environmentName: string, name: string, output: JsonObject, args: JsonObject = {}): string | undefined {
+  const environment = CATALOGUE.get(environmentName)!
+  return stated({ environment, tool: environment.toolsByName.get(name)!, args, references: new Map() }, output, TODAY)
 }
 
 test('count, name and list what was found', () => {

@@ -2,31 +2,31 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { JsonObject } from '../../../rollout/reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
-import { createWorldCache, type ServerDefinition, type Session } from '../../../servers/kernel/index.js'
+import { createSeedStateCache, type Environment, type Session } from '../../../servers/kernel/index.js'
 import type { Node } from '../../../servers/kernel/tool-graph.js'
 import { contextOf } from '../../../tasks/synthesis/making/recipe.js'
 import type { Step } from '../../../tasks/synthesis/making/step.js'
 import { hasNoOtherUse, leadsOnlyBack, type Undoing, undoingsIn } from '../../../tasks/synthesis/making/undoing.js'
 
 const test = suite('what a chain takes back')
-const worlds = createWorldCache(8)
-const open = (server: ServerDefinition): Session => worlds.open(server, 4)
+const seedStates = createSeedStateCache(8)
+const open = (environment: Environment): Session => seedStates.open(environment, 4)
 
 /** Executes calls in one world; a call may take over values of the results before it. */
 function played(
   name: string,
   calls: readonly (readonly [tool: string, args: (results: readonly JsonObject[]) => JsonObject])[],
 ): Step[] {
-  const server = CATALOGUE.get(name)!
-  const session = open(server)
+  const environment = CATALOGUE.get(name)!
+  const session = open(environment)
   const outputs: JsonObject[] = []
   return calls.map(([toolName, argsOf]) => {
     const args = argsOf(outputs)
     const result = session.call(toolName, args)
     assert.ok(result.ok, `${toolName} ${JSON.stringify(args)} ${JSON.stringify(result)}`)
     outputs.push(result.output as JsonObject)
-    const tool = server.toolsByName.get(toolName)!
-    return { server, tool, args, output: result.output as JsonObject, bindings: [] }
+    const tool = environment.toolsByName.get(toolName)!
+    return { environment, tool, args, output: result.output as JsonObject, bindings: [] }
   })
 }
 
@@ -54,9 +54,9 @@ test('is what was set and is as before', () => {
 })
 
 test('is natural later on where a tool is for nothing else, and where what was made leads nowhere else', () => {
-  const { servers, graph } = contextOf({
-    worlds: ['marketplace', 'shopping'],
-    heldOutWorlds: [],
+  const { environments, graph } = contextOf({
+    environments: ['marketplace', 'shopping'],
+    heldOutEnvironments: [],
     profile: 'paper',
     seed: 1,
   })
@@ -69,8 +69,8 @@ test('is natural later on where a tool is for nothing else, and where what was m
   }
   assert.ok(leadsOnlyBack(making, unseen))
   assert.not.ok(leadsOnlyBack(node('search_listings'), graph))
-  const takingOff = servers[1]!.toolsByName.get('remove_coupon')!
-  assert.ok(hasNoOtherUse({ server: servers[1]!, tool: takingOff, args: {}, output: {}, bindings: [] }))
+  const takingOff = environments[1]!.toolsByName.get('remove_coupon')!
+  assert.ok(hasNoOtherUse({ environment: environments[1]!, tool: takingOff, args: {}, output: {}, bindings: [] }))
 })
 
 test('is nothing where calls build on each other', () => {

@@ -3,8 +3,8 @@ import * as assert from 'uvu/assert'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import {
   allChoices,
+  type Environment,
   isOptional,
-  type ServerDefinition,
   seededRandom,
   type ToolDefinition,
   withChoices,
@@ -14,12 +14,12 @@ import { clausesFor, goalsFor } from '../../../tasks/synthesis/wording/ways.js'
 import { momentOf, samples, spelledOut } from '../../support/speech-samples.js'
 
 const test = suite('ways to ask')
-const TOOLS = [...CATALOGUE.values()].flatMap((server) => server.tools.map((tool) => ({ server, tool })))
+const TOOLS = [...CATALOGUE.values()].flatMap((environment) => environment.tools.map((tool) => ({ environment, tool })))
 /** Ways to choose words of which somebody has read but some. */
 const MOST_FORMS = 60
 
-const clausesOf = ({ server, tool }: { server: ServerDefinition; tool: ToolDefinition }): readonly string[] =>
-  server.waysToAsk?.[tool.name]?.clauses ?? []
+const clausesOf = ({ environment, tool }: { environment: Environment; tool: ToolDefinition }): readonly string[] =>
+  environment.waysToAsk?.[tool.name]?.clauses ?? []
 
 test('have each choice once, in every way', () => {
   assert.equal(allChoices('(find|see) {book}[ (in|at) {shelf}]'), [
@@ -39,31 +39,31 @@ test('have each choice once, in every way', () => {
 })
 
 test('are several for every tool of the project, more than its own clauses', () => {
-  for (const { server, tool } of TOOLS) {
-    const called = `${server.name}:${tool.name}`
-    assert.ok(clausesOf({ server, tool }).length >= 5, called)
-    assert.ok((server.waysToAsk?.[tool.name]?.goals ?? []).length >= 3, called)
-    for (const clause of clausesOf({ server, tool })) assert.ok(allChoices(clause).length <= MOST_FORMS, clause)
+  for (const { environment, tool } of TOOLS) {
+    const called = `${environment.name}:${tool.name}`
+    assert.ok(clausesOf({ environment, tool }).length >= 5, called)
+    assert.ok((environment.waysToAsk?.[tool.name]?.goals ?? []).length >= 3, called)
+    for (const clause of clausesOf({ environment, tool })) assert.ok(allChoices(clause).length <= MOST_FORMS, clause)
   }
 })
 
 test('are different in every form, and none is a clause of the tool itself', () => {
-  for (const { server, tool } of TOOLS) {
-    const forms = [...tool.ask, ...clausesOf({ server, tool }).flatMap(allChoices)]
+  for (const { environment, tool } of TOOLS) {
+    const forms = [...tool.ask, ...clausesOf({ environment, tool }).flatMap(allChoices)]
     const twice = forms.find((form, i) => forms.indexOf(form) !== i)
-    assert.is(twice, undefined, `${server.name}:${tool.name}`)
+    assert.is(twice, undefined, `${environment.name}:${tool.name}`)
   }
 })
 
 test('say all optional arguments at once in some clause that training hears, and in one that it does not', () => {
-  for (const { server, tool } of TOOLS) {
+  for (const { environment, tool } of TOOLS) {
     const optional = Object.entries(tool.input.shape).flatMap(([name, schema]) =>
       isOptional(schema) && name !== 'page' ? [name] : [],
     )
     const says = (clause: string): boolean => optional.every((field) => clause.includes(`{${field}}`))
     for (const heldOut of [false, true]) {
-      const ways = clausesFor({ server, tool }, { ...momentOf(tool.name), heldOut })
-      assert.ok(ways.some(says), `${server.name}:${tool.name}`)
+      const ways = clausesFor({ environment, tool }, { ...momentOf(tool.name), heldOut })
+      assert.ok(ways.some(says), `${environment.name}:${tool.name}`)
     }
   }
 })
@@ -75,7 +75,11 @@ test('can be said with what samplers draw, whatever is chosen in them', () => {
       const fits = given.every((field) => clause.includes(`{${field}}`))
       if (!fits) continue
       const template = withChoices(clause, (words) => seededRandom(i).pick(words))
-      const ask = spelledOut({ ...sample, server: bare(sample.server), tool: { ...sample.tool, ask: [template] } })
+      const ask = spelledOut({
+        ...sample,
+        environment: bare(sample.environment),
+        tool: { ...sample.tool, ask: [template] },
+      })
       assert.ok(naturalSpeech.request([ask], momentOf(`${clause} ${i}`)), template)
     }
   }
@@ -83,16 +87,16 @@ test('can be said with what samplers draw, whatever is chosen in them', () => {
 
 test('that held-out tasks are in are heard in no other', () => {
   for (const node of TOOLS) {
-    const heard = (heldOut: boolean): Set<string> => {
+    const understood = (heldOut: boolean): Set<string> => {
       const draws = Array.from({ length: 3 }, (_, i) => ({ ...momentOf(`${node.tool.name} ${i}`), heldOut }))
       return new Set(draws.flatMap((moment) => [...clausesFor(node, moment), ...goalsFor(node, moment)]))
     }
-    const training = heard(false)
+    const training = understood(false)
     const first = clausesFor(node, { ...momentOf(node.tool.name), heldOut: true })[0]!
-    assert.not.ok(training.has(first), `${node.server.name}: "${first}"`)
+    assert.not.ok(training.has(first), `${node.environment.name}: "${first}"`)
   }
 })
 
-const bare = ({ waysToAsk: _, ...server }: ServerDefinition): ServerDefinition => server
+const bare = ({ waysToAsk: _, ...environment }: Environment): Environment => environment
 
 test.run()

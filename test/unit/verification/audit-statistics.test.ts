@@ -70,8 +70,8 @@ const unit = fc.double({ min: 0, max: 1, noNaN: true })
 const token: fc.Arbitrary<SampledToken> = fc.record({
   claimed: fc.double({ min: -20, max: 0, noNaN: true }),
   logp: fc.double({ min: -20, max: 0, noNaN: true }),
-  evidence: unit,
-  repair: fc.oneof(fc.constant(0), unit),
+  expectedMismatch: unit,
+  logitError: fc.oneof(fc.constant(0), unit),
   argument: fc.boolean(),
   end: fc.boolean(),
 })
@@ -82,13 +82,21 @@ test('statistics do not depend on the order of the tokens, and sums add up over 
     const parts = [measureGroup(one), measureGroup(two)] as const
     const turned = measureGroup([...two, ...one].reverse())
     for (const key of ['all', 'arguments'] as const) {
-      for (const sum of ['tokens', 'room', 'deviation', 'bias', 'evidence', 'misses', 'repair'] as const) {
+      for (const sum of [
+        'tokens',
+        'sensitivity',
+        'deviation',
+        'bias',
+        'expectedMismatch',
+        'misses',
+        'logitError',
+      ] as const) {
         near(both[key][sum], parts[0][key][sum] + parts[1][key][sum], 1e-9)
         near(both[key][sum], turned[key][sum], 1e-9)
       }
-      assert.equal(both[key].repairs, turned[key].repairs)
-      assert.ok(both[key].claims.length <= KEPT && both[key].repairs.length <= KEPT)
-      assert.ok(both[key].repairs.every((value, i, all) => i === 0 || value <= all[i - 1]!))
+      assert.equal(both[key].logitErrors, turned[key].logitErrors)
+      assert.ok(both[key].claims.length <= KEPT && both[key].logitErrors.length <= KEPT)
+      assert.ok(both[key].logitErrors.every((value, i, all) => i === 0 || value <= all[i - 1]!))
     }
     assert.equal(both.leastEnd, Math.min(parts[0].leastEnd, parts[1].leastEnd))
   })
@@ -104,7 +112,7 @@ test('only argument tokens count among the arguments', () => {
 })
 
 test('the same wrong claim weighs more where the policy was sure', () => {
-  const base = { evidence: 0.1, repair: 0, argument: false, end: false }
+  const base = { expectedMismatch: 0.1, logitError: 0, argument: false, end: false }
   const claimOf = (logp: number): number => {
     const { all } = measureGroup([{ ...base, logp, claimed: logp - 0.05 }])
     return all.claims[0]!

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { fitRepairTail } from '../../../rollout/verification/logit-error-tail.js'
+import { fitLogitErrorTail } from '../../../rollout/verification/logit-error-tail.js'
 import type { GroupStatistics } from '../../../rollout/verification/sampled-token.js'
 import {
   type Calibration,
@@ -79,8 +79,8 @@ function claimsOf(seed: number, open: number): GroupStatistics {
   const deviation = claims.reduce((sum, claim) => sum + claim, 0)
   const bias = claims.reduce((sum, claim) => sum + (random.chance(0.5) ? claim : -claim), 0)
   const { all } = syntheticGroup(1)
-  const tokens = { ...all, tokens: 25 * open, room: open, deviation, bias, claims: claims.sort((a, b) => b - a) }
-  const own = { ...tokens, evidence: open, misses: 0, repair: 0, repairs: [] }
+  const tokens = { ...all, tokens: 25 * open, sensitivity: open, deviation, bias, claims: claims.sort((a, b) => b - a) }
+  const own = { ...tokens, expectedMismatch: open, misses: 0, logitError: 0, logitErrors: [] }
   return { all: own, arguments: { ...own, claims: own.claims.slice(0, 48) }, leastEnd: 1 }
 }
 
@@ -95,7 +95,7 @@ test('of honest groups of any length no more are refused for their claims than i
   // 45 of 9,000 would be the share that is allowed.
   assert.ok(refused <= 45, `${refused}`)
   // One bound for the mean of any number of tokens, as fitted to the calibration's groups, refuses what is honest and short.
-  const mean = ({ all }: GroupStatistics): number => (all.deviation + 5 * 0.002) / (all.room + 5)
+  const mean = ({ all }: GroupStatistics): number => (all.deviation + 5 * 0.002) / (all.sensitivity + 5)
   const single = 3 * Math.max(...calibrated.slice(0, 200).map(mean))
   const short = claimsOf(2, 3)
   const worst = { ...short, all: { ...short.all, deviation: 0.0785, claims: [0.055, 0.02, 0.0035] } }
@@ -119,12 +119,12 @@ test('what other policies and forged claims are off by is refused, however few t
 
 test('a few misses at near ties are no lie, and as many that needed more are', () => {
   const honest = syntheticGroup(6001)
-  const withRepairs = (each: number) => ({
+  const withLogitErrors = (each: number) => ({
     ...honest,
-    all: { ...honest.all, misses: 6, repair: 6 * each, repairs: Array.from({ length: 6 }, () => each) },
+    all: { ...honest.all, misses: 6, logitError: 6 * each, logitErrors: Array.from({ length: 6 }, () => each) },
   })
-  assert.equal(codeOf(withRepairs(0.0005)), 'accepted')
-  assert.equal(codeOf(withRepairs(0.05)), 'sampler_mismatch')
+  assert.equal(codeOf(withLogitErrors(0.0005)), 'accepted')
+  assert.equal(codeOf(withLogitErrors(0.05)), 'sampler_mismatch')
 })
 
 test('more deviation, bias, misses or repairs never turn a refusal into an acceptance', () => {
@@ -145,8 +145,8 @@ test('more deviation, bias, misses or repairs never turn a refusal into an accep
           deviation: all.deviation * factor,
           claims: all.claims.map((value) => value * factor),
           misses: Math.ceil(all.misses * factor),
-          repair: all.repair * factor,
-          repairs: all.repairs.map((value) => value * factor),
+          logitError: all.logitError * factor,
+          logitErrors: all.logitErrors.map((value) => value * factor),
         },
       }
       if (!judge(group).accepted) assert.equal(judge(worse).accepted, false)
@@ -170,7 +170,7 @@ test('the false refusals are measured on groups that the thresholds have not see
 
 function calibration(): Calibration {
   return {
-    schema: 3,
+    schema: 4,
     subject: {
       baseSha256: 'a'.repeat(64),
       adapters: ['b'.repeat(64)],
@@ -182,7 +182,7 @@ function calibration(): Calibration {
     groups: HONEST.length,
     sampledTokens: 600 * HONEST.length,
     thresholds: THRESHOLDS,
-    repairTail: fitRepairTail(HONEST.map(({ all }) => all)),
+    logitErrorTail: fitLogitErrorTail(HONEST.map(({ all }) => all)),
     honest: describeHonest(HONEST),
     falseRefusals: { goal: GOAL, confidence: 0.95, ...measureFalseRefusals(HONEST, GOAL, 0.95) },
   }

@@ -8,35 +8,35 @@ import {
   refusal,
   type SwarmRefusal,
 } from '../../../proto/index.js'
-import { runStages } from '../../../rollout/verification/checks.js'
+import { runChecks } from '../../../rollout/verification/checks.js'
 import { ELSEWHERE } from '../../../rollout/verification/describe-refusals.js'
 import {
-  BODY_STAGES,
-  EVIDENCE_STAGES,
+  AUDIT_CHECKS,
+  BODY_CHECKS,
+  CHECKS,
+  type CheckWatch,
+  checkOf,
   fitThresholds,
-  type JudgingStage,
   judgeGroup,
   judgeStatistics,
-  STAGES,
-  type StageWatch,
-  stageOf,
+  type VerificationCheck,
 } from '../../../rollout/verification/index.js'
 import { syntheticGroup } from '../../support/audit-groups.js'
-import { AMPLE, bodyOf, groundTruthScript, lendingTask, play, stageOf as theatreOf } from '../../support/scripted.js'
+import { AMPLE, bodyOf, groundTruthScript, lendingTask, play, runtimeOf as theatreOf } from '../../support/scripted.js'
 
-const table: readonly JudgingStage[] = STAGES
+const table: readonly VerificationCheck[] = CHECKS
 
 test('stages are numbered from 0 in the order of the table, and each needs at least what the ones before it need', () => {
   assert.equal(
     table.map(({ number }) => number),
     table.map((_, i) => i),
   )
-  const inputs = ['announcement', 'body', 'earlier groups', 'evidence'] as const
+  const inputs = ['announcement', 'body', 'earlier groups', 'audit'] as const
   const steps = table.map(({ input }) => inputs.indexOf(input))
   assert.equal(steps, steps.toSorted())
   const costs = ['look-up', 'reading', 'replay', 'forward pass']
   for (const { forwardPass, input, cost } of table) {
-    assert.is(forwardPass, input === 'evidence')
+    assert.is(forwardPass, input === 'audit')
     assert.is(cost === 'forward pass', forwardPass)
     assert.ok(costs.includes(cost))
   }
@@ -47,17 +47,17 @@ test('every refusal code belongs to one stage, or is listed as belonging to none
     const places = table.filter(({ refusals }) => refusals.includes(code)).map(({ name }) => name)
     if (Object.hasOwn(ELSEWHERE, code)) places.push('elsewhere')
     assert.is(places.length, 1, `${code}: ${places.join()}`)
-    assert.is(stageOf(code)?.name ?? 'elsewhere', places[0])
+    assert.is(checkOf(code)?.name ?? 'elsewhere', places[0])
   }
 })
 
 /** Notes what stages do; every look at the clock takes a millisecond. */
-function watched(): { readonly watch: StageWatch; readonly seen: [number, string, number][] } {
+function watched(): { readonly watch: CheckWatch; readonly seen: [number, string, number][] } {
   const seen: [number, string, number][] = []
   let nowMs = 0
   return {
     seen,
-    watch: { now: () => nowMs++, onStage: (number, outcome, ms) => seen.push([number, outcome, ms]) },
+    watch: { now: () => nowMs++, onCheck: (number, outcome, ms) => seen.push([number, outcome, ms]) },
   }
 }
 
@@ -65,7 +65,7 @@ const { signal } = new AbortController()
 
 test('stages run one after the other until one refuses, and each is reported with its outcome and its time', async () => {
   const ran: number[] = []
-  const stage = (number: 1 | 2 | 3, fault?: Error) => ({
+  const check = (number: 1 | 2 | 3, fault?: Error) => ({
     number,
     run: async () => {
       ran.push(number)
@@ -73,7 +73,7 @@ test('stages run one after the other until one refuses, and each is reported wit
     },
   })
   const { watch, seen } = watched()
-  const why = await runStages([stage(1), stage(2, refusal('prompt_mismatch')), stage(3)], null, watch, signal).catch(
+  const why = await runChecks([check(1), check(2, refusal('prompt_mismatch')), check(3)], null, watch, signal).catch(
     (error: unknown) => error,
   )
   assert.is((why as SwarmRefusal).code, 'prompt_mismatch')
@@ -84,14 +84,17 @@ test('stages run one after the other until one refuses, and each is reported wit
   ])
   for (const failure of [refusal('internal'), new Error('no space left on device')]) {
     const own = watched()
-    await runStages([stage(3, failure)], null, own.watch, signal).catch(() => undefined)
+    await runChecks([check(3, failure)], null, own.watch, signal).catch(() => undefined)
     assert.equal(own.seen, [[3, 'failed', 1]])
   }
 })
 
-const theatre = theatreOf()
+const replayContext = theatreOf()
 const task = lendingTask()
-const rollouts = [await play(task, groundTruthScript(task), theatre), await play(task, ['No.', 'No.'], theatre)]
+const rollouts = [
+  await play(task, groundTruthScript(task), replayContext),
+  await play(task, ['No.', 'No.'], replayContext),
+]
 const honest = bodyOf(task, rollouts)
 const { leaseId, policyId } = honest
 const expected = { leaseId, policyId, task, groupSize: 2, limits: AMPLE }
@@ -100,7 +103,7 @@ const announced = {
   tokensGenerated: rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0),
 }
 const codeOf = (body: GroupBody, options: Parameters<typeof judgeGroup>[4] = {}) =>
-  judgeGroup(body, expected, theatre, signal, options).then(
+  judgeGroup(body, expected, replayContext, signal, options).then(
     () => 'accepted',
     (why: SwarmRefusal) => why.code,
   )
@@ -114,7 +117,7 @@ test('an honest group passes every stage that needs its body', async () => {
   assert.is(await codeOf(honest, { announced, watch }), 'accepted')
   assert.equal(
     seen.map(([number, outcome]) => [number, outcome]),
-    BODY_STAGES.map(({ number }) => [number, 'passed']),
+    BODY_CHECKS.map(({ number }) => [number, 'passed']),
   )
 })
 
@@ -147,7 +150,7 @@ test('the stages that need a forward pass stop at the first fault too, and it is
   assert.ok(judgeStatistics(syntheticGroup(99), thresholds, { watch, sinceMs }).accepted)
   assert.equal(
     seen.map(([number, outcome]) => [number, outcome]),
-    EVIDENCE_STAGES.map(({ number }) => [number, 'passed']),
+    AUDIT_CHECKS.map(({ number }) => [number, 'passed']),
   )
   assert.equal(
     seen.map(([, , ms]) => ms),

@@ -10,21 +10,21 @@ import type { Token, Tokenizer, TokenSource } from '../../../rollout/engine/type
 import {
   type EpisodeLimits,
   type EpisodeRules,
+  type EpisodeRuntime,
   nameTask,
   runGroup,
-  type Stage,
   type Task,
 } from '../../../rollout/episode/index.js'
 import { REWARD_PRESETS } from '../../../rollout/reward/index.js'
 import { judgeGroup, largestBody, recordCall } from '../../../rollout/verification/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
-import { createWorldCache, defineServer, type ServerDefinition, toolMaker } from '../../../servers/kernel/index.js'
+import { createSeedStateCache, defineEnvironment, type Environment, toolMaker } from '../../../servers/kernel/index.js'
 import { DEMO_PROFILE } from '../../../tasks/dataset/index.js'
 import { contextFor, streamExamples } from '../../../tasks/synthesis/index.js'
 import { checkout } from '../../support/checkout.js'
-import { DEMO_WORLDS } from '../../support/demo-tasks.js'
+import { DEMO_ENVIRONMENTS } from '../../support/demo-tasks.js'
 import { library } from '../../support/library-environment.js'
-import { bodyOf, lendingTask, play, scriptTokenizer, stageOf, writeCall } from '../../support/scripted.js'
+import { bodyOf, lendingTask, play, runtimeOf, scriptTokenizer, writeCall } from '../../support/scripted.js'
 
 /** A policy that says whatever the numbers choose of these pieces: text, tool calls in any state of repair, single tokens. */
 function wildPolicy(
@@ -52,7 +52,7 @@ function wildPolicy(
 const tables = { notes: { row: z.object({ note: z.string() }), key: 'note' } }
 const tool = toolMaker(tables, { torn: 'The paper is torn.' })
 /** A world that answers at any length, in letters of any width, and one of whose tools breaks. */
-const chatterbox: ServerDefinition = defineServer({
+const chatterbox: Environment = defineEnvironment({
   name: 'chatterbox',
   title: 'Chatterbox',
   description: 'Says too much.',
@@ -85,16 +85,16 @@ const chatterbox: ServerDefinition = defineServer({
   seed: () => ({ notes: [{ note: 'one' }] }),
 })
 
-const stage = stageOf([library, chatterbox])
+const runtime = runtimeOf([library, chatterbox])
 const task: Task = nameTask({
   kind: 'multi-turn',
-  worlds: [
-    { server: 'library', seed: 1 },
-    { server: 'chatterbox', seed: 2 },
+  environments: [
+    { environment: 'library', seed: 1 },
+    { environment: 'chatterbox', seed: 2 },
   ],
   toolset: [
-    ...['list_books', 'lend_book', 'return_book'].map((name) => ({ server: 'library', tool: name })),
-    ...['talk', 'tear'].map((name) => ({ server: 'chatterbox', tool: name })),
+    ...['list_books', 'lend_book', 'return_book'].map((name) => ({ environment: 'library', tool: name })),
+    ...['talk', 'tear'].map((name) => ({ environment: 'chatterbox', tool: name })),
   ],
   turns: ['Please lend emma to Ada.', 'Talk.'],
   groundTruth: [{ name: 'lend_book', arguments: { book: 'emma', reader: 'Ada' }, after: [], turn: 0 }],
@@ -131,27 +131,29 @@ const leaseOf = ({ id }: Task): Lease => ({
   seed: '5e'.repeat(32),
   deadlineMs: 1e13,
   groupSize: 3,
-  termsId: '0'.repeat(64),
+  configurationId: '0'.repeat(64),
 })
 const { signal } = new AbortController()
 
 /** Plays a group as a node does, sends it, and judges what arrives as the coordinator does. */
 async function carry(
   task: Task,
-  { node, judge }: { readonly node: Stage; readonly judge: Stage },
+  { node, judge }: { readonly node: EpisodeRuntime; readonly judge: EpisodeRuntime },
   limits: EpisodeLimits,
   policy: () => TokenSource,
 ): Promise<void> {
   const lease = leaseOf(task)
-  const engine = { openLanes: async (requests: readonly unknown[]) => requests.map(policy) }
+  const engine = { openSlots: async (requests: readonly unknown[]) => requests.map(policy) }
   const rollouts = await runGroup(task, lease.groupSize, Buffer.from(lease.seed, 'hex'), engine, node, limits, signal)
   const bytes = groupBody.encode(groupBodyOf(lease, rollouts, { nodeLlamaCpp: 'n'.repeat(100), backend: 'cpu' }, 1))
   assert.ok(bytes.length <= largestBody(lease.groupSize, limits), `${bytes.length} B`)
   assert.equal(await judgeGroup(groupBody.parse(bytes), { ...lease, task, limits }, judge, signal), rollouts)
 }
 
-const anyReward = fc.constantFrom(...REWARD_PRESETS.values()).map((reward) => ({ dialect: stage.dialect, reward }))
-const stageWith = (rules: EpisodeRules): Stage => stageOf([library, chatterbox], undefined, rules)
+const anyReward = fc
+  .constantFrom(...REWARD_PRESETS.values())
+  .map((reward) => ({ toolCallFormat: runtime.toolCallFormat, reward }))
+const runtimeWith = (rules: EpisodeRules): EpisodeRuntime => runtimeOf([library, chatterbox], undefined, rules)
 
 const anyLimits = fc.record({
   maxTurnTokens: fc.integer({ min: 1, max: 3000 }),
@@ -166,8 +168,8 @@ test('whatever a policy says and a world answers, the group fits its body and pa
   const pieces = words.map((word) => tokenizer.tokenize(word, true))
   await fc.assert(
     fc.asyncProperty(anyLimits, anyReward, fc.infiniteStream(fc.nat(1000)), async (limits, rules, choices) => {
-      const stages = { node: stageWith(rules), judge: stageWith(rules) }
-      await carry(task, stages, limits, () => wildPolicy(pieces, tokenizer, () => choices.next().value as number))
+      const runtimes = { node: runtimeWith(rules), judge: runtimeWith(rules) }
+      await carry(task, runtimes, limits, () => wildPolicy(pieces, tokenizer, () => choices.next().value as number))
     }),
     { seed: 1101, numRuns: 30 },
   )
@@ -177,8 +179,8 @@ test('any tokens of a real vocabulary, in any order, make groups that pass the j
   const model = join(checkout, 'models', 'demo', 'prove-demo-base-f16.gguf')
   const [tokenizer, other] = [await openTokenizer(model), await openTokenizer(model)]
   try {
-    const servers = DEMO_WORLDS.map((name) => CATALOGUE.get(name)!)
-    const context = contextFor(servers, DEMO_PROFILE, 1, createWorldCache())
+    const environments = DEMO_ENVIRONMENTS.map((name) => CATALOGUE.get(name)!)
+    const context = contextFor(environments, DEMO_PROFILE, 1, createSeedStateCache())
     const tasks = [...streamExamples(context, 'train', 6)].map((example) => example.task)
     await fc.assert(
       fc.asyncProperty(
@@ -187,7 +189,10 @@ test('any tokens of a real vocabulary, in any order, make groups that pass the j
         anyReward,
         fc.infiniteStream(fc.nat()),
         async (one, limits, rules, numbers) => {
-          const stages = { node: stageOf(servers, tokenizer, rules), judge: stageOf(servers, other, rules) }
+          const runtimes = {
+            node: runtimeOf(environments, tokenizer, rules),
+            judge: runtimeOf(environments, other, rules),
+          }
           const calls = one.groundTruth.map((truth) => writeCall(truth.name, truth.arguments))
           const pieces = [
             ...calls,
@@ -203,7 +208,7 @@ test('any tokens of a real vocabulary, in any order, make groups that pass the j
           // Half of the pieces are single tokens of any kind: pieces of characters, control tokens, the tags.
           const random = pieces.map(() => [(numbers.next().value as number) % tokenizer.vocabularySize])
           const choices = () => numbers.next().value as number
-          await carry(one, stages, limits, () => wildPolicy([...pieces, ...random], tokenizer, choices))
+          await carry(one, runtimes, limits, () => wildPolicy([...pieces, ...random], tokenizer, choices))
         },
       ),
       { seed: 1102, numRuns: 30 },
@@ -222,7 +227,7 @@ for (const [what, text] of [
   ['halves of pairs', longest('\ud83d')],
 ] as const) {
   test(`a call whose texts are ${what} without end is carried, and two that differ far behind are told apart`, async () => {
-    const rollout = await play(lendingTask(), ['No.', 'No.'], stageOf())
+    const rollout = await play(lendingTask(), ['No.', 'No.'], runtimeOf())
     const bodyWith = (response: string): GroupBody => {
       const calls = [
         { malformed: true as const, raw: text },

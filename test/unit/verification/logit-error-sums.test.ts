@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { expectedRepair, sumRepairs } from '../../../rollout/verification/logit-error-sums.js'
+import { expectedLogitError, sumLogitErrors } from '../../../rollout/verification/logit-error-sums.js'
 import {
-  fitRepairTail,
+  fitLogitErrorTail,
+  LOGIT_ERROR_EDGES,
   oddsOfSteering,
-  REPAIR_EDGES,
   steeringOdds,
 } from '../../../rollout/verification/logit-error-tail.js'
 import type { GroupStatistics, SampledToken } from '../../../rollout/verification/sampled-token.js'
@@ -15,23 +15,23 @@ import { describeHonest, fitThresholds, PRIOR, parseCalibration } from '../../..
 import { near, syntheticGroup } from '../../support/audit-groups.js'
 import { checkout } from '../../support/checkout.js'
 
-const token = (repair: number, evidence: number): SampledToken => ({
+const token = (logitError: number, expectedMismatch: number): SampledToken => ({
   claimed: -1,
   logp: -1,
   argument: false,
   end: false,
-  repair,
-  evidence,
+  logitError,
+  expectedMismatch,
 })
 
 /** One honest repair of a thousandth of a nat and more in a hundred units of evidence, and one of ten times that in ten thousand. */
-const EXPECTED_TAIL = REPAIR_EDGES.map((edge) => (edge < 0.004 ? 1e-2 : edge < 0.016 ? 1e-3 : 1e-4))
+const EXPECTED_TAIL = LOGIT_ERROR_EDGES.map((edge) => (edge < 0.004 ? 1e-2 : edge < 0.016 ? 1e-3 : 1e-4))
 const EXPECTED = { mean: 0.001, steering: steeringOdds(EXPECTED_TAIL, 2) }
 const calibrationOf = (groups: readonly GroupStatistics[]) => ({
   honest: describeHonest(groups),
   groups: groups.length,
   thresholds: fitThresholds(groups, 0.005),
-  repairTail: fitRepairTail(groups.map(({ all }) => all)),
+  logitErrorTail: fitLogitErrorTail(groups.map(({ all }) => all)),
 })
 
 test('repairs are added up over the group, and apart for the rollouts that earned more than the mean', () => {
@@ -41,24 +41,30 @@ test('repairs are added up over the group, and apart for the rollouts that earne
     { sampled: 2, reward: 1 },
     { sampled: 1, reward: 0.2 },
   ]
-  const sums = sumRepairs(tokens, rollouts, EXPECTED)
-  near(sums.repair, 0.04, 1e-12)
-  near(sums.betterRepair, 0.75, 1e-12)
-  near(sums.betterEvidence, 0.5, 1e-12)
+  const sums = sumLogitErrors(tokens, rollouts, EXPECTED)
+  near(sums.logitError, 0.04, 1e-12)
+  near(sums.betterLogitError, 0.75, 1e-12)
+  near(sums.betterExpectedMismatch, 0.5, 1e-12)
   near(sums.expected, 0.001 * (10 + PRIOR), 1e-12)
   assert.equal(sums.odds, oddsOfSteering([0.01, 0.03], 10, EXPECTED.steering))
   assert.is(sums.tokens, 4)
 })
 
 test('a group that needs no repair, or says nothing, leans nowhere', () => {
-  const { betterRepair, betterEvidence, repair } = sumRepairs([], [{ sampled: 0, reward: 1 }], EXPECTED)
-  assert.equal([betterRepair, betterEvidence, repair], [0, 0, 0])
+  const { betterLogitError, betterExpectedMismatch, logitError } = sumLogitErrors(
+    [],
+    [{ sampled: 0, reward: 1 }],
+    EXPECTED,
+  )
+  assert.equal([betterLogitError, betterExpectedMismatch, logitError], [0, 0, 0])
 })
 
 test('what quantiles promise of honest repairs is never less than the honest groups needed', () => {
   const groups = Array.from({ length: 300 }, (_, i) => syntheticGroup(i))
-  const { mean } = expectedRepair(calibrationOf(groups))
-  const own = groups.map(({ all }) => all.repairs.reduce((sum, repair) => sum + repair, 0) / (all.evidence + PRIOR))
+  const { mean } = expectedLogitError(calibrationOf(groups))
+  const own = groups.map(
+    ({ all }) => all.logitErrors.reduce((sum, logitError) => sum + logitError, 0) / (all.expectedMismatch + PRIOR),
+  )
   const average = own.reduce((sum, value) => sum + value, 0) / own.length
   assert.ok(mean >= average && mean < 4 * average, `${mean}`)
 })
@@ -66,26 +72,29 @@ test('what quantiles promise of honest repairs is never less than the honest gro
 test('a calibration without a single miss still expects one, as bad as its thresholds foresee', () => {
   const groups = Array.from({ length: 300 }, (_, i) => syntheticGroup(i)).map((group) => ({
     ...group,
-    all: { ...group.all, misses: 0, repair: 0, repairs: [] },
+    all: { ...group.all, misses: 0, logitError: 0, logitErrors: [] },
   }))
-  const { mean } = expectedRepair(calibrationOf(groups))
+  const { mean } = expectedLogitError(calibrationOf(groups))
   // A repair is half of a difference of two errors, and the worst claim shows how large such a difference is.
   const worst = Math.max(...groups.map(({ all }) => all.claims[0]! / 2))
-  const evidence = groups.reduce((sum, { all }) => sum + all.evidence, 0) / groups.length
-  near(mean, worst / (evidence + PRIOR) / (groups.length + 1), 1e-12)
+  const expectedMismatch = groups.reduce((sum, { all }) => sum + all.expectedMismatch, 0) / groups.length
+  near(mean, worst / (expectedMismatch + PRIOR) / (groups.length + 1), 1e-12)
 })
 
 test('the rates of honest repairs are bounds of what is counted, fall, and foresee some where none was seen', () => {
   const groups = Array.from({ length: 300 }, (_, i) => syntheticGroup(i).all)
-  const tail = fitRepairTail(groups)
-  const evidence = groups.reduce((sum, group) => sum + group.evidence, 0)
-  for (const [i, edge] of REPAIR_EDGES.entries()) {
-    const found = groups.reduce((sum, { repairs }) => sum + repairs.filter((repair) => repair >= edge).length, 0)
-    assert.ok(tail[i]! > 0 && tail[i]! >= found / evidence)
+  const tail = fitLogitErrorTail(groups)
+  const expectedMismatch = groups.reduce((sum, group) => sum + group.expectedMismatch, 0)
+  for (const [i, edge] of LOGIT_ERROR_EDGES.entries()) {
+    const found = groups.reduce(
+      (sum, { logitErrors }) => sum + logitErrors.filter((logitError) => logitError >= edge).length,
+      0,
+    )
+    assert.ok(tail[i]! > 0 && tail[i]! >= found / expectedMismatch)
     assert.ok(i === 0 || tail[i]! <= tail[i - 1]!)
   }
   // Half as many groups promise less.
-  const half = fitRepairTail(groups.slice(0, 150))
+  const half = fitLogitErrorTail(groups.slice(0, 150))
   assert.ok(half.at(-1)! > 1.5 * tail.at(-1)!)
 })
 
@@ -98,8 +107,8 @@ test('odds of honest repairs are even on average when they come as often as fore
   const between = (tail: readonly number[]): number[] => tail.map((rate, i) => rate - (tail[i + 1] ?? 0))
   for (const nats of growth(between(EXPECTED_TAIL), 1)) near(nats, 0, 1e-12)
   // Twice as many, each twice as large, are what a drift of 2 foresees.
-  const drifted = REPAIR_EDGES.map((edge) => {
-    const at = REPAIR_EDGES.findLastIndex((one) => one <= edge / 2)
+  const drifted = LOGIT_ERROR_EDGES.map((edge) => {
+    const at = LOGIT_ERROR_EDGES.findLastIndex((one) => one <= edge / 2)
     return at < 0 ? 2 : 2 * EXPECTED_TAIL[at]!
   })
   for (const nats of growth(between(drifted), 2)) assert.ok(nats <= 1e-12, `${nats}`)
@@ -122,9 +131,9 @@ test('odds of honest repairs are even on average when they come as often as fore
 
 test('the calibration of the demo model says what is expected, and one that does not is refused', () => {
   const demo = parseCalibration(readFileSync(join(checkout, 'models', 'demo', 'calibration-f16.json'), 'utf8'))
-  const { mean } = expectedRepair(demo)
-  assert.ok(mean > 0 && mean < demo.thresholds.all.repair)
-  assert.throws(() => expectedRepair({ ...demo, honest: {} }), /bad_calibration/)
+  const { mean } = expectedLogitError(demo)
+  assert.ok(mean > 0 && mean < demo.thresholds.all.logitError)
+  assert.throws(() => expectedLogitError({ ...demo, honest: {} }), /bad_calibration/)
 })
 
 test.run()

@@ -9,16 +9,30 @@ import {
   SwarmRefusal,
 } from '../../../proto/index.js'
 import { type ExpectedGroup, judgeGroup } from '../../../rollout/verification/index.js'
-import { AMPLE, bodyOf, END, groundTruthScript, lendingTask, play, stageOf, writeCall } from '../../support/scripted.js'
+import {
+  AMPLE,
+  bodyOf,
+  END,
+  groundTruthScript,
+  lendingTask,
+  play,
+  runtimeOf,
+  writeCall,
+} from '../../support/scripted.js'
 
-const stage = stageOf()
+const runtime = runtimeOf()
 const task = lendingTask()
 const limits = { ...AMPLE, maxRolloutTokens: 1200 }
 const lend = writeCall('lend_book', { book: 'emma', reader: 'Ada' })
 const rollouts = [
-  await play(task, groundTruthScript(task), stage, limits),
-  await play(task, ['<tool_call>{oops</tool_call>', writeCall('fly', {}), lend, lend, 'Done.', 'Done.'], stage, limits),
-  await play(task, ['No.', 'No.'], stage, limits),
+  await play(task, groundTruthScript(task), runtime, limits),
+  await play(
+    task,
+    ['<tool_call>{oops</tool_call>', writeCall('fly', {}), lend, lend, 'Done.', 'Done.'],
+    runtime,
+    limits,
+  ),
+  await play(task, ['No.', 'No.'], runtime, limits),
 ]
 const honest = bodyOf(task, rollouts)
 const expected: ExpectedGroup = { leaseId: honest.leaseId, policyId: honest.policyId, task, groupSize: 3, limits }
@@ -27,7 +41,7 @@ const { signal } = new AbortController()
 
 async function judged(body: GroupBody, group = expected): Promise<string> {
   try {
-    await judgeGroup(body, group, stage, signal)
+    await judgeGroup(body, group, runtime, signal)
     return 'accepted'
   } catch (error) {
     if (error instanceof SwarmRefusal) return error.code
@@ -36,17 +50,17 @@ async function judged(body: GroupBody, group = expected): Promise<string> {
 }
 
 test('an honest group is accepted, and what the coordinator gets are the rollouts as replayed', async () => {
-  assert.equal(await judgeGroup(honest, expected, stage, signal), rollouts)
+  assert.equal(await judgeGroup(honest, expected, runtime, signal), rollouts)
 })
 
 test('an honest group is accepted after its journey over the wire', async () => {
   const arrived = groupBody.parse(groupBody.encode(honest))
-  assert.equal(await judgeGroup(arrived, expected, stage, signal), rollouts)
+  assert.equal(await judgeGroup(arrived, expected, runtime, signal), rollouts)
 })
 
 test('a group with rollouts that were cut off is accepted under the limits that cut them', async () => {
   const narrow = { ...limits, maxTurnTokens: 20 }
-  const cut = [await play(task, [lend], stage, narrow), await play(task, ['No.', 'No.'], stage, narrow)]
+  const cut = [await play(task, [lend], runtime, narrow), await play(task, ['No.', 'No.'], runtime, narrow)]
   const group = { ...expected, groupSize: 2, limits: narrow }
   assert.is(await judged(bodyOf(task, cut), group), 'accepted')
   assert.is(await judged(bodyOf(task, cut), { ...group, limits }), 'termination')
@@ -55,8 +69,8 @@ test('a group with rollouts that were cut off is accepted under the limits that 
 test('a group for a task whose answer is no call is accepted without components', async () => {
   const quiet = lendingTask({ kind: 'abstention', groundTruth: [], turns: ['What is the capital of Peru?'] })
   const body = bodyOf(quiet, [
-    await play(quiet, ['Lima.'], stage, limits),
-    await play(quiet, [lend, 'Lima.'], stage, limits),
+    await play(quiet, ['Lima.'], runtime, limits),
+    await play(quiet, [lend, 'Lima.'], runtime, limits),
   ])
   assert.is(await judged(body, { ...expected, task: quiet, groupSize: 2 }), 'accepted')
 })
@@ -173,21 +187,21 @@ test('other closing words pass the replay: only their log-probabilities could te
 
 test('every refusal tells the volunteer which rollout it is about', async () => {
   const forged = withRollout(1, () => ({ stateHash: first.stateHash }))
-  const error = await judgeGroup(forged, expected, stage, signal).catch((cause: unknown) => cause)
+  const error = await judgeGroup(forged, expected, runtime, signal).catch((cause: unknown) => cause)
   assert.ok(error instanceof SwarmRefusal)
   assert.is(error.effect, 'reject')
   assert.match(error.message, 'rollout 1')
 })
 
 test('the same rollouts for another world seed do not pass', async () => {
-  const elsewhere = lendingTask({ worlds: [{ server: 'library', seed: 2 }] })
+  const elsewhere = lendingTask({ environments: [{ environment: 'library', seed: 2 }] })
   const code = await judged({ ...honest, taskId: elsewhere.id }, { ...expected, task: elsewhere })
   assert.is(code, 'environment_mismatch')
 })
 
 test('a task of our own that is wrong is an internal failure, which costs the node nothing', async () => {
-  const bad = lendingTask({ toolset: [{ server: 'library', tool: 'fly' }] })
-  const error = await judgeGroup({ ...honest, taskId: bad.id }, { ...expected, task: bad }, stage, signal).catch(
+  const bad = lendingTask({ toolset: [{ environment: 'library', tool: 'fly' }] })
+  const error = await judgeGroup({ ...honest, taskId: bad.id }, { ...expected, task: bad }, runtime, signal).catch(
     (cause: unknown) => cause,
   )
   assert.ok(error instanceof SwarmRefusal)

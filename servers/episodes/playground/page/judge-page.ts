@@ -4,10 +4,10 @@ import type { Published } from '../published.js'
 import { badge, decimal, empty, type Markup, table } from './markup.js'
 
 /** What can be judged: those that came with the page, a file, an address. */
-export function judgeForm(exhibits: readonly { readonly title: string }[], shown: number | null): Markup {
+export function judgeForm(attackGroups: readonly { readonly title: string }[], shown: number | null): Markup {
   return html`<section aria-labelledby="exhibits"><h2 id="exhibits">See a lie caught</h2>
 <p>An honest group of rollouts, and what attackers make of it. Each is judged in this tab.</p>
-<div class="row">${exhibits.map(
+<div class="row">${attackGroups.map(
     ({ title }, i) =>
       html`<button type="button" class="second" data-act="exhibit" data-exhibit="${i}" aria-pressed="${i === shown ? 'true' : 'false'}">${title}</button>`,
   )}</div></section>

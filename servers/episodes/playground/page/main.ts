@@ -1,46 +1,50 @@
 import { parseTask, type Task } from '../../../../rollout/episode/index.js'
 import { PAPER, rewardPreset } from '../../../../rollout/reward/index.js'
-import type { ServerDefinition } from '../../../kernel/index.js'
-import { createTaskStage } from '../../episode-runtime.js'
-import { EnvironmentError } from '../../errors.js'
+import type { Environment } from '../../../kernel/index.js'
+import { createTaskRuntime } from '../../episode-runtime.js'
+import { EpisodeServerError } from '../../errors.js'
 import type { Action } from '../../play.js'
-import { type Board, openBoard } from '../board.js'
+import { openPlayedTask, type PlayedTask } from '../board.js'
 import { type Judgement, judgePublished } from '../judge-published.js'
 import { PUBLISHED_CHARS, type Published, publishable, readPublished } from '../published.js'
 import { argumentsOf, fieldsOf } from './form-fields.js'
 import { judgeForm, judgementPage } from './judge-page.js'
 import { badge, type Markup } from './markup.js'
-import { argumentFields, boardPage, chooser } from './play-page.js'
+import { argumentFields, chooser, playPage } from './play-page.js'
 
 export interface PageParts {
   /** Modules of worlds, each of which exports one. */
-  readonly worlds: readonly Readonly<Record<string, unknown>>[]
+  readonly environments: readonly Readonly<Record<string, unknown>>[]
   /** Texts with a JSON document in each line. */
   readonly tasks: string
-  readonly exhibits: string
+  readonly attackGroups: string
 }
 
 /** A server that does not answer is not waited for longer. */
 const FETCH_MS = 20_000
 
-const isServer = (value: unknown): value is ServerDefinition =>
+const isEnvironment = (value: unknown): value is Environment =>
   typeof value === 'object' && value !== null && 'toolsByName' in value
 const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '')
 
 interface View {
-  world: string
-  board: Board | null
+  environment: string
+  played: PlayedTask | null
   branch: string
   against: string | null
   tool: string | null
-  exhibit: number | null
+  attackGroup: number | null
   judged: { readonly published: Published; readonly judgement: Judgement } | null
 }
 
 /** Puts the playground into the page. */
-export async function start({ worlds, tasks: taskLines, exhibits: exhibitLines }: PageParts): Promise<void> {
-  const servers = worlds.flatMap((module) => Object.values(module).filter(isServer))
-  const stage = createTaskStage(new Map(servers.map((server) => [server.name, server])))
+export async function start({
+  environments: modules,
+  tasks: taskLines,
+  attackGroups: attackGroupLines,
+}: PageParts): Promise<void> {
+  const environments = modules.flatMap((module) => Object.values(module).filter(isEnvironment))
+  const runtime = createTaskRuntime(new Map(environments.map((environment) => [environment.name, environment])))
   // What the server that gives the page wants of it, where there is one.
   const { tasks: other, reward: scoring = PAPER.name } = document.documentElement.dataset
   const reward = rewardPreset(scoring)
@@ -50,26 +54,26 @@ export async function start({ worlds, tasks: taskLines, exhibits: exhibitLines }
   const named = (id: string): Task => {
     const task = tasks.find((one) => one.id === id)
     if (!task)
-      throw new EnvironmentError('unknown_task', `this page has no task ${id}: publish it with the task itself`)
+      throw new EpisodeServerError('unknown_task', `this page has no task ${id}: publish it with the task itself`)
     return task
   }
-  const exhibits = linesOf(exhibitLines)
-  const titles = exhibits.map((line) => readPublished(line, named))
+  const attackGroups = linesOf(attackGroupLines)
+  const titles = attackGroups.map((line) => readPublished(line, named))
   const main = document.querySelector('main')!
   const view: View = {
-    ...{ world: '', board: null, branch: 'A', against: null },
-    ...{ tool: null, exhibit: null, judged: null },
+    ...{ environment: '', played: null, branch: 'A', against: null },
+    ...{ tool: null, attackGroup: null, judged: null },
   }
   const section = (): 'play' | 'judge' => (location.hash === '#judge' ? 'judge' : 'play')
 
   const playSection = (): Markup[] => {
-    const parts = [chooser(tasks, view.world, view.board?.task.id ?? null)]
-    const branch = view.board?.branch(view.branch)
-    if (view.board && branch) parts.push(boardPage(view.board, branch, view.against, view.tool))
+    const parts = [chooser(tasks, view.environment, view.played?.task.id ?? null)]
+    const branch = view.played?.branch(view.branch)
+    if (view.played && branch) parts.push(playPage(view.played, branch, view.against, view.tool))
     return parts
   }
   const judgeSection = (): Markup[] => [
-    judgeForm(titles, view.exhibit),
+    judgeForm(titles, view.attackGroup),
     ...(view.judged ? [judgementPage(view.judged.published, view.judged.judgement)] : []),
   ]
 
@@ -93,24 +97,24 @@ export async function start({ worlds, tasks: taskLines, exhibits: exhibitLines }
   }
 
   const act = async (action: Action, focus: string): Promise<void> => {
-    await view.board!.act(view.branch, action)
+    await view.played!.act(view.branch, action)
     render(focus)
   }
 
   const judge = async (text: string): Promise<void> => {
     const published = readPublished(text, named)
-    view.judged = { published, judgement: await judgePublished(published, stage) }
+    view.judged = { published, judgement: await judgePublished(published, runtime) }
     render('#judged')
   }
 
   const submitted: Readonly<Record<string, (form: HTMLFormElement) => Promise<void>>> = {
     async open(form) {
-      view.board = await openBoard(named(valueIn(form, 'task')), stage, reward)
+      view.played = await openPlayedTask(named(valueIn(form, 'task')), runtime, reward)
       Object.assign(view, { branch: 'A', against: null, tool: null })
       render('#tool')
     },
     async call(form) {
-      const tool = view.board!.branch(view.branch)!.episode.offered.find(({ name }) => name === valueIn(form, 'tool'))!
+      const tool = view.played!.branch(view.branch)!.episode.offered.find(({ name }) => name === valueIn(form, 'tool'))!
       const filled = argumentsOf(fieldsOf(tool.inputSchema), (name) => valueIn(form, name, 'arg-'))
       if ('problem' in filled) {
         main.querySelector<HTMLElement>(`#arg-${CSS.escape(filled.field)}`)?.focus()
@@ -122,7 +126,7 @@ export async function start({ worlds, tasks: taskLines, exhibits: exhibitLines }
     },
     say: (form) => act({ type: 'say', text: valueIn(form, 'text') }, '#saying'),
     async fetch(form) {
-      view.exhibit = null
+      view.attackGroup = null
       const file = form.querySelector<HTMLInputElement>('#file')!.files?.[0]
       if (file && file.size > PUBLISHED_CHARS) throw new RangeError(`${file.name} is too large to be a rollout`)
       await judge(file ? await file.text() : await textAt(valueIn(form, 'address')))
@@ -136,7 +140,7 @@ export async function start({ worlds, tasks: taskLines, exhibits: exhibitLines }
       render(`[data-act=show][data-branch=${view.branch}]`)
     },
     fork() {
-      view.branch = view.board!.fork(view.branch).name
+      view.branch = view.played!.fork(view.branch).name
       view.against = null
       render(`[data-act=show][data-branch=${view.branch}]`)
     },
@@ -145,12 +149,12 @@ export async function start({ worlds, tasks: taskLines, exhibits: exhibitLines }
       render(`[data-act=compare][data-branch=${view.against}]`)
     },
     save() {
-      download(`rollout-${view.branch}.json`, JSON.stringify(publishable(view.board!.branch(view.branch)!), null, 1))
+      download(`rollout-${view.branch}.json`, JSON.stringify(publishable(view.played!.branch(view.branch)!), null, 1))
     },
-    async exhibit(button) {
-      view.exhibit = Number(button.dataset.exhibit)
-      await judge(exhibits[view.exhibit]!)
-      main.querySelector<HTMLElement>(`[data-exhibit="${view.exhibit}"]`)?.focus({ preventScroll: true })
+    async attackGroup(button) {
+      view.attackGroup = Number(button.dataset.exhibit)
+      await judge(attackGroups[view.attackGroup]!)
+      main.querySelector<HTMLElement>(`[data-exhibit="${view.attackGroup}"]`)?.focus({ preventScroll: true })
     },
   }
 
@@ -166,12 +170,12 @@ export async function start({ worlds, tasks: taskLines, exhibits: exhibitLines }
   main.addEventListener('change', ({ target }) => {
     if (!(target instanceof HTMLSelectElement)) return
     if (target.id === 'world') {
-      view.world = target.value
+      view.environment = target.value
       render('#world')
     }
     if (target.id === 'tool') {
       view.tool = target.value
-      const tool = view.board!.branch(view.branch)!.episode.offered.find(({ name }) => name === view.tool)!
+      const tool = view.played!.branch(view.branch)!.episode.offered.find(({ name }) => name === view.tool)!
       main.querySelector('#arguments')!.innerHTML = String(argumentFields(tool))
     }
   })

@@ -32,7 +32,8 @@ export function changesList(changes: readonly RowChange[]): Markup {
   )}</ul>`
 }
 
-const nameOf = ({ world, table: name, key }: RowChange): Markup => html`<code>${world}.${name}</code> ${key}`
+const nameOf = ({ environment, table: name, key }: RowChange): Markup =>
+  html`<code>${environment}.${name}</code> ${key}`
 
 function kindOf({ before, after }: RowChange): ['good' | 'bad' | 'dull', string] {
   if (before === null) return ['good', 'new']

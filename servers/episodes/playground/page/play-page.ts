@@ -1,24 +1,28 @@
 import { html } from 'hono/html'
 import { countOf } from '../../../../common/errors/index.js'
 import type { RoutedTool, Task } from '../../../../rollout/episode/index.js'
-import { type Board, type Branch, partsOf, type Step } from '../board.js'
+import { type Branch, type PlayedTask, partsOf, type Step } from '../board.js'
 import { type FormField, fieldsOf } from './form-fields.js'
 import { badge, changesList, decimal, empty, type Markup, table } from './markup.js'
 
 /** A task as a list names it. */
-const taskTitle = ({ kind, worlds, turns }: Task): string =>
-  `${worlds.map(({ server }) => server).join(', ')}: ${cut(turns[0]!, 90)}${kind === 'multi-turn' ? '' : ` (${kind})`}`
+const taskTitle = ({ kind, environments, turns }: Task): string =>
+  `${environments.map(({ environment }) => environment).join(', ')}: ${cut(turns[0]!, 90)}${kind === 'multi-turn' ? '' : ` (${kind})`}`
 
 const cut = (text: string, most: number): string => (text.length <= most ? text : `${text.slice(0, most - 1)}…`)
 
 /** Where a task is chosen. */
-export function chooser(tasks: readonly Task[], world: string, chosen: string | null): Markup {
-  const worlds = [...new Set(tasks.flatMap((task) => task.worlds.map(({ server }) => server)))].sort()
-  const shown = tasks.filter((task) => world === '' || task.worlds.some(({ server }) => server === world))
+export function chooser(tasks: readonly Task[], environment: string, chosen: string | null): Markup {
+  const environments = [
+    ...new Set(tasks.flatMap((task) => task.environments.map(({ environment }) => environment))),
+  ].sort()
+  const shown = tasks.filter(
+    (task) => environment === '' || task.environments.some((opened) => opened.environment === environment),
+  )
   return html`<form class="card" data-form="open" novalidate>
 <div class="field"><label for="world">World</label><select id="world" name="world">
-<option value="">all ${worlds.length}</option>${worlds.map(
-    (name) => html`<option value="${name}" ${name === world ? 'selected' : ''}>${name}</option>`,
+<option value="">all ${environments.length}</option>${environments.map(
+    (name) => html`<option value="${name}" ${name === environment ? 'selected' : ''}>${name}</option>`,
   )}</select></div>
 <div class="field"><label for="task">Task</label><select id="task" name="task">${shown.map(
     (task) => html`<option value="${task.id}" ${task.id === chosen ? 'selected' : ''}>${taskTitle(task)}</option>`,
@@ -28,8 +32,8 @@ export function chooser(tasks: readonly Task[], world: string, chosen: string | 
 }
 
 /** A board with one of its branches, and the other that it is compared with. */
-export function boardPage(board: Board, shown: Branch, against: string | null, tool: string | null): Markup {
-  const { task, branches } = board
+export function playPage(played: PlayedTask, shown: Branch, against: string | null, tool: string | null): Markup {
+  const { task, branches } = played
   return html`<section aria-labelledby="branches"><h2 id="branches">Ways to play it</h2>
 <div class="row">${branches.map(
     ({ name, from }) =>
@@ -39,7 +43,7 @@ export function boardPage(board: Board, shown: Branch, against: string | null, t
 <button type="button" class="second" data-act="save">Download ${shown.name}</button>
 </div>
 ${branches.length < 2 ? '' : compareForm(branches, shown, against)}</section>
-${against === null ? '' : comparison(board, shown.name, against)}
+${against === null ? '' : comparison(played, shown.name, against)}
 <div class="bench"><section aria-labelledby="talk"><h2 id="talk">Conversation ${shown.name}</h2>
 ${shown.episode.opening.map(({ role, content }) => said(role === 'user' ? 'User' : 'System', role, content))}
 <div aria-live="polite">${shown.steps.map((step, i) => stepOf(step, shown.steps[i - 1]))}</div>
@@ -58,8 +62,8 @@ function compareForm(branches: readonly Branch[], shown: Branch, against: string
     )}</div>`
 }
 
-function comparison(board: Board, one: string, other: string): Markup {
-  const { shared, rewards, changes } = board.compare(one, other)
+function comparison(played: PlayedTask, one: string, other: string): Markup {
+  const { shared, rewards, changes } = played.compare(one, other)
   return html`<section aria-labelledby="compared"><h2 id="compared">${one} beside ${other}</h2>
 <p>They have ${countOf(shared, 'step')} in common.</p>
 ${table(

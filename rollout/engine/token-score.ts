@@ -1,7 +1,7 @@
 import type { Distribution, Weights } from './distribution.js'
 import { type DrawTable, type Noise, selectAmong } from './gumbel-max.js'
 import { type Selected, scoreOf, searchOf, select } from './selection.js'
-import type { Token, TokenEvidence } from './types.js'
+import type { Token, TokenScore } from './types.js'
 
 /** Nats: scores are sums of float64 numbers, so a gap this small is none. */
 const ROUNDING = 1e-9
@@ -21,20 +21,21 @@ export const logprobOf = (
  * What a distribution says of a token, by the definitions of docs/verification.md; the trainer's `evidence.py` computes the same.
  * @param noise  of the draw that is said to have selected the token; null: `repair` is NaN
  */
-export async function evidenceOf(
+export async function tokenScoreOf(
   token: Token,
   distribution: Distribution,
   noise: Noise | null,
   table: Pick<DrawTable, 'loudness'>,
-): Promise<TokenEvidence> {
+): Promise<TokenScore> {
   const { top, topLogit, totalWeight } = distribution
   const said = { token, logit: await distribution.logitOf(token) }
   const logprob = logprobOf(said.logit, distribution)
   if (totalWeight > UNSURE) {
     return {
       logprob,
-      evidence: Math.max(0, 1 - (await distribution.squaredWeight()) / totalWeight ** 2),
-      repair: noise === null ? Number.NaN : repairOf(said, await selectedBy(noise, said, distribution, table), noise),
+      expectedMismatch: Math.max(0, 1 - (await distribution.squaredWeight()) / totalWeight ** 2),
+      logitError:
+        noise === null ? Number.NaN : logitErrorOf(said, await selectedBy(noise, said, distribution, table), noise),
     }
   }
   const reach = Math.max(REACH, noise === null ? 0 : noise.largest - noise.of(top))
@@ -47,8 +48,8 @@ export async function evidenceOf(
   }
   return {
     logprob,
-    evidence: Math.max(0, 1 - squares),
-    repair: noise === null ? Number.NaN : repairOf(said, among(noise), noise),
+    expectedMismatch: Math.max(0, 1 - squares),
+    logitError: noise === null ? Number.NaN : logitErrorOf(said, among(noise), noise),
   }
 }
 
@@ -63,7 +64,7 @@ async function selectedBy(
   return token === said.token ? said : { token, logit: await distribution.logitOf(token) }
 }
 
-function repairOf(said: Selected, selected: Selected, noise: Noise): number {
+function logitErrorOf(said: Selected, selected: Selected, noise: Noise): number {
   const behind = scoreOf(selected, noise) - scoreOf(said, noise)
   return behind > ROUNDING ? behind / 2 : 0
 }

@@ -19,16 +19,16 @@ from .policy import Policy
 from .prompts import SharedPrompts
 
 # Per sampled token, in the order of the rollouts. Probabilities are those of the full softmax at the run's temperature.
-EVIDENCE = {
+TOKEN_SCORES = {
     "logp": np.float64,  # nats, of the token
-    "evidence": np.float64,  # 1 - sum p^2: how probably an unrelated draw selects another token
-    "repair": np.float64,  # nats, see `repair`; 0 where the draw selects the token
+    "expected_mismatch": np.float64,  # 1 - sum p^2: how probably an unrelated draw selects another token
+    "logit_error": np.float64,  # nats, see `logit_error`; 0 where the draw selects the token
 }
 
-Evidence = dict[str, np.ndarray]  # by the names of EVIDENCE
+TokenScores = dict[str, np.ndarray]  # by the names of TOKEN_SCORES
 
 
-def repair(logits: torch.Tensor, targets: torch.Tensor, draws: torch.Tensor) -> torch.Tensor:
+def logit_error(logits: torch.Tensor, targets: torch.Tensor, draws: torch.Tensor) -> torch.Tensor:
     """
     By how much (nats) the logits would have to be off for each draw to select its token, as a bound on every one of
     them: half of what the token's logit + noise is behind the largest. 0 when the draw selects it as it is.
@@ -50,34 +50,34 @@ def repair(logits: torch.Tensor, targets: torch.Tensor, draws: torch.Tensor) -> 
     return torch.where(behind > ROUNDING, behind / 2, torch.zeros_like(own))
 
 
-def _chunk_evidence(logits: torch.Tensor, targets: torch.Tensor, draws: torch.Tensor) -> dict[str, torch.Tensor]:
+def _chunk_scores(logits: torch.Tensor, targets: torch.Tensor, draws: torch.Tensor) -> dict[str, torch.Tensor]:
     logits = logits.double()
     logp = logits.log_softmax(1)
     return {
         "logp": logp.gather(1, targets[:, None])[:, 0],
-        "evidence": 1 - (2 * logp).exp().sum(1),
-        "repair": repair(logits, targets, draws),
+        "expected_mismatch": 1 - (2 * logp).exp().sum(1),
+        "logit_error": logit_error(logits, targets, draws),
     }
 
 
 @torch.no_grad()
-def token_evidence(
+def token_scores(
     states: torch.Tensor, weight: torch.Tensor, targets: torch.Tensor, draws: torch.Tensor, temperature: float
 ) -> dict[str, torch.Tensor]:
     """
-    Evidence on T tokens. `states` [T, hidden] float32 is what the LM head is given, `weight` [V, hidden] the head,
+    Scores T tokens. `states` [T, hidden] float32 is what the LM head is given, `weight` [V, hidden] the head,
     `targets` [T] int64, `draws` as of `join_draws`.
     """
     chunk = max(1, AUDIT_CHUNK_ELEMENTS // weight.shape[0])
     parts = [
-        _chunk_evidence(
+        _chunk_scores(
             head_logits(states[i : i + chunk], weight) / temperature,
             targets[i : i + chunk],
             draws[i : i + chunk],
         )
         for i in range(0, len(targets), chunk)
     ]
-    return {name: torch.cat([part[name] for part in parts]) for name in EVIDENCE}
+    return {name: torch.cat([part[name] for part in parts]) for name in TOKEN_SCORES}
 
 
 class Witness:
@@ -89,7 +89,7 @@ class Witness:
     def __init__(self, draws: Mapping[int, np.ndarray], temperature: float) -> None:
         self.draws = draws
         self.temperature = temperature
-        self.found: dict[int, Evidence] = {}  # by rollout, what `token_evidence` says of its loss tokens
+        self.found: dict[int, TokenScores] = {}  # by rollout, what `token_scores` says of its loss tokens
 
     def see(self, pack: Pack, states: torch.Tensor, weight: torch.Tensor) -> None:
         """`states` and `weight` as of `Policy.states`, for this pack."""
@@ -99,7 +99,7 @@ class Witness:
         rows = torch.isin(pack.owner, torch.tensor(own, device=pack.owner.device))
         indices = [pack.rollouts[place].index for place in own]
         draws = join_draws([self.draws[index] for index in indices], pack.owner.device)
-        part = token_evidence(states.detach()[rows], weight, pack.targets[rows], draws, self.temperature)
+        part = token_scores(states.detach()[rows], weight, pack.targets[rows], draws, self.temperature)
         counts = [len(self.draws[index]) for index in indices]
         pieces = {name: values.cpu().split(counts) for name, values in part.items()}
         for place, index in enumerate(indices):
@@ -111,17 +111,17 @@ class Witness:
         policy.show(pack.to(policy.device), self.see, kept)
 
 
-def all_finite(found: Mapping[int, Evidence]) -> bool:
+def all_finite(found: Mapping[int, TokenScores]) -> bool:
     return all(bool(np.isfinite(values).all()) for evidence in found.values() for values in evidence.values())
 
 
-def in_order(found: Mapping[int, Evidence], indices: Iterable[int]) -> Evidence:
-    """The tensors of `EVIDENCE` over the loss tokens of these rollouts, one after the other."""
+def in_order(found: Mapping[int, TokenScores], indices: Iterable[int]) -> TokenScores:
+    """The tensors of `TOKEN_SCORES` over the loss tokens of these rollouts, one after the other."""
     parts = [found[index] for index in indices]
-    return {name: np.concatenate([part[name] for part in parts]).astype(kind) for name, kind in EVIDENCE.items()}
+    return {name: np.concatenate([part[name] for part in parts]).astype(kind) for name, kind in TOKEN_SCORES.items()}
 
 
-def find_evidence(
+def find_token_scores(
     policy: Policy,
     rollouts: Sequence[Rollout],
     draws: Sequence[np.ndarray],
@@ -130,9 +130,9 @@ def find_evidence(
     temperature: float,
     share: tuple[int, int] = (0, 1),
     should_stop: Callable[[], None] = lambda: None,
-) -> dict[int, Evidence]:
+) -> dict[int, TokenScores]:
     """
-    The tensors of `EVIDENCE` over the loss tokens of each rollout, by its index.
+    The tensors of `TOKEN_SCORES` over the loss tokens of each rollout, by its index.
 
     `draws[i]` are those of `rollouts[i]`. `share` is a rank and how many there are: each makes its own part of the
     forward passes, and finds nothing on rollouts in the others' parts. `should_stop` is called between passes and may
@@ -153,7 +153,7 @@ def audit_rollouts(
     packing: str,
     budget: int,
     temperature: float,
-) -> Evidence:
-    """All of `find_evidence`, over the loss tokens of all rollouts in order."""
-    found = find_evidence(policy, rollouts, draws, packing, budget, temperature)
+) -> TokenScores:
+    """All of `find_token_scores`, over the loss tokens of all rollouts in order."""
+    found = find_token_scores(policy, rollouts, draws, packing, budget, temperature)
     return in_order(found, [rollout.index for rollout in rollouts])

@@ -9,13 +9,13 @@ import { FILES } from './layout.js'
 import { decodeFloat64s } from './safetensors.js'
 
 /** The Python side answered with something else than evidence on this job. */
-export class EvidenceError extends CodedError<'bad_evidence'> {}
+export class TokenScoreError extends CodedError<'bad_token_scores'> {}
 
 /** Tensors of `evidence.safetensors`. */
-export const TENSORS = ['logp', 'evidence', 'repair'] as const
+export const TENSORS = ['logp', 'expected_mismatch', 'logit_error'] as const
 
 /** What evidence was asked for: an audit, or a batch. */
-export interface EvidenceJob {
+export interface ScoringJob {
   readonly name: string
   /** The bytes that the answer must be to. */
   manifest(): Promise<Uint8Array>
@@ -23,32 +23,36 @@ export interface EvidenceJob {
   readonly groups: readonly { readonly rollouts: readonly AuditedRollout[] }[]
 }
 
-const answer = z.object({ auditId: z.string(), manifestSha256: z.string(), evidenceSha256: z.string() })
+const answer = z.object({ auditId: z.string(), manifestSha256: z.string(), tokenScoresSha256: z.string() })
 
 /**
  * The evidence on every sampled token of a job's groups, joined with what the node claims.
  * @returns per group, in order, its sampled tokens
  * @throws EvidenceError when the answer is damaged or belongs to another job
  */
-export async function readEvidenceFolder(
+export async function readTokenScoreFolder(
   folder: string,
-  { name, manifest, groups }: EvidenceJob,
+  { name, manifest, groups }: ScoringJob,
   reader: TokenReader,
 ): Promise<SampledToken[][]> {
   let tensors: Record<(typeof TENSORS)[number], Float64Array>
   try {
-    const bytes = await readFile(join(folder, FILES.evidence))
-    const { auditId, manifestSha256, evidenceSha256 } = answer.parse(
+    const bytes = await readFile(join(folder, FILES.tokenScores))
+    const { auditId, manifestSha256, tokenScoresSha256 } = answer.parse(
       JSON.parse(await readFile(join(folder, FILES.answer), 'utf8')),
     )
     if (auditId !== name) throw new Error(`it answers ${auditId}`)
     if (manifestSha256 !== sha256Of(await manifest())) throw new Error('it answers another job')
-    if (evidenceSha256 !== sha256Of(bytes)) throw new Error('its hash is another one')
+    if (tokenScoresSha256 !== sha256Of(bytes)) throw new Error('its hash is another one')
     tensors = decodeFloat64s(bytes, TENSORS)
   } catch (cause) {
-    throw new EvidenceError('bad_evidence', `the evidence on ${name}: ${(cause as Error).message.slice(0, 400)}`, {
-      cause,
-    })
+    throw new TokenScoreError(
+      'bad_token_scores',
+      `the evidence on ${name}: ${(cause as Error).message.slice(0, 400)}`,
+      {
+        cause,
+      },
+    )
   }
   const sampled = groups.flatMap(({ rollouts }) => rollouts.flatMap(({ logprobs }) => logprobs)).length
   if (
@@ -56,8 +60,8 @@ export async function readEvidenceFolder(
       (tensor) => tensors[tensor].length !== sampled || tensors[tensor].some((value) => !Number.isFinite(value)),
     )
   )
-    throw new EvidenceError(
-      'bad_evidence',
+    throw new TokenScoreError(
+      'bad_token_scores',
       `the evidence on ${name} is not one finite number for each of ${sampled} tokens`,
     )
   let at = 0
@@ -69,8 +73,8 @@ export async function readEvidenceFolder(
         return {
           claimed,
           logp: tensors.logp[i]!,
-          evidence: tensors.evidence[i]!,
-          repair: tensors.repair[i]!,
+          expectedMismatch: tensors.expected_mismatch[i]!,
+          logitError: tensors.logit_error[i]!,
           ...roles[k]!,
         }
       })

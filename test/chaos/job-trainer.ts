@@ -11,8 +11,8 @@ import type { Clock } from '../../swarm/index.js'
 import { noise } from '../support/swarm-nodes.js'
 import { scoresOf } from './script-policy.js'
 
-export interface SpoolTrainerOptions {
-  readonly spool: string
+export interface JobTrainerOptions {
+  readonly jobs: string
   readonly clock: Clock
   readonly stepMs: number
   readonly adapterBytes: number
@@ -21,7 +21,7 @@ export interface SpoolTrainerOptions {
   readonly canaries: readonly { readonly prompt: readonly number[]; readonly continuation: readonly number[] }[]
 }
 
-export interface SpoolTrainer extends RunTrainer {
+export interface JobTrainer extends RunTrainer {
   /** Ends it in the middle of what it does; it is started again as the real one would be. */
   crash(): void
 }
@@ -48,9 +48,9 @@ const LORA = { rank: 4, alpha: 8, targetModules: ['q_proj'] }
  * The trainer of a simulation. Like the real one it reads batches from the spool, checks them, writes steps that follow from
  * their content alone, and begins again after a crash; its adapters are noise.
  */
-export function createSpoolTrainer(options: SpoolTrainerOptions): SpoolTrainer {
-  const { spool, clock, stepMs, adapterBytes, driftsAt, canaries } = options
-  const steps = join(spool, 'steps')
+export function createJobTrainer(options: JobTrainerOptions): JobTrainer {
+  const { jobs, clock, stepMs, adapterBytes, driftsAt, canaries } = options
+  const steps = join(jobs, 'steps')
   const folderOf = (step: number): string => join(steps, `step-${step}`)
   let life = new AbortController()
   let current = -1
@@ -115,7 +115,7 @@ export function createSpoolTrainer(options: SpoolTrainerOptions): SpoolTrainer {
   }
 
   const train = async (batchId: string): Promise<BatchOutcome> => {
-    const folder = join(spool, 'batches', batchId)
+    const folder = join(jobs, 'batches', batchId)
     const text = await readFile(join(folder, 'manifest.json'), 'utf8')
     const manifest = JSON.parse(text) as BatchManifest
     const refused = (code: string): BatchOutcome => ({ kind: 'refused', code, detail: batchId })
@@ -133,10 +133,10 @@ export function createSpoolTrainer(options: SpoolTrainerOptions): SpoolTrainer {
       await makeStep(step, batchId, text, manifest.backTo)
       return { kind: 'trained', step }
     }
-    await mkdir(join(folder, FOLDERS.evidence), { recursive: true })
+    await mkdir(join(folder, FOLDERS.tokenScores), { recursive: true })
     life.signal.throwIfAborted()
-    if (await awaitsFindings(spool, batchId)) return { kind: 'measured' }
-    await makeStep(step, batchId, text + (await readFile(findingsFile(spool, batchId), 'utf8')))
+    if (await awaitsFindings(jobs, batchId)) return { kind: 'measured' }
+    await makeStep(step, batchId, text + (await readFile(findingsFile(jobs, batchId), 'utf8')))
     return { kind: 'trained', step }
   }
 

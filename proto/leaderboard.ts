@@ -9,7 +9,7 @@ import { MAX_ROUND } from './manifest.js'
 import { bytes, double, message, number } from './wire-shape.js'
 
 /** A key that works for a run, and what it has earned. */
-export interface BoardKey {
+export interface LeaderboardKey {
   readonly peerId: string
   /** The name that it gave itself; null: none. Anybody can give themselves any. */
   readonly team: string | null
@@ -17,14 +17,14 @@ export interface BoardKey {
 }
 
 /** What the keys that name one team have earned together. */
-export interface BoardTeam {
+export interface LeaderboardTeam {
   readonly name: string
   readonly keys: number
   readonly credit: number
 }
 
 /** Who has earned how much in a run, signed by its key: whoever passes it on cannot change it. */
-export interface Board {
+export interface Leaderboard {
   /** The run's version in force when it was made. */
   readonly version: number
   readonly issuedAtMs: number
@@ -32,10 +32,10 @@ export interface Board {
   readonly allKeys: number
   readonly allTeams: number
   /** Most credit first, as many as there is room for; so are the teams. */
-  readonly keys: readonly BoardKey[]
-  readonly teams: readonly BoardTeam[]
+  readonly keys: readonly LeaderboardKey[]
+  readonly teams: readonly LeaderboardTeam[]
   /** The key that was asked for, wherever it stands; null: none was, or it has earned nothing. */
-  readonly asked: { readonly rank: number; readonly key: BoardKey } | null
+  readonly asked: { readonly rank: number; readonly key: LeaderboardKey } | null
 }
 
 /** Words of visible characters with single blanks between them: nothing in it can hide, reorder or break a line. */
@@ -63,17 +63,17 @@ export function isTeamName(value: string): boolean {
 
 const KEY = { 1: bytes(), 2: bytes(), 3: double() }
 
-export const board: Codec<Board> = codec<Board, prove.Board.$Properties>({
-  what: 'board',
-  limit: 'boardBytes',
-  type: prove.Board,
+export const leaderboard: Codec<Leaderboard> = codec<Leaderboard, prove.Leaderboard.$Properties>({
+  what: 'leaderboard',
+  limit: 'leaderboardBytes',
+  type: prove.Leaderboard,
   shape: {
     1: number(),
     2: double(),
     3: number(),
     4: number(),
-    5: message(KEY, LIMITS.boardKeys.value),
-    6: message({ 1: bytes(), 2: number(), 3: double() }, LIMITS.boardTeams.value),
+    5: message(KEY, LIMITS.leaderboardKeys.value),
+    6: message({ 1: bytes(), 2: number(), 3: double() }, LIMITS.leaderboardTeams.value),
     7: message({ 1: number(), 2: message(KEY) }),
   },
   read: (wire) => {
@@ -85,11 +85,11 @@ export const board: Codec<Board> = codec<Board, prove.Board.$Properties>({
     }))
     distinct(
       keys.map(({ peerId }) => peerId),
-      'keys of a board',
+      'keys of a leaderboard',
     )
     distinct(
       teams.map(({ name }) => name),
-      'teams of a board',
+      'teams of a leaderboard',
     )
     for (const list of [keys, teams]) descending(list)
     const allKeys = integer(wire.allKeys, keys.length, MOST, 'number of keys')
@@ -113,9 +113,9 @@ export const board: Codec<Board> = codec<Board, prove.Board.$Properties>({
   }),
 })
 
-const writeKey = ({ team, ...key }: BoardKey): prove.BoardKey.$Properties => ({ ...key, team: team ?? '' })
+const writeKey = ({ team, ...key }: LeaderboardKey): prove.LeaderboardKey.$Properties => ({ ...key, team: team ?? '' })
 
-function readKey({ peerId, team, credit }: Decoded<prove.BoardKey.$Properties>): BoardKey {
+function readKey({ peerId, team, credit }: Decoded<prove.LeaderboardKey.$Properties>): LeaderboardKey {
   return {
     peerId: label(peerId, 'nameBytes', 'peer id'),
     team: team === '' ? null : teamName(team),
@@ -125,29 +125,32 @@ function readKey({ peerId, team, credit }: Decoded<prove.BoardKey.$Properties>):
 
 function descending(list: readonly { readonly credit: number }[]): void {
   if (list.some(({ credit }, i) => i > 0 && credit > list[i - 1]!.credit))
-    throw refusal('malformed', 'a board has most credit first')
+    throw refusal('malformed', 'a leaderboard has most credit first')
 }
 
-export const sealBoard = (key: PrivateKey, runId: string, content: Board): Promise<Uint8Array> =>
-  sealEnvelope(key, 'boardBytes', { kind: 'board', runId, payload: board.encode(content) })
+export const sealLeaderboard = (key: PrivateKey, runId: string, content: Leaderboard): Promise<Uint8Array> =>
+  sealEnvelope(key, 'leaderboardBytes', { kind: 'leaderboard', runId, payload: leaderboard.encode(content) })
 
 /** @throws SwarmRefusal; `wrong_signer` for every key but the coordinator's */
-export async function openBoard(data: Uint8Array, runId: string): Promise<Board> {
-  const { payload } = await openEnvelope(data, 'boardBytes', { kind: 'board', runId, signer: runId })
-  return board.parse(payload)
+export async function openLeaderboard(data: Uint8Array, runId: string): Promise<Leaderboard> {
+  const { payload } = await openEnvelope(data, 'leaderboardBytes', { kind: 'leaderboard', runId, signer: runId })
+  return leaderboard.parse(payload)
 }
 
-export interface BoardRequest {
+export interface LeaderboardRequest {
   /** Whose place is wanted besides; null: nobody's. Only the coordinator knows those that are not listed. */
   readonly peerId: string | null
   /** The team of whoever asks from now on; null: none; left out: as it was. Only the coordinator takes note of it. */
   readonly team?: string | null
 }
 
-export const boardRequest: Codec<BoardRequest> = codec<BoardRequest, prove.BoardRequest.$Properties>({
-  what: 'board request',
-  limit: 'boardRequestBytes',
-  type: prove.BoardRequest,
+export const leaderboardRequest: Codec<LeaderboardRequest> = codec<
+  LeaderboardRequest,
+  prove.LeaderboardRequest.$Properties
+>({
+  what: 'leaderboard request',
+  limit: 'leaderboardRequestBytes',
+  type: prove.LeaderboardRequest,
   shape: { 1: bytes(), 2: bytes() },
   read: ({ peerId, team }) => ({
     peerId: peerId === '' ? null : label(peerId, 'nameBytes', 'peer id'),
@@ -157,19 +160,19 @@ export const boardRequest: Codec<BoardRequest> = codec<BoardRequest, prove.Board
   write: ({ peerId, team }) => ({ peerId: peerId ?? '', ...(team === undefined ? {} : { team: team ?? '' }) }),
 })
 
-const teamOf = (sent: string | null): Pick<BoardRequest, 'team'> =>
+const teamOf = (sent: string | null): Pick<LeaderboardRequest, 'team'> =>
   sent === null ? {} : { team: sent === '' ? null : teamName(sent) }
 
-/** A sealed `Board`. */
-export const boardResponse: Codec<Uint8Array> = codec<Uint8Array, prove.BoardResponse.$Properties>({
-  what: 'board response',
-  limit: 'boardResponseBytes',
-  type: prove.BoardResponse,
+/** A sealed `Leaderboard`. */
+export const leaderboardResponse: Codec<Uint8Array> = codec<Uint8Array, prove.LeaderboardResponse.$Properties>({
+  what: 'leaderboard response',
+  limit: 'leaderboardResponseBytes',
+  type: prove.LeaderboardResponse,
   shape: { 1: bytes() },
-  read: ({ board: sealed }) => {
-    atMost('boardBytes', sealed.length, 'board')
-    if (sealed.length === 0) throw refusal('malformed', 'no board')
+  read: ({ leaderboard: sealed }) => {
+    atMost('leaderboardBytes', sealed.length, 'leaderboard')
+    if (sealed.length === 0) throw refusal('malformed', 'no leaderboard')
     return sealed
   },
-  write: (sealed) => ({ board: sealed }),
+  write: (sealed) => ({ leaderboard: sealed }),
 })
