@@ -6,12 +6,14 @@
  */
 const MAY_IMPORT = {
   proto: [],
+  'common/cleanup': [],
   'common/control': [],
   'common/cli': ['proto'],
   'common/http': [],
   servers: ['common/http'],
   'servers/episodes': [
     'proto',
+    'common/cleanup',
     'common/cli',
     'common/http',
     'servers',
@@ -32,6 +34,7 @@ const MAY_IMPORT = {
   swarm: ['proto'],
   node: [
     'proto',
+    'common/cleanup',
     'common/control',
     'common/cli',
     'common/http',
@@ -45,6 +48,7 @@ const MAY_IMPORT = {
   ],
   coordinator: [
     'proto',
+    'common/cleanup',
     'common/control',
     'common/cli',
     'common/http',
@@ -58,6 +62,7 @@ const MAY_IMPORT = {
   ],
   lab: [
     'proto',
+    'common/cleanup',
     'common/cli',
     'servers',
     'servers/episodes',

@@ -1,0 +1,19 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { stopSignal } from '../../../common/cli/index.js'
+
+test('the first signal aborts with the given reason, and a released listener leaves none behind', () => {
+  const before = process.listenerCount('SIGTERM')
+  const reason = new Error('interrupted')
+  const { signal, release } = stopSignal(reason)
+  assert.is(process.listenerCount('SIGTERM'), before + 1)
+  process.emit('SIGTERM')
+  assert.is(signal.reason, reason)
+  assert.is(process.listenerCount('SIGTERM'), before, 'a second signal ends the process')
+  const other = stopSignal(reason)
+  other.release()
+  assert.is(process.listenerCount('SIGINT'), before)
+  assert.not(other.signal.aborted)
+})
+
+test.run()
