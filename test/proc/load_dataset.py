@@ -17,7 +17,7 @@ os.environ["HF_DATASETS_DISABLE_PROGRESS_BARS"] = "1"
 from datasets import Dataset, load_dataset  # noqa: E402, the environment must be set before
 
 SPLITS = ["train", "validation", "held_out"]
-STRUCTURED = ["messages", "tools", "ground_truth", "facts", "questions", "worlds", "toolset", "calls", "metadata"]
+STRUCTURED = ["messages", "tools", "ground_truth", "facts", "questions", "environments", "toolset", "calls", "metadata"]
 
 
 def without_nulls(value):

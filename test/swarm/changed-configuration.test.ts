@@ -154,7 +154,7 @@ test('terms that change while a round is being opened are those of its manifest'
 test('every field of the terms that can change is tried, and none besides', async ({ open }) => {
   const { configuration } = (await open()).coordinator.recorder.state
   const leaves = configurationChanges({} as never, configuration!).map(({ field }) => field)
-  const fixed = /^(base|dataset|worlds|dialect|draw)\b/
+  const fixed = /^(base|dataset|environments|toolCallFormat|draw)\b/
   const open_ = leaves.filter((field) => !fixed.test(field) && !OTHERS.includes(field) && !FOLLOWS[field])
   assert.equal(open_.toSorted(), Object.keys(EDITS).toSorted())
 })

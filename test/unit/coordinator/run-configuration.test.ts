@@ -83,7 +83,7 @@ test('base, data set, dialect and worlds of a run stay what they were, and the r
       { environments: { ...CONFIGURATION.environments, mill: CONFIGURATION.environments.library! } },
       /environments\.mill was null .*the program/,
     ],
-    [{ environments: {} }, /worlds\.library was .* and is null/],
+    [{ environments: {} }, /environments\.library was .* and is null/],
   ] as const) {
     const changes = configurationChanges(CONFIGURATION, { ...CONFIGURATION, ...change })
     assert.throws(() => checkConfigurationChanges(changes), expected)
