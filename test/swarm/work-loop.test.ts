@@ -53,7 +53,7 @@ test('a finished group is kept with all that is needed to judge it at home', asy
     const group = { origin: origin!, body, bodySha256 }
     const parts = {
       replayContext: runtime,
-      engine: { ...engine, audit: async () => [] },
+      engine: { ...engine, expectedMismatch: async () => [] },
       calibration: null,
       closedRounds: [],
     }

@@ -9,7 +9,7 @@ export function judgeForm(attackGroups: readonly { readonly title: string }[], s
 <p>An honest group of rollouts, and what attackers make of it. Each is judged in this tab.</p>
 <div class="row">${attackGroups.map(
     ({ title }, i) =>
-      html`<button type="button" class="second" data-act="exhibit" data-exhibit="${i}" aria-pressed="${i === shown ? 'true' : 'false'}">${title}</button>`,
+      html`<button type="button" class="second" data-act="attackGroup" data-attack-group="${i}" aria-pressed="${i === shown ? 'true' : 'false'}">${title}</button>`,
   )}</div></section>
 <section aria-labelledby="own"><h2 id="own">Judge what somebody has published</h2>
 <form class="card" data-form="fetch" novalidate><div class="field"><label for="file">A file</label>

@@ -152,9 +152,9 @@ export async function start({
       download(`rollout-${view.branch}.json`, JSON.stringify(publishable(view.played!.branch(view.branch)!), null, 1))
     },
     async attackGroup(button) {
-      view.attackGroup = Number(button.dataset.exhibit)
+      view.attackGroup = Number(button.dataset.attackGroup)
       await judge(attackGroups[view.attackGroup]!)
-      main.querySelector<HTMLElement>(`[data-exhibit="${view.attackGroup}"]`)?.focus({ preventScroll: true })
+      main.querySelector<HTMLElement>(`[data-attack-group="${view.attackGroup}"]`)?.focus({ preventScroll: true })
     },
   }
 
