@@ -4,7 +4,7 @@ import { LIMITS } from '../proto/index.js'
 import { CACHE_TYPES } from '../rollout/engine/index.js'
 import { DEFAULT_LIMITS, DEFAULT_RULES, TOOL_CALL_FORMATS } from '../rollout/episode/index.js'
 import { REWARD_PRESETS } from '../rollout/reward/index.js'
-import { CATALOGUE, isEnvironmentFolder } from '../servers/catalogue.js'
+import { environmentNames, namesEnvironment } from '../servers/catalogue.js'
 
 /** Parses a command-line number within bounds. */
 export function numberOption(low: number, high: number): (text: string) => number {
@@ -58,12 +58,12 @@ export function rewardOption(): Option {
 export function environmentsOption(): Option {
   const parse = (text: string): string[] =>
     text.split(',').map((name) => {
-      if (isEnvironmentFolder(name) || CATALOGUE.has(name)) return name
+      if (namesEnvironment(name)) return name
       throw new InvalidArgumentError(
-        `There is no world "${name}". Choose from ${[...CATALOGUE.keys()].join(', ')}, or give the folder of your own, such as ./${name}.`,
+        `There is no world "${name}". Choose from ${environmentNames().join(', ')}, or give the folder of your own, such as ./${name}.`,
       )
     })
   return new Option('--environments <names>', 'comma-separated; folders with worlds of your own begin with ./ or /')
     .argParser(parse)
-    .default([...CATALOGUE.keys()], 'all')
+    .default(environmentNames(), 'all')
 }

@@ -10,7 +10,7 @@ import {
   passedOverLine,
 } from '../rollout/engine/index.js'
 import { DEFAULT_LIMITS } from '../rollout/episode/index.js'
-import { CATALOGUE } from '../servers/catalogue.js'
+import { loadEnvironments } from '../servers/catalogue.js'
 import {
   type Bandwidth,
   createBlobStore,
@@ -181,7 +181,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
         const { placement, build } = engine
         onProgress({ type: 'refitted', tokens, backend: build.backend, placement })
       },
-      catalogue: CATALOGUE,
+      catalogue: await loadEnvironments(),
       pauseControl: options.pauseControl,
       stay: options.stay,
       capacity: engine.capacity,

@@ -16,8 +16,8 @@ if (folder === undefined) {
 const root = fileURLToPath(new URL('..', import.meta.url))
 build()
 const { readTasks } = await import('../dist/servers/episodes/index.js')
-const { CATALOGUE } = await import('../dist/servers/catalogue.js')
-const tasks = await readTasks(folder, CATALOGUE, AbortSignal.timeout(60_000))
+const { environmentNames, loadEnvironments } = await import('../dist/servers/catalogue.js')
+const tasks = await readTasks(folder, await loadEnvironments(), AbortSignal.timeout(60_000))
 // Whoever plays makes calls and says little: tasks whose users wait for a question, or bring tools, are for models.
 const isPlain = (task) => task.questions === undefined && task.toolset.every(({ from }) => from === undefined)
 const made = [...tasks.range('train', 0, tasks.count('train'))].filter(isPlain)
@@ -29,7 +29,7 @@ const choose = (fits) => {
   return task !== undefined
 }
 const missing = []
-for (const environment of CATALOGUE.keys()) {
+for (const environment of environmentNames()) {
   for (const calls of OF_EACH_ENVIRONMENT) {
     const isOwn = (task) =>
       task.kind === 'multi-turn' && task.environments.length === 1 && task.environments[0].environment === environment

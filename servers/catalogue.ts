@@ -1,95 +1,132 @@
-import { existsSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
+import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { EnvironmentFolderError } from './authoring/errors.js'
 import { loadEnvironmentFolder } from './authoring/load-environment.js'
 import { type Environment, EnvironmentDefect } from './kernel/index.js'
 
-/** A folder beside this file is a world unless it is one of these. */
+/** Environments by name. */
+export type Environments = ReadonlyMap<string, Environment>
+
+/** Every other folder next to this file is an environment. */
 const NO_ENVIRONMENTS = ['kernel', 'authoring', 'episodes']
 /** `index.js` when built, `index.ts` when run from the sources. */
 const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
 
+/** Environments from outside this package, with their folders. */
+const admitted = new Map<string, { readonly folder: string; readonly environment: Environment }>()
+
 /**
- * Finds the worlds: one folder each, whose `index` exports one server of the folder's name.
- * @throws WorldDefect if a folder holds something else
+ * Returns the names of all environments: those of this package in alphabetical order, then the admitted ones. No environment is loaded.
  */
-export async function loadCatalogue(folder: string): Promise<ReadonlyMap<string, Environment>> {
-  const entries = await readdir(folder, { withFileTypes: true })
-  const names = entries
+export const environmentNames = (): string[] => [...namesIn(import.meta.dirname), ...admitted.keys()]
+
+const namesIn = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !NO_ENVIRONMENTS.includes(entry.name))
     .map(({ name }) => name)
-  const environments = await Promise.all(names.sort().map((name) => loadEnvironment(folder, name)))
-  return new Map(environments.map((environment) => [environment.name, environment]))
+    .sort()
+
+/**
+ * Loads environments. Each one is loaded once per process.
+ * @param names  default: all environments of `environmentNames`
+ * @returns the environments in the order of `names`
+ * @throws EnvironmentFolderError `no_environment` for an unknown name
+ * @throws EnvironmentDefect if the folder of an environment contains something else
+ */
+export async function loadEnvironments(names: readonly string[] = environmentNames()): Promise<Environments> {
+  const own = namesIn(import.meta.dirname)
+  const environments = names.map((name) => {
+    const outside = admitted.get(name)
+    if (outside) return outside.environment
+    if (own.includes(name)) return loadOwn(import.meta.dirname, name)
+    throw new EnvironmentFolderError(
+      'no_environment',
+      `there is no environment "${name}"; choose from ${environmentNames().join(', ')}`,
+    )
+  })
+  return byName(await Promise.all(environments))
 }
 
-async function loadEnvironment(folder: string, name: string): Promise<Environment> {
+/**
+ * Loads every environment of a folder that has one subfolder for each.
+ * @throws EnvironmentDefect as `loadEnvironments`
+ */
+export const loadEnvironmentsIn = async (folder: string): Promise<Environments> =>
+  byName(await Promise.all(namesIn(folder).map((name) => loadOwn(folder, name))))
+
+const byName = (environments: readonly Environment[]): Environments =>
+  new Map(environments.map((environment) => [environment.name, environment]))
+
+async function loadOwn(folder: string, name: string): Promise<Environment> {
   const path = join(folder, name, `index${EXTENSION}`)
   if (!existsSync(path)) throw new EnvironmentDefect(name, `the folder has no index${EXTENSION}`)
   const module = (await import(pathToFileURL(path).href)) as Record<string, unknown>
   const environments = Object.values(module).filter(isEnvironment)
   if (environments.length !== 1)
-    throw new EnvironmentDefect(name, `${path} exports ${environments.length} servers instead of one`)
+    throw new EnvironmentDefect(name, `${path} exports ${environments.length} environments instead of one`)
   if (environments[0]!.name !== name)
-    throw new EnvironmentDefect(name, `the server in this folder calls itself ${environments[0]!.name}`)
+    throw new EnvironmentDefect(name, `the environment in this folder has the name ${environments[0]!.name}`)
   return environments[0]!
 }
 
 const isEnvironment = (value: unknown): value is Environment =>
   typeof value === 'object' && value !== null && 'toolsByName' in value
 
-const environments = new Map(await loadCatalogue(import.meta.dirname))
-
-/** Every world that this process knows, by name: those of the project, in alphabetical order, then those admitted from outside. */
-export const CATALOGUE: ReadonlyMap<string, Environment> = environments
-
-const admitted = new Map<string, Environment>()
-
 /**
- * Takes worlds from outside the project into the catalogue, once for the life of the process: before anything asks for it.
- * @param folders  as the user of the program named them: their code is run
- * @throws WorldFolderError also `name_taken`, for a world or tool that is called like another
+ * Loads environments from outside this package and makes them known under their names, until the process ends.
+ * @param folders  folders that the user of the program named: this runs their code
+ * @throws EnvironmentFolderError as `loadEnvironmentFolder`, and `name_taken` if another environment has the name or one of the tools
  */
 export async function admitEnvironments(folders: readonly string[]): Promise<Environment[]> {
   const found: Environment[] = []
   for (const named of folders) {
     const folder = resolve(named)
-    let environment = admitted.get(folder)
-    if (!environment) {
-      environment = await loadEnvironmentFolder(folder)
-      checkNames(environment, folder)
-      admitted.set(folder, environment)
-      environments.set(environment.name, environment)
+    const known = [...admitted.values()].find((one) => one.folder === folder)
+    if (known) {
+      found.push(known.environment)
+      continue
     }
+    const environment = await loadEnvironmentFolder(folder)
+    await checkNames(environment, folder)
+    admitted.set(environment.name, { folder, environment })
     found.push(environment)
   }
   return found
 }
 
-/** Whether what a user typed where a world is expected is a folder, and not a name: `./library`, `../library`, `/srv/library`. */
+/** Returns the folder of an admitted environment, or `undefined` for an environment of this package. */
+export const outsideFolder = (name: string): string | undefined => admitted.get(name)?.folder
+
+/** Whether a text that names an environment is a folder and not a name: `./library`, `../library`, `/srv/library`. */
 export const isEnvironmentFolder = (text: string): boolean => /^\.|[/\\]/.test(text)
 
+/** Whether a text names an environment: a folder, or one of `environmentNames`. */
+export const namesEnvironment = (text: string): boolean =>
+  isEnvironmentFolder(text) || environmentNames().includes(text)
+
 /**
- * The worlds of these names, and of these folders.
- * @param named  names of the catalogue, see `isWorldFolder`
- * @throws WorldFolderError
+ * Loads the environments of these names and folders, each once.
+ * @param named  texts for which `namesEnvironment` is true
+ * @throws EnvironmentFolderError as `admitEnvironments` and `loadEnvironments`
  */
 export async function environmentsNamed(named: readonly string[]): Promise<Environment[]> {
   const found: Environment[] = []
   for (const name of named)
-    found.push(...(isEnvironmentFolder(name) ? await admitEnvironments([name]) : [CATALOGUE.get(name)!]))
+    found.push(
+      ...(isEnvironmentFolder(name) ? await admitEnvironments([name]) : (await loadEnvironments([name])).values()),
+    )
   return [...new Set(found)]
 }
 
-/** A rollout calls tools by their names alone, and a task may offer those of several worlds. */
-function checkNames({ name, tools }: Environment, folder: string): void {
+/** A rollout calls a tool by its name alone, and one task may offer the tools of several environments. */
+async function checkNames({ name, tools }: Environment, folder: string): Promise<void> {
   const taken = (what: string): never => {
-    throw new EnvironmentFolderError('name_taken', `${folder}: ${what}. Give it another name.`)
+    throw new EnvironmentFolderError('name_taken', `${folder}: ${what}; choose another name`)
   }
-  for (const other of environments.values()) {
-    if (other.name === name) taken(`there is a world ${name} already`)
+  for (const other of (await loadEnvironments()).values()) {
+    if (other.name === name) taken(`there is already an environment ${name}`)
     const same = tools.find((tool) => other.toolsByName.has(tool.name))
-    if (same) taken(`its tool ${same.name} is also one of ${other.name}`)
+    if (same) taken(`the environment ${other.name} also has a tool ${same.name}`)
   }
 }

@@ -8,7 +8,7 @@ import {
   type CheckWatch,
   UnstableWorlds,
 } from '../../rollout/verification/index.js'
-import { admitEnvironments, CATALOGUE } from '../../servers/catalogue.js'
+import { admitEnvironments, loadEnvironments } from '../../servers/catalogue.js'
 import { replayContexts } from './replay-contexts.js'
 import { type ReplayRequest, type Replays, replaysHere } from './replays.js'
 
@@ -94,7 +94,7 @@ async function open({ base, toolCallFormat, reward, environments, outside }: Sur
   const tokenizer = await openTokenizer(base.path)
   if (tokenizer.vocabularySize !== base.vocabularySize || tokenizer.chatTemplate !== base.chatTemplate)
     throw new Error(`${base.path} is not the file any more that the coordinator was started with`)
-  const definitions = environments.map((environment) => CATALOGUE.get(environment)!)
+  const definitions = [...(await loadEnvironments(environments)).values()]
   const runtime = createEpisodeRuntime(definitions, tokenizer, rulesNamed({ toolCallFormat, reward }))
   return replaysHere(replayContexts(runtime, definitions), watch)
 }

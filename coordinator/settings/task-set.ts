@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Task } from '../../rollout/episode/index.js'
-import { CATALOGUE } from '../../servers/catalogue.js'
+import { loadEnvironments } from '../../servers/catalogue.js'
 import type { Environment } from '../../servers/kernel/index.js'
 import { DatasetError, openDataset, type Split } from '../../tasks/dataset/index.js'
 import { ConfigError } from './config.js'
@@ -23,7 +23,8 @@ export interface TaskSet {
  */
 export async function readTaskSet(folder: string, split: Split, limit = Number.POSITIVE_INFINITY): Promise<TaskSet> {
   try {
-    const { manifest, examples } = await openDataset(folder, CATALOGUE, { splits: [split] })
+    const catalogue = await loadEnvironments()
+    const { manifest, examples } = await openDataset(folder, catalogue, { splits: [split] })
     const tasks: Task[] = []
     for await (const { task } of examples(split)) {
       if (tasks.length >= limit) break
@@ -32,7 +33,7 @@ export async function readTaskSet(folder: string, split: Split, limit = Number.P
     if (tasks.length === 0) throw new ConfigError(`${folder}: the split ${split} is empty`)
     return {
       tasks,
-      environments: manifest.environments.map((name) => CATALOGUE.get(name)!),
+      environments: manifest.environments.map((name) => catalogue.get(name)!),
       datasetSha256: createHash('sha256')
         .update(await readFile(join(folder, 'manifest.json')))
         .digest('hex'),

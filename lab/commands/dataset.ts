@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { integerOption } from '../../common/cli/index.js'
 import { countOf } from '../../common/errors/index.js'
-import { CATALOGUE } from '../../servers/catalogue.js'
+import { loadEnvironments } from '../../servers/catalogue.js'
 import { withEnvironmentFolders } from '../../servers/environment-option.js'
 import { createSeedStateCache } from '../../servers/kernel/index.js'
 import type { Example } from '../../tasks/dataset/example.js'
@@ -106,8 +106,9 @@ async function* examplesOf(file: string): AsyncGenerator<Example> {
 
 async function baselinesOf(folder: string): Promise<string> {
   const { signal } = new AbortController()
-  const { examples } = await openDataset(folder, CATALOGUE, { signal })
-  const check = createBaselineCheck(CATALOGUE)
+  const environments = await loadEnvironments()
+  const { examples } = await openDataset(folder, environments, { signal })
+  const check = createBaselineCheck(environments)
   for (const split of SPLITS) for await (const example of examples(split)) check.add(example)
   const found = check.finish()
   if (found.heldOut === 0)
@@ -118,18 +119,19 @@ async function baselinesOf(folder: string): Promise<string> {
 
 async function annotationsOf(folder: string, forms: readonly string[], readers: string): Promise<string> {
   const { signal } = new AbortController()
-  return `${await addAnnotations(await openDataset(folder, CATALOGUE, { signal }), forms, readers)}\n`
+  return `${await addAnnotations(await openDataset(folder, await loadEnvironments(), { signal }), forms, readers)}\n`
 }
 
 async function verifyPath(path: string): Promise<string> {
   const seedStates = createSeedStateCache(64)
   const { signal } = new AbortController()
+  const environments = await loadEnvironments()
   const isFolder = await stat(path).then(
     (found) => found.isDirectory(),
     () => false,
   )
   const { examples, calls } = isFolder
-    ? await verifyDataset(await openDataset(path, CATALOGUE, { signal }), CATALOGUE, seedStates, signal)
-    : await verifyFile(path, CATALOGUE, seedStates, signal)
+    ? await verifyDataset(await openDataset(path, environments, { signal }), environments, seedStates, signal)
+    : await verifyFile(path, environments, seedStates, signal)
   return `${countOf(examples, 'example')} with ${countOf(calls, 'call')}: every one comes out again as it is written\n`
 }

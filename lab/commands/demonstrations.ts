@@ -9,6 +9,7 @@ import { openTokenizer } from '../../rollout/engine/tokenizer.js'
 import { type Task, toolCallFormatNamed } from '../../rollout/episode/index.js'
 import { environmentsNamed } from '../../servers/catalogue.js'
 import { createSeedStateCache, type Environment } from '../../servers/kernel/index.js'
+import { withSpeech } from '../../servers/load-speech.js'
 import { DEMO_PROFILE, SPLITS, type Split } from '../../tasks/dataset/index.js'
 import { contextFor, streamExamples } from '../../tasks/synthesis/index.js'
 import { codePointTokenizer, type Demonstrators, demonstrations } from '../demonstrations.js'
@@ -94,7 +95,7 @@ function* tasksOf(
   { seed, split, count }: DemonstrationsOptions,
   environments: readonly Environment[],
 ): Generator<Task> {
-  const context = contextFor(environments, DEMO_PROFILE, seed, createSeedStateCache())
+  const context = contextFor(environments.map(withSpeech), DEMO_PROFILE, seed, createSeedStateCache())
   for (const { task } of streamExamples(context, split, count)) yield task
 }
 

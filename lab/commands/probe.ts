@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { integerOption } from '../../common/cli/index.js'
 import { REWARD_PRESETS } from '../../rollout/reward/index.js'
-import { CATALOGUE } from '../../servers/catalogue.js'
+import { loadEnvironments } from '../../servers/catalogue.js'
 import { createTaskRuntime } from '../../servers/episodes/index.js'
 import { DatasetError, type Example, markdownTable, openDataset, percent } from '../../tasks/dataset/index.js'
 import { type Probed, probe } from '../probe.js'
@@ -27,8 +27,9 @@ async function run({ dataset, tasks, json }: ProbeOptions): Promise<void> {
   const stop = new AbortController()
   const interrupt = (): void => stop.abort(new Error('stopped'))
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, interrupt)
-  const { examples } = await openDataset(resolve(dataset), CATALOGUE, { splits: ['held-out'], signal: stop.signal })
-  const found = await probe(first(examples('held-out'), tasks), createTaskRuntime(CATALOGUE), stop.signal)
+  const environments = await loadEnvironments()
+  const { examples } = await openDataset(resolve(dataset), environments, { splits: ['held-out'], signal: stop.signal })
+  const found = await probe(first(examples('held-out'), tasks), createTaskRuntime(environments), stop.signal)
   if (found.tasks === 0) throw new DatasetError('no_such_example', `${dataset}: the split held-out is empty`)
   process.stdout.write(`${json ? JSON.stringify(found) : tables(found)}\n`)
 }

@@ -6,9 +6,10 @@ import { createLogUpdate } from 'log-update'
 import { integerOption, type Price, priceOption, saidTokens } from '../../common/cli/index.js'
 import { countOf } from '../../common/errors/index.js'
 import type { Source } from '../../rollout/chat/index.js'
-import { CATALOGUE, environmentsNamed, isEnvironmentFolder } from '../../servers/catalogue.js'
+import { environmentNames, environmentsNamed, isEnvironmentFolder, outsideFolder } from '../../servers/catalogue.js'
 import { createTaskRuntime } from '../../servers/episodes/index.js'
 import { type Environment, SESSION_START } from '../../servers/kernel/index.js'
+import { speechSha256 } from '../../servers/load-speech.js'
 import {
   createBaselineCheck,
   DatasetError,
@@ -225,7 +226,7 @@ function checkDomainRules({ domainRules, profile }: SynthesizeOptions, environme
 /** `4 of the 20 worlds of the project, and the world library from outside it (code 1a2b…)`. */
 function partOfProject(environments: readonly Environment[]): string {
   const own = (environment: Environment): boolean => environment.codeSha256 === undefined
-  const all = [...CATALOGUE.values()].filter(own).length
+  const all = environmentNames().filter((name) => outsideFolder(name) === undefined).length
   const outside = environments
     .filter((environment) => !own(environment))
     .map(({ name, codeSha256 }) => `, and the world ${name} from outside it (code ${codeSha256})`)
@@ -236,7 +237,14 @@ function partOfProject(environments: readonly Environment[]): string {
 function outsideOf(named: readonly string[], environments: readonly Environment[]): Pick<Recipe, 'outside'> {
   const folders = named.filter(isEnvironmentFolder).map((folder) => resolve(folder))
   if (folders.length === 0) return {}
-  return { outside: { folders, codeSha256: environments.flatMap(({ codeSha256 }) => codeSha256 ?? []) } }
+  const outside = environments.filter(({ codeSha256 }) => codeSha256 !== undefined)
+  return {
+    outside: {
+      folders,
+      codeSha256: outside.map(({ codeSha256 }) => codeSha256!),
+      speechSha256: outside.map(speechSha256),
+    },
+  }
 }
 
 async function write(

@@ -3,7 +3,7 @@ import { styleText } from 'node:util'
 import { type Command, InvalidArgumentError } from 'commander'
 import { EpisodeError } from '../../rollout/episode/index.js'
 import { ConversationError, createTable, type Table, type TableNews } from '../../rollout/inference/index.js'
-import { CATALOGUE, environmentsNamed, isEnvironmentFolder } from '../../servers/catalogue.js'
+import { environmentNames, environmentsNamed, namesEnvironment } from '../../servers/catalogue.js'
 import type { Environment } from '../../servers/kernel/index.js'
 import { type ModelOptions, openNamedPolicy, wholeNumber, withModelOptions } from './model-options.js'
 import { stopSignal } from './stop-signal.js'
@@ -128,8 +128,8 @@ const shown = (text: string): string =>
 
 function environmentsOption(text: string): string[] {
   return [...new Set(text.split(','))].map((name) => {
-    if (isEnvironmentFolder(name) || CATALOGUE.has(name)) return name
-    throw new InvalidArgumentError(`there is no world ${name}; there are ${[...CATALOGUE.keys()].join(', ')}`)
+    if (namesEnvironment(name)) return name
+    throw new InvalidArgumentError(`there is no world ${name}; there are ${environmentNames().join(', ')}`)
   })
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { type Engine, openEngine, openTokenizer } from '../../rollout/engine/index.js'
 import { type Calibration, parseCalibration } from '../../rollout/verification/index.js'
-import { CATALOGUE } from '../../servers/catalogue.js'
+import { loadEnvironments } from '../../servers/catalogue.js'
 import { withEnvironmentFolders } from '../../servers/environment-option.js'
 import { createBlobStore, readKey } from '../../swarm/index.js'
 import { findBaseModel, readBaseModel } from '../base/find-base.js'
@@ -78,7 +78,7 @@ async function verify(
     try {
       if (calibration) checkCalibration(calibration, group, engine.build)
       await applyPolicy(engine, join(dataDir, 'blobs'), adapterSha256, signal)
-      const replayContext = runtimeFor(group.origin, CATALOGUE.values(), tokenizer)
+      const replayContext = runtimeFor(group.origin, (await loadEnvironments()).values(), tokenizer)
       return await verifyGroup(group, { replayContext, engine, calibration, closedRounds }, signal)
     } finally {
       await engine.close()

@@ -1,5 +1,5 @@
 /** `prove-swarm/environments`: worlds of one's own, for programs of one's own. */
-export { admitEnvironments, CATALOGUE } from '../catalogue.js'
+export { admitEnvironments, environmentNames, loadEnvironments } from '../catalogue.js'
 export { checkEnvironment } from './check-environment.js'
 export { ContractBreach } from './contract/breach.js'
 export { EnvironmentFolderError } from './errors.js'

@@ -1,5 +1,4 @@
 import { defineEnvironment } from '../kernel/define-environment.js'
-import { callWords } from './call-words.js'
 import { domainRules } from './domain-rules.js'
 import { bankingInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
@@ -9,7 +8,6 @@ import { cardTools } from './tools/cards.js'
 import { paymentTools } from './tools/payments.js'
 import { standingOrderTools } from './tools/standing-orders.js'
 import { transactionTools } from './tools/transactions.js'
-import { waysToAsk } from './ways-to-ask.js'
 
 /** One customer's bank: accounts with floors and daily limits, payees, payments that stay pending, cards, standing orders, disputes. */
 export const banking = defineEnvironment({
@@ -28,8 +26,6 @@ export const banking = defineEnvironment({
   lockout: { attempts: 3, wrong: 'wrong_pin', locked: 'pin_locked' },
   tools: [...accountTools, ...paymentTools, ...transactionTools, ...cardTools, ...standingOrderTools],
   invariants: bankingInvariants,
-  callWords,
-  waysToAsk,
   domainRules,
   seed: seedBanking,
 })

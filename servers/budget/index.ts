@@ -1,5 +1,4 @@
 import { defineEnvironment } from '../kernel/define-environment.js'
-import { callWords } from './call-words.js'
 import { domainRules } from './domain-rules.js'
 import { budgetInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
@@ -8,7 +7,6 @@ import { categoryTools } from './tools/categories.js'
 import { expenseTools } from './tools/expenses.js'
 import { monthTools } from './tools/months.js'
 import { savingsTools } from './tools/savings.js'
-import { waysToAsk } from './ways-to-ask.js'
 
 /** A household's budget: envelopes with hard and soft limits, months that close for good, allowances, savings goals with locks. */
 export const budget = defineEnvironment({
@@ -27,8 +25,6 @@ export const budget = defineEnvironment({
   failures,
   tools: [...categoryTools, ...expenseTools, ...monthTools, ...savingsTools],
   invariants: budgetInvariants,
-  callWords,
-  waysToAsk,
   domainRules,
   seed: seedBudget,
 })

@@ -1,5 +1,4 @@
 import { defineEnvironment } from '../kernel/define-environment.js'
-import { callWords } from './call-words.js'
 import { domainRules } from './domain-rules.js'
 import { invariants } from './invariants.js'
 import { failures, tables } from './schema.js'
@@ -9,7 +8,6 @@ import { cancelEvent, cancelSeries, createEvent, repeatEvent, rescheduleEvent } 
 import { findEvents, findPerson, getEvent, listCalendars, listEvents } from './tools/finding.js'
 import { inviteAttendee, respondToInvitation, shareCalendar } from './tools/people.js'
 import { setReminder } from './tools/reminders.js'
-import { waysToAsk } from './ways-to-ask.js'
 
 /** One user's calendars in a company: events with invitees and rooms, series, reminders, and calendars shared by colleagues. */
 export const calendar = defineEnvironment({
@@ -45,8 +43,6 @@ export const calendar = defineEnvironment({
     shareCalendar,
   ],
   invariants,
-  callWords,
-  waysToAsk,
   domainRules,
   seed: seedCalendar,
 })

@@ -1,5 +1,4 @@
 import { defineEnvironment } from '../kernel/define-environment.js'
-import { callWords } from './call-words.js'
 import { domainRules } from './domain-rules.js'
 import { crmInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
@@ -9,7 +8,6 @@ import { companyTools } from './tools/companies.js'
 import { contactTools } from './tools/contacts.js'
 import { dealTools } from './tools/deals.js'
 import { leadTools } from './tools/leads.js'
-import { waysToAsk } from './ways-to-ask.js'
 
 /** A sales team's customers: leads become deals, deals move through a pipeline, and reps have territories, quotas and limits. */
 export const crm = defineEnvironment({
@@ -29,8 +27,6 @@ export const crm = defineEnvironment({
   failures,
   tools: [...companyTools, ...contactTools, ...leadTools, ...dealTools, ...activityTools],
   invariants: crmInvariants,
-  callWords,
-  waysToAsk,
   domainRules,
   seed: seedCrm,
 })

@@ -1,5 +1,4 @@
 import { defineEnvironment } from '../kernel/define-environment.js'
-import { callWords } from './call-words.js'
 import { domainRules } from './domain-rules.js'
 import { invariants } from './invariants.js'
 import { failures, tables } from './schema.js'
@@ -9,7 +8,6 @@ import { filingTools } from './tools/filing.js'
 import { readingTools } from './tools/reading.js'
 import { sendingTools } from './tools/sending.js'
 import { settingsTools } from './tools/settings.js'
-import { waysToAsk } from './ways-to-ask.js'
 
 export const email = defineEnvironment({
   name: 'email',
@@ -27,8 +25,6 @@ export const email = defineEnvironment({
   failures,
   tools: [...readingTools, ...draftTools, ...sendingTools, ...filingTools, ...settingsTools],
   invariants,
-  callWords,
-  waysToAsk,
   domainRules,
   seed,
 })

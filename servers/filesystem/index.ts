@@ -1,5 +1,4 @@
 import { defineEnvironment } from '../kernel/define-environment.js'
-import { callWords } from './call-words.js'
 import { domainRules } from './domain-rules.js'
 import { filesystemInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
@@ -16,7 +15,6 @@ import { permissionTools } from './tools/permissions.js'
 import { readingTools } from './tools/reading.js'
 import { sizeAndDateTools } from './tools/size-and-date.js'
 import { trashTools } from './tools/trash.js'
-import { waysToAsk } from './ways-to-ask.js'
 
 /** One user's view of a shared computer: a working directory, files with owners and permissions, links, a trash and a quota. */
 export const filesystem = defineEnvironment({
@@ -46,8 +44,6 @@ export const filesystem = defineEnvironment({
     ...archiveTools,
   ],
   invariants: filesystemInvariants,
-  callWords,
-  waysToAsk,
   domainRules,
   seed: seedFilesystem,
 })

@@ -1,5 +1,4 @@
 import { defineEnvironment } from '../kernel/define-environment.js'
-import { callWords } from './call-words.js'
 import { domainRules } from './domain-rules.js'
 import { foodInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
@@ -9,7 +8,6 @@ import { basketTools } from './tools/basket.js'
 import { checkoutTools } from './tools/checkout.js'
 import { menuTools } from './tools/menus.js'
 import { orderTools } from './tools/orders.js'
-import { waysToAsk } from './ways-to-ask.js'
 
 /** Meals from restaurants with hours, zones and minimums: one basket, promos, credit, and orders that live by the clock. */
 export const foodDelivery = defineEnvironment({
@@ -27,8 +25,6 @@ export const foodDelivery = defineEnvironment({
   failures,
   tools: [...menuTools, ...basketTools, ...checkoutTools, ...orderTools, ...afterDeliveryTools],
   invariants: foodInvariants,
-  callWords,
-  waysToAsk,
   domainRules,
   seed: seedFoodDelivery,
 })

@@ -1,5 +1,4 @@
 import { defineEnvironment } from '../kernel/define-environment.js'
-import { callWords } from './call-words.js'
 import { domainRules } from './domain-rules.js'
 import { iotInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
@@ -13,7 +12,6 @@ import { lockTools } from './tools/locks.js'
 import { modeTools } from './tools/mode.js'
 import { sceneTools } from './tools/scenes.js'
 import { watchingTools } from './tools/watching.js'
-import { waysToAsk } from './ways-to-ask.js'
 
 /** A smart home: modes that gate actions, circuits with a limit, devices that fail, scenes, and automations that must not contradict each other. */
 export const iotDevices = defineEnvironment({
@@ -49,8 +47,6 @@ export const iotDevices = defineEnvironment({
     ...automationTools,
   ],
   invariants: iotInvariants,
-  callWords,
-  waysToAsk,
   domainRules,
   seed: seedIot,
 })

@@ -1,5 +1,4 @@
 import { defineEnvironment } from '../kernel/define-environment.js'
-import { callWords } from './call-words.js'
 import { domainRules } from './domain-rules.js'
 import { invariants } from './invariants.js'
 import { failures, tables } from './schema.js'
@@ -8,7 +7,6 @@ import { collaboration } from './tools/collaboration.js'
 import { planning } from './tools/planning.js'
 import { queries } from './tools/queries.js'
 import { workflow } from './tools/workflow.js'
-import { waysToAsk } from './ways-to-ask.js'
 
 export const issueTracker = defineEnvironment({
   name: 'issue_tracker',
@@ -25,8 +23,6 @@ export const issueTracker = defineEnvironment({
   failures,
   tools: [...queries, ...workflow, ...collaboration, ...planning],
   invariants,
-  callWords,
-  waysToAsk,
   domainRules,
   seed,
 })

@@ -1,5 +1,4 @@
 import type { z } from 'zod'
-import { type AnswerPart, parseAnswer, unknownFields } from './answer-template.js'
 import { type DomainRules, domainRulesDefect } from './domain-rules.js'
 import { EnvironmentDefect } from './errors.js'
 import type { City } from './gazetteer.js'
@@ -7,7 +6,6 @@ import { type ListSizes, paged } from './pages.js'
 import type { SeededRandom } from './random.js'
 import { withSources } from './reference-sources.js'
 import type { Table, TableView } from './table.js'
-import { allChoices, type WaysToAsk } from './ways-to-ask.js'
 
 /** One table of a world. `F`: the failure codes of the world. */
 export interface TableSpec<F extends string = string> {
@@ -110,7 +108,6 @@ export interface ToolSpec<T extends Tables, F extends string, I extends z.ZodObj
   /** Facts that the call leaves true, such as `card_frozen`: an implicit edge to every tool that `needs` one of them. */
   readonly establishes?: readonly string[]
   readonly needs?: readonly string[]
-  readonly ask: readonly string[]
   /** Set by `undecided(…)` alone: the tool only looks like one so far. */
   readonly undecided?: string
   /** Plausible arguments drawn from the live state, or `null` when the state has nothing to offer. They should usually succeed. */
@@ -128,38 +125,9 @@ export interface ToolDefinition {
   readonly annotations: ToolAnnotations
   readonly establishes?: readonly string[]
   readonly needs?: readonly string[]
-  readonly ask: readonly string[]
   readonly undecided?: string
   sample(context: SampleContext): Record<string, unknown> | null
   run(args: Record<string, unknown>, context: ToolContext): Record<string, unknown>
-}
-
-/** How people speak of a call, beside the clauses that ask for it. */
-export interface CallWords {
-  /** What somebody is after who has given no detail yet, as an infinitive: `cancel a payment`. */
-  readonly goal: string
-  /** What they are told when it is done, as a template that `AnswerPart` describes. */
-  readonly answer: string
-  /** Arguments that belong to the wish itself: nobody who has it leaves them out. */
-  readonly said?: readonly string[]
-  /** Of a call that changes something: those that somebody would make next about the same thing, and why is plain. None: it is an end in itself. */
-  readonly next?: readonly string[]
-  /**
-   * Look-ups that somebody would make after it, to see what came of it or to go on; of a look-up, those about the same thing. None: there is
-   * nothing to look at. Left out, they are after a look-up any, and after a change those whose result shows it, but none at the very thing of which
-   * the call has told. A look-up from which a later call takes something needs no mention.
-   */
-  readonly checks?: readonly string[]
-  /**
-   * Of a look-up: tools of other worlds, as `maps:plan_route`, with which somebody goes on that takes the city, address or date that it tells.
-   * Worlds need not be there: what is named and absent is passed over.
-   */
-  readonly elsewhere?: readonly string[]
-  /**
-   * What it is good for where nobody says in which world, in words that tools of any world share which serve it as well: an address to which
-   * things are delivered, somebody's name, a place on the way.
-   */
-  readonly wishes?: readonly string[]
 }
 
 /** How people speak of an entity. */
@@ -203,10 +171,6 @@ export interface EnvironmentSpec<T extends Tables> {
   readonly lockout?: Lockout
   readonly tools: readonly ToolDefinition[]
   readonly invariants: readonly Invariant<T>[]
-  /** By tool. A tool without has an answer made of its fields, and a goal made of its description. */
-  readonly callWords?: Readonly<Record<string, CallWords>>
-  /** By tool. A tool without is asked for in the clauses of its `ask` alone. */
-  readonly waysToAsk?: Readonly<Record<string, WaysToAsk>>
   /** What an assistant must keep to in tasks that have policies. */
   readonly domainRules?: DomainRules<DbView<T>>
   /** Its calls send a car somewhere, which nobody wants who has just looked for a way without one. */
@@ -227,8 +191,6 @@ export interface Environment {
   readonly tools: readonly ToolDefinition[]
   readonly toolsByName: ReadonlyMap<string, ToolDefinition>
   readonly invariants: readonly Invariant<Tables>[]
-  readonly callWords?: Readonly<Record<string, CallWords>>
-  readonly waysToAsk?: Readonly<Record<string, WaysToAsk>>
   readonly domainRules?: DomainRules
   readonly drives?: true
   /** SHA-256 of the code of a world from outside this package. Those within are as old as the program. */
@@ -264,7 +226,7 @@ export function defineEnvironment<T extends Tables>(spec: EnvironmentSpec<T>): E
 }
 
 function checkDeclaration(spec: EnvironmentSpec<Tables>): void {
-  const { name, tables, entities, failures, lockout, tools, callWords = {}, waysToAsk = {}, domainRules } = spec
+  const { name, tables, entities, failures, lockout, tools, domainRules } = spec
   const defect = (message: string): never => {
     throw new EnvironmentDefect(name, message)
   }
@@ -285,61 +247,6 @@ function checkDeclaration(spec: EnvironmentSpec<Tables>): void {
     if (failures[code] === undefined) defect(`lockout: "${code}" is not among the failures`)
   }
   if (new Set(tools.map((tool) => tool.name)).size !== tools.length) defect('two tools have the same name')
-  for (const tool of tools) {
-    if (tool.ask.length === 0) defect(`${tool.name}: no clause asks for it`)
-    checkClauses(tool, [...tool.ask, ...(waysToAsk[tool.name]?.clauses ?? []).flatMap(allChoices)], defect)
-  }
-  const unasked = Object.keys(waysToAsk).find((name) => tools.every((tool) => tool.name !== name))
-  if (unasked !== undefined) defect(`ways to ask for "${unasked}", which is no tool`)
-  checkAnswers(tools, callWords, defect)
   const broken = domainRules && domainRulesDefect(domainRules, tools)
   if (broken) defect(broken)
-}
-
-function checkAnswers(
-  tools: readonly ToolDefinition[],
-  callWords: Readonly<Record<string, CallWords>>,
-  defect: (message: string) => never,
-): void {
-  for (const [called, { answer, said = [], next = [], checks = [], elsewhere = [] }] of Object.entries(callWords)) {
-    const tool = tools.find((each) => each.name === called) ?? defect(`words for "${called}", which is no tool`)
-    const unknown = unknownFields(parsedOr(called, answer, defect), tool.output, tool.input)
-    const unasked = said.find((field) => tool.input.shape[field]?.isOptional() !== false)
-    if (unasked !== undefined) defect(`${called}: "${unasked}", which is always said, is no argument that it needs`)
-    const strange = next.find((following) => tools.every(({ name }) => name !== following))
-    if (strange !== undefined) defect(`${called}: "${strange}", which is to follow it, is no tool`)
-    if (elsewhere.length > 0 && !tool.annotations.readOnly)
-      defect(`${called}: only from a look-up people go on elsewhere`)
-    const blind = checks.find((check) => !tools.some(({ name, annotations }) => name === check && annotations.readOnly))
-    if (blind !== undefined) defect(`${called}: "${blind}", which is to check it, is no look-up`)
-    if (unknown.length > 0) defect(`${called}: its answer names the unknown fields ${unknown.join(', ')}`)
-  }
-}
-
-function parsedOr(called: string, answer: string, defect: (message: string) => never): AnswerPart[] {
-  try {
-    return parseAnswer(answer)
-  } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw cause
-    return defect(`${called}: ${cause.message}`)
-  }
-}
-
-function checkClauses(tool: ToolDefinition, clauses: readonly string[], defect: (message: string) => never): void {
-  const fields = Object.entries(tool.input.shape)
-  for (const clause of clauses) {
-    const outside = clause.replaceAll(/\[[^\]]*\]/g, '')
-    for (const [field, schema] of fields) {
-      const optional = (schema as z.ZodType).isOptional()
-      if (!optional && !outside.includes(`{${field}}`)) defect(`${tool.name}: clause "${clause}" leaves {${field}} out`)
-      // It would be said as "undefined" whenever it is not given.
-      if (optional && outside.includes(`{${field}}`)) {
-        defect(`${tool.name}: clause "${clause}" has the optional {${field}} outside brackets`)
-      }
-    }
-    for (const [, field] of clause.matchAll(/\{([^}]*)\}/g)) {
-      if (!fields.some(([name]) => name === field))
-        defect(`${tool.name}: clause "${clause}" names the unknown field {${field}}`)
-    }
-  }
 }

@@ -10,37 +10,41 @@ import {
   type ToolDefinition,
 } from './index.js'
 
-/** A tool of the catalogue. */
-export interface Node {
-  readonly environment: Environment
+/** A tool and its environment. */
+export interface Node<E extends Environment = Environment> {
+  readonly environment: E
   readonly tool: ToolDefinition
 }
 
 /** An edge of the dependency graph over all worlds: within one (paper, section 3.2), or across two by a common value. */
-export interface Link {
-  readonly from: Node
-  readonly to: Node
+export interface Link<E extends Environment = Environment> {
+  readonly from: Node<E>
+  readonly to: Node<E>
   readonly kind: 'explicit' | 'implicit' | 'cross-environment'
   /** The entity, fact or common value that makes the edge. */
   readonly through: string
 }
 
-export interface ToolGraph {
-  readonly nodes: readonly Node[]
-  readonly links: readonly Link[]
-  from(node: Node): readonly Link[]
-  into(node: Node): readonly Link[]
-  /** The same without those across worlds, which are ten times as many. */
-  fromWithin(node: Node): readonly Link[]
-  intoWithin(node: Node): readonly Link[]
+/** The dependency graph over several environments. */
+export interface ToolGraph<E extends Environment = Environment> {
+  readonly nodes: readonly Node<E>[]
+  readonly links: readonly Link<E>[]
+  /** Links that begin at a node. */
+  from(node: Node<E>): readonly Link<E>[]
+  /** Links that end at a node. */
+  into(node: Node<E>): readonly Link<E>[]
+  /** `from` without links across environments, which are ten times as many. */
+  fromWithin(node: Node<E>): readonly Link<E>[]
+  /** `into` without links across environments. */
+  intoWithin(node: Node<E>): readonly Link<E>[]
 }
 
-/** The dependency graphs of all worlds, joined where a city, address or date of one is an input of another. */
-export function toolGraph(environments: readonly Environment[]): ToolGraph {
+/** Joins the dependency graphs of environments where a city, address or date of one is an input of another. */
+export function toolGraph<E extends Environment>(environments: readonly E[]): ToolGraph<E> {
   const nodes = environments.flatMap((environment) => environment.tools.map((tool) => ({ environment, tool })))
   const byName = new Map(nodes.map((node) => [nodeName(node), node]))
   const within = environments.flatMap((environment) =>
-    dependencyGraph(environment).edges.map((edge): Link => {
+    dependencyGraph(environment).edges.map((edge): Link<E> => {
       const from = byName.get(`${environment.name}:${edge.from}`)!
       const to = byName.get(`${environment.name}:${edge.to}`)!
       return { from, to, kind: edge.kind, through: edge.kind === 'explicit' ? edge.entity : edge.fact }
@@ -50,7 +54,7 @@ export function toolGraph(environments: readonly Environment[]): ToolGraph {
   const across = nodes.flatMap((from) => {
     const stated = commonStated(from.tool.output)
     return required.flatMap(({ to, values }) =>
-      values.flatMap((through): Link[] =>
+      values.flatMap((through): Link<E>[] =>
         from.environment !== to.environment && stated.has(through)
           ? [{ from, to, kind: 'cross-environment', through }]
           : [],
@@ -68,8 +72,11 @@ export function toolGraph(environments: readonly Environment[]): ToolGraph {
   }
 }
 
-function byEnd(links: readonly Link[], end: 'from' | 'to'): (node: Node) => readonly Link[] {
-  const groups = new Map<Node, Link[]>()
+function byEnd<E extends Environment>(
+  links: readonly Link<E>[],
+  end: 'from' | 'to',
+): (node: Node<E>) => readonly Link<E>[] {
+  const groups = new Map<Node<E>, Link<E>[]>()
   for (const link of links) {
     const group = groups.get(link[end])
     if (group) group.push(link)
@@ -78,6 +85,7 @@ function byEnd(links: readonly Link[], end: 'from' | 'to'): (node: Node) => read
   return (node) => groups.get(node) ?? []
 }
 
+/** Returns the name of a tool among several environments: `banking:freeze_card`. */
 export const nodeName = ({ environment, tool }: Node): string => `${environment.name}:${tool.name}`
 
 function commonRequired({ input }: ToolDefinition): Set<CommonValue> {

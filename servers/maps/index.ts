@@ -1,5 +1,4 @@
 import { defineEnvironment } from '../kernel/define-environment.js'
-import { callWords } from './call-words.js'
 import { domainRules } from './domain-rules.js'
 import { mapsInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
@@ -9,7 +8,6 @@ import { placeTools } from './tools/places.js'
 import { roadTools } from './tools/roads.js'
 import { savedPlaceTools } from './tools/saved-places.js'
 import { travelTools } from './tools/travel.js'
-import { waysToAsk } from './ways-to-ask.js'
 
 /** One geography for all worlds: every address of the gazetteer has its place on it, and distances, times and routes agree. */
 export const maps = defineEnvironment({
@@ -26,8 +24,6 @@ export const maps = defineEnvironment({
   failures,
   tools: [...addressTools, ...placeTools, ...travelTools, ...savedPlaceTools, ...roadTools],
   invariants: mapsInvariants,
-  callWords,
-  waysToAsk,
   domainRules,
   seed: seedMaps,
 })

@@ -1,5 +1,4 @@
 import { defineEnvironment } from '../kernel/define-environment.js'
-import { callWords } from './call-words.js'
 import { domainRules } from './domain-rules.js'
 import { marketInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
@@ -8,7 +7,6 @@ import { buyingTools } from './tools/buying.js'
 import { lookingTools } from './tools/looking.js'
 import { sellingTools } from './tools/selling.js'
 import { settlingTools } from './tools/settling.js'
-import { waysToAsk } from './ways-to-ask.js'
 
 /** A second-hand market seen by one member, who buys and sells: auctions, fixed prices, offers, escrow, disputes, ratings. */
 export const marketplace = defineEnvironment({
@@ -25,8 +23,6 @@ export const marketplace = defineEnvironment({
   failures,
   tools: [...lookingTools, ...buyingTools, ...sellingTools, ...settlingTools],
   invariants: marketInvariants,
-  callWords,
-  waysToAsk,
   domainRules,
   seed: seedMarketplace,
 })

@@ -1,5 +1,4 @@
 import { defineEnvironment } from '../kernel/define-environment.js'
-import { callWords } from './call-words.js'
 import { domainRules } from './domain-rules.js'
 import { paymentsInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
@@ -8,7 +7,6 @@ import { customerTools } from './tools/customers.js'
 import { invoiceTools } from './tools/invoices.js'
 import { moneyTools } from './tools/money.js'
 import { webhookTools } from './tools/webhooks.js'
-import { waysToAsk } from './ways-to-ask.js'
 
 /** A merchant's view: invoices and their life cycle, saved cards, charges and refunds that are safe to repeat, webhooks, payouts. */
 export const payments = defineEnvironment({
@@ -26,8 +24,6 @@ export const payments = defineEnvironment({
   failures,
   tools: [...customerTools, ...invoiceTools, ...moneyTools, ...webhookTools],
   invariants: paymentsInvariants,
-  callWords,
-  waysToAsk,
   domainRules,
   seed: seedPayments,
 })

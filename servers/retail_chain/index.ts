@@ -1,5 +1,4 @@
 import { defineEnvironment } from '../kernel/define-environment.js'
-import { callWords } from './call-words.js'
 import { domainRules } from './domain-rules.js'
 import { retailInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
@@ -8,7 +7,6 @@ import { counterTools } from './tools/counter.js'
 import { findingTools } from './tools/finding.js'
 import { movementTools } from './tools/movement.js'
 import { shelfTools } from './tools/shelf.js'
-import { waysToAsk } from './ways-to-ask.js'
 
 /** The stores of one chain, run by its staff: what each has, what travels between them, what is kept for customers and at which price. */
 export const retailChain = defineEnvironment({
@@ -25,8 +23,6 @@ export const retailChain = defineEnvironment({
   failures,
   tools: [...findingTools, ...movementTools, ...counterTools, ...shelfTools],
   invariants: retailInvariants,
-  callWords,
-  waysToAsk,
   domainRules,
   seed: seedRetailChain,
 })

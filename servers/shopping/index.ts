@@ -1,5 +1,4 @@
 import { defineEnvironment } from '../kernel/define-environment.js'
-import { callWords } from './call-words.js'
 import { domainRules } from './domain-rules.js'
 import { shoppingInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
@@ -12,7 +11,6 @@ import { deliveryTools } from './tools/delivery.js'
 import { orderTools } from './tools/orders.js'
 import { paymentTools } from './tools/payment.js'
 import { wishlistTools } from './tools/wishlist.js'
-import { waysToAsk } from './ways-to-ask.js'
 
 /** One customer's online shop: a catalogue with variants and stock, a cart that lasts, coupons, orders that can be cancelled for half an hour and sent back for a month. */
 export const shopping = defineEnvironment({
@@ -46,8 +44,6 @@ export const shopping = defineEnvironment({
     ...afterSalesTools,
   ],
   invariants: shoppingInvariants,
-  callWords,
-  waysToAsk,
   domainRules,
   seed: seedShopping,
 })

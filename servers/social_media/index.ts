@@ -1,5 +1,4 @@
 import { defineEnvironment } from '../kernel/define-environment.js'
-import { callWords } from './call-words.js'
 import { domainRules } from './domain-rules.js'
 import { socialInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
@@ -9,7 +8,6 @@ import { messageTools } from './tools/messages.js'
 import { postTools } from './tools/posts.js'
 import { profileTools } from './tools/profiles.js'
 import { reactionTools } from './tools/reactions.js'
-import { waysToAsk } from './ways-to-ask.js'
 
 /** One person's account: a private profile among others, posts and what people do with them, follows, blocks, stories, messages. */
 export const socialMedia = defineEnvironment({
@@ -25,8 +23,6 @@ export const socialMedia = defineEnvironment({
   failures,
   tools: [...discoveryTools, ...postTools, ...reactionTools, ...profileTools, ...messageTools],
   invariants: socialInvariants,
-  callWords,
-  waysToAsk,
   domainRules,
   seed: seedSocialMedia,
 })

@@ -1,5 +1,4 @@
 import { defineEnvironment } from '../kernel/define-environment.js'
-import { callWords } from './call-words.js'
 import { domainRules } from './domain-rules.js'
 import { chatInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
@@ -8,7 +7,6 @@ import { channelTools } from './tools/channels.js'
 import { markTools } from './tools/marks.js'
 import { messageTools } from './tools/messages.js'
 import { readingTools } from './tools/reading.js'
-import { waysToAsk } from './ways-to-ask.js'
 
 /** A chat over three workspaces, in which one person is admin of one, member of another and guest of the third. */
 export const teamChat = defineEnvironment({
@@ -24,8 +22,6 @@ export const teamChat = defineEnvironment({
   failures,
   tools: [...readingTools, ...channelTools, ...messageTools, ...markTools],
   invariants: chatInvariants,
-  callWords,
-  waysToAsk,
   domainRules,
   seed: seedTeamChat,
 })

@@ -1,5 +1,4 @@
 import { defineEnvironment } from '../kernel/define-environment.js'
-import { callWords } from './call-words.js'
 import { domainRules } from './domain-rules.js'
 import { tradingInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
@@ -9,7 +8,6 @@ import { openOrderTools } from './tools/open-orders.js'
 import { orderTools } from './tools/orders.js'
 import { portfolioTools } from './tools/portfolio.js'
 import { watchlistTools } from './tools/watchlist.js'
-import { waysToAsk } from './ways-to-ask.js'
 
 /** One customer's portfolio at a broker: order books that match by price and time, stops, halts, sector limits, alerts. */
 export const trading = defineEnvironment({
@@ -25,8 +23,6 @@ export const trading = defineEnvironment({
   failures,
   tools: [...marketTools, ...orderTools, ...openOrderTools, ...portfolioTools, ...watchlistTools],
   invariants: tradingInvariants,
-  callWords,
-  waysToAsk,
   domainRules,
   seed: seedTrading,
 })

@@ -1,5 +1,4 @@
 import { defineEnvironment } from '../kernel/define-environment.js'
-import { callWords } from './call-words.js'
 import { domainRules } from './domain-rules.js'
 import { travelInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
@@ -11,7 +10,6 @@ import { itineraryTools } from './tools/itineraries.js'
 import { paymentTools } from './tools/payment.js'
 import { seatTools } from './tools/seats.js'
 import { travellerTools } from './tools/travellers.js'
-import { waysToAsk } from './ways-to-ask.js'
 
 /** A travel agency's desk: flights that follow from a timetable by rule, hotels, travellers, holds that lapse, budgets that pay. */
 export const travelBooking = defineEnvironment({
@@ -39,8 +37,6 @@ export const travelBooking = defineEnvironment({
     ...changeTools,
   ],
   invariants: travelInvariants,
-  callWords,
-  waysToAsk,
   domainRules,
   seed: seedTravel,
 })

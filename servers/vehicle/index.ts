@@ -1,5 +1,4 @@
 import { defineEnvironment } from '../kernel/define-environment.js'
-import { callWords } from './call-words.js'
 import { domainRules } from './domain-rules.js'
 import { vehicleInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
@@ -9,7 +8,6 @@ import { cabinTools } from './tools/cabin.js'
 import { drivingTools } from './tools/driving.js'
 import { journeyTools } from './tools/journeys.js'
 import { upkeepTools } from './tools/upkeep.js'
-import { waysToAsk } from './ways-to-ask.js'
 
 /** One connected electric car: what can be done depends on engine, gear, brakes, doors, charge, faults and guard mode. */
 export const vehicle = defineEnvironment({
@@ -27,8 +25,6 @@ export const vehicle = defineEnvironment({
   lockout: { attempts: 3, wrong: 'wrong_pin', locked: 'pin_locked' },
   tools: [...drivingTools, ...bodyTools, ...cabinTools, ...journeyTools, ...upkeepTools],
   invariants: vehicleInvariants,
-  callWords,
-  waysToAsk,
   domainRules,
   drives: true,
   seed: seedVehicle,

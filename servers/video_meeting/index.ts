@@ -1,5 +1,4 @@
 import { defineEnvironment } from '../kernel/define-environment.js'
-import { callWords } from './call-words.js'
 import { domainRules } from './domain-rules.js'
 import { videoInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
@@ -7,7 +6,6 @@ import { seedVideo } from './seed.js'
 import { meetingTools } from './tools/meetings.js'
 import { participantTools } from './tools/participants.js'
 import { recordingTools } from './tools/recordings.js'
-import { waysToAsk } from './ways-to-ask.js'
 
 /** Video meetings of one user: from scheduled to live to ended, with waiting rooms, roles, and recordings that need consent and storage. */
 export const videoMeeting = defineEnvironment({
@@ -23,8 +21,6 @@ export const videoMeeting = defineEnvironment({
   failures,
   tools: [...meetingTools, ...participantTools, ...recordingTools],
   invariants: videoInvariants,
-  callWords,
-  waysToAsk,
   domainRules,
   seed: seedVideo,
 })

@@ -9,9 +9,6 @@ import {
 } from '../../kernel/index.js'
 import { type EnvironmentCheck, hold } from './breach.js'
 
-/** Ways in which one can be asked for a tool, at least: fewer make tasks that sound alike. */
-const LEAST_CLAUSES = 3
-
 export interface DeclarationFloor {
   readonly leastFailures: number
   readonly leastInvariants: number
@@ -49,12 +46,6 @@ export function declarationChecks(
           `${open.length} of ${countOf(environment.tools.length, 'tool')} ${open.length === 1 ? 'does' : 'do'} nothing yet: ${open.map(({ name }) => name).join(', ')}`,
           'Put sample and run in the place of undecided(…), or take the tool away.',
         )
-      },
-    },
-    {
-      name: 'can be asked for every tool in several ways that carry every argument',
-      run() {
-        for (const tool of environment.tools) checkClauses(tool)
       },
     },
     {
@@ -99,32 +90,6 @@ function checkDates({ name, input }: ToolDefinition): void {
       ...(takes('2026-03') ? ['2026-13', '2026-00'] : []),
     ].find(takes)
     hold(wrong === undefined, `${name} takes ${wrong} for {${field}}`, 'For dates there is z.iso.date().')
-  }
-}
-
-function checkClauses({ name, ask, input, pages }: ToolDefinition): void {
-  hold(
-    ask.length >= LEAST_CLAUSES,
-    `${name} can be asked for in ${countOf(ask.length, 'way')}`,
-    `Give it at least ${LEAST_CLAUSES} clauses in ask.`,
-  )
-  hold(new Set(ask).size === ask.length, `${name} repeats a clause of ask`, 'Say it in other words.')
-  for (const clause of ask) {
-    hold(
-      /^[a-z]/.test(clause) && !/[.!?]$/.test(clause),
-      `${name}: the clause "${clause}" is a whole sentence`,
-      'Begin in lower case and end without a full stop, so that it fits after "Please" and after "then".',
-    )
-  }
-  for (const [field, schema] of Object.entries(input.shape)) {
-    // Nobody asks for the second page before having seen the first.
-    if (!(schema as z.ZodType).isOptional() || (pages && field === 'page')) continue
-    const optional = new RegExp(`\\[[^\\]]*\\{${field}\\}[^\\]]*\\]`)
-    hold(
-      ask.some((clause) => optional.test(clause)),
-      `${name}: no clause can carry the optional {${field}}`,
-      `Put it in brackets with the words around it, such as "…[ for {${field}}]".`,
-    )
   }
 }
 

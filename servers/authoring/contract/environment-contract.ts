@@ -1,4 +1,5 @@
 import type { Environment } from '../../kernel/index.js'
+import { readSpeech, type SpeechFile } from '../../load-speech.js'
 import type { EnvironmentCheck } from './breach.js'
 import { type DeclarationFloor, declarationChecks } from './declaration-checks.js'
 import { domainRuleChecks } from './domain-rule-checks.js'
@@ -6,11 +7,14 @@ import { failureChecks, type Provocations } from './failure-checks.js'
 import { type SampleBounds, sampleChecks } from './sample-checks.js'
 import { sealed } from './sealed.js'
 import { secretChecks } from './secret-checks.js'
+import { speechChecks } from './speech-checks.js'
 import { stateChecks } from './state-checks.js'
 
 export interface ContractOptions extends Partial<SampleBounds>, Partial<DeclarationFloor> {
-  /** One per failure code of the world, none more. */
+  /** One per failure code of the environment, and no others. */
   readonly provoke: Provocations
+  /** Reads the speech of the environment. Default: `readSpeech`. */
+  readonly speech?: () => SpeechFile
   /** Seed of the world in which failures are provoked. Default 1. */
   readonly provokeSeed?: number
 }
@@ -25,6 +29,7 @@ export function environmentContract(environment: Environment, options: ContractO
   const apart = sealed(environment)
   return [
     ...declarationChecks(apart, { leastFailures, leastInvariants }),
+    ...speechChecks(apart, options.speech ?? (() => readSpeech(environment))),
     ...sampleChecks(apart, { sampleFloor, maxResultChars }),
     ...stateChecks(apart),
     ...failureChecks(apart, provoke, provokeSeed),

@@ -17,13 +17,6 @@ const listAccounts = tool({
   }),
   pages: { accounts: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'list my {kind} accounts',
-    'show me all my {kind} accounts',
-    'tell me which {kind} accounts I have',
-    'look up my {kind} accounts',
-    'see what {kind} accounts there are',
-  ],
   sample: ({ random, bound }) => ({ kind: random.pick(ACCOUNT_KINDS), ...bound }),
   run({ kind }, { db }) {
     const accounts = db.accounts.list((row) => row.kind === kind)
@@ -43,13 +36,6 @@ const getBalance = tool({
     currency: z.string(),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'show the balance of {account}',
-    'check how much money is in {account}',
-    'get the current balance of {account}',
-    'tell me how much is available in {account}',
-    'find out how much is left in {account}',
-  ],
   sample({ db, random, bound }) {
     const account = choose(db.accounts, random, bound.account)
     return account ? { account: account.account } : null
@@ -78,13 +64,6 @@ const transferMoney = tool({
     to_balance: z.int(),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'transfer {amount} from {from_account} to {to_account}',
-    'move {amount} from {from_account} into {to_account}',
-    'put {amount} from {from_account} into {to_account}',
-    'top up {to_account} with {amount} from {from_account}',
-    'send {amount} across from {from_account} to {to_account}',
-  ],
   sample({ db, random, bound, today }) {
     const from = choose(
       db.accounts,

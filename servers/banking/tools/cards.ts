@@ -17,13 +17,6 @@ const listCards = tool({
   }),
   pages: { cards: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'list the cards of {account}',
-    'show me which cards belong to {account}',
-    'look up the cards on {account}',
-    'tell me what cards {account} has',
-    'see which cards run on {account}',
-  ],
   sample({ db, random, bound }) {
     const usable = new Set(db.cards.list(({ status }) => status !== 'lost').map((card) => card.account))
     const account = choose(db.accounts, random, bound.account, (row) => usable.has(row.account))
@@ -43,13 +36,6 @@ const freezeCard = tool({
   output: cardState,
   annotations: { readOnly: false },
   establishes: ['card_frozen'],
-  ask: [
-    'freeze {card}',
-    'block {card} for now',
-    'put a freeze on {card}',
-    'temporarily disable {card}',
-    'stop {card} from being used for now',
-  ],
   sample({ db, random, bound }) {
     const card = choose(db.cards, random, bound.card, ({ status }) => status === 'active')
     return card ? { card: card.card } : null
@@ -68,13 +54,6 @@ const unfreezeCard = tool({
   output: cardState,
   annotations: { readOnly: false },
   needs: ['card_frozen'],
-  ask: [
-    'unfreeze {card} with the PIN {pin}',
-    'make {card} usable again, the PIN is {pin}',
-    'use the PIN {pin} to unfreeze {card}',
-    'reactivate {card} with PIN {pin}',
-    'bring {card} back to life with the PIN {pin}',
-  ],
   sample({ db, random, bound }) {
     const card = choose(
       db.cards,
@@ -106,13 +85,6 @@ const setCardLimit = tool({
   }),
   output: z.object({ name: z.string(), card: ref('card'), limit: z.int() }),
   annotations: { readOnly: false, idempotent: true },
-  ask: [
-    'set the daily limit of {card} to {limit}',
-    'change the spending limit on {card} to {limit}',
-    'let {card} spend at most {limit} a day',
-    'adjust the limit of {card} to {limit}',
-    'cap {card} at {limit} a day',
-  ],
   sample({ db, random, bound }) {
     const fits = ({ status, ceiling }: Card) => status === 'active' && ceiling >= (bound.limit ?? 0)
     const card = choose(db.cards, random, bound.card, fits)
@@ -144,13 +116,6 @@ const reportCardLost = tool({
   }),
   annotations: { readOnly: false, destructive: true },
   establishes: ['card_frozen'],
-  ask: [
-    'report {card} as lost',
-    'tell the bank that I lost {card}',
-    'order a replacement for {card} because it is lost',
-    'declare {card} lost and get a new one',
-    'get me a replacement for {card}, which I lost',
-  ],
   sample({ db, random, bound }) {
     const card = choose(db.cards, random, bound.card, ({ status }) => status !== 'lost')
     return card ? { card: card.card } : null

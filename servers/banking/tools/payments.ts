@@ -17,13 +17,6 @@ const findPayee = tool({
   }),
   pages: { payees: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'find {name} among my payees',
-    'look up the payee {name}',
-    'search my payees for {name}',
-    'check whether {name} is one of my payees',
-    'see if I have {name} as a payee',
-  ],
   sample({ db, random, bound }) {
     const payee = choose(db.payees, random, undefined)
     if (!payee) return null
@@ -52,13 +45,6 @@ const addPayee = tool({
   }),
   output: z.object({ name: z.string(), payee: ref('payee'), bank: z.string(), status: z.string() }),
   annotations: { readOnly: false },
-  ask: [
-    'add {name} at {bank} as a payee',
-    'set up a new payee called {name} with the bank {bank}',
-    'save {name} from {bank} as a new payee',
-    'create the payee {name} at {bank}',
-    'put {name} on my list of payees, bank {bank}',
-  ],
   sample({ db, random, bound }) {
     const names = Array.from({ length: 12 }, () =>
       random.chance(0.1) ? random.pick(COMPANIES) : `${random.pick(FIRST_NAMES)} ${random.pick(LAST_NAMES)}`,
@@ -99,13 +85,6 @@ const sendPayment = tool({
   }),
   annotations: { readOnly: false },
   establishes: ['payment_pending'],
-  ask: [
-    'pay {amount} to {payee} from {account}[ with the note "{note}"]',
-    'send {payee} a payment of {amount} out of {account}[ and note "{note}"]',
-    'make a payment of {amount} from {account} to {payee}[ with the note "{note}"]',
-    'use {account} to pay {payee} {amount}[, noting "{note}"]',
-    'let {payee} have {amount} from {account}[, with the note "{note}"]',
-  ],
   sample({ db, random, bound, today }) {
     const least = bound.amount ?? 5
     const account = choose(
@@ -155,13 +134,6 @@ const cancelPayment = tool({
   output: z.object({ name: z.string(), transaction: ref('transaction'), status: z.string(), balance: z.int() }),
   annotations: { readOnly: false, destructive: true },
   needs: ['payment_pending'],
-  ask: [
-    'cancel {transaction} before it goes through',
-    'stop {transaction} from going through',
-    'call off {transaction} while it is pending',
-    'take {transaction} back while it is still pending',
-    'make sure that {transaction} does not go through',
-  ],
   sample({ db, random, bound }) {
     const payment = choose(
       db.transactions,

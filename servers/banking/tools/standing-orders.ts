@@ -22,12 +22,6 @@ const createStandingOrder = tool({
     next_date: z.string(),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'set up a {frequency} standing order of {amount} from {account} to {payee}',
-    'create a standing order that pays {payee} {amount} {frequency} from {account}',
-    'arrange a {frequency} standing order of {amount} to {payee} out of {account}',
-    'pay {payee} {amount} {frequency} from {account} by standing order',
-  ],
   sample({ db, random, bound }) {
     const receiver =
       bound.payee === undefined
@@ -78,13 +72,6 @@ const listStandingOrders = tool({
   }),
   pages: { standing_orders: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'list the standing orders of {account}',
-    'show which standing orders run on {account}',
-    'look up the regular payments that leave {account}',
-    'tell me what standing orders {account} has',
-    'see what goes out of {account} by standing order',
-  ],
   sample({ db, random, bound }) {
     const running = new Set(db.standing_orders.list(({ status }) => status === 'active').map((row) => row.account))
     const account = choose(db.accounts, random, bound.account, (row) => running.has(row.account))
@@ -103,13 +90,6 @@ const cancelStandingOrder = tool({
   input: z.strictObject({ standing_order: ref('standing_order') }),
   output: z.object({ name: z.string(), standing_order: ref('standing_order'), status: z.string() }),
   annotations: { readOnly: false, destructive: true },
-  ask: [
-    'cancel {standing_order}',
-    'end {standing_order}',
-    'stop {standing_order} from now on',
-    'cancel {standing_order} for good',
-    'put an end to {standing_order}',
-  ],
   sample({ db, random, bound }) {
     const order = choose(db.standing_orders, random, bound.standing_order, ({ status }) => status === 'active')
     return order ? { standing_order: order.standing_order } : null

@@ -22,13 +22,6 @@ const searchTransactions = tool({
   }),
   pages: { transactions: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'search my transactions for {name}[, only the {status} ones]',
-    'look through the transactions with {name}[ that are {status}]',
-    'find what I paid to {name}[, only the {status} ones]',
-    'show my transactions with {name}[, just the {status} ones]',
-    'see what went to {name}[, only the {status} ones]',
-  ],
   sample({ db, random, bound }) {
     const row = choose(
       db.transactions,
@@ -66,13 +59,6 @@ const disputeTransaction = tool({
     card: ref('card', 'The card that was frozen because of the dispute.').optional(),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'dispute {transaction} as {reason}',
-    'open a dispute about {transaction} with the reason {reason}',
-    'dispute {transaction} and give {reason} as the reason',
-    'file a dispute over {transaction} for {reason}',
-    'raise a dispute about {transaction}, reason {reason}',
-  ],
   sample({ db, random, bound, today }) {
     const row = choose(
       db.transactions,

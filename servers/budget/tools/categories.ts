@@ -23,12 +23,6 @@ const listCategories = tool({
   }),
   annotations: { readOnly: true },
   needs: ['budget_changed'],
-  ask: [
-    'list the categories of our {group} spending[ in {month}]',
-    'show me the limits for our {group} spending[ in {month}]',
-    'tell me what is left for {group} spending[ in {month}]',
-    'check where our {group} spending stands[ in {month}]',
-  ],
   sample({ random, bound, today }) {
     // The limits of months that are over are seldom of use to anybody.
     const month = bound.month ?? (random.chance(0.08) ? monthOf(today()) : undefined)
@@ -65,12 +59,6 @@ const moveBetweenCategories = tool({
   }),
   annotations: { readOnly: false },
   establishes: ['budget_changed'],
-  ask: [
-    'move {amount} from {from_category} to {to_category}[, in the budget for {month}]',
-    'shift {amount} from {from_category} over to {to_category}[, for {month}]',
-    'take {amount} out of {from_category} and put it into {to_category}[, for {month}]',
-    'top up {to_category} with {amount} from {from_category}[, in the budget for {month}]',
-  ],
   sample({ db, random, bound, today }) {
     // Somebody covers what is overspent, or tops up what is nearly used up.
     const months = choices(db.months, bound.month, ({ status }) => status === 'open')

@@ -34,13 +34,6 @@ const searchExpenses = tool({
   pages: { expenses: 'long' },
   annotations: { readOnly: true },
   needs: ['expense_recorded'],
-  ask: [
-    'see how much went on "{text}"[ in {month}]',
-    'search for "{text}" among our expenses[ in {month}]',
-    'look for expenses that mention "{text}"[ in {month}]',
-    'find out what we spent on "{text}"[ in {month}]',
-    'look up who paid for "{text}"[ in {month}]',
-  ],
   sample({ db, random, bound }) {
     const rows = db.expenses.list((row) => row.month === (bound.month ?? row.month))
     if (rows.length === 0) return null
@@ -77,12 +70,6 @@ const recordExpense = tool({
   }),
   annotations: { readOnly: false },
   establishes: ['expense_recorded', 'budget_changed'],
-  ask: [
-    'record an expense of {amount} by {member} for "{description}" in {category}',
-    'note under {category} that {member} spent {amount} on "{description}"',
-    'enter {amount} for "{description}" in {category}, spent by {member}',
-    'put down {amount} for "{description}" under {category}, paid by {member}',
-  ],
   sample({ db, random, bound, today }) {
     const categories = choices(db.categories, bound.category, ({ kind }) => kind !== 'reserve')
     const members = choices(db.members, bound.member, () => true)
@@ -133,12 +120,6 @@ const splitExpense = tool({
   }),
   annotations: { readOnly: false },
   establishes: ['budget_changed'],
-  ask: [
-    'split {expense} and put {amount} of it under {category}',
-    'split {amount} off {expense} and move it to {category}',
-    'count {amount} of {expense} under {category} instead',
-    'split {expense} so that {amount} of it counts in {category}',
-  ],
   sample({ db, random, bound }) {
     const expenses = choices(
       db.expenses,
@@ -191,12 +172,6 @@ const undoExpense = tool({
   }),
   annotations: { readOnly: false, destructive: true },
   establishes: ['budget_changed'],
-  ask: [
-    'undo {expense}, which we entered by mistake',
-    'take {expense} back out of the books',
-    'delete {expense} from our records',
-    'strike {expense} from the books, since it was entered twice',
-  ],
   sample({ db, bound }) {
     const last = db.household.get(HOUSEHOLD)!.last_expense
     if (last === null || (bound.expense ?? last) !== last) return null

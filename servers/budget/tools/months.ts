@@ -24,12 +24,6 @@ const payRecurringExpense = tool({
   }),
   annotations: { readOnly: false },
   establishes: ['expense_recorded', 'budget_changed'],
-  ask: [
-    'pay {recurring_expense}[ for {month}]',
-    'settle {recurring_expense}[ for {month}]',
-    'mark {recurring_expense} as paid[ for {month}]',
-    'enter {recurring_expense} as paid[ for {month}]',
-  ],
   sample({ db, random, bound, today }) {
     const current = today().slice(0, 7)
     const due = choices(db.months, bound.month, ({ status }) => status === 'open').flatMap(({ month, unpaid }) =>
@@ -75,13 +69,6 @@ const summariseMonth = tool({
   }),
   pages: { unpaid: 'long' },
   annotations: { readOnly: true },
-  ask: [
-    'sum up our budget for {month}',
-    'give me a summary of the household budget for {month}',
-    'tell me whether we overspent anywhere in {month} and what is still unpaid',
-    'show me how our budget looks for {month}',
-    'check whether we stayed within our budget in {month}',
-  ],
   sample({ db, random, bound }) {
     return { month: bound.month ?? random.pick(db.months.list()).month }
   },
@@ -126,12 +113,6 @@ const closeMonth = tool({
   }),
   annotations: { readOnly: false, destructive: true },
   establishes: ['budget_changed'],
-  ask: [
-    'close {month} in the household budget',
-    'close the books of {month} for good',
-    'finish {month} and carry over what is left',
-    'close the budget for {month}',
-  ],
   sample({ db, random, bound, today }) {
     const ready = choices(
       db.months,

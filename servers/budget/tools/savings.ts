@@ -29,14 +29,6 @@ const listSavingsGoals = tool({
   }),
   annotations: { readOnly: true },
   needs: ['savings_changed'],
-  ask: [
-    'see how our savings goals are coming along',
-    'list the savings goals',
-    'remind me what we are putting money aside for',
-    'show what the household is saving for',
-    'tell me how far we are with our savings goals',
-    'look up our savings goals',
-  ],
   sample: () => ({}),
   run(_, { db }) {
     return { goals: db.savings_goals.list().map((row) => ({ ...row, locked_until: row.locked_until ?? undefined })) }
@@ -78,12 +70,6 @@ const contribute = tool({
   output: moved,
   annotations: { readOnly: false },
   establishes: ['savings_changed', 'budget_changed'],
-  ask: [
-    'put {amount} from {category} into {savings_goal}',
-    'set aside {amount} from {category} for {savings_goal}',
-    'contribute {amount} from {category} to {savings_goal}',
-    'add {amount} of what is left in {category} to {savings_goal}',
-  ],
   sample({ db, random, bound, today }) {
     const month = db.months.get(monthOf(today()))!
     const least = bound.amount ?? LEAST
@@ -120,12 +106,6 @@ const withdraw = tool({
   output: moved,
   annotations: { readOnly: false },
   establishes: ['savings_changed', 'budget_changed'],
-  ask: [
-    'withdraw {amount} from {savings_goal} for {category}',
-    'take {amount} out of {savings_goal} and put it into {category}',
-    'use {amount} from {savings_goal} for {category}',
-    'transfer {amount} from {savings_goal} to {category}',
-  ],
   sample({ db, random, bound, today }) {
     const goals = choices(
       db.savings_goals,

@@ -14,13 +14,6 @@ export const findFreeTime = tool({
   input: z.strictObject({ person: ref('person'), date: date(), duration: minutes() }),
   output: z.object({ person: ref('person'), date: z.string(), start: z.string(), end: z.string() }),
   annotations: { readOnly: true },
-  ask: [
-    'find {duration} minutes with {person} on {date}',
-    'check when I could meet {person} for {duration} minutes on {date}',
-    'find a time to meet {person} for {duration} minutes on {date}',
-    'look for {duration} minutes on {date} that suit both {person} and me',
-    'work out a time on {date} for {duration} minutes with {person}',
-  ],
   sample: (draw) => {
     const { random, bound } = draw
     for (const { person, ...row } of colleagues(draw, bound.person).slice(0, 3)) {
@@ -52,13 +45,6 @@ export const findFreeRooms = tool({
   }),
   pages: { rooms: 'longest' },
   annotations: { readOnly: true },
-  ask: [
-    'find a free room[ with a {equipment}] for {event}',
-    'list the rooms[ with a {equipment}] that are free for {event}',
-    'check which rooms[ with a {equipment}] are available for {event}',
-    'look for a room[ with a {equipment}] where {event} can take place',
-    'see where {event} could be held[, in a room with a {equipment}]',
-  ],
   sample: (draw) => {
     const { random, bound } = draw
     for (const { event, ...row } of roomless(draw, bound.event)) {
@@ -96,13 +82,6 @@ export const bookRoom = tool({
   input: z.strictObject({ event: ref('event'), room: ref('room') }),
   output: z.object({ title: z.string(), event: ref('event'), room: ref('room'), date: z.string(), start: z.string() }),
   annotations: { readOnly: false, idempotent: true },
-  ask: [
-    'book {room} for {event}',
-    'reserve {room} for {event}',
-    'put {event} in {room}',
-    'have {event} take place in {room}',
-    'take {room} for {event}',
-  ],
   sample: (draw) => {
     const { db, random, bound } = draw
     for (const event of roomless(draw, bound.event)) {

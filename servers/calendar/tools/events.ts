@@ -44,13 +44,6 @@ export const createEvent = tool({
   output: z.object({ ...eventAndTime, calendar: ref('calendar'), status: z.string() }),
   annotations: { readOnly: false },
   establishes: ['attending'],
-  ask: [
-    'create an event called "{title}" on {date} at {start} for {duration} minutes[ in {calendar}]',
-    'schedule "{title}" for {date} at {start}, lasting {duration} minutes[, in {calendar}]',
-    'set aside {duration} minutes for "{title}" on {date} at {start}[ in {calendar}]',
-    'add a new event "{title}" on {date} at {start} for {duration} minutes[ to {calendar}]',
-    'block {duration} minutes from {start} on {date} for "{title}"[ in {calendar}]',
-  ],
   sample: (draw) => {
     const { db, random, bound } = draw
     const named = bound.calendar !== undefined || random.chance(0.3)
@@ -93,13 +86,6 @@ export const rescheduleEvent = tool({
   input: z.strictObject({ event: ref('event'), date: date(), start: clock() }),
   output: z.object({ ...eventAndTime, status: z.string() }),
   annotations: { readOnly: false },
-  ask: [
-    'move {event} to {date} at {start}',
-    'reschedule {event} to {start} on {date}',
-    'shift {event} to {start} on {date}',
-    'change the time of {event} to {date} at {start}',
-    'move {event} so that it starts at {start} on {date}',
-  ],
   sample: (draw) => {
     for (const event of ownEvents(draw, draw.bound.event).slice(0, 6)) {
       // What is private stays at its time of day: nobody has a birthday dinner in the morning.
@@ -133,7 +119,6 @@ export const cancelEvent = tool({
   // Not a reference: nothing can be done with a cancelled event, so this call must not lead to others.
   output: z.object({ ...eventAndTime, event: z.string(), status: z.string() }),
   annotations: { readOnly: false, destructive: true },
-  ask: ['cancel {event}', 'call off {event}', 'take {event} off my calendar', 'have {event} cancelled'],
   sample: (draw) => {
     const event = ownEvents(draw, draw.bound.event).find((row) => cancelObstacle(draw, row) === undefined)
     return event ? { event: event.event } : null
@@ -168,13 +153,6 @@ export const repeatEvent = tool({
     last_date: z.string(),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'make {event} a {frequency} series of {times} dates',
-    'repeat {event} {frequency}, {times} times in all',
-    'have {event} take place {frequency}, {times} times in total',
-    'turn {event} into a {frequency} series with {times} dates',
-    'hold {event} {times} times, {frequency}',
-  ],
   sample: (draw) => {
     const { random, bound } = draw
     const single = ownMeetings(draw, bound.event).filter(({ series, title }) => series === null && isRegular(title))
@@ -212,12 +190,6 @@ export const cancelSeries = tool({
   input: z.strictObject({ series: ref('series') }),
   output: z.object({ title: z.string(), series: ref('series'), cancelled: z.int().describe('Events cancelled') }),
   annotations: { readOnly: false, destructive: true },
-  ask: [
-    'cancel all remaining dates of {series}',
-    'call off everything that is left of {series}',
-    'stop {series} from now on',
-    'cancel every coming date of {series}',
-  ],
   sample: (draw) => {
     const [series] = candidates(
       draw.random,

@@ -27,12 +27,6 @@ export const listCalendars = tool({
     calendars: z.array(z.object({ name: z.string(), calendar: ref('calendar'), access: z.string() })),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'list my calendars',
-    'show which calendars I have',
-    'tell me which calendars I can see',
-    'see how many calendars I have and what they are called',
-  ],
   sample: () => ({}),
   run: (_args, { db }) => ({ calendars: db.calendars.list() }),
 })
@@ -47,13 +41,6 @@ export const listEvents = tool({
   }),
   pages: { events: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'list the events on {date}[ in {calendar}]',
-    'show what is planned for {date}[ in {calendar}]',
-    'tell me which events there are on {date}[ in {calendar}]',
-    'show the agenda for {date}[ in {calendar}]',
-    'see how {date} looks[ in {calendar}]',
-  ],
   sample: ({ db, now, random, bound }) => {
     const fits = (event: CalendarEvent) =>
       isUpcoming({ db, now }, event) &&
@@ -83,13 +70,6 @@ export const findEvents = tool({
   }),
   pages: { events: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'find "{title}" in my calendar',
-    'search my calendar for "{title}"',
-    'look for events with "{title}" in the title',
-    'check when "{title}" takes place',
-    'see when "{title}" is coming up',
-  ],
   sample: ({ db, now, random, bound }) => {
     if (bound.title !== undefined) return { title: bound.title }
     const [event] = random.shuffle(db.events.list((row) => isUpcoming({ db, now }, row)))
@@ -122,13 +102,6 @@ export const getEvent = tool({
   }),
   pages: { attendees: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'show the details of {event}',
-    'tell me who is invited to {event} and how they responded',
-    'open {event} and show its details',
-    'tell me where {event} takes place and who is invited',
-    'go through the details of {event} with me',
-  ],
   sample: (draw) => {
     const { db, random, bound } = draw
     const rows = random.chance(0.8)
@@ -158,13 +131,6 @@ export const findPerson = tool({
   }),
   pages: { people: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'find {name} in the directory',
-    'look up my colleague {name}',
-    'search the directory for {name}',
-    'find the person called {name}',
-    'see which team {name} works in',
-  ],
   sample: ({ db, random, bound }) => {
     if (bound.name !== undefined) return { name: bound.name }
     const { name } = random.pick(db.people.list((person) => !person.self))

@@ -18,13 +18,6 @@ export const inviteAttendee = tool({
     invited: z.int().describe('Invitees in all'),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'invite {person} to {event}',
-    'add {person} to the attendees of {event}',
-    'send {person} an invitation to {event}',
-    'ask {person} to come to {event}',
-    'put {person} on the guest list of {event}',
-  ],
   sample: (draw) => {
     for (const event of ownMeetings(draw, draw.bound.event)) {
       const [person] = colleagues(draw, draw.bound.person, (row) => inviteObstacle(draw, event, row) === undefined)
@@ -50,13 +43,6 @@ export const respondToInvitation = tool({
   output: z.object({ title: z.string(), event: ref('event'), organiser: ref('person'), response: z.string() }),
   annotations: { readOnly: false, idempotent: true },
   establishes: ['attending'],
-  ask: [
-    'set my response to {event} to {response}',
-    'put me down as {response} for {event}',
-    'answer the invitation to {event} with {response}',
-    'mark me as {response} for {event}',
-    'tell the organiser of {event} that my answer is {response}',
-  ],
   sample: (draw) => {
     const { random, bound } = draw
     const { person } = self(draw)
@@ -92,13 +78,6 @@ export const shareCalendar = tool({
   }),
   output: z.object({ name: z.string(), calendar: ref('calendar'), person: ref('person'), access: z.string() }),
   annotations: { readOnly: false },
-  ask: [
-    'share {calendar} with {person} as {access}',
-    'give {person} access to {calendar} as {access}',
-    'let {person} into {calendar} as {access}',
-    'add {person} to {calendar} as {access}',
-    'open {calendar} up to {person} as {access}',
-  ],
   sample: (draw) => {
     const { db, random, bound } = draw
     const [calendar] = candidates(

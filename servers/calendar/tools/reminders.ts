@@ -29,13 +29,6 @@ export const setReminder = tool({
   }),
   annotations: { readOnly: false },
   needs: ['attending'],
-  ask: [
-    'remind me {minutes} minutes before {event}',
-    'set a reminder for {event}, {minutes} minutes ahead',
-    'add a reminder {minutes} minutes before {event} starts',
-    'let me know {minutes} minutes before {event}',
-    'give me a nudge {minutes} minutes before {event}',
-  ],
   sample: (draw) => {
     const { random, bound } = draw
     for (const { event, ...row } of upcomingEvents(draw, bound.event)) {

@@ -22,13 +22,6 @@ const planActivity = tool({
   output: z.object({ title: z.string(), activity: ref('activity'), date: common('date', z.string()) }),
   annotations: { readOnly: false },
   establishes: ['activity_planned'],
-  ask: [
-    'book a {kind} with {crm_contact} for {date}',
-    'plan a {kind} with {crm_contact} on {date}',
-    'schedule a {kind} with {crm_contact} for {date}',
-    'put a {kind} with {crm_contact} on my sales calendar for {date}',
-    'arrange a {kind} with {crm_contact} for {date}',
-  ],
   sample({ db, random, bound, today }) {
     const kind = bound.kind ?? random.pick(ACTIVITY_KINDS)
     const later = Array.from({ length: 6 }, () => addDays(today(), random.int(1, 28))).filter(isWorkday)
@@ -77,13 +70,6 @@ const listActivities = tool({
   }),
   pages: { activities: 'long' },
   annotations: { readOnly: true },
-  ask: [
-    'see which customers I have on my agenda on {date}',
-    'list my sales activities on {date}',
-    'check which calls and visits I have on {date}',
-    'look up my sales schedule for {date}',
-    'tell me what I have planned with customers on {date}',
-  ],
   sample({ db, random, bound, today }) {
     // Often today: what is due can be completed.
     const date = bound.date ?? (random.chance(0.4) ? today() : undefined)
@@ -120,12 +106,6 @@ const completeActivity = tool({
   annotations: { readOnly: false },
   establishes: ['company_reached'],
   needs: ['activity_planned'],
-  ask: [
-    'record {activity} as {outcome}[ and note "{note}"]',
-    'put {activity} down as {outcome}[, with the note "{note}"]',
-    'log {activity} as {outcome}[, with the note "{note}"]',
-    'mark {activity} as {outcome}[ and add the note "{note}"]',
-  ],
   sample({ db, random, bound, today }) {
     const activity = choose(
       db.activities,

@@ -23,13 +23,6 @@ const findCompanies = tool({
   }),
   pages: { companies: 'long' },
   annotations: { readOnly: true },
-  ask: [
-    'pull up the company "{query}"',
-    'find the company "{query}"',
-    'look up the company "{query}"',
-    'search our companies for "{query}"',
-    'tell me who looks after the company "{query}"',
-  ],
   sample({ db, random, bound }) {
     // Mostly companies that the user can do something with.
     const near = random.chance(0.6)
@@ -74,13 +67,6 @@ const listReps = tool({
   }),
   pages: { reps: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'see which reps cover the {territory} territory',
-    'list the sales reps of the {territory} territory',
-    'show how the reps in the {territory} territory are doing against their quota',
-    'look up who sells in the {territory} territory',
-    'tell me how the {territory} sales team is doing',
-  ],
   // Mostly one's own: a company stays in its territory.
   sample: ({ db, random, bound }) => ({
     territory: random.chance(0.6) ? me(db).territory : random.pick(TERRITORIES),
@@ -115,13 +101,6 @@ const handOverCompany = tool({
     activities: z.int(),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'put {rep} in charge of the account for {company}',
-    'hand {company} over to {rep}',
-    'make {rep} the owner of {company}',
-    'transfer {company} and its open deals to {rep}',
-    'have {rep} take over as the owner of {company}',
-  ],
   sample({ db, random, bound }) {
     // People give away what is theirs, to somebody else.
     const reps = choices(db.reps, bound.rep, ({ is_me }) => !is_me)

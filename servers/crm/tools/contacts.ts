@@ -32,12 +32,6 @@ const findCrmContacts = tool({
   }),
   pages: { contacts: 'longest' },
   annotations: { readOnly: true },
-  ask: [
-    'find "{query}" among our contacts',
-    'look up "{query}" in our contacts',
-    'search the contacts for "{query}"',
-    'check whether "{query}" is in the CRM',
-  ],
   sample({ db, random, bound }) {
     // Mostly people that the user can plan something with, and some who are in the system twice.
     const near = random.chance(0.6)
@@ -85,13 +79,6 @@ const addCrmContact = tool({
   }),
   output: z.object({ name: z.string(), crm_contact: ref('crm_contact'), company: ref('company') }),
   annotations: { readOnly: false },
-  ask: [
-    'put {name} ({email}) down as a contact at {company}',
-    'add {name} ({email}) to our contacts at {company}',
-    'create the contact {name} ({email}) at {company}',
-    'save {name}, {email}, as a contact at {company}',
-    'enter a new contact for {company}: {name}, {email}',
-  ],
   sample({ db, random, bound }) {
     const company = choose(db.companies, random, bound.company, (row) => inMyTerritory(db, row))
     if (!company) return null
@@ -132,12 +119,6 @@ const mergeCrmContacts = tool({
     activities: z.int(),
   }),
   annotations: { readOnly: false, destructive: true },
-  ask: [
-    'merge {from_contact} into {into_contact}',
-    'fold {from_contact} into {into_contact}, it is a duplicate',
-    'remove the duplicate {from_contact} by merging it into {into_contact}',
-    'merge {from_contact} and {into_contact}, keeping the second',
-  ],
   sample({ db, random, bound }) {
     const fits = (from: CrmContact, into: CrmContact) =>
       (from.merged_into ?? into.merged_into) === null && mergeObstacle(db, from, into) === undefined

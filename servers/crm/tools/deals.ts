@@ -38,13 +38,6 @@ const findDeals = tool({
   }),
   pages: { deals: 'long' },
   annotations: { readOnly: true },
-  ask: [
-    'find the {stage} deals[ that belong to {rep}]',
-    'list the {stage} deals[ that {rep} is responsible for]',
-    'show me the deals in the {stage} stage[, just the ones that belong to {rep}]',
-    'look up the {stage} deals[ handled by {rep}]',
-    'see what the {stage} deals[ owned by {rep}] are worth',
-  ],
   sample({ db, random, bound }) {
     const { rep: user, territory } = me(db)
     const near = db.reps.by('territory', territory)
@@ -97,12 +90,6 @@ const moveDeal = tool({
   annotations: { readOnly: false },
   establishes: ['deal_in_negotiation'],
   needs: ['company_reached'],
-  ask: [
-    'move {deal} to {stage}[ with a close date of {close_date}]',
-    'set the stage of {deal} to {stage}[ and its close date to {close_date}]',
-    'change the stage of {deal} to {stage}[, expected to close on {close_date}]',
-    'switch {deal} over to {stage}[, with {close_date} as the close date]',
-  ],
   sample({ db, random, bound, today }) {
     const able = (row: Deal) =>
       NEXT_STAGES[row.stage].filter(
@@ -161,12 +148,6 @@ const discountDeal = tool({
   }),
   annotations: { readOnly: false, idempotent: true },
   needs: ['deal_in_negotiation'],
-  ask: [
-    'give {deal} a discount of {percent} percent',
-    'set the discount of {deal} to {percent} percent',
-    'discount {deal} by {percent} percent',
-    'take {percent} percent off the price of {deal}',
-  ],
   sample({ db, random, bound }) {
     const percent = bound.percent ?? random.pick([5, 8, 10, 12, 14, 20, 28])
     const deal = choose(
@@ -209,12 +190,6 @@ const approveDiscount = tool({
     value: z.int(),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'approve {discount_request}',
-    'give the go-ahead for {discount_request}',
-    'sign off on {discount_request}',
-    'accept {discount_request}',
-  ],
   sample({ db, random, bound }) {
     const request = choose(
       db.discount_requests,

@@ -35,13 +35,6 @@ const findLeads = tool({
   }),
   pages: { leads: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'find my {status} leads[ in {city}]',
-    'tell me which {status} leads we have[ in {city}]',
-    'check which leads[ in {city}] have the status {status}',
-    'show me the {status} leads[ based in {city}]',
-    'look up my {status} leads[, just the ones in {city}]',
-  ],
   sample({ db, random, bound }) {
     const fits = (row: Lead) => isWithinReach(db, row) && row.status === (bound.status ?? row.status)
     const inProgress = bound.status === undefined && random.chance(0.5)
@@ -78,12 +71,6 @@ const advanceLead = tool({
   }),
   annotations: { readOnly: false },
   establishes: ['lead_qualified'],
-  ask: [
-    'mark {lead} as {status}[, with a budget of {budget}]',
-    'set the status of {lead} to {status}[ and note a budget of {budget}]',
-    'put {lead} down as {status}[, with {budget} to spend]',
-    'update {lead} to {status}[ and enter a budget of {budget}]',
-  ],
   sample({ db, random, bound }) {
     const able = (row: Lead) =>
       STEPS.filter(
@@ -124,7 +111,6 @@ const convertLead = tool({
   }),
   annotations: { readOnly: false },
   needs: ['lead_qualified'],
-  ask: ['start a deal with {lead}', 'turn {lead} into a deal', 'open a deal for {lead}', 'convert {lead} into a deal'],
   sample({ db, random, bound }) {
     const lead = choose(db.leads, random, bound.lead, (row) => conversionObstacle(db, row) === undefined)
     return lead ? { lead: lead.lead } : null

@@ -30,13 +30,6 @@ const writeDraft = tool({
   }),
   output: z.object({ subject: z.string(), draft: draftKey(), contact: contactKey(), status }),
   annotations: { readOnly: false },
-  ask: [
-    'write a draft to {contact} with the subject "{subject}" and the text "{body}"',
-    'draft an email to {contact} about "{subject}" that says "{body}"',
-    'prepare an email to {contact} with the subject "{subject}" saying "{body}"',
-    'start a draft for {contact}, subject "{subject}", text "{body}"',
-    'get an email to {contact} ready, subject "{subject}", text "{body}"',
-  ],
   sample({ db, random, bound }) {
     if (addDraftObstacle(db)) return null
     const contact = choose(db.contacts, random, bound.contact, (row) => !writeToObstacle(row))
@@ -71,12 +64,6 @@ const editDraft = tool({
   }),
   output: z.object({ subject: z.string(), draft: draftKey(), body: z.string(), status }),
   annotations: { readOnly: false, destructive: true, idempotent: true },
-  ask: [
-    'change the text of {draft} to "{body}"[, with the new subject "{subject}"]',
-    'edit {draft} so that it says "{body}"[ under the subject "{subject}"]',
-    'rewrite {draft} to say "{body}"[ with the new subject "{subject}"]',
-    'replace the text in {draft} with "{body}"[, new subject "{subject}"]',
-  ],
   sample({ db, random, bound }) {
     const draft = choose(db.drafts, random, bound.draft, ({ status }) => status === 'open')
     if (!draft) return null
@@ -97,13 +84,6 @@ const attachFile = tool({
   input: z.strictObject({ draft: draftKey(), file: fileKey() }),
   output: z.object({ draft: draftKey(), file: fileKey(), draft_mb: z.int(), free_mb: z.int() }),
   annotations: { readOnly: false },
-  ask: [
-    'attach the file {file} to {draft}',
-    'add {file} to {draft} as an attachment',
-    'attach {file} to {draft}',
-    'include the file {file} in {draft}',
-    'make sure that {file} is attached to {draft}',
-  ],
   sample({ db, random, bound }) {
     const files = (draft: Draft) =>
       choices(
@@ -138,7 +118,6 @@ const sendDraft = tool({
   }),
   annotations: { readOnly: false },
   establishes: ['email_sent'],
-  ask: ['send {draft}', 'send {draft} off now', 'let {draft} go out', 'send {draft} as it is', 'get {draft} out now'],
   sample({ db, random, bound }) {
     const draft = choose(db.drafts, random, bound.draft, (row) => !sendObstacle(db, row))
     return draft ? { draft: draft.draft } : null
@@ -160,13 +139,6 @@ const discardDraft = tool({
   // Not a reference: nothing more can be done with a discarded draft, so no chain should go on from it.
   output: z.object({ subject: z.string(), draft: z.string(), status }),
   annotations: { readOnly: false, destructive: true },
-  ask: [
-    'discard {draft}',
-    'throw {draft} away',
-    'delete {draft} without sending it',
-    'get rid of {draft}',
-    'scrap {draft}',
-  ],
   sample({ db, random, bound }) {
     const draft = choose(db.drafts, random, bound.draft, ({ status }) => status === 'open')
     return draft ? { draft: draft.draft } : null

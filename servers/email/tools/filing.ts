@@ -19,12 +19,6 @@ const changeLabel = tool({
   }),
   output: z.object({ subject: z.string(), email: emailKey(), labels: z.array(labelKey()), label_count: z.int() }),
   annotations: { readOnly: false },
-  ask: [
-    'go to {email} and {change} the label {label}',
-    'take {email} and {change} the {label} label',
-    'edit the labels of {email} to {change} {label}',
-    'change the labels of {email}: {change} {label}',
-  ],
   sample({ db, random, bound }) {
     const order = random.chance(0.3) ? (['remove', 'add'] as const) : (['add', 'remove'] as const)
     const labels = db.labels.list(({ label }) => bound.label === undefined || label === bound.label)
@@ -64,13 +58,6 @@ const moveEmail = tool({
   input: z.strictObject({ email: emailKey(), folder: destination.describe('Folder that the email goes to.') }),
   output: z.object({ subject: z.string(), email: emailKey(), moved_from: folderField, folder: destination }),
   annotations: { readOnly: false },
-  ask: [
-    'move {email} to the {folder} folder',
-    'put {email} in the {folder} folder',
-    'move {email} to {folder}',
-    'drop {email} into the {folder} folder',
-    'have {email} moved to the {folder} folder',
-  ],
   sample({ db, random, bound, today }) {
     const date = today()
     const places = (row: Email) =>
@@ -92,13 +79,6 @@ const snoozeEmail = tool({
   input: z.strictObject({ email: emailKey(), until: dateField }),
   output: z.object({ subject: z.string(), email: emailKey(), folder: folderField, until: z.string() }),
   annotations: { readOnly: false },
-  ask: [
-    'snooze {email} until {until}',
-    'hide {email} until {until}',
-    'put {email} away until {until}',
-    'keep {email} out of my inbox until {until}',
-    'get {email} out of my sight until {until}',
-  ],
   sample({ db, random, bound, today }) {
     const email = choose(db.emails, random, bound.email, (row) => !snoozeObstacle(db, row))
     return email ? { until: addDays(today(), random.int(1, 30)), ...bound, email: email.email } : null

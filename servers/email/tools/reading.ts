@@ -31,13 +31,6 @@ const findContact = tool({
   }),
   pages: { contacts: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'look up {name} in the address book',
-    'find the contact {name}',
-    'search my contacts for {name}',
-    'check the address book for {name}',
-    'see whether {name} is in my address book',
-  ],
   sample({ db, random }) {
     const contact = choose(db.contacts, random, undefined, ({ active }) => active)
     if (!contact) return null
@@ -68,13 +61,6 @@ const searchMail = tool({
   }),
   pages: { emails: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'search my email for "{words}"[ in the {folder} folder]',
-    'find the emails with "{words}"[, only in the {folder} folder]',
-    'look for emails with "{words}"[ in the {folder} folder]',
-    'search my mailbox for "{words}"[, just the {folder} folder]',
-    'see what mail I have with "{words}"[ in the {folder} folder]',
-  ],
   sample({ db, random }) {
     const email = choose(db.emails, random, undefined, () => true)
     if (!email) return null
@@ -112,13 +98,6 @@ const readEmail = tool({
     files: z.array(fileKey()),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'read {email}',
-    'open {email} and show what it says',
-    'show the text of {email}',
-    'tell me what {email} says',
-    'see what is in {email}',
-  ],
   sample({ db, random, bound }) {
     const email = choose(db.emails, random, bound.email, () => true)
     return email ? { email: email.email } : null
@@ -141,13 +120,6 @@ const openThread = tool({
   }),
   pages: { emails: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'list the emails in {thread}',
-    'show the whole conversation in {thread}',
-    'open {thread} and list its emails',
-    'show all the emails of {thread}',
-    'see who has written in {thread}',
-  ],
   sample({ db, random, bound }) {
     const thread = choose(db.threads, random, bound.thread, () => true)
     return thread ? { thread: thread.thread } : null

@@ -23,13 +23,6 @@ const replyToEmail = tool({
   output: receipt(),
   annotations: { readOnly: false },
   establishes: ['email_sent'],
-  ask: [
-    'reply to {email} with "{body}"',
-    'answer {email} saying "{body}"',
-    'respond to {email} with the text "{body}"',
-    'send "{body}" as a reply to {email}',
-    'write "{body}" in reply to {email}',
-  ],
   sample({ db, random, bound }) {
     const fits = (row: Email) => row.direction === 'received' && !replyObstacle(db, row)
     const email = choose(db.emails, random, bound.email, fits)
@@ -54,13 +47,6 @@ const forwardEmail = tool({
   output: receipt(),
   annotations: { readOnly: false },
   establishes: ['email_sent'],
-  ask: [
-    'forward {email} to {contact}[ with the note "{note}"]',
-    'pass {email} on to {contact}[ and add "{note}"]',
-    'send a copy of {email} to {contact}[ with the comment "{note}"]',
-    'share {email} with {contact}[ and add the note "{note}"]',
-    'get {email} over to {contact}[ with a line that says "{note}"]',
-  ],
   sample({ db, random, bound }) {
     const fixed = bound.contact === undefined ? undefined : db.contacts.get(bound.contact)
     const fits = (row: Email, to: Contact) => wouldInterest(to, row) && !forwardObstacle(db, row, to)
@@ -90,13 +76,6 @@ const recallEmail = tool({
   output: z.object({ subject: z.string(), email: emailKey(), draft: draftKey(), status: z.literal('recalled') }),
   annotations: { readOnly: false },
   needs: ['email_sent'],
-  ask: [
-    'recall {email} and make a draft of it again',
-    'turn {email} back into a draft before anyone reads it',
-    'pull {email} back into my drafts',
-    'unsend {email} and keep it as a draft',
-    'get {email} back as a draft if you still can',
-  ],
   sample({ db, random, bound, now }) {
     const email = choose(db.emails, random, bound.email, (row) => {
       return (

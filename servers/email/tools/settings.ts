@@ -21,12 +21,6 @@ const setSenderRule = tool({
     emails_moved: z.int(),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'change my mail settings to {rule} {contact}',
-    'set up a rule to {rule} mail from {contact}',
-    'make a rule to {rule} everything from {contact}',
-    'use a sender rule to {rule} {contact}',
-  ],
   sample({ db, random, bound }) {
     const order = random.chance(0.35) ? (['allow', 'block'] as const) : (['block', 'allow'] as const)
     for (const rule of bound.rule === undefined ? order : [bound.rule]) {
@@ -65,13 +59,6 @@ const setAutoReply = tool({
     answered: z.array(contactKey()),
   }),
   annotations: { readOnly: false, destructive: true },
-  ask: [
-    'turn on my auto-reply until {until} with {contact} standing in[ and the note "{note}"]',
-    'set an out-of-office reply until {until} that names {contact}[ and says "{note}"]',
-    'tell people that I am away until {until} and that {contact} is in charge[, adding "{note}"]',
-    'answer new mail automatically until {until} and name {contact} as my stand-in[, with the note "{note}"]',
-    'put an automatic reply in place until {until}, with {contact} filling in for me[, and say "{note}"]',
-  ],
   sample({ db, random, bound, today }) {
     const until = bound.until ?? addDays(today(), random.int(1, 30))
     const contact = choose(db.contacts, random, bound.contact, (row) => !deputiseObstacle(row, until))

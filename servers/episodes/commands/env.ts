@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type Command, Option } from 'commander'
 import type { RewardPreset } from '../../../rollout/reward/index.js'
 import { SPLITS, type Split } from '../../../tasks/dataset/index.js'
-import { CATALOGUE } from '../../catalogue.js'
+import { loadEnvironments } from '../../catalogue.js'
 import { withEnvironmentFolders } from '../../environment-option.js'
 import { createTaskRuntime } from '../episode-runtime.js'
 import { createEpisodes } from '../episodes.js'
@@ -69,13 +69,14 @@ async function serveUntil(stopped: AbortSignal, options: EnvOptions): Promise<vo
     if (stopped.aborted) return null
     throw error
   }
-  const tasks = await readTasks(options.dataset, CATALOGUE, stopped).catch(unlessStopped)
+  const environments = await loadEnvironments()
+  const tasks = await readTasks(options.dataset, environments, stopped).catch(unlessStopped)
   const listener = await userSimulatorFor(options, say, stopped).catch(unlessStopped)
   if (!tasks || listener === null) return
   const { host, http: port, maxEpisodes, maxEpisodesPerClient: maxPerClient } = options
   const service = {
     tasks,
-    episodes: createEpisodes(createTaskRuntime(CATALOGUE), {
+    episodes: createEpisodes(createTaskRuntime(environments), {
       ...{ maxEpisodes, maxPerClient },
       ...(listener ? { listener } : {}),
     }),

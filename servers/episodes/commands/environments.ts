@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type Command, InvalidArgumentError } from 'commander'
 import { countOf } from '../../../common/errors/index.js'
-import { CATALOGUE, environmentsNamed, isEnvironmentFolder } from '../../catalogue.js'
+import { environmentNames, environmentsNamed, loadEnvironments, namesEnvironment } from '../../catalogue.js'
 import { describeEnvironment } from '../../describe.js'
 import { withEnvironmentFolders } from '../../environment-option.js'
 import {
@@ -22,22 +22,23 @@ const seedOption = (text: string): number => {
 
 /** @throws WorldFolderError */
 async function environmentsOf(names: readonly string[]): Promise<Environment[]> {
-  const unknown = names.find((name) => !isEnvironmentFolder(name) && !CATALOGUE.has(name))
+  const unknown = names.find((name) => !namesEnvironment(name))
   if (unknown === undefined) return environmentsNamed(names)
   process.stderr.write(
-    `prove-server: there is no server "${unknown}". Choose one of: ${[...CATALOGUE.keys()].join(', ')}; or give the folder of a world of your own, such as ./${unknown}.\n`,
+    `prove-server: there is no server "${unknown}". Choose one of: ${environmentNames().join(', ')}; or give the folder of a world of your own, such as ./${unknown}.\n`,
   )
   return process.exit(WRONG_USAGE)
 }
 
-function list(): void {
+async function list(): Promise<void> {
+  const environments = await loadEnvironments()
   let tools = 0
-  for (const environment of CATALOGUE.values()) {
+  for (const environment of environments.values()) {
     tools += environment.tools.length
     const counted = countOf(environment.tools.length, 'tool').padStart(9)
     process.stdout.write(`${environment.name.padEnd(16)} ${counted}  ${environment.description}\n`)
   }
-  process.stderr.write(`${countOf(CATALOGUE.size, 'server')}, ${countOf(tools, 'tool')}\n`)
+  process.stderr.write(`${countOf(environments.size, 'server')}, ${countOf(tools, 'tool')}\n`)
 }
 
 interface ServeOptions {

@@ -13,7 +13,7 @@ import {
   readOpenApi,
 } from '../../authoring/importing/index.js'
 import { writeEnvironmentFolder } from '../../authoring/new-environment.js'
-import { CATALOGUE } from '../../catalogue.js'
+import { loadEnvironments } from '../../catalogue.js'
 import { listToolsOf } from '../../kernel/mcp/list-tools.js'
 import { shownFolder, stopSignal } from './options.js'
 
@@ -81,9 +81,10 @@ async function documentIn(path: string): Promise<string> {
 }
 
 async function draft(service: ForeignService, { name, in: parent, only }: ImportOptions): Promise<void> {
-  const taken = [...CATALOGUE.values()].flatMap(({ tools }) => tools.map((tool) => tool.name))
+  const environments = await loadEnvironments()
+  const taken = [...environments.values()].flatMap(({ tools }) => tools.map((tool) => tool.name))
   const made = draftEnvironment(service, { ...(name === undefined ? {} : { name }), only, taken })
-  if (CATALOGUE.has(made.name))
+  if (environments.has(made.name))
     throw new EnvironmentFolderError('name_taken', `there is a world ${made.name} already: name the draft by --name`)
   const files = await writeEnvironmentFolder(made.name, resolve(parent), made.files)
   process.stdout.write(

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import type { Task } from '../../../rollout/episode/index.js'
 import type { RewardPreset } from '../../../rollout/reward/index.js'
 import { SPLITS } from '../../../tasks/dataset/index.js'
-import { CATALOGUE, environmentsNamed, isEnvironmentFolder } from '../../catalogue.js'
+import { environmentsNamed, loadEnvironments, namesEnvironment, outsideFolder } from '../../catalogue.js'
 import { withEnvironmentFolders } from '../../environment-option.js'
 import { createTaskRuntime } from '../episode-runtime.js'
 import { EPISODE_SERVER_LIMITS } from '../limits.js'
@@ -37,7 +37,7 @@ async function play(names: string[], options: PlayOptions): Promise<void> {
   const { dataset, http: port, host, reward, userSimulator, userSimulatorModel } = options
   if (port !== undefined && (userSimulator ?? userSimulatorModel) !== undefined)
     return refuse('the page has the embedded rules alone: leave --http out to play with a language model that hears')
-  const unknown = names.find((name) => !isEnvironmentFolder(name) && !CATALOGUE.has(name))
+  const unknown = names.find((name) => !namesEnvironment(name))
   if (unknown !== undefined) return refuse(`there is no world "${unknown}"; prove-server list has them all`)
   const environments = new Set((await environmentsNamed(names)).map(({ name }) => name))
   const stopped = stopSignal()
@@ -57,7 +57,13 @@ async function play(names: string[], options: PlayOptions): Promise<void> {
     const lines = createInterface({ input: process.stdin, signal: stopped })
     try {
       await playInTerminal({
-        ...{ tasks, reward, lines, runtime: createTaskRuntime(CATALOGUE), ...(listener ? { listener } : {}) },
+        ...{
+          tasks,
+          reward,
+          lines,
+          runtime: createTaskRuntime(await loadEnvironments()),
+          ...(listener ? { listener } : {}),
+        },
         write: (text) => process.stdout.write(text),
       })
     } finally {
@@ -69,7 +75,7 @@ async function play(names: string[], options: PlayOptions): Promise<void> {
   }
   const outside = tasks
     .flatMap(({ environments: of }) => of)
-    .find(({ environment }) => CATALOGUE.get(environment)?.codeSha256)
+    .find(({ environment }) => outsideFolder(environment) !== undefined)
   if (outside)
     return refuse(`${outside.environment} is not built into the page: leave --http out to play it in the terminal`)
   const { playgroundTasks: most } = EPISODE_SERVER_LIMITS
@@ -82,7 +88,7 @@ async function play(names: string[], options: PlayOptions): Promise<void> {
 }
 
 async function tasksIn(folder: string, signal: AbortSignal): Promise<Task[]> {
-  const tasks = await readTasks(folder, CATALOGUE, signal)
+  const tasks = await readTasks(folder, await loadEnvironments(), signal)
   return SPLITS.flatMap((split) => [...tasks.range(split, 0, tasks.count(split))])
 }
 

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { CodedError } from '../../../common/errors/index.js'
 import type { RewardPreset } from '../../../rollout/reward/index.js'
-import { CATALOGUE } from '../../catalogue.js'
+import { loadEnvironments } from '../../catalogue.js'
 import { withEnvironmentFolders } from '../../environment-option.js'
 import { createTaskRuntime } from '../episode-runtime.js'
 import { EpisodeServerError } from '../errors.js'
@@ -27,12 +27,13 @@ A line that cannot be scored is answered with {"line", "error", "message"}, and 
 
 async function scoreLines({ dataset, reward }: { dataset?: string; reward: RewardPreset }): Promise<void> {
   const stopped = stopSignal()
-  const tasks = dataset === undefined ? null : await readTasks(dataset, CATALOGUE, stopped)
+  const environments = await loadEnvironments()
+  const tasks = dataset === undefined ? null : await readTasks(dataset, environments, stopped)
   const named = (id: string) => {
     if (!tasks) throw new EpisodeServerError('unknown_task', `${id} is a task's name: give --dataset`)
     return tasks.named(id)
   }
-  const parts = { runtime: createTaskRuntime(CATALOGUE), reward, named }
+  const parts = { runtime: createTaskRuntime(environments), reward, named }
   let number = 0
   for await (const text of createInterface({ input: process.stdin, signal: stopped })) {
     number += 1

@@ -29,12 +29,6 @@ const searchInFile = tool({
   }),
   pages: { matches: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'show the lines with "{text}" in {file}',
-    'search {file} for lines that contain "{text}"',
-    'find "{text}" within {file}',
-    'tell me on which lines of {file} "{text}" occurs',
-  ],
   sample(context) {
     const chosen = chooseText(context, context.bound.file)
     const text = context.bound.text ?? (chosen && sought(context.random, chosen.node.text))
@@ -67,12 +61,6 @@ const sortLines = tool({
   input: z.strictObject({ file: fileKey(), order: z.enum(ORDERS).describe('How the lines are arranged.') }),
   output: z.object({ name: z.string(), lines: z.int(), text: z.string() }),
   annotations: { readOnly: true },
-  ask: [
-    'show the lines of {file} sorted in {order} order',
-    'sort the lines of {file} in {order} order and show me the result',
-    'print {file} with its lines sorted in {order} order',
-    'give me the lines of {file} in {order} order',
-  ],
   sample(context) {
     const { bound, random } = context
     const ordersOf = (node: Node) =>
@@ -98,11 +86,6 @@ const compareFiles = tool({
   output: z.object({ identical: z.boolean(), removed: z.int(), added: z.int(), changes: z.array(z.string()) }),
   pages: { changes: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'compare {file} with {other_file}',
-    'list the differences between {file} and {other_file}',
-    'check whether {file} and {other_file} are the same',
-  ],
   sample(context) {
     const { bound, db, random } = context
     // Somebody compares versions of one thing, or one thing of several projects; what others have at home is theirs.

@@ -53,12 +53,6 @@ const createArchive = tool({
   output: z.object({ name: z.string(), file: fileKey('Path of the archive'), files: z.int(), bytes: z.int() }),
   annotations: { readOnly: false },
   needs: ['working_directory_chosen'],
-  ask: [
-    'pack {directory} into an archive called {name}',
-    'zip {directory} up as {name}',
-    'zip everything in {directory} into {name}',
-    'make an archive of {directory} named {name}',
-  ],
   sample(context) {
     const { db, random, bound } = context
     const user = currentUser(db)
@@ -121,12 +115,6 @@ const listArchive = tool({
   }),
   pages: { members: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'list what is packed in {file}',
-    'show which files are inside {file} without unpacking it',
-    'look inside {file} without unpacking it',
-    'tell me what is in {file}',
-  ],
   sample(context) {
     const user = currentUser(context.db)
     const chosen = choose(context, context.bound.file, (node) => node.kind === 'archive' && !readObstacle(user, node))
@@ -163,12 +151,6 @@ const extractArchive = tool({
     bytes: z.int(),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'unpack {file} in {directory}',
-    'extract {file} into {directory}',
-    'unzip {file} to {directory}',
-    'open up {file} and put its contents in {directory}',
-  ],
   sample(context) {
     const { db, bound } = context
     const user = currentUser(db)

@@ -23,12 +23,6 @@ const makeDirectory = tool({
   }),
   output: z.object({ name: z.string(), directory: directoryKey('The new directory'), mode: z.string() }),
   annotations: { readOnly: false },
-  ask: [
-    'make a directory called {name} in {directory}',
-    'create a directory named {name} inside {directory}',
-    'add a new directory named {name} to {directory}',
-    'set up an empty directory called {name} within {directory}',
-  ],
   sample(context) {
     const { db, random, bound } = context
     const user = currentUser(db)
@@ -55,12 +49,6 @@ const removeDirectory = tool({
   input: z.strictObject({ directory: directoryKey() }),
   output: z.object({ name: z.string(), removed: z.string().describe('Its former path.') }),
   annotations: { readOnly: false, destructive: true },
-  ask: [
-    'remove {directory}, it is empty',
-    'remove {directory}, which is empty',
-    'rmdir {directory}',
-    'remove {directory} for good, there is nothing left in it',
-  ],
   sample(context) {
     const { db, bound } = context
     const user = currentUser(db)
@@ -112,12 +100,6 @@ const moveDirectory = tool({
     moved: z.int().describe('Entries in it, which moved with it.'),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'move {directory} with everything in it into {into_directory}',
-    'move {directory} into {into_directory}',
-    'move the whole of {directory} to {into_directory}',
-    'move {directory} and its contents to {into_directory}',
-  ],
   sample(context) {
     const { db, bound } = context
     const user = currentUser(db)
@@ -201,12 +183,6 @@ const copyDirectory = tool({
     bytes: z.int(),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'copy {directory} with everything in it into {into_directory}[ under the name {new_name}]',
-    'put a copy of {directory} with its contents into {into_directory}[, called {new_name}]',
-    'copy {directory} and its contents to {into_directory}[ as {new_name}]',
-    'make a full copy of {directory} in {into_directory}[ named {new_name}]',
-  ],
   sample(context) {
     const { db, random, bound } = context
     const user = currentUser(db)

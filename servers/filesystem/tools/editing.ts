@@ -60,12 +60,6 @@ const writeFile = tool({
   }),
   output: z.object({ name: z.string(), file: fileKey(), bytes: z.int(), status: z.enum(['created', 'overwritten']) }),
   annotations: { readOnly: false, destructive: true },
-  ask: [
-    'write "{text}" to a file called {name} in {directory}[, and {if_exists} any file of that name]',
-    'create the file {name} in {directory} with the text "{text}"[, and {if_exists} any old one]',
-    'save "{text}" in {directory} as {name}[ and {if_exists} anything of that name]',
-    'make a file named {name} in {directory} that says "{text}"',
-  ],
   sample(context) {
     const { db, random, bound } = context
     const user = currentUser(db)
@@ -107,12 +101,6 @@ const appendToFile = tool({
   input: z.strictObject({ file: fileKey(), text: lineField.describe('One line, without its line break.') }),
   output: z.object({ name: z.string(), file: fileKey(), lines: z.int(), bytes: z.int() }),
   annotations: { readOnly: false },
-  ask: [
-    'append "{text}" to {file}',
-    'add the line "{text}" at the end of {file}',
-    'put "{text}" at the bottom of {file}',
-    'write the line "{text}" at the end of {file}',
-  ],
   sample(context) {
     const { db, random, bound } = context
     const chosen = choose(
@@ -140,12 +128,6 @@ const replaceText = tool({
   }),
   output: z.object({ name: z.string(), file: fileKey(), replaced: z.int(), bytes: z.int() }),
   annotations: { readOnly: false, destructive: true },
-  ask: [
-    'replace "{old_text}" with "{new_text}" in {file}',
-    'change "{old_text}" to "{new_text}" in {file}',
-    'put "{new_text}" in place of "{old_text}" throughout {file}',
-    'edit {file} so that it says "{new_text}" instead of "{old_text}"',
-  ],
   sample(context) {
     const { db, random, bound } = context
     const wanted = (node: Node): readonly Edit[] =>

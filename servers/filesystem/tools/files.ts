@@ -56,12 +56,6 @@ const moveFile = tool({
   }),
   output: z.object({ name: z.string(), file: fileKey('New path'), status }),
   annotations: { readOnly: false, destructive: true },
-  ask: [
-    'move {file} to {directory}[, and {if_exists} anything of that name]',
-    'put {file} in {directory}[, and {if_exists} any file of that name]',
-    'move {file} over to {directory}[, and {if_exists} any file with the same name there]',
-    'move {file} into {directory}',
-  ],
   sample(context) {
     const { db, random, bound } = context
     const user = currentUser(db)
@@ -96,12 +90,6 @@ const renameFile = tool({
   input: z.strictObject({ file: fileKey(), new_name: nameField.describe('New name with its ending, not a path.') }),
   output: z.object({ name: z.string(), file: fileKey('New path') }),
   annotations: { readOnly: false },
-  ask: [
-    'rename {file} to {new_name}',
-    'give {file} the name {new_name}',
-    'change the name of {file} to {new_name}',
-    'call {file} {new_name} from now on',
-  ],
   sample(context) {
     const { db, random, bound } = context
     const user = currentUser(db)
@@ -146,12 +134,6 @@ const copyFile = tool({
   }),
   output: z.object({ name: z.string(), file: fileKey('Path of the copy'), bytes: z.int(), status }),
   annotations: { readOnly: false, destructive: true },
-  ask: [
-    'copy {file} to {directory}[ under the name {new_name}][, and {if_exists} anything of that name]',
-    'put a copy of {file} into {directory}[ called {new_name}][ and {if_exists} any file of that name]',
-    'duplicate {file} in {directory}[ as {new_name}][, and {if_exists} any that is there]',
-    'make a copy of {file} in {directory}',
-  ],
   sample(context) {
     const { db, random, bound } = context
     const user = currentUser(db)

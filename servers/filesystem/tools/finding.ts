@@ -54,12 +54,6 @@ const findFiles = tool({
   pages: { files: 'short' },
   annotations: { readOnly: true },
   needs: ['working_directory_chosen'],
-  ask: [
-    'check for {pattern}[ anywhere in {directory}]',
-    'find all files that match {pattern}[ in {directory}]',
-    'look for {pattern}[ somewhere under {directory}]',
-    'search[ {directory}] for files named {pattern}',
-  ],
   sample(context) {
     const { bound, random } = context
     const { pattern } = bound
@@ -98,12 +92,6 @@ const findDirectories = tool({
   pages: { directories: 'short' },
   annotations: { readOnly: true },
   needs: ['working_directory_chosen'],
-  ask: [
-    'find directories called {pattern}[ in {directory}]',
-    'look for a directory named {pattern}[ somewhere under {directory}]',
-    'search[ {directory}] for directories with the name {pattern}',
-    'locate directories called {pattern}[ anywhere under {directory}]',
-  ],
   sample(context) {
     const { bound, random } = context
     const { pattern } = bound
@@ -154,12 +142,6 @@ const searchText = tool({
   pages: { files: 'short' },
   annotations: { readOnly: true },
   needs: ['working_directory_chosen'],
-  ask: [
-    'search the files[ in {directory}] for the text "{text}"',
-    'find which files[ under {directory}] mention "{text}"',
-    'look for "{text}" inside the files[ under {directory}]',
-    'grep for "{text}"[ in all files under {directory}]',
-  ],
   sample(context) {
     const { bound, db, random } = context
     const user = currentUser(db)

@@ -28,12 +28,6 @@ const findLinks = tool({
   }),
   pages: { links: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'find the {state} links under {directory}',
-    'list the {state} symbolic links in {directory}',
-    'look in {directory} for {state} symbolic links',
-    'show which links under {directory} are {state}',
-  ],
   sample(context) {
     const { db, random, bound } = context
     const user = currentUser(db)
@@ -78,12 +72,6 @@ const readLink = tool({
     directory: directoryKey().optional(),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'show where {link} points',
-    'find out where {link} leads',
-    'tell me which directory or file {link} points to',
-    'follow {link} and tell me where it leads',
-  ],
   sample(context) {
     const chosen = choose(context, context.bound.link, ({ kind }) => kind === 'link', false)
     return chosen ? { link: chosen.path } : null
@@ -115,12 +103,6 @@ const createLink = tool({
   }),
   output: z.object({ name: z.string(), link: linkKey(), target: z.string() }),
   annotations: { readOnly: false },
-  ask: [
-    'make a link called {name} in {directory} that points to {file}',
-    'link {file} into {directory} under the name {name}',
-    'create the symbolic link {name} to {file} in {directory}',
-    'put a link named {name} to {file} in {directory}',
-  ],
   sample(context) {
     const { db, random, bound } = context
     const user = currentUser(db)

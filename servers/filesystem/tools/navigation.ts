@@ -15,12 +15,6 @@ const changeDirectory = tool({
   output: z.object({ name: z.string(), directory: directoryKey(), entries: z.int() }),
   annotations: { readOnly: false },
   establishes: ['working_directory_chosen'],
-  ask: [
-    'make {directory} the working directory',
-    'go to {directory}',
-    'switch over to {directory}',
-    'cd into {directory}',
-  ],
   sample(context) {
     const { db, bound } = context
     const user = currentUser(db)
@@ -59,12 +53,6 @@ const showSession = tool({
   }),
   annotations: { readOnly: true },
   needs: ['working_directory_chosen', 'trash_emptied'],
-  ask: [
-    'tell me which directory I am in and how much of my quota is left',
-    'tell me how much space I have left',
-    'show me how much of my quota is left',
-    'check how much of my quota I have used',
-  ],
   sample: () => ({}),
   run(_, { db }) {
     const { user, groups, quota_bytes, used_bytes, quota_entries, used_entries } = currentUser(db)
@@ -109,12 +97,6 @@ const listDirectory = tool({
   }),
   pages: { directories: 'short', files: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'list {directory}[ sorted by {order}][, page {page}]',
-    'show what is in {directory}[, sorted by {order}][, page {page} of it]',
-    'list the files and directories in {directory}[, sorted by {order}]',
-    'look at the contents of {directory}[, page {page}]',
-  ],
   sample(context) {
     const { db, random, bound } = context
     const user = currentUser(db)
@@ -157,12 +139,6 @@ const showTree = tool({
   input: z.strictObject({ directory: directoryKey() }),
   output: z.object({ name: z.string(), directories: z.int(), files: z.int(), tree: z.string() }),
   annotations: { readOnly: true },
-  ask: [
-    'show the directory tree under {directory}',
-    'draw {directory} as a tree',
-    'show me the subdirectories of {directory} as a tree',
-    'print the directories in {directory} as a tree',
-  ],
   sample(context) {
     const { db, bound } = context
     const user = currentUser(db)
@@ -214,12 +190,6 @@ const showDiskUsage = tool({
     largest: z.object({ name: z.string(), file: fileKey(), bytes: z.int() }).optional(),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'show how much space {directory} takes up and what its largest file is',
-    'check the disk usage of {directory} and name its largest file',
-    'check how big {directory} is and what its largest file is',
-    'tell me how large {directory} is and which of its files is the largest',
-  ],
   sample(context) {
     const user = currentUser(context.db)
     const { db, random, bound } = context

@@ -33,12 +33,6 @@ const changeFilePermissions = tool({
   input: z.strictObject({ file: fileKey(), mode: modeField }),
   output: z.object({ name: z.string(), file: fileKey(), before: z.string(), mode: z.string() }),
   annotations: { readOnly: false },
-  ask: [
-    'set the permissions of the file {file} to {mode}',
-    'change the permissions on the file {file} to {mode}',
-    'chmod the file {file} to {mode}',
-    'give the file {file} the permissions {mode}',
-  ],
   sample(context) {
     const { db, random, bound } = context
     const { user } = currentUser(db)
@@ -60,12 +54,6 @@ const changeDirectoryPermissions = tool({
   input: z.strictObject({ directory: directoryKey(), mode: modeField }),
   output: z.object({ name: z.string(), directory: directoryKey(), before: z.string(), mode: z.string() }),
   annotations: { readOnly: false },
-  ask: [
-    'set the permissions of the directory {directory} to {mode}',
-    'change the permissions on the directory {directory} to {mode}',
-    'chmod the directory {directory} to {mode}',
-    'give the directory {directory} the permissions {mode}',
-  ],
   sample(context) {
     const { db, random, bound } = context
     const { user } = currentUser(db)

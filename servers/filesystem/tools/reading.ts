@@ -17,13 +17,6 @@ const readFile = tool({
   input: z.strictObject({ file: fileKey() }),
   output: z.object({ name: z.string(), file: fileKey(), lines: z.int(), text: z.string() }),
   annotations: { readOnly: true },
-  ask: [
-    'let me see what {file} says',
-    'read {file}',
-    'show me what is written in {file}',
-    'print the content of {file}',
-    'open {file} and show its text',
-  ],
   sample(context) {
     const chosen = chooseText(context, context.bound.file)
     return chosen ? { file: chosen.path } : null
@@ -48,12 +41,6 @@ const readLines = tool({
     text: z.string(),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'read the {part} {lines} lines of {file}',
-    'show the {part} {lines} lines of {file}',
-    'print only the {part} {lines} lines of {file}',
-    'give me just the {part} {lines} lines of {file}',
-  ],
   sample(context) {
     const { bound, random } = context
     const chosen = chooseText(context, bound.file, 2)
@@ -76,13 +63,6 @@ const countLines = tool({
   input: z.strictObject({ file: fileKey() }),
   output: z.object({ name: z.string(), lines: z.int(), words: z.int(), bytes: z.int() }),
   annotations: { readOnly: true },
-  ask: [
-    'see how long {file} is',
-    'count the lines in {file}',
-    'tell me how many lines and words {file} has',
-    'count lines, words and bytes of {file}',
-    'find out how many lines {file} has',
-  ],
   sample(context) {
     const chosen = chooseText(context, context.bound.file)
     return chosen ? { file: chosen.path } : null
@@ -112,12 +92,6 @@ const showFileInfo = tool({
     city: common('city', z.string()).optional(),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'show the file details of {file}',
-    'tell me the size, owner and permissions of {file}',
-    'look up who owns {file} and what its permissions are',
-    'check the permissions and the checksum of {file}',
-  ],
   sample(context) {
     const chosen = choose(context, context.bound.file, ({ kind }) => kind !== 'directory' && kind !== 'link')
     return chosen ? { file: chosen.path } : null

@@ -37,12 +37,6 @@ const findFilesBySize = tool({
   }),
   pages: { files: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'find the files under {directory} that are larger than {kilobytes} KB',
-    'look in {directory} for files bigger than {kilobytes} KB',
-    'list files over {kilobytes} KB under {directory}',
-    'show which files under {directory} take up more than {kilobytes} KB',
-  ],
   sample(context) {
     const { db, random, bound } = context
     const user = currentUser(db)
@@ -82,12 +76,6 @@ const findFilesByDate = tool({
   }),
   pages: { files: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'find the files under {directory} modified {when} {date}',
-    'list what was changed {when} {date} in {directory}',
-    'show the files in {directory} last modified {when} {date}',
-    'look in {directory} for files that changed {when} {date}',
-  ],
   sample(context) {
     const { db, random, bound } = context
     const user = currentUser(db)

@@ -54,12 +54,6 @@ const trashFile = tool({
   output: madeItem,
   annotations: { readOnly: false, destructive: true },
   establishes: ['something_trashed'],
-  ask: [
-    'delete the file {file}',
-    'put the file {file} into the trash',
-    'throw the file {file} away',
-    'trash the file {file}',
-  ],
   sample(context) {
     const { db, bound } = context
     const user = currentUser(db)
@@ -81,12 +75,6 @@ const trashDirectory = tool({
   output: madeItem,
   annotations: { readOnly: false, destructive: true },
   establishes: ['something_trashed'],
-  ask: [
-    'delete {directory} with everything in it',
-    'put {directory} and its contents into the trash',
-    'throw away {directory} and everything in it',
-    'trash {directory} and its contents',
-  ],
   sample(context) {
     const { db, bound } = context
     const user = currentUser(db)
@@ -123,12 +111,6 @@ const listTrash = tool({
   pages: { items: 'short' },
   annotations: { readOnly: true },
   needs: ['something_trashed'],
-  ask: [
-    'list what is in the trash',
-    'show me the trash',
-    'tell me which deleted things I can still get back',
-    'look in the trash',
-  ],
   sample: () => ({}),
   run(_, { db }) {
     const items = db.trash.list().sort(descending('trashed'))
@@ -154,12 +136,6 @@ const restoreFromTrash = tool({
     entries: z.int(),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'restore {trash_item} from the trash',
-    'bring {trash_item} back to where it was',
-    'undo the deletion of {trash_item}',
-    'take {trash_item} back out of the trash',
-  ],
   sample({ db, random, bound }) {
     if (bound.trash_item !== undefined) {
       const item = db.trash.get(bound.trash_item)
@@ -201,12 +177,6 @@ const emptyTrash = tool({
   annotations: { readOnly: false, destructive: true },
   establishes: ['trash_emptied'],
   needs: ['something_trashed'],
-  ask: [
-    'empty the trash[ of everything trashed before {before}]',
-    'delete what is in the trash for good[, but only what was put there before {before}]',
-    'clear out the trash[, but only what was deleted before {before}]',
-    'empty the trash to free some space[, just the things deleted before {before}]',
-  ],
   sample({ db, random, bound, today }) {
     const items = db.trash.list()
     if (bound.before !== undefined)

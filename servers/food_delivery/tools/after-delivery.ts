@@ -14,12 +14,6 @@ const reportMissingDish = tool({
   }),
   output: z.object({ name: z.string(), food_order: ref('food_order'), refund: z.int(), credit: z.int() }),
   annotations: { readOnly: false },
-  ask: [
-    'report {quantity} portions of "{dish_name}" missing from {food_order}',
-    'get me a refund for {quantity} portions of "{dish_name}" that did not come with {food_order}',
-    'report that {food_order} came without {quantity} portions of "{dish_name}"',
-    'complain about {quantity} portions of "{dish_name}" missing from {food_order}',
-  ],
   sample({ db, random, bound, now }) {
     const fits = (order: FoodOrder, item: Item): boolean =>
       (bound.dish_name ?? item.name) === item.name && unclaimed(db, order, item) >= (bound.quantity ?? 1)
@@ -63,13 +57,6 @@ const rateFoodOrder = tool({
     rating: z.number().describe('Of the restaurant, with this one.'),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'leave {stars} stars for {food_order}',
-    'rate {food_order} with {stars} stars',
-    'give {food_order} {stars} stars',
-    'leave a rating of {stars} stars for {food_order}',
-    'rate {food_order} {stars} out of five',
-  ],
   sample({ db, random, bound, now }) {
     const at = now()
     const order = choose(db.food_orders, random, bound.food_order, (row) => ratingObstacle(at, row) === undefined)

@@ -46,12 +46,6 @@ const addDishToBasket = tool({
   annotations: { readOnly: false },
   establishes: ['basket_filled'],
   needs: ['basket_emptied'],
-  ask: [
-    'drop {quantity} portions of {dish}[, {option},] into my basket',
-    'add {quantity} portions of {dish}[ ({option})] to my food basket',
-    'add {quantity} portions of {dish}[, {option},] to my order',
-    'put {quantity} portions of {dish}[ ({option})] into the basket',
-  ],
   sample({ db, random, bound }) {
     const least = bound.quantity ?? 1
     const lines = db.basket.list()
@@ -113,13 +107,6 @@ const showBasket = tool({
     promos: z.array(z.object({ promo: ref('promo'), off: z.int(), minimum: z.int() })),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'show my food basket',
-    'check what is in the basket and which promos I could use',
-    'tell me what the basket would cost and how much credit I have',
-    'list the dishes in my basket',
-    'go over what I am about to order and what it comes to',
-  ],
   sample: () => ({}),
   run(_, { db, today }) {
     const { credit, promo } = db.customers.get('me')!
@@ -156,13 +143,6 @@ const emptyBasket = tool({
   annotations: { readOnly: false, destructive: true },
   establishes: ['basket_emptied'],
   needs: ['basket_filled'],
-  ask: [
-    'empty my food basket',
-    'throw everything out of the basket',
-    'clear the basket so that I can start over',
-    'remove all dishes from my basket',
-    'take everything back out of my basket',
-  ],
   sample: ({ db }) => (db.basket.list().length > 0 ? {} : null),
   run(_, { db, fail }) {
     const lines = db.basket.list()
@@ -181,12 +161,6 @@ const applyPromo = tool({
   output: z.object({ promo: ref('promo'), discount: z.int(), food: z.int() }),
   annotations: { readOnly: false },
   needs: ['basket_filled'],
-  ask: [
-    'apply {promo} to the basket',
-    'use {promo} on what is in my basket',
-    'redeem {promo} for this meal',
-    'get me the discount from {promo} on my basket',
-  ],
   sample({ db, random, bound, today }) {
     const lines = db.basket.list()
     const restaurant = basketRestaurant(db, lines)

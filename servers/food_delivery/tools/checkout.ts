@@ -34,13 +34,6 @@ const listDropoffs = tool({
   }),
   pages: { dropoffs: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'list my drop-offs in {city}',
-    'show me where in {city} I can have food delivered',
-    'look up my saved drop-offs in {city}',
-    'tell me which addresses in {city} I have saved for food deliveries',
-    'remind me where in {city} my food can be dropped off',
-  ],
   sample: ({ db, random, bound }) => ({ city: random.pick(db.dropoffs.list()).city, ...bound }),
   run({ city }, { db }) {
     const dropoffs = db.dropoffs.by('city', cityNamed(city))
@@ -68,12 +61,6 @@ const addDropoff = tool({
     zone: z.string(),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'save {address} as a drop-off called "{name}"',
-    'add a drop-off named "{name}" at {address}',
-    'save {address} for food deliveries under the name "{name}"',
-    'set up {address} as the drop-off "{name}"',
-  ],
   sample({ db, random, bound }) {
     if (db.dropoffs.count() >= LIMITS.dropoffs) return null
     const free = NEW_DROPOFFS.filter((name) => !db.dropoffs.has(slug(name)))
@@ -109,13 +96,6 @@ const topUpCredit = tool({
   output: z.object({ amount: z.int(), credit: z.int() }),
   annotations: { readOnly: false },
   establishes: ['credit_added'],
-  ask: [
-    'top up my food credit by {amount}',
-    'add {amount} to my credit for food orders',
-    'charge {amount} to my card for food credit',
-    'raise my food credit by {amount}',
-    'put {amount} from my card on my food credit',
-  ],
   sample({ db, random, bound, today }) {
     const most = topUpLeft(db, today())
     if (bound.amount !== undefined) return bound.amount > most ? null : { amount: bound.amount }
@@ -170,12 +150,6 @@ const placeFoodOrder = tool({
   annotations: { readOnly: false },
   establishes: ['food_ordered'],
   needs: ['basket_filled', 'credit_added'],
-  ask: [
-    'order what is in my basket to {dropoff}[ for {time}][ with a tip of {tip}]',
-    'have the basket delivered to {dropoff}[ at {time}][, tipping {tip}]',
-    'send the food in my basket to {dropoff}[ at {time}][ and tip the courier {tip}]',
-    'place my food order for delivery to {dropoff}[ for {time}][, plus a tip of {tip}]',
-  ],
   sample({ db, random, bound, now }) {
     const lines = db.basket.list()
     const restaurant = basketRestaurant(db, lines)

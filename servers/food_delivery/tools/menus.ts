@@ -32,13 +32,6 @@ const findRestaurants = tool({
   }),
   pages: { restaurants: 'long' },
   annotations: { readOnly: true },
-  ask: [
-    'find {cuisine} restaurants that deliver to {dropoff}[ and serve {serving}]',
-    'look for {cuisine} food that can be delivered to {dropoff}[ from a place with {serving} on the menu]',
-    'show me the {cuisine} places that deliver to {dropoff}[ and have {serving}]',
-    'tell me which {cuisine} restaurants deliver to {dropoff}[ and have {serving}]',
-    'find out where I can get {cuisine} food delivered to {dropoff}[ with {serving} on the menu]',
-  ],
   sample({ db, random, bound }) {
     const dropoff = choose(db.dropoffs, random, bound.dropoff)
     if (!dropoff) return null
@@ -83,13 +76,6 @@ const showMenu = tool({
   }),
   pages: { dishes: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'show the menu of {restaurant}[, without {without}]',
-    'tell me what {restaurant} has on its menu[ without {without}]',
-    'list what I can order from {restaurant}[, nothing with {without}]',
-    'look up what they make at {restaurant}[ that is free of {without}]',
-    'read me the dishes on offer at {restaurant}[, leaving out whatever contains {without}]',
-  ],
   sample({ db, random, bound }) {
     const restaurant = choose(db.restaurants, random, bound.restaurant)
     if (!restaurant) return null
@@ -121,13 +107,6 @@ const showDish = tool({
     left: z.int(),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'show me the details of {dish}',
-    'check which allergens and options {dish} has',
-    'tell me what {dish} costs and which allergens are in it',
-    'find out which options and allergens {dish} has',
-    'look up the price and the allergens of {dish}',
-  ],
   sample({ db, random, bound }) {
     const dish = choose(db.dishes, random, bound.dish)
     return dish ? { dish: dish.dish } : null

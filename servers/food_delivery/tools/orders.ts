@@ -30,12 +30,6 @@ const listFoodOrders = tool({
   }),
   pages: { food_orders: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'list my {state} food orders[ from {restaurant}]',
-    'show me the {state} food orders[ that I placed with {restaurant}]',
-    'look up my {state} food orders[, only those from {restaurant}]',
-    'check what {state} food orders I have[ at {restaurant}]',
-  ],
   sample({ db, random, bound, now }) {
     // Orders that were called off are seldom looked for.
     const state = bound.state ?? random.pick(random.chance(0.9) ? STATES.filter((one) => one !== 'cancelled') : STATES)
@@ -76,14 +70,6 @@ const trackFoodOrder = tool({
     dishes: z.array(z.object({ name: z.string(), dish: z.string(), quantity: z.int() })),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'see how far along {food_order} is',
-    'track {food_order}',
-    'check where {food_order} is',
-    'tell me the status of {food_order} and what is in it',
-    'look up when {food_order} arrives',
-    'find out how much longer {food_order} will take',
-  ],
   sample({ db, random, bound, now }) {
     const at = now()
     // Of what was called off, or has come, nobody asks where it is.
@@ -125,12 +111,6 @@ const cancelFoodOrder = tool({
   }),
   annotations: { readOnly: false, destructive: true },
   needs: ['food_ordered'],
-  ask: [
-    'cancel {food_order}',
-    'call off {food_order} before they start cooking',
-    'cancel {food_order} and get me my money back',
-    'have {food_order} stopped',
-  ],
   sample({ db, random, bound, now }) {
     const at = now()
     const order = choose(
@@ -167,13 +147,6 @@ const instructCourier = tool({
   output: z.object({ name: z.string(), food_order: ref('food_order'), instruction: z.string(), status: z.string() }),
   annotations: { readOnly: false, idempotent: true },
   needs: ['food_ordered'],
-  ask: [
-    'tell the courier of {food_order}: "{instruction}"',
-    'let the courier of {food_order} know: "{instruction}"',
-    'add the delivery note "{instruction}" to {food_order}',
-    'leave a note for the courier of {food_order}: "{instruction}"',
-    'pass "{instruction}" on to whoever delivers {food_order}',
-  ],
   sample({ db, random, bound, now }) {
     const at = now()
     const order = choose(

@@ -43,12 +43,6 @@ const startAppliance = tool({
   annotations: { readOnly: false },
   establishes: ['appliance_running'],
   needs: ['child_lock_set', 'mode_set'],
-  ask: [
-    'start {appliance} on the {program} program',
-    'run the {program} program on {appliance}',
-    'turn on {appliance} with the {program} program',
-    'start {appliance} on {program}',
-  ],
   sample(draw) {
     const { db, random, bound } = draw
     const programs = bound.program === undefined ? PROGRAMS : [bound.program]
@@ -74,7 +68,6 @@ const stopAppliance = tool({
   annotations: { readOnly: false },
   establishes: ['appliance_stopped'],
   needs: ['appliance_running'],
-  ask: ['stop {appliance}', 'turn off {appliance}', 'switch {appliance} off', 'shut down {appliance}'],
   sample(draw) {
     const appliance = chooseReady(draw, 'appliance', draw.bound.appliance, ({ state }) => state === 'on')
     return appliance ? { appliance: appliance.device } : null
@@ -98,12 +91,6 @@ const setChildLock = tool({
   output: z.object({ name: z.string(), appliance: ref('appliance'), child_lock: z.string() }),
   annotations: { readOnly: false, idempotent: true },
   establishes: ['child_lock_set'],
-  ask: [
-    'turn the child lock of {appliance} {child_lock}',
-    'turn {child_lock} the child lock on {appliance}',
-    'make sure that the child lock of {appliance} is {child_lock}',
-    'switch the child lock of {appliance} {child_lock}',
-  ],
   sample(draw) {
     const { random, bound } = draw
     const appliance = chooseReady(draw, 'appliance', bound.appliance)

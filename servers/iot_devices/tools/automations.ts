@@ -35,13 +35,6 @@ const listAutomations = tool({
   }),
   pages: { automations: 'long' },
   annotations: { readOnly: true },
-  ask: [
-    'list the automations for {trigger}',
-    'show which automations run at {trigger}',
-    'look up my {trigger} automations',
-    'tell me which automations go off at {trigger}',
-    'check what runs by itself at {trigger} in this house',
-  ],
   sample({ db, random, bound }) {
     const automation = choose(db.automations, random, undefined)
     return { trigger: bound.trigger ?? automation?.trigger ?? random.pick(TRIGGERS) }
@@ -61,12 +54,6 @@ const createAutomation = tool({
   annotations: { readOnly: false },
   establishes: ['automation_on'],
   needs: ['scene_saved', 'conflict_removed'],
-  ask: [
-    'create a {trigger} automation that runs {scene}',
-    'make {scene} run by itself, with {trigger} as the trigger',
-    'automate {scene} for {trigger}',
-    'set {scene} up as a {trigger} automation',
-  ],
   sample({ db, random, bound }) {
     const possible = (row: Scene) =>
       (bound.trigger === undefined ? triggersOf(row.name) : [bound.trigger]).filter(
@@ -100,11 +87,6 @@ const switchAutomation = tool({
   annotations: { readOnly: false, idempotent: true },
   establishes: ['conflict_removed'],
   needs: ['automation_on'],
-  ask: [
-    'switch the automation {automation} {status}',
-    'turn the automation {automation} {status}',
-    'make sure that the automation {automation} is {status}',
-  ],
   sample({ db, random, bound }) {
     const possible = (row: Automation) =>
       (bound.status === undefined ? SWITCH : [bound.status]).filter(

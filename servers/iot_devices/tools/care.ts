@@ -30,12 +30,6 @@ const reconnectDevice = tool({
   annotations: { readOnly: false },
   establishes: ['device_online'],
   needs: ['battery_replaced'],
-  ask: [
-    'reconnect {device}',
-    'bring {device} back online',
-    'get {device} back on the network',
-    'get {device} online again',
-  ],
   sample({ db, random, bound }) {
     const device = choose(db.devices, random, bound.device, ({ online, battery }) => !online && battery !== 0)
     return device ? { device: device.device } : null
@@ -65,12 +59,6 @@ const replaceBattery = tool({
   }),
   annotations: { readOnly: false },
   establishes: ['battery_replaced'],
-  ask: [
-    'record that {device} has a new battery',
-    'note down a new battery for {device}',
-    'log a battery change for {device}',
-    'put down that I just changed the battery in {device}',
-  ],
   sample({ db, random, bound }) {
     const device = choose(db.devices, random, bound.device, (row) => !batteryObstacle(db, row))
     return device ? { device: device.device } : null
@@ -92,12 +80,6 @@ const updateFirmware = tool({
   output: z.object({ name: z.string(), device: z.string(), firmware: z.string(), busy_until: z.string() }),
   annotations: { readOnly: false },
   needs: ['device_online', 'battery_replaced', 'appliance_stopped'],
-  ask: [
-    'update the firmware of {device}',
-    'install the latest firmware on {device}',
-    'bring {device} up to date with new firmware',
-    'start a firmware update on {device}',
-  ],
   sample(draw) {
     const { db, random, bound } = draw
     const device = choose(db.devices, random, bound.device, (row) => !unready(draw, row) && !updateObstacle(row))

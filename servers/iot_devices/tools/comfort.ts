@@ -15,12 +15,6 @@ const setLightTool = tool({
   output: z.object({ name: z.string(), light: z.string(), brightness: z.int(), room: ref('room'), room_load: z.int() }),
   annotations: { readOnly: false, idempotent: true },
   establishes: ['room_arranged'],
-  ask: [
-    'set {light} to {brightness} percent',
-    'put {light} at {brightness} percent',
-    'adjust {light} to {brightness} percent brightness',
-    'set the brightness of {light} to {brightness} percent',
-  ],
   sample(draw) {
     const { db, random, bound } = draw
     // Who wants a light off, or as bright as can be, says so without a number, and some lights know nothing else.
@@ -52,12 +46,6 @@ const setThermostat = tool({
   annotations: { readOnly: false, idempotent: true },
   establishes: ['room_arranged'],
   needs: ['windows_moved'],
-  ask: [
-    'set {thermostat} to {degrees} degrees',
-    'turn {thermostat} to {degrees} degrees',
-    'set the temperature on {thermostat} to {degrees} degrees',
-    'change {thermostat} to {degrees} degrees',
-  ],
   sample(draw) {
     const { db, random, bound } = draw
     const thermostat = chooseReady(draw, 'thermostat', bound.thermostat)
@@ -102,11 +90,6 @@ const moveCover = tool({
   }),
   annotations: { readOnly: false, idempotent: true },
   establishes: ['room_arranged', 'windows_moved'],
-  ask: [
-    'set {cover} to {position} percent open',
-    'put {cover} at {position} percent open',
-    'move {cover} until it is {position} percent open',
-  ],
   sample(draw) {
     const { db, random, bound } = draw
     const cover = chooseReady(draw, 'cover', bound.cover)

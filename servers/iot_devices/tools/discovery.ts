@@ -31,13 +31,6 @@ const listRooms = tool({
   }),
   pages: { rooms: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'see what {floor} rooms we have',
-    'list our {floor} rooms',
-    'show me the {floor} rooms',
-    'tell me which {floor} rooms there are',
-    'check how much power our {floor} rooms are drawing',
-  ],
   // Few would call a garden a room.
   sample: ({ random, bound }) => ({ floor: random.pick(FLOORS.filter((floor) => floor !== 'outdoor')), ...bound }),
   run: ({ floor }, { db }) => ({ mode: modeOf(db), rooms: [...db.rooms.by('floor', floor)] }),
@@ -54,13 +47,6 @@ const listDevices = tool({
   }),
   pages: { devices: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'list the devices in {room}[, just the {kind}s]',
-    'show me what devices there are in {room}[, only the {kind}s]',
-    'look up the devices in {room}[, but only the {kind}s]',
-    'tell me which devices are in {room}[, only the {kind}s]',
-    'find out what is installed in {room}[ in the way of {kind}s]',
-  ],
   sample({ db, random, bound }) {
     const device = choose(
       db.devices,
@@ -105,12 +91,6 @@ const findDevice = tool({
   }),
   pages: { devices: 'longest' },
   annotations: { readOnly: true },
-  ask: [
-    'find the {name} in the house',
-    'look up the {name} in our device list',
-    'search the home for the {name}',
-    'check on the {name}',
-  ],
   sample({ db, random, bound }) {
     const { name } = random.pick(db.devices.list())
     // Somebody who leaves a word out says the kind of the device: the last word.
@@ -145,12 +125,6 @@ const findFaultyDevices = tool({
   }),
   pages: { devices: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'find the devices with a {fault} problem',
-    'show which devices are having {fault} trouble',
-    'look for devices in the home with {fault} issues',
-    'check the whole home for {fault} problems',
-  ],
   sample: ({ random, bound }) => ({ fault: random.pick(FAULTS), ...bound }),
   run({ fault }, context) {
     const { db } = context

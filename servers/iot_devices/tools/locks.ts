@@ -15,7 +15,6 @@ const lockDoor = tool({
   annotations: { readOnly: false, idempotent: true },
   establishes: ['doors_locked'],
   needs: ['door_unlocked'],
-  ask: ['lock {lock}', 'make sure that {lock} is locked', 'lock {lock} for me'],
   sample(draw) {
     const { random, bound } = draw
     const fits = (state: string) =>
@@ -39,12 +38,6 @@ const unlockDoor = tool({
   annotations: { readOnly: false, idempotent: true },
   establishes: ['door_unlocked'],
   needs: ['mode_set'],
-  ask: [
-    'unlock {lock} with the PIN {pin}',
-    'unlock {lock}, the PIN is {pin}',
-    'use the PIN {pin} to unlock {lock}',
-    'unlock {lock} for me, the code is {pin}',
-  ],
   sample(draw) {
     const { db, bound } = draw
     // Nobody has the house made safe for the night and a door opened then.

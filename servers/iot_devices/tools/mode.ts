@@ -26,12 +26,6 @@ const setHomeMode = tool({
   annotations: { readOnly: false },
   establishes: ['mode_set'],
   needs: ['doors_locked', 'windows_moved', 'appliance_stopped'],
-  ask: [
-    'set the house to {mode} mode[ with the PIN {pin}]',
-    'put the house into {mode} mode[, the PIN is {pin}]',
-    'switch the house over to {mode} mode[ using the PIN {pin}]',
-    'change the house mode to {mode}[, using the PIN {pin}]',
-  ],
   sample({ db, random, bound }) {
     const { mode: current, pin } = db.home.get(HOME)!
     const modes = (bound.mode === undefined ? MODES : [bound.mode]).filter(

@@ -24,14 +24,6 @@ const listScenes = tool({
   }),
   pages: { scenes: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'see which scenes there are for {room}',
-    'list the scenes for {room}',
-    'show me which scenes {room} has',
-    'look up the scenes for {room}',
-    'tell me what scenes are saved for {room}',
-    'remind me which scenes we have in {room}',
-  ],
   sample({ db, random, bound }) {
     const room = choose(db.rooms, random, bound.room, (row) => db.scenes.by('room', row.room).length > 0)
     return room ? { room: room.room } : null
@@ -67,12 +59,6 @@ const saveScene = tool({
   annotations: { readOnly: false },
   establishes: ['scene_saved'],
   needs: ['room_arranged'],
-  ask: [
-    'save how {room} is set now as the scene "{name}"',
-    'create a scene called "{name}" from how {room} is now',
-    'save the current settings of {room} as the scene "{name}"',
-    'make a scene called "{name}" out of the current settings of {room}',
-  ],
   sample({ db, random, bound }) {
     // A room that is being aired is not arranged as somebody would have it again.
     const isAired = (key: string): boolean => db.devices.by('room', key).some(isOpenWindow)
@@ -113,7 +99,6 @@ const runScene = tool({
   }),
   annotations: { readOnly: false, idempotent: true },
   needs: ['device_online', 'windows_moved'],
-  ask: ['put {scene} on', 'run {scene}', 'activate {scene}', 'start {scene}', 'switch to {scene}'],
   sample(draw) {
     const scene = choose(draw.db.scenes, draw.random, draw.bound.scene, (row) => !sceneObstacle(draw, row))
     return scene ? { scene: scene.scene } : null

@@ -21,14 +21,6 @@ const getSensorHistory = tool({
     unit: z.string(),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'see what {sensor} recorded on {date}',
-    'show what {sensor} measured on {date}',
-    'get the history of {sensor} for {date}',
-    'look up the readings of {sensor} from {date}',
-    'tell me the lowest and highest value of {sensor} on {date}',
-    'find out what {sensor} picked up on {date}',
-  ],
   sample({ db, random, bound, now }) {
     const sensor = choose(db.devices, random, bound.sensor, ({ kind }) => kind === 'sensor')
     if (!sensor) return null
@@ -66,12 +58,6 @@ const switchCamera = tool({
   output: z.object({ name: z.string(), camera: z.string(), status: z.string() }),
   annotations: { readOnly: false, idempotent: true },
   needs: ['mode_set', 'device_online'],
-  ask: [
-    'switch {camera} {power}',
-    'turn {camera} {power}',
-    'make sure that {camera} is {power}',
-    'power {camera} {power}',
-  ],
   sample(draw) {
     const { db, random, bound } = draw
     const mode = modeOf(db)
@@ -101,12 +87,6 @@ const playOnSpeaker = tool({
   output: z.object({ name: z.string(), speaker: z.string(), station: z.string(), volume: z.int() }),
   annotations: { readOnly: false, idempotent: true },
   needs: ['mode_set'],
-  ask: [
-    'play the {station} station on {speaker}[ at a volume of {volume} percent]',
-    'put some {station} on {speaker}[ at {volume} percent]',
-    'have {speaker} play some {station}[ at {volume} percent volume]',
-    'tune {speaker} to the {station} station[ with the volume at {volume} percent]',
-  ],
   sample(draw) {
     const { db, random, bound } = draw
     const mode = modeOf(db)

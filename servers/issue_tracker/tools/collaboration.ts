@@ -18,13 +18,6 @@ export const collaboration = [
     }),
     output: z.object({ title: z.string(), issue: ref('issue'), comments: z.int().describe('Comments it has now') }),
     annotations: { readOnly: false },
-    ask: [
-      'comment "{comment}" on {issue}',
-      'add the comment "{comment}" to {issue}',
-      'leave a comment on {issue} that says "{comment}"',
-      'write "{comment}" as a comment under {issue}',
-      'note "{comment}" under {issue}',
-    ],
     sample({ db, random, bound }) {
       const issues = choices(db.issues, bound.issue, (issue) => !isArchived(db, issue))
       if (issues.length === 0) return null
@@ -52,13 +45,6 @@ export const collaboration = [
     }),
     output: z.object({ title: z.string(), issue: ref('issue'), labels: z.array(z.string()) }),
     annotations: { readOnly: false },
-    ask: [
-      'label {issue} as {label}',
-      'add the label {label} to {issue}',
-      'tag {issue} with {label}',
-      'put the label {label} on {issue}',
-      'mark {issue} with the label {label}',
-    ],
     sample({ db, random, bound }) {
       const issues = choices(
         db.issues,
@@ -92,13 +78,6 @@ export const collaboration = [
       watchers: z.int().describe('Watchers it has now'),
     }),
     annotations: { readOnly: false },
-    ask: [
-      'add {member} as a watcher of {issue}',
-      'let {member} watch {issue}',
-      'have {member} follow {issue}',
-      'put {member} on the watch list of {issue}',
-      'keep {member} posted about {issue}',
-    ],
     sample({ db, random, bound }) {
       for (const issue of random.shuffle(choices(db.issues, bound.issue, (issue) => !isArchived(db, issue)))) {
         const members = choices(
@@ -137,13 +116,6 @@ export const collaboration = [
       blocked_by: z.array(z.string()).describe('Unfinished issues that block it'),
     }),
     annotations: { readOnly: false },
-    ask: [
-      'mark {issue} as blocked by {blocker}',
-      'block {issue} until {blocker} is done',
-      'make {issue} wait for {blocker}',
-      'note that {issue} is blocked by {blocker}',
-      'park {issue} until {blocker} is done',
-    ],
     sample({ db, random, bound }) {
       const open = (key: string | undefined) =>
         random.shuffle(choices(db.issues, key, ({ status }) => status === 'todo' || status === 'in_progress'))

@@ -40,13 +40,6 @@ export const planning = [
     annotations: { readOnly: false },
     establishes: ['sprint_filled'],
     needs: ['issue_estimated'],
-    ask: [
-      'add {issue} to {sprint}',
-      'plan {issue} for {sprint}',
-      'put {issue} into {sprint}',
-      'schedule {issue} for {sprint}',
-      'take {issue} into {sprint}',
-    ],
     sample({ db, random, bound }) {
       for (const issue of random.shuffle(choices(db.issues, bound.issue, ({ status }) => status === 'todo'))) {
         const sprints = choices(db.sprints, bound.sprint, (sprint) => fitsSprint(issue, sprint))
@@ -79,7 +72,6 @@ export const planning = [
     annotations: { readOnly: false },
     establishes: ['sprint_active'],
     needs: ['sprint_filled', 'no_active_sprint'],
-    ask: ['start {sprint}', 'kick off {sprint}', 'make {sprint} active', 'begin {sprint}', 'get {sprint} going'],
     sample({ db, random, bound }) {
       const sprints = choices(
         db.sprints,
@@ -119,13 +111,6 @@ export const planning = [
     annotations: { readOnly: false, destructive: true },
     establishes: ['no_active_sprint'],
     needs: ['sprint_active'],
-    ask: [
-      'close {sprint}',
-      'end {sprint}',
-      'finish {sprint} and close it',
-      'wrap up {sprint}',
-      'bring {sprint} to an end',
-    ],
     sample({ db, random, bound }) {
       const sprints = choices(db.sprints, bound.sprint, ({ state }) => state === 'active')
       return sprints.length === 0 ? null : { sprint: random.pick(sprints).sprint }
@@ -151,13 +136,6 @@ export const planning = [
     output: z.object({ title: z.string(), issue: ref('issue'), release: ref('release'), due: z.string() }),
     annotations: { readOnly: false },
     establishes: ['release_filled'],
-    ask: [
-      'include {issue} in {release}',
-      'add {issue} to {release}',
-      'make {issue} part of {release}',
-      'have {issue} go out with {release}',
-      'let {issue} ship with {release}',
-    ],
     sample({ db, random, bound }) {
       const live = choices(db.issues, bound.issue, (issue) => !isArchived(db, issue))
       for (const issue of random.shuffle(live)) {
@@ -185,13 +163,6 @@ export const planning = [
     output: z.object({ name: z.string(), release: ref('release'), shipped: z.boolean(), issues: z.int() }),
     annotations: { readOnly: false, destructive: true },
     needs: ['issue_done', 'release_filled'],
-    ask: [
-      'ship {release}',
-      'mark {release} as shipped',
-      'roll out {release}',
-      'send {release} out to the users',
-      'get {release} out of the door',
-    ],
     sample({ db, random, bound }) {
       const ready = choices(db.releases, bound.release, (release) => isReady(db, release))
       return ready.length === 0 ? null : { release: random.pick(ready).release }

@@ -22,13 +22,6 @@ export const queries = [
     output: issueList,
     pages: { issues: 'short' },
     annotations: { readOnly: true },
-    ask: [
-      'find the issue about the {keyword}[ in {project}]',
-      'search for issues that mention the {keyword}[ in {project}]',
-      'look for issues about the {keyword}[ in {project}]',
-      'look up which issues[ in {project}] have {keyword} in the title',
-      'see what we have about the {keyword}[ in {project}]',
-    ],
     sample({ db, random, bound }) {
       const about = db.issues.list(
         ({ project, title }) =>
@@ -60,13 +53,6 @@ export const queries = [
     output: issueList,
     pages: { issues: 'short' },
     annotations: { readOnly: true },
-    ask: [
-      'list the open issues assigned to {member}',
-      'show the open issues of {member}',
-      'look up which open issues are assigned to {member}',
-      'list the unfinished issues of {member}',
-      'see what is on the list of {member}',
-    ],
     sample({ db, random, bound }) {
       const busy = new Set(db.issues.list(({ status }) => status !== 'done').map(({ assignee }) => assignee))
       const members = choices(db.members, bound.member, ({ member }) => busy.has(member))
@@ -100,13 +86,6 @@ export const queries = [
     }),
     pages: { blocked_by: 'short' },
     annotations: { readOnly: true },
-    ask: [
-      'show the details of {issue}',
-      'open {issue}',
-      'tell me more about {issue}',
-      'check who is assigned to {issue}',
-      'take a look at {issue}',
-    ],
     sample({ db, random, bound }) {
       const issues = choices(db.issues, bound.issue, () => true)
       return issues.length === 0 ? null : { issue: random.pick(issues).issue }
@@ -133,12 +112,6 @@ export const queries = [
     }),
     pages: { members: 'short' },
     annotations: { readOnly: true },
-    ask: [
-      'find a {role} on {project}',
-      'list every {role} of {project}',
-      'show who works on {project} as a {role}',
-      'look up each {role} in {project}',
-    ],
     sample({ db, random, bound }) {
       const roles = bound.role === undefined ? random.shuffle(ROLES.filter((role) => role !== 'guest')) : [bound.role]
       const [project] = random.sample(
@@ -174,13 +147,6 @@ export const queries = [
     }),
     pages: { sprints: 'short' },
     annotations: { readOnly: true },
-    ask: [
-      'list the {state} sprints of {project}',
-      'find the {state} sprint of {project}',
-      'show which sprints of {project} are {state}',
-      'look up every {state} sprint in {project}',
-      'see what {state} sprints {project} has',
-    ],
     sample({ db, random, bound }) {
       const states = bound.state === undefined ? random.shuffle(SPRINT_STATES) : [bound.state]
       const [project] = random.sample(
@@ -216,13 +182,6 @@ export const queries = [
     }),
     pages: { releases: 'short' },
     annotations: { readOnly: true },
-    ask: [
-      'list the upcoming releases of {project}',
-      'find the next release of {project}',
-      'show which releases of {project} are still open',
-      'check which releases of {project} are not shipped yet',
-      'see what {project} has left to ship',
-    ],
     sample({ db, random, bound }) {
       const projects = choices(db.projects, bound.project, ({ project }) =>
         db.releases.list().some((release) => release.project === project && !release.shipped),

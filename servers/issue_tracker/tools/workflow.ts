@@ -78,13 +78,6 @@ export const workflow = [
     }),
     output: z.object({ title: z.string(), issue: ref('issue'), status: Status, priority: Priority }),
     annotations: { readOnly: false },
-    ask: [
-      'create a {type} in {project} with the title "{title}"[ and {priority} priority]',
-      'open a new {type} titled "{title}" in {project}[ with {priority} priority]',
-      'add a {type} called "{title}" to {project}[, priority {priority}]',
-      'file the {type} "{title}" in {project}[ with {priority} priority]',
-      'put a new {type} "{title}" on the board of {project}[, with {priority} priority]',
-    ],
     sample({ db, random, bound }) {
       const projects = choices(db.projects, bound.project, () => true)
       if (projects.length === 0) return null
@@ -129,13 +122,6 @@ export const workflow = [
     output: z.object({ title: z.string(), issue: ref('issue'), member: ref('member'), status: Status }),
     annotations: { readOnly: false },
     establishes: ['issue_assigned'],
-    ask: [
-      'assign {issue} to {member}',
-      'give {issue} to {member} to work on',
-      'make {member} the assignee of {issue}',
-      'hand {issue} over to {member}',
-      'have {member} take care of {issue}',
-    ],
     sample({ db, random, bound }) {
       for (const issue of random.shuffle(choices(db.issues, bound.issue, isOpen))) {
         // Who has as much in progress as allowed is not given more.
@@ -173,12 +159,6 @@ export const workflow = [
     annotations: { readOnly: false },
     establishes: ['issue_done'],
     needs: ['issue_assigned'],
-    ask: [
-      'move {issue} to {status}',
-      'change the status of {issue} to {status}',
-      'set {issue} to {status}',
-      'mark {issue} as {status}',
-    ],
     sample({ db, random, bound }) {
       for (const issue of random.shuffle(choices(db.issues, bound.issue, () => true))) {
         // What is done is seldom opened again.
@@ -220,13 +200,6 @@ export const workflow = [
     input: z.strictObject({ issue: ref('issue'), priority: Priority.describe('The priority that the issue gets.') }),
     output: z.object({ title: z.string(), issue: ref('issue'), priority: Priority }),
     annotations: { readOnly: false, idempotent: true },
-    ask: [
-      'set the priority of {issue} to {priority}',
-      'make {issue} {priority} priority',
-      'change the priority of {issue} to {priority}',
-      'mark {issue} as {priority} priority',
-      'give {issue} {priority} priority',
-    ],
     sample({ db, random, bound }) {
       const issues = choices(db.issues, bound.issue, isOpen)
       if (issues.length === 0) return null
@@ -257,13 +230,6 @@ export const workflow = [
     output: z.object({ title: z.string(), issue: ref('issue'), points: z.int() }),
     annotations: { readOnly: false, idempotent: true },
     establishes: ['issue_estimated'],
-    ask: [
-      'estimate {issue} at {points} points',
-      'set the estimate of {issue} to {points} points',
-      'give {issue} an estimate of {points} points',
-      'put {points} points on {issue}',
-      'size {issue} at {points} points',
-    ],
     sample({ db, random, bound }) {
       // What is in the works was estimated before.
       const issues = choices(db.issues, bound.issue, ({ status }) => status === 'todo')

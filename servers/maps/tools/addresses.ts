@@ -18,13 +18,6 @@ const geocodeAddress = tool({
     elevation: z.int(),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'look up the coordinates of {address}',
-    'find the coordinates of {address}',
-    'tell me the latitude and longitude of {address}',
-    'find out the latitude, longitude and elevation of {address}',
-    'give me the exact coordinates of {address}',
-  ],
   sample(sampling) {
     const { db, bound } = sampling
     const where = bound.address ?? someAddress(sampling, someCity(sampling))
@@ -49,13 +42,6 @@ const reverseGeocode = tool({
   }),
   output: z.object({ address: address(), city: city(), metres: z.int().describe('From the point to the address.') }),
   annotations: { readOnly: true },
-  ask: [
-    'find the address at latitude {latitude} and longitude {longitude}',
-    'tell me which address is at {latitude}, {longitude}',
-    'tell me what address belongs to {latitude}, {longitude}',
-    'look up which address is at {latitude}, {longitude}',
-    'see what the address is at {latitude}, {longitude}',
-  ],
   sample(sampling) {
     const { random, bound } = sampling
     if (bound.latitude !== undefined || bound.longitude !== undefined) return null

@@ -35,12 +35,6 @@ const listPlaceCategories = tool({
   }),
   annotations: { readOnly: true },
   establishes: ['categories_known'],
-  ask: [
-    'list the kinds of places there are in {city}',
-    'show me what kinds of places {city} has',
-    'tell me what kinds of places I can find in {city}',
-    'look up which kinds of places the map has for {city}',
-  ],
   sample: (sampling) => ({ city: sampling.bound.city ?? someCity(sampling) }),
   run(args, context) {
     const { city: name } = cityCalled(context, args.city).city
@@ -63,13 +57,6 @@ const searchPlaces = tool({
   }),
   pages: { places: 'long' },
   annotations: { readOnly: true },
-  ask: [
-    'search the map for "{query}"[ in {city}]',
-    'look for "{query}"[ in {city}] on the map',
-    'find "{query}" on the map[ of {city}]',
-    'search for places that match "{query}"[ within {city}]',
-    'check whether "{query}" is on the map anywhere[ in {city}]',
-  ],
   sample(sampling) {
     const { db, random, bound } = sampling
     const where = bound.city === undefined ? someCity(sampling) : cityNamed(bound.city)?.city.city
@@ -113,13 +100,6 @@ const nearestPlaces = tool({
   pages: { places: 'longest' },
   annotations: { readOnly: true },
   needs: ['categories_known'],
-  ask: [
-    'find the nearest {category} to {address}',
-    'look for a {category} close to {address}',
-    'show me which {category} is nearest to {address}',
-    'tell me where the closest {category} to {address} is',
-    'point me to a {category} near {address}',
-  ],
   sample(sampling) {
     const { db, bound } = sampling
     const from = locate(bound.address ?? someAddress(sampling, someCity(sampling)))
@@ -161,12 +141,6 @@ const findReachablePlaces = tool({
   pages: { places: 'long' },
   annotations: { readOnly: true },
   needs: ['categories_known', 'roads_changed'],
-  ask: [
-    'find every {category} within {minutes} minutes of {mode} from {address}',
-    'show me every {category} within a {minutes}-minute {mode} trip of {address}',
-    'look for a {category} that is a {mode} trip of at most {minutes} minutes from {address}',
-    'tell me if there is a {category} that takes at most {minutes} minutes of {mode} to reach from {address}',
-  ],
   sample(sampling) {
     const { db, random, bound, now } = sampling
     for (let attempt = 0; attempt < 6; attempt++) {
@@ -222,13 +196,6 @@ const getPlace = tool({
     open_now: z.boolean(),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'show me the details of {place}',
-    'look up the opening hours of {place}',
-    'tell me whether {place} is open now and how it is rated',
-    'get the rating and hours of {place}',
-    'find out more about {place}, such as when it closes',
-  ],
   sample(sampling) {
     const { db, random, bound } = sampling
     if (bound.place !== undefined) return { place: bound.place }

@@ -18,13 +18,6 @@ const listClosedRoads = tool({
   }),
   pages: { closed_roads: 'long' },
   annotations: { readOnly: true },
-  ask: [
-    'list the closed roads in {city}',
-    'show me which roads in {city} are closed',
-    'check for road closures in {city}',
-    'tell me which streets in {city} are closed to cars',
-    'see if any street in {city} is shut to traffic',
-  ],
   sample(sampling) {
     const { db, random, bound } = sampling
     const rows = db.closed_roads.list()
@@ -48,14 +41,6 @@ const reportClosedRoad = tool({
   output: z.object({ street: z.string(), closed_road: ref('closed_road'), city: city(), closed_in_city: z.int() }),
   annotations: { readOnly: false },
   establishes: ['roads_changed'],
-  ask: [
-    'note that {street} in {city} is closed to cars',
-    'report that {street} in {city} is closed',
-    'mark {street} in {city} as closed to cars',
-    'report a road closure on {street} in {city}',
-    'let other drivers know that {street} in {city} is closed',
-    'warn people that nobody can drive through {street} in {city}',
-  ],
   sample(sampling) {
     const { db, random, bound } = sampling
     for (let attempt = 0; attempt < 6; attempt++) {
@@ -88,13 +73,6 @@ const reopenRoad = tool({
   input: z.strictObject({ closed_road: ref('closed_road') }),
   output: z.object({ street: z.string(), city: city(), closed_in_city: z.int() }),
   annotations: { readOnly: false },
-  ask: [
-    'note that {closed_road} is open again',
-    'mark {closed_road} as open again',
-    'report that {closed_road} is open again',
-    'let other drivers know that {closed_road} is open again',
-    'take {closed_road} off the list of closed roads',
-  ],
   sample({ db, random, bound }) {
     const rows = db.closed_roads.list()
     if (bound.closed_road !== undefined)

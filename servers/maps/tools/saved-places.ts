@@ -22,13 +22,6 @@ const savePlace = tool({
     replaced: z.string().optional().describe('The address or name that gave way.'),
   }),
   annotations: { readOnly: false, destructive: true, idempotent: true },
-  ask: [
-    'save {address} as "{name}"',
-    'add {address} to my saved places under the name "{name}"',
-    'pin {address} on the map as "{name}"',
-    'put {address} in my saved places as "{name}"',
-    'save {address} on the map under the name "{name}"',
-  ],
   sample(sampling) {
     const { db, random, bound } = sampling
     const where = bound.address ?? someAddress(sampling, someCity(sampling))
@@ -71,13 +64,6 @@ const listSavedPlaces = tool({
   output: z.object({ found: z.int(), places: z.array(z.object({ name: z.string(), address: address() })) }),
   pages: { places: 'long' },
   annotations: { readOnly: true },
-  ask: [
-    'list my saved places[ called "{name}"]',
-    'show me the addresses I saved[ under "{name}"]',
-    'look at my saved places[ with "{name}" in the name]',
-    'tell me which addresses are saved on the map[ as "{name}"]',
-    'show me what I have saved on the map[ as "{name}"]',
-  ],
   sample({ db, random, bound }) {
     const rows = db.saved_places.list()
     return { ...(rows.length > 0 && random.chance(0.4) ? { name: random.pick(rows).name } : {}), ...bound }

@@ -23,14 +23,6 @@ const measureDistance = tool({
   input: z.strictObject(ENDS),
   output: z.object({ straight_metres: z.int(), road_metres: z.int().optional() }),
   annotations: { readOnly: true },
-  ask: [
-    'see how far it is from {from_address} to {to_address}',
-    'measure the distance from {from_address} to {to_address}',
-    'tell me how many metres it is from {from_address} to {to_address}',
-    'work out how far apart {from_address} and {to_address} are',
-    'get the straight-line and road distance between {from_address} and {to_address}',
-    'calculate how many kilometres it is from {from_address} to {to_address}',
-  ],
   sample(sampling) {
     const { bound } = sampling
     // Of what was looked for around an address, the distance from there has been told.
@@ -53,13 +45,6 @@ const getTravelTime = tool({
   output: z.object({ minutes: z.int(), metres: z.int() }),
   annotations: { readOnly: true },
   needs: ['roads_changed'],
-  ask: [
-    'tell me how long {mode} from {from_address} to {to_address} takes',
-    'get the {mode} time from {from_address} to {to_address}',
-    'check how many minutes the {mode} route from {from_address} to {to_address} takes',
-    'work out the {mode} time between {from_address} and {to_address}',
-    'estimate the {mode} time from {from_address} to {to_address}',
-  ],
   sample(sampling) {
     const { bound } = sampling
     const trip = someTrip(sampling, { from: bound.from_address, to: bound.to_address, mode: bound.mode })
@@ -87,13 +72,6 @@ const planRoute = tool({
   }),
   annotations: { readOnly: true },
   needs: ['roads_changed'],
-  ask: [
-    'map out a {mode} route from {from_address} to {to_address}',
-    'plan a {mode} route from {from_address} to {to_address}',
-    'give me {mode} directions from {from_address} to {to_address}',
-    'show me the {mode} route from {from_address} to {to_address} step by step',
-    'find a {mode} route from {from_address} to {to_address}',
-  ],
   sample(sampling) {
     const { bound } = sampling
     const trip = someTrip(sampling, { from: bound.from_address, to: bound.to_address, mode: bound.mode })
@@ -129,12 +107,6 @@ const planRouteWithStop = tool({
   }),
   annotations: { readOnly: true },
   needs: ['roads_changed'],
-  ask: [
-    'plan a {mode} route from {from_address} to {to_address} with a stop at {stop_address}',
-    'tell me how much of a detour {stop_address} is on the {mode} route from {from_address} to {to_address}',
-    'plan a {mode} route from {from_address} via {stop_address} to {to_address}',
-    'work out a {mode} route from {from_address} to {to_address} with a stop at {stop_address}',
-  ],
   sample(sampling) {
     const { db, now, bound } = sampling
     // Whose way and whose stop both come from a search has no way of their own.

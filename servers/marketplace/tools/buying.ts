@@ -29,12 +29,6 @@ const placeBid = tool({
     next_bid: z.int(),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'put in a bid of {amount} on {listing}',
-    'bid {amount} on {listing}',
-    'place a bid of {amount} on {listing}',
-    'make a bid of {amount} for {listing}',
-  ],
   sample({ db, random, bound, now }) {
     const moment = now()
     const row = chooseByDraws(
@@ -75,12 +69,6 @@ const buyListing = tool({
     wallet: z.int(),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'buy {listing}',
-    'purchase {listing} for me',
-    'go ahead and buy {listing}, using my wallet',
-    'get {listing} for me, paid from my wallet',
-  ],
   sample({ db, random, bound, now }) {
     const moment = now()
     const row = chooseByDraws(db.listings, random, bound.listing, (listing) => !buyObstacle(db, moment, listing))
@@ -114,12 +102,6 @@ const makeOffer = tool({
   }),
   output: haggle,
   annotations: { readOnly: false },
-  ask: [
-    'offer {amount} for {listing}',
-    'make an offer of {amount} for {listing}',
-    'ask the seller of {listing} to take {amount}',
-    'try to get {listing} for {amount}',
-  ],
   sample({ db, random, bound, now }) {
     const moment = now()
     const row = chooseByDraws(
@@ -179,11 +161,6 @@ const answerOffer = tool({
   }),
   output: haggle,
   annotations: { readOnly: false },
-  ask: [
-    'tell them that I want to {answer} {offer}[ with {amount}]',
-    'let the other side know that I would like to {answer} {offer}[ with {amount}]',
-    'go ahead and {answer} {offer}[ at {amount}]',
-  ],
   sample({ db, random, bound, now }) {
     const moment = now()
     // Whoever has bid for something does not turn down the answer.

@@ -34,12 +34,6 @@ const searchListings = tool({
   }),
   pages: { listings: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'search the marketplace for a {text}[, only {format} listings][, for at most {max_price}]',
-    'look for a second-hand {text}[ among the {format} listings][, up to {max_price}]',
-    'see whether anybody is selling a used {text}[ as a {format} listing][ for no more than {max_price}]',
-    'check the marketplace for a used {text}[, just {format} listings][, at {max_price} or less]',
-  ],
   sample({ db, random, bound, now }) {
     const moment = now()
     const row = chooseByDraws(db.listings, random, undefined, (listing) => isOnOffer(listing, moment))
@@ -90,13 +84,6 @@ const getListing = tool({
     city: common('city', z.string()),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'see what {listing} is going for and who is selling it',
-    'show me the details of {listing}',
-    'tell me who is selling {listing} and when it ends',
-    'find out who is behind {listing} and how they are rated',
-    'look up the price and the seller of {listing}',
-  ],
   sample({ db, random, bound, now }) {
     // What is over, or gone, nobody asks the price of; what was won is to be paid.
     const fits = (listing: Listing) => ['open', 'won'].includes(phaseOf(listing, now()))
@@ -222,12 +209,6 @@ const listMarketActivity = tool({
   pages: { entries: 'short' },
   annotations: { readOnly: true },
   needs: ['put_on_sale'],
-  ask: [
-    'list my {kind} on the marketplace[, just the ones for "{text}"]',
-    'show me my {kind} on the marketplace[ with "{text}" in the title]',
-    'look up my {kind} on the marketplace[, only those for "{text}"]',
-    'go through my {kind} on the marketplace[, just those for "{text}"]',
-  ],
   sample({ db, random, bound, now }) {
     const moment = now()
     const kinds = ACTIVITIES.filter((kind) => activity(db, moment, kind).length > 0)

@@ -53,12 +53,6 @@ const createListing = tool({
   output: onSale,
   annotations: { readOnly: false },
   establishes: ['put_on_sale'],
-  ask: [
-    'put my "{title}" up for sale at {price} as a {format} listing[ with a reserve of {reserve}]',
-    'set up a {format} listing for my "{title}" at {price}[ with a reserve of {reserve}]',
-    'sell my "{title}" on the marketplace as a {format} listing for {price}[, with a reserve of {reserve}]',
-    'offer my old "{title}" on the marketplace for {price} as a {format} listing[ with a reserve of {reserve}]',
-  ],
   sample({ db, random, bound, now }) {
     const moment = now()
     const article = random.pick(ARTICLES)
@@ -90,12 +84,6 @@ const relistListing = tool({
   }),
   output: onSale,
   annotations: { readOnly: false },
-  ask: [
-    'relist {own_listing} for {price}',
-    'list {own_listing} again at {price}',
-    'put {own_listing} back on sale for {price}',
-    'give {own_listing} another try at {price}',
-  ],
   sample({ db, random, bound, now }) {
     const moment = now()
     const row = chooseByDraws(db.listings, random, bound.own_listing, (listing) => !relistObstacle(db, moment, listing))
@@ -123,12 +111,6 @@ const withdrawListing = tool({
   input: z.strictObject({ own_listing: ref('own_listing') }),
   output: z.object({ title: z.string(), own_listing: ref('own_listing'), status: z.string() }),
   annotations: { readOnly: false, destructive: true },
-  ask: [
-    'withdraw {own_listing} from sale',
-    'take {own_listing} off the market',
-    'take {own_listing} off the marketplace',
-    'remove {own_listing} from the marketplace',
-  ],
   sample({ db, random, bound, now }) {
     const moment = now()
     const row = chooseByDraws(
@@ -169,12 +151,6 @@ const shipSale = tool({
     wallet: z.int(),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'ship {sale} by {carrier}',
-    'send {sale} off to the buyer by {carrier}',
-    'get {sale} on its way to the buyer by {carrier}',
-    'have {sale} delivered to the buyer by {carrier}',
-  ],
   sample({ db, random, bound, now }) {
     const moment = now()
     const carriers = bound.carrier === undefined ? CARRIERS : [bound.carrier]

@@ -22,11 +22,6 @@ const settleSale = tool({
   }),
   annotations: { readOnly: false, destructive: true },
   establishes: ['sale_completed'],
-  ask: [
-    'go ahead and {outcome} the payment for {sale}',
-    'let the marketplace know that I would like to {outcome} the payment for {sale}',
-    'tell the marketplace that I want to {outcome} the payment for {sale}',
-  ],
   sample({ db, random, bound, now }) {
     const moment = now()
     const outcomes = bound.outcome === undefined ? random.shuffle(OUTCOMES) : [bound.outcome]
@@ -65,12 +60,6 @@ const rateSale = tool({
   output: z.object({ title: z.string(), sale: z.string(), stars: z.int(), seller: z.string(), ratings: z.int() }),
   annotations: { readOnly: false },
   needs: ['sale_completed'],
-  ask: [
-    'rate {sale} {stars} stars',
-    'give the seller {stars} stars for {sale}',
-    'leave a rating of {stars} stars for {sale}',
-    'leave a review for the seller of {sale} with {stars} stars',
-  ],
   sample({ db, random, bound, today }) {
     const row = chooseByDraws(db.sales, random, bound.sale, (sale) => !ratingObstacle(today(), sale))
     return row ? { sale: row.sale, stars: bound.stars ?? random.pick(STARS) } : null

@@ -23,13 +23,6 @@ const findCustomer = tool({
   }),
   pages: { customers: 'long' },
   annotations: { readOnly: true },
-  ask: [
-    'pull up the customer {name}',
-    'find the customer {name}',
-    'look up {name} in the customer list',
-    'search my customers for {name}',
-    'check what the customer {name} owes',
-  ],
   sample({ db, random, bound }) {
     const { name, customer } = random.pick(db.customers.list())
     const surname = customer.slice(0, customer.indexOf('-'))

@@ -24,13 +24,6 @@ const createInvoice = tool({
   }),
   output: z.object({ ...invoiceState, amount: z.int(), due: common('date', z.string()) }),
   annotations: { readOnly: false },
-  ask: [
-    'draft an invoice of {amount} for {customer} titled "{title}"[, due on {due}]',
-    'create an invoice of {amount} titled "{title}" for {customer}[ that is due on {due}]',
-    'write {customer} an invoice titled "{title}" for {amount}[ with the due date {due}]',
-    'write up a bill of {amount} to {customer} for "{title}"[, due on {due}]',
-    'prepare an invoice of {amount} for {customer}, called "{title}"[, to be paid by {due}]',
-  ],
   sample({ db, random, bound, today }) {
     const customer = choose(db.customers, random, bound.customer, ({ status }) => status === 'active')
     const title = bound.title ?? random.pick(TITLES)
@@ -69,12 +62,6 @@ const sendInvoice = tool({
   output: z.object({ ...invoiceState, owed: z.int(), due: common('date', z.string()) }),
   annotations: { readOnly: false },
   establishes: ['notice_sent'],
-  ask: [
-    'get {invoice} out to the customer',
-    'send {invoice} out',
-    'send {invoice} to the customer',
-    'mail {invoice} to the customer',
-  ],
   sample({ db, random, bound, today }) {
     const fits = (row: Invoice) => sendingObstacle(db, today(), row) === undefined
     const invoice = choose(db.invoices, random, bound.invoice, (row) => row.status === 'draft' && fits(row))
@@ -102,13 +89,6 @@ const searchInvoices = tool({
   }),
   pages: { invoices: 'long' },
   annotations: { readOnly: true },
-  ask: [
-    'list our invoices[ for "{words}"][, only the {status} ones]',
-    'find the invoices[ for "{words}"][, but only the {status} ones]',
-    'look through our invoices[ for "{words}"][, just the {status} ones]',
-    'show me the invoices[ that mention "{words}"][, only the {status} ones]',
-    'check which invoices there are[ for "{words}"][, {status} ones only]',
-  ],
   sample({ db, random, bound, today }) {
     const row = random.pick(db.invoices.list())
     const status = shownStatus(row, today())
@@ -141,12 +121,6 @@ const voidInvoice = tool({
   output: z.object(invoiceState),
   annotations: { readOnly: false, destructive: true },
   establishes: ['notice_sent'],
-  ask: [
-    'void {invoice} so that nobody pays it',
-    'void {invoice}',
-    'cancel {invoice} for good',
-    'mark {invoice} as void',
-  ],
   sample({ db, random, bound }) {
     const invoice = choose(db.invoices, random, bound.invoice, (row) => voidingObstacle(row) === undefined)
     return invoice ? { invoice: invoice.invoice } : null

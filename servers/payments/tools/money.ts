@@ -66,12 +66,6 @@ const chargeInvoice = tool({
   output: z.object({ ...outcome, owed: z.int(), balance: z.int() }),
   annotations: { readOnly: false },
   establishes: ['money_captured', 'notice_sent'],
-  ask: [
-    'charge {amount} for {invoice} to {token}[ with the reference {reference}]',
-    'collect {amount} on {invoice} from {token}[, reference {reference}]',
-    'take {amount} for {invoice} from {token}[ under the reference {reference}]',
-    'use {token} to collect {amount} for {invoice}[, reference {reference}]',
-  ],
   sample({ db, random, bound, today }) {
     const date = today()
     const invoice = choose(
@@ -121,12 +115,6 @@ const issueRefund = tool({
   output: z.object({ ...outcome, refunded: z.int().describe('In all, on this invoice.'), balance: z.int() }),
   annotations: { readOnly: false },
   establishes: ['notice_sent'],
-  ask: [
-    'refund {amount} on {invoice}[ with the reference {reference}]',
-    'give the customer {amount} back on {invoice}[ under the reference {reference}]',
-    'return {amount} of what was paid for {invoice} to the customer[, reference {reference}]',
-    'issue a refund of {amount} on {invoice}[ and mark it {reference}]',
-  ],
   sample({ db, random, bound, today }) {
     const { available } = db.balance.get('main')!
     // What is still being paid is not given back.
@@ -181,13 +169,6 @@ const requestPayout = tool({
   annotations: { readOnly: false },
   needs: ['money_captured'],
   establishes: ['notice_sent'],
-  ask: [
-    'transfer {amount} of our balance to the bank',
-    'pay out {amount} to my bank',
-    'request a payout of {amount}',
-    'send {amount} of the balance to our bank account',
-    'move {amount} from the balance to the bank',
-  ],
   sample({ db, random, bound, today }) {
     const { available, reserve } = db.balance.get('main')!
     const most = available - reserve

@@ -24,12 +24,6 @@ const listWebhooks = tool({
   pages: { webhooks: 'short' },
   annotations: { readOnly: true },
   needs: ['notice_sent'],
-  ask: [
-    'list the webhooks[ that are {status}]',
-    'show me the webhooks[ that are {status}]',
-    'check the state of the webhooks[, only the {status} ones]',
-    'tell me which webhooks there are[, just the {status} ones]',
-  ],
   sample: ({ db, random, bound }) => ({
     ...(random.chance(0.6) ? { status: random.pick(db.webhooks.list()).status } : {}),
     ...bound,
@@ -53,13 +47,6 @@ const retryWebhook = tool({
     retries_left: z.int(),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'retry the webhook {webhook}',
-    'try the webhook {webhook} once more',
-    'retry the failed notices of the webhook {webhook}',
-    'send the pending notices of the webhook {webhook} again',
-    'push out what got stuck at the webhook {webhook}',
-  ],
   sample({ db, random, bound, today }) {
     const fits = (row: Webhook) => row.pending > 0 && retriesLeft(row, today()) > 0
     const webhook = choose(db.webhooks, random, bound.webhook, fits)

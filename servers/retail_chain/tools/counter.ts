@@ -25,13 +25,6 @@ const reserveArticle = tool({
     available: z.int().describe('Left for others'),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'set {quantity} of {article} aside at {store} for {customer_name}',
-    'reserve {quantity} of {article} at {store} for {customer_name}',
-    'keep {quantity} of {article} in {store} for {customer_name} to pick up',
-    'put {quantity} of {article} aside at {store} under the name {customer_name}',
-    'hold {quantity} of {article} at {store} for {customer_name}',
-  ],
   sample({ db, random, bound }) {
     const least = bound.quantity ?? 1
     const row = chooseStock(db, random, bound, (stock) => availableOf(stock) >= least)
@@ -81,12 +74,6 @@ const closeReservation = tool({
     paid: money,
   }),
   annotations: { readOnly: false },
-  ask: [
-    'close {reservation} as {outcome}',
-    'mark {reservation} as {outcome}',
-    'note that {reservation} was {outcome}',
-    'put {reservation} down as {outcome}',
-  ],
   sample({ db, random, bound, now }) {
     const outcome = bound.outcome ?? (random.chance(0.6) ? 'collected' : 'cancelled')
     const row = choose(

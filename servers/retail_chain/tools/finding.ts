@@ -28,13 +28,6 @@ const findStores = tool({
   }),
   pages: { stores: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'see which branches we have in {city}',
-    'find our stores in {city}',
-    'list our {city} stores',
-    'show me which stores we have in {city}',
-    'look up our stores in {city} and when they are open',
-  ],
   sample({ db, random, bound }) {
     const row = choose(db.stores, random, undefined)
     return row ? { city: row.city, ...bound } : null
@@ -66,12 +59,6 @@ const searchArticles = tool({
   }),
   pages: { articles: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'search for "{text}" among our articles[ in the {department} department]',
-    'find the article called "{text}"[ in the {department} department]',
-    'look up "{text}" in our range[, in the {department} department]',
-    'check whether we carry "{text}"[ in the {department} department]',
-  ],
   sample({ db, random, bound }) {
     const row = choose(
       db.articles,
@@ -115,14 +102,6 @@ const checkStock = tool({
   }),
   pages: { stores: 'longest', kept_for: 'longest' },
   annotations: { readOnly: true },
-  ask: [
-    'find out where[ in {city}] we still have {article}',
-    'check which stores[ in {city}] have {article} in stock',
-    'show me which of our stores[ in {city}] have {article}',
-    'look up the stock of {article}[ in our {city} stores]',
-    'tell me how much stock our stores[ in {city}] have of {article}',
-    'find out who has {article} put aside[ in {city}] and where there is more of it',
-  ],
   sample({ db, random, bound }) {
     const row = chooseStock(db, random, { article: bound.article }, (stock) => availableOf(stock) > 0)
     if (!row) return null
@@ -162,13 +141,6 @@ const showStore = tool({
   }),
   pages: { low: 'longest', shipments: 'longest' },
   annotations: { readOnly: true },
-  ask: [
-    'show me how {store} is doing for stock and deliveries',
-    'tell me what is running low and what is due to arrive at {store}',
-    'give me an overview of {store}',
-    'look up what {store} is running out of and which deliveries it is waiting for',
-    'check what {store} is short of and what is on its way there',
-  ],
   sample({ db, random, bound }) {
     const row = choose(db.stores, random, bound.store)
     return row ? { store: row.store } : null

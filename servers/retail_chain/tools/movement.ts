@@ -41,13 +41,6 @@ const transferStock = tool({
   }),
   output: shipmentSent,
   annotations: { readOnly: false },
-  ask: [
-    'have {from_store} send {quantity} of {article} to {to_store}',
-    'transfer {quantity} of {article} from {from_store} to {to_store}',
-    'send {quantity} pieces of {article} over from {from_store} to {to_store}',
-    'move {quantity} of {article} from {from_store} to {to_store}',
-    'ship {quantity} pieces of {article} from {from_store} to {to_store}',
-  ],
   sample({ db, random, bound, now }) {
     const at = now()
     const least = bound.quantity ?? 1
@@ -117,12 +110,6 @@ const reorderStock = tool({
   }),
   output: shipmentSent,
   annotations: { readOnly: false },
-  ask: [
-    'reorder {packs} packs of {article} for {store}',
-    'order {packs} packs of {article} from the warehouse for {store}',
-    'have the warehouse send {packs} packs of {article} to {store}',
-    'restock {article} at {store} with {packs} packs from the warehouse',
-  ],
   sample({ db, random, bound }) {
     for (const least of bound.packs === undefined ? [2, 1] : [bound.packs]) {
       const row = chooseStock(
@@ -177,13 +164,6 @@ const receiveShipment = tool({
     status: z.string(),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'book in {shipment}',
-    'book {shipment} into stock',
-    'mark {shipment} as received',
-    'log {shipment} as arrived',
-    'receive {shipment} and add it to the stock',
-  ],
   sample({ db, random, bound, now }) {
     const row = choose(db.shipments, random, bound.shipment, (shipment) => !receiveObstacle(db, shipment, now()))
     return row ? { shipment: row.shipment } : null

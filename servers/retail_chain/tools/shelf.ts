@@ -24,12 +24,6 @@ const markDownArticle = tool({
     before: money,
   }),
   annotations: { readOnly: false },
-  ask: [
-    'mark {article} down by {percent} percent at {store}',
-    'cut the price of {article} at {store} by {percent} percent',
-    'take {percent} percent off {article} in {store}',
-    'offer {article} at {percent} percent off in {store}',
-  ],
   sample({ db, random, bound, today }) {
     const percents = random.shuffle(bound.percent === undefined ? MARKDOWNS : [bound.percent])
     for (const percent of percents) {
@@ -81,12 +75,6 @@ const countStock = tool({
     status: z.enum(['confirmed', 'corrected', 'recount']),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'record a count of {counted} for {article} at {store}',
-    'note that we counted {counted} of {article} in {store}',
-    'enter a stock count of {counted} for {article} at {store}',
-    'log {counted} as the count of {article} at {store}',
-  ],
   sample({ db, random, bound, today }) {
     const row = chooseStock(
       db,

@@ -19,12 +19,6 @@ const returnItem = tool({
     points: z.int().describe('What you have left'),
   }),
   annotations: { readOnly: false, destructive: true },
-  ask: [
-    'return {item} to the shop',
-    'send {item} back to the shop',
-    'send {item} back and get a refund',
-    'start a return for {item}',
-  ],
   sample({ db, random, bound, today }) {
     const row = choose(db.order_items, random, bound.item, (item) => !returnObstacle(db, item, today()))
     return row ? { item: row.item } : null
@@ -59,12 +53,6 @@ const writeReview = tool({
     reviews: z.int(),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'review {product} with {stars} stars and the words "{text}"',
-    'give {product} {stars} stars and write "{text}"',
-    'write a {stars}-star review of {product} saying "{text}"',
-    'leave a review for {product} with {stars} stars and add the comment "{text}"',
-  ],
   sample({ db, random, bound }) {
     const row = choose(
       db.products,

@@ -35,12 +35,6 @@ const addToCart = tool({
   }),
   annotations: { readOnly: false },
   establishes: ['cart_filled'],
-  ask: [
-    'put[ {quantity} of] {variant} into my cart',
-    'add {variant} to the cart[, {quantity} of them]',
-    'place[ {quantity} of] {variant} in my shopping cart',
-    'get[ {quantity} of] {variant} into my shopping cart',
-  ],
   sample({ db, random, bound }) {
     const wanted = bound.quantity ?? 1
     const row = choose(db.variants, random, bound.variant, (variant) => roomFor(db, variant) >= wanted)
@@ -81,12 +75,6 @@ const removeFromCart = tool({
   }),
   annotations: { readOnly: false, destructive: true },
   needs: ['cart_filled'],
-  ask: [
-    'take[ {quantity} of] {variant} out of my cart',
-    'remove {variant} from the cart[, but only {quantity} of them]',
-    'drop[ {quantity} of] {variant} from my shopping cart',
-    'delete {variant} from my cart[, just {quantity} of them]',
-  ],
   sample({ db, random, bound }) {
     const line = choose(db.cart_lines, random, bound.variant, (row) => row.quantity >= (bound.quantity ?? 1))
     if (!line) return null
@@ -118,14 +106,6 @@ const viewCart = tool({
   }),
   annotations: { readOnly: true },
   needs: ['cart_filled'],
-  ask: [
-    'show me my cart',
-    'tell me what is in my shopping cart',
-    'have a look at my cart',
-    'check what the things in my cart come to',
-    'show me everything in my cart and what it costs',
-    'add up what I have put into my cart so far',
-  ],
   sample: () => ({}),
   run(_, { db }) {
     const lines = cartLines(db)

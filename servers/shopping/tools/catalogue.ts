@@ -24,12 +24,6 @@ const listBrands = tool({
   }),
   pages: { brands: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'list the brands in {category}',
-    'show me which brands the shop has in {category}',
-    'tell me which brands there are in {category}',
-    'look up the brands that the shop carries in {category}',
-  ],
   sample: ({ random, bound }) => ({ category: random.pick(CATEGORIES), ...bound }),
   run({ category }, { db }) {
     const counts = new Map<string, number>()
@@ -53,13 +47,6 @@ const browseProducts = tool({
   }),
   pages: { products: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'look through what {brand} has[ in the {category} section][ for up to {max_price}]',
-    'browse through everything from {brand}[ in the {category} section][ for up to {max_price}]',
-    'show me what {brand} offers[ in the {category} section][ for at most {max_price}]',
-    'list what the shop has from {brand}[ in the {category} section][, for {max_price} or less]',
-    'see which products there are from {brand}[ in the {category} section][ for {max_price} or less]',
-  ],
   sample({ db, random, bound }) {
     const row = choose(
       db.products,
@@ -95,12 +82,6 @@ const searchProducts = tool({
   output: z.object({ found: z.int(), products: z.array(entry) }),
   pages: { products: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'search for "{text}" in the shop[, in the {category} section][, up to {max_price}]',
-    'find "{text}" in the[ {category} section of the] shop[ for at most {max_price}]',
-    'look for a product called "{text}"[ in the {category} section][ that costs no more than {max_price}]',
-    'see whether the shop sells "{text}"[ in the {category} section][ for {max_price} or less]',
-  ],
   sample({ db, random, bound }) {
     const row = choose(
       db.products,
@@ -142,12 +123,6 @@ const showProduct = tool({
     variants: z.array(z.object({ name: z.string(), variant: ref('variant'), price: money, stock: z.int() })),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'show me {product} and what it comes in',
-    'open the product page of {product}',
-    'tell me which versions of {product} are in stock',
-    'look up how {product} is rated and what it comes in',
-  ],
   sample({ db, random, bound }) {
     const row = choose(db.products, random, bound.product)
     return row ? { product: row.product } : null

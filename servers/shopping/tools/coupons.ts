@@ -23,12 +23,6 @@ const findCoupons = tool({
   }),
   pages: { coupons: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'find my coupons for {category}',
-    'show me which coupons I can use for {category}',
-    'look up the coupons I have for {category}',
-    'list my coupons that are good for {category}',
-  ],
   sample: ({ random, bound }) => ({ category: random.pick(CATEGORIES), ...bound }),
   run({ category }, { db }) {
     const coupons = [...db.coupons.by('category', category), ...db.coupons.by('category', null)].filter(
@@ -52,12 +46,6 @@ const applyCoupon = tool({
   annotations: { readOnly: false },
   establishes: ['coupon_applied'],
   needs: ['cart_filled', 'coupon_freed'],
-  ask: [
-    'apply {coupon} to my cart',
-    'use {coupon} for what is in my cart',
-    'use {coupon} on my shopping cart',
-    'redeem {coupon} against my cart',
-  ],
   sample({ db, random, bound, today }) {
     if (customerOf(db).coupon !== null) return null
     const lines = cartLines(db)
@@ -89,12 +77,6 @@ const removeCoupon = tool({
   annotations: { readOnly: false },
   establishes: ['coupon_freed'],
   needs: ['coupon_applied'],
-  ask: [
-    'take the coupon off my cart',
-    'remove the coupon from the cart again',
-    'clear the coupon from my shopping cart',
-    'keep the coupon for later and take it off the cart',
-  ],
   sample: ({ db }) => (customerOf(db).coupon === null ? null : {}),
   run(_, { db, fail }) {
     const { coupon } = customerOf(db)

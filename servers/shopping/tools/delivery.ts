@@ -20,12 +20,6 @@ const listDeliveryAddresses = tool({
   input: z.strictObject({}),
   output: z.object({ found: z.int(), delivery_addresses: z.array(addressEntry) }),
   annotations: { readOnly: true },
-  ask: [
-    'list my delivery addresses',
-    'show me the addresses saved in the shop',
-    'tell me which of my addresses the shop has on file',
-    'look up my saved delivery addresses',
-  ],
   sample: () => ({}),
   run(_, { db }) {
     const delivery_addresses = db.delivery_addresses.list()
@@ -48,12 +42,6 @@ const addDeliveryAddress = tool({
   }),
   output: addressEntry,
   annotations: { readOnly: false },
-  ask: [
-    'save {address} as my delivery address "{name}"',
-    'add the delivery address {address} under the name "{name}"',
-    'store {address} in my shop account and call it "{name}"',
-    'add a delivery address named "{name}" at {address}',
-  ],
   sample({ db, random, bound }) {
     if (db.delivery_addresses.count() >= LIMITS.addresses) return null
     if (bound.name !== undefined && !RECEIVING.has(bound.name)) return null
@@ -92,12 +80,6 @@ const listShippingOptions = tool({
   }),
   annotations: { readOnly: true },
   needs: ['cart_filled'],
-  ask: [
-    'list the shipping options for {delivery_address}',
-    'show me how my cart can be shipped to {delivery_address}',
-    'check what shipping to {delivery_address} costs',
-    'tell me how soon my cart could be delivered to {delivery_address}',
-  ],
   sample({ db, random, bound }) {
     const row = choose(db.delivery_addresses, random, bound.delivery_address)
     return row ? { delivery_address: row.delivery_address } : null

@@ -42,12 +42,6 @@ const placeOrder = tool({
   }),
   annotations: { readOnly: false },
   needs: ['cart_filled', 'coupon_applied'],
-  ask: [
-    'order what is in my cart, have it sent to {delivery_address} by {shipping} shipping and pay with {payment_method}[, using {points} points]',
-    'check out and have everything sent to {delivery_address} by {shipping} shipping, paid with {payment_method}[ and {points} loyalty points]',
-    'buy what is in my cart with {payment_method} and send it to {delivery_address} by {shipping} shipping[, using {points} points]',
-    'place the order with {shipping} shipping, delivered to {delivery_address} and charged to {payment_method}[, spending {points} points]',
-  ],
   sample({ db, random, bound, today }) {
     const lines = cartLines(db)
     if (lines.length === 0 || stockObstacle(lines) || appliedCouponObstacle(db, lines, today())) return null
@@ -106,13 +100,6 @@ const listOrders = tool({
   }),
   pages: { orders: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'see which of my orders have been {status}',
-    'list my orders that have been {status}',
-    'show me the orders that have been {status}',
-    'go through my {status} orders',
-    'look up my {status} orders',
-  ],
   sample({ db, random, bound }) {
     // Orders that were called off are seldom looked for.
     const row = choose(db.orders, random, undefined, ({ status }) => status !== 'cancelled' || random.chance(0.2))
@@ -148,12 +135,6 @@ const showOrder = tool({
     ),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'go through {order} with me',
-    'check what is in {order}',
-    'tell me what is in {order}',
-    'look up the details of {order}',
-  ],
   sample({ db, random, bound }) {
     // Nobody looks at what they have called off.
     const row = choose(db.orders, random, bound.order, ({ status }) => status !== 'cancelled')
@@ -181,12 +162,6 @@ const cancelOrder = tool({
     refunded_to: z.string(),
   }),
   annotations: { readOnly: false, destructive: true },
-  ask: [
-    'cancel {order}',
-    'call off {order} and get the money back',
-    'stop {order} before it is shipped',
-    'have {order} cancelled',
-  ],
   sample({ db, random, bound, now }) {
     const row = choose(
       db.orders,

@@ -18,13 +18,6 @@ const listPaymentMethods = tool({
   }),
   pages: { payment_methods: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'list my payment methods in the shop',
-    'show me how I can pay and how many loyalty points I have',
-    'look up my payment methods and loyalty points in the shop',
-    'tell me which payment methods the shop has on file for me',
-    'see how much is left on my cards and my store credit',
-  ],
   sample: () => ({}),
   run(_, { db }) {
     const { points, pending_points } = customerOf(db)
@@ -40,13 +33,6 @@ const redeemGiftCard = tool({
   }),
   output: z.object({ name: z.string(), payment_method: ref('payment_method'), added: money, available: money }),
   annotations: { readOnly: false },
-  ask: [
-    'redeem the gift card with the code {code}',
-    'add the gift card {code} to my store credit',
-    'use the gift card code {code} to top up my store credit',
-    'cash in my gift card, the code is {code}',
-    'turn the gift card {code} into store credit',
-  ],
   sample({ db, random, bound, today }) {
     const row = choose(db.gift_cards, random, bound.code, ({ redeemed, expires }) => !redeemed && expires >= today())
     return row ? { code: row.code } : null

@@ -10,7 +10,6 @@ const addToWishlist = tool({
   input: z.strictObject({ variant: ref('variant') }),
   output: z.object({ name: z.string(), variant: ref('variant'), on_wishlist: z.int() }),
   annotations: { readOnly: false },
-  ask: ['add {variant} to my wishlist', 'put {variant} on the wishlist', 'save {variant} for later on my wishlist'],
   sample({ db, random, bound }) {
     if (db.wishes.count() >= LIMITS.wishes) return null
     const fits = ({ variant }: Variant) => !db.wishes.has(variant) && !db.cart_lines.has(variant)
@@ -38,12 +37,6 @@ const viewWishlist = tool({
   }),
   pages: { items: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'show me my wishlist',
-    'tell me what is on my wishlist',
-    'open my wishlist',
-    'check which things I saved on my wishlist',
-  ],
   sample: () => ({}),
   run(_, { db }) {
     const wishes = db.wishes.list().reverse()

@@ -27,13 +27,6 @@ const findProfile = tool({
   }),
   pages: { profiles: 'long' },
   annotations: { readOnly: true },
-  ask: [
-    'find the profile of {name}',
-    'look {name} up',
-    'search for {name} on here',
-    'see whether {name} has a profile',
-    'look for a profile named {name}',
-  ],
   sample({ db, random, bound }) {
     const { name } = random.pick(db.profiles.list(({ profile }) => !db.blocks.has(`${profile}>${me(db)}`)))
     const asked = random.chance(0.2) ? random.pick(name.split(' ')) : name
@@ -62,13 +55,6 @@ const searchPosts = tool({
   output: z.object({ found: z.int(), posts: z.array(listedPost) }),
   pages: { posts: 'long' },
   annotations: { readOnly: true },
-  ask: [
-    'see who has posted about "{words}"',
-    'search the posts for "{words}"',
-    'find the posts that mention "{words}"',
-    'look for posts about "{words}"',
-    'see what was posted about "{words}"',
-  ],
   sample({ db, random, bound }) {
     const post = random.pick(db.posts.list((row) => row.reply_to === null && isVisible(db, row)))
     // What a post is about hits one or a few, its hashtag more.
@@ -89,12 +75,6 @@ const openFeed = tool({
   output: z.object({ posts: z.array(listedPost) }),
   pages: { posts: 'long' },
   annotations: { readOnly: true },
-  ask: [
-    'open my {feed} feed',
-    'show me the newest posts in my {feed} feed',
-    'see what is at the top of my {feed} feed',
-    'read me the latest from my {feed} feed',
-  ],
   sample: ({ random, bound }) => ({ feed: random.pick(FEEDS), ...bound }),
   run: ({ feed }, { db }) => ({ posts: newest(db, feed).map(listed) }),
 })
@@ -118,12 +98,6 @@ const listTrends = tool({
   input: z.strictObject({}),
   output: z.object({ trends: z.array(z.object({ hashtag: ref('hashtag'), posts: z.int() })) }),
   annotations: { readOnly: true },
-  ask: [
-    'list the current trends',
-    'show me which hashtags are trending',
-    'tell me the most used hashtags',
-    'check what is trending',
-  ],
   sample: () => ({}),
   run(_, { db }) {
     // Inserted one by one: sorting all hashtags took most of the call.

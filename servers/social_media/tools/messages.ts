@@ -19,12 +19,6 @@ const viewStory = tool({
     post: ref('post', 'The post that the story shares.').optional(),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'view the story of {profile}',
-    'show me the latest story of {profile}',
-    'see what is in the story of {profile}',
-    'open the story of {profile}',
-  ],
   sample({ db, random, bound, now }) {
     const instant = now()
     const profile = choose(
@@ -57,12 +51,6 @@ const sendDirectMessage = tool({
     conversation: z.int().describe('Messages exchanged so far.'),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'send {profile} the direct message "{text}"',
-    'write "{text}" to {profile} in a direct message',
-    'message {profile} "{text}"',
-    'send a direct message to {profile} that says "{text}"',
-  ],
   sample({ db, random, bound }) {
     // People write to those they have to do with, not to somebody whose request they have just declined.
     const own = me(db)

@@ -40,12 +40,6 @@ const publishPost = tool({
   }),
   output: z.object({ text: z.string(), post: ref('post'), hashtag: ref('hashtag'), left_today: z.int() }),
   annotations: { readOnly: false },
-  ask: [
-    'post "{text}" under the hashtag {hashtag}',
-    'publish "{text}" with the hashtag {hashtag}',
-    'write a post that says "{text}" and tag it with {hashtag}',
-    'put "{text}" up as a post under the hashtag {hashtag}',
-  ],
   sample({ db, random, bound, today }) {
     const known = random.chance(0.85) ? db.hashtags.list().map((row) => row.hashtag) : NEW_HASHTAGS
     const hashtag = bound.hashtag ?? random.pick(known)
@@ -76,12 +70,6 @@ const editPost = tool({
   input: z.strictObject({ post: ref('post'), text: writtenText.describe('The whole new text.') }),
   output: z.object({ text: z.string(), post: ref('post'), edited: z.boolean(), likes: z.int() }),
   annotations: { readOnly: false, destructive: true, idempotent: true },
-  ask: [
-    'change the text of {post} to "{text}"',
-    'edit {post} so that it says "{text}"',
-    'correct {post} to read "{text}"',
-    'make {post} say "{text}"',
-  ],
   sample({ db, random, bound, now }) {
     const post = choose(db.posts, random, bound.post, (row) => editObstacle(db, now(), row) === undefined)
     if (!post) return null
@@ -108,12 +96,6 @@ const replyToPost = tool({
     left_today: z.int(),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'reply "{text}" to {post}',
-    'answer {post} with "{text}"',
-    'write "{text}" as a reply to {post}',
-    'respond to {post}, saying "{text}"',
-  ],
   sample({ db, random, bound, today }) {
     if (postsLeft(db, today()) <= 0) return null
     const fits = (row: Post) => row.profile !== me(db) && replyObstacle(db, row) === undefined

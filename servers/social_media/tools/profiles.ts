@@ -17,12 +17,6 @@ const followProfile = tool({
     followers: z.int(),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'follow {profile}',
-    'start following {profile}',
-    'add {profile} to the people I follow',
-    'follow {profile} from now on',
-  ],
   sample({ db, random, bound, today }) {
     const day = today()
     const profile = choose(db.profiles, random, bound.profile, (row) => followObstacle(db, day, row) === undefined)
@@ -65,12 +59,6 @@ const answerFollowRequest = tool({
   }),
   output: z.object({ ...person, accepted: z.boolean(), relation: z.string(), your_followers: z.int() }),
   annotations: { readOnly: false },
-  ask: [
-    'open the follow request from {profile} and {answer} it',
-    'go ahead and {answer} the follow request from {profile}',
-    'just {answer} {profile} as a follower',
-    'quickly {answer} the request that {profile} sent to follow me',
-  ],
   sample({ db, random, bound }) {
     const profile = choose(db.profiles, random, bound.profile, (row) => isAsking(db, row.profile))
     if (!profile) return null
@@ -117,11 +105,6 @@ const restrictProfile = tool({
   }),
   output: z.object({ ...person, restriction: z.string(), relation: z.string() }),
   annotations: { readOnly: false, destructive: true, idempotent: true },
-  ask: [
-    'make sure that {profile} is {restriction} for me',
-    'have {profile} {restriction} from now on',
-    'get {profile} {restriction} on my account',
-  ],
   sample({ db, random, bound }) {
     // People have somebody muted or blocked; nobody has anybody "unrestricted".
     const restriction = bound.restriction ?? random.pick(RESTRICTIONS.filter((way) => way !== 'unrestricted'))

@@ -10,7 +10,6 @@ const likePost = tool({
   input: z.strictObject({ post: ref('post') }),
   output: z.object({ text: z.string(), post: ref('post'), profile: ref('profile'), likes: z.int() }),
   annotations: { readOnly: false },
-  ask: ['like {post}', 'give {post} a like', 'hit like on {post}', 'leave a like on {post}'],
   sample({ db, random, bound }) {
     const own = me(db)
     const post = choose(
@@ -44,12 +43,6 @@ const sharePost = tool({
     live_stories: z.int().optional(),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'share {post} in my {place}',
-    'put {post} in my {place}',
-    'share {post} to my {place}',
-    'repost {post} in my {place}',
-  ],
   sample({ db, random, bound, now }) {
     const place = bound.place ?? random.pick(PLACES)
     const post = choose(db.posts, random, bound.post, (row) => shareObstacle(db, now(), row, place) === undefined)
@@ -74,7 +67,6 @@ const bookmarkPost = tool({
   input: z.strictObject({ post: ref('post') }),
   output: z.object({ text: z.string(), post: ref('post'), profile: ref('profile'), bookmarks: z.int() }),
   annotations: { readOnly: false },
-  ask: ['bookmark {post}', 'add {post} to my bookmarks', 'save {post} for later', 'keep {post} in my bookmarks'],
   sample({ db, random, bound }) {
     // Nobody keeps what they have written themselves.
     const fits = (row: Post) => row.profile !== me(db) && bookmarkObstacle(db, row) === undefined

@@ -17,7 +17,6 @@ const joinChannel = tool({
   input: z.strictObject({ channel: ref('channel') }),
   output: z.object({ name: z.string(), channel: ref('channel'), members: z.int() }),
   annotations: { readOnly: false },
-  ask: ['join {channel}', 'add me to {channel}', 'make me a member of {channel}', 'get me into {channel}'],
   sample({ db, random, bound }) {
     const fits = (row: Channel) => joiningObstacle(db, row) === undefined
     const channel = choose(db.channels, random, bound.channel, fits)
@@ -44,13 +43,6 @@ const inviteToChannel = tool({
   input: z.strictObject({ channel: ref('channel'), person: ref('person') }),
   output: z.object({ name: z.string(), channel: ref('channel'), person: ref('person'), members: z.int() }),
   annotations: { readOnly: false },
-  ask: [
-    'get {person} into {channel}',
-    'invite {person} to {channel}',
-    'add {person} to {channel}',
-    'bring {person} into {channel}',
-    'have {person} join {channel}',
-  ],
   sample({ db, random, bound }) {
     // A few of each are enough to find a pair, and trying all would be slow.
     const channels = bound.channel === undefined ? random.shuffle(db.channels.list()) : [db.channels.get(bound.channel)]

@@ -13,12 +13,6 @@ const addReaction = tool({
   input: z.strictObject({ message: ref('message'), emoji: z.enum(EMOJI).describe('How to react.') }),
   output: z.object({ ...about, reactions: z.int().describe('All reactions to the message, by anyone.') }),
   annotations: { readOnly: false },
-  ask: [
-    'react to {message} with the {emoji} emoji',
-    'add the {emoji} emoji to {message}',
-    'mark {message} with the {emoji} emoji',
-    'put a {emoji} reaction on {message}',
-  ],
   sample({ db, random, bound }) {
     const fitting = (row: Message) =>
       toneOf(row.text).emoji.filter(
@@ -43,12 +37,6 @@ const pinChatMessage = tool({
   input: z.strictObject({ message: ref('message') }),
   output: z.object({ ...about, pins: z.int().describe('Pinned messages of the channel.') }),
   annotations: { readOnly: false },
-  ask: [
-    'pin {message}',
-    'pin {message} for everyone to see',
-    'pin {message} so that it stays in view',
-    'keep {message} in view by pinning it',
-  ],
   sample({ db, random, bound, now }) {
     // Who has just posted something pins that.
     const justPosted = db.messages

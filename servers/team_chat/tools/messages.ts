@@ -35,12 +35,6 @@ const postChatMessage = tool({
   }),
   output: z.object({ ...about, notified_at: z.string().optional().describe('UTC.') }),
   annotations: { readOnly: false },
-  ask: [
-    'post "{text}" in {channel}[ and mention {mention}]',
-    'write "{text}" in {channel}[, mentioning {mention}]',
-    'send "{text}" to {channel}[ and tag {mention} in it]',
-    'leave a message in {channel} that says "{text}"[ and mentions {mention}]',
-  ],
   sample({ db, random, bound, now }) {
     const fits = (row: Channel) => postingObstacle(db, now(), row) === undefined
     const row = choose(db.channels, random, bound.channel, fits)
@@ -74,12 +68,6 @@ const replyToChatMessage = tool({
   input: z.strictObject({ message: ref('message'), text: writtenText.describe('The reply.') }),
   output: z.object({ ...about, thread: z.string(), replies: z.int().describe('Replies in the thread.') }),
   annotations: { readOnly: false },
-  ask: [
-    'reply "{text}" to {message}',
-    'answer {message} with "{text}"',
-    'write "{text}" under {message}',
-    'reply to {message}, saying "{text}"',
-  ],
   sample({ db, random, bound }) {
     // People answer others, not themselves.
     const fits = (row: Message) => row.person !== me(db) && replyObstacle(db, row) === undefined
@@ -104,12 +92,6 @@ const editChatMessage = tool({
   input: z.strictObject({ message: ref('message'), text: writtenText.describe('The whole new text.') }),
   output: z.object({ ...about, edited: z.boolean() }),
   annotations: { readOnly: false, destructive: true, idempotent: true },
-  ask: [
-    'edit {message} to say "{text}"',
-    'change {message} to "{text}"',
-    'correct {message} so that it reads "{text}"',
-    'reword {message} as "{text}"',
-  ],
   sample({ db, random, bound, now }) {
     const fits = (row: Message) => correctionOf(row.text) !== undefined && editObstacle(db, now(), row) === undefined
     const row = choose(db.messages, random, bound.message, fits)

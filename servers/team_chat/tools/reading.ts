@@ -41,13 +41,6 @@ const findChannel = tool({
   }),
   pages: { channels: 'long' },
   annotations: { readOnly: true },
-  ask: [
-    'find the channel {name}',
-    'search for the {name} channel',
-    'look for a channel called {name}',
-    'check if there is a channel named {name}',
-    'see whether we have a channel called {name}',
-  ],
   sample({ db, random, bound }) {
     const { name, workspace } = random.pick(db.channels.list((row) => readingObstacle(db, row) === undefined))
     const word = name.slice(0, name.indexOf(' '))
@@ -87,13 +80,6 @@ const findTeammate = tool({
   }),
   pages: { teammates: 'long' },
   annotations: { readOnly: true },
-  ask: [
-    'find {name} in the team',
-    'look up {name} in the team directory',
-    'search the team for {name}',
-    'see which workspaces {name} is in',
-    'find out who {name} is',
-  ],
   sample({ db, random, bound }) {
     const { name } = random.pick(db.people.list())
     return { name: random.chance(0.2) ? random.pick(name.split(' ')) : name, ...bound }
@@ -125,13 +111,6 @@ const readChannel = tool({
   }),
   pages: { messages: 'longest' },
   annotations: { readOnly: true },
-  ask: [
-    'see what is going on in {channel}',
-    'read me what is new in {channel}',
-    'show me the latest messages in {channel}',
-    'catch me up on {channel}',
-    'tell me what was last said in {channel}',
-  ],
   sample({ db, random, bound }) {
     const fits = (row: Channel) => readingObstacle(db, row) === undefined
     const channel = choose(db.channels, random, bound.channel, fits)
@@ -157,13 +136,6 @@ const searchChatMessages = tool({
   }),
   pages: { messages: 'longest' },
   annotations: { readOnly: true },
-  ask: [
-    'search the chat for "{words}"',
-    'find the message about "{words}"',
-    'look for "{words}" in the chat',
-    'see where somebody mentioned "{words}"',
-    'find out who wrote "{words}" in the chat',
-  ],
   sample({ db, random, bound }) {
     const { text } = random.pick(
       db.messages.list((row) => row.thread === null && !readingObstacle(db, db.channels.get(row.channel)!)),

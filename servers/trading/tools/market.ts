@@ -22,13 +22,6 @@ const searchInstruments = tool({
   }),
   pages: { instruments: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'find "{query}" among the stocks[ that cost {max_price} or less]',
-    'search the stocks for "{query}"[, priced at up to {max_price}]',
-    'look for "{query}" on the stock market[, at no more than {max_price} a share]',
-    'find me "{query}" shares[ that cost at most {max_price}]',
-    'see what shares there are under "{query}"[, up to {max_price} each]',
-  ],
   sample({ db, random, bound }) {
     const { name, sector, last } = random.pick(db.instruments.list())
     const [first, trade] = name.split(' ') as [string, string]
@@ -70,14 +63,6 @@ const getQuote = tool({
     market: z.enum(['open', 'closed', 'halted']),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'see what {instrument} costs right now',
-    'get me a quote for {instrument}',
-    'look up what {instrument} is trading at',
-    'tell me the bid and ask for {instrument}',
-    'check the current price of {instrument}',
-    'find out how {instrument} is doing on the market',
-  ],
   sample({ db, random, bound }) {
     return { instrument: bound.instrument ?? random.pick(db.instruments.list()).instrument }
   },
@@ -114,12 +99,6 @@ const viewOrderBook = tool({
   }),
   pages: { levels: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'show me the {side} orders for {instrument} in the order book',
-    'open the {side} side of the order book for {instrument}',
-    'tell me at what prices people want to {side} {instrument}',
-    'see which {side} orders are waiting for {instrument}',
-  ],
   sample({ db, random, bound }) {
     const side = bound.side ?? random.pick(SIDES)
     const filled = choices(db.books, bound.instrument, (book) => book[side].length > 0)

@@ -21,13 +21,6 @@ const cancelTradeOrder = tool({
   }),
   annotations: { readOnly: false, destructive: true },
   establishes: ['money_moved'],
-  ask: [
-    'pull {trade_order} from the market',
-    'cancel {trade_order}',
-    'withdraw {trade_order} before it trades',
-    'take {trade_order} out of the market',
-    'call off {trade_order}',
-  ],
   sample({ db, random, bound }) {
     const orders = choices(db.trade_orders, bound.trade_order, ({ status }) => status === 'open')
     return orders.length > 0 ? { trade_order: random.pick(orders).trade_order } : null
@@ -63,12 +56,6 @@ const listTradeOrders = tool({
   pages: { orders: 'short' },
   annotations: { readOnly: true },
   needs: ['order_placed'],
-  ask: [
-    'list my {status} trade orders[, just the {side} orders]',
-    'show me which of my stock orders are {status}[, {side} orders only]',
-    'look up my {status} orders at the broker[, only the {side} orders]',
-    'go through the {status} orders that I have with my broker[, the {side} orders only]',
-  ],
   sample({ db, random, bound }) {
     const status = bound.status ?? random.pick(['open', 'open', 'open', ...ORDER_STATUSES])
     const rows = db.trade_orders.by('status', status)
@@ -103,13 +90,6 @@ const protectPosition = tool({
   }),
   annotations: { readOnly: false },
   establishes: ['order_placed'],
-  ask: [
-    'protect {quantity} shares of {instrument} with a stop at {stop_price}',
-    'set a stop order at {stop_price} for {quantity} shares of {instrument}',
-    'place a stop loss on {quantity} shares of {instrument} at {stop_price}',
-    'secure {quantity} shares of {instrument} with a stop loss at {stop_price}',
-    'have {quantity} shares of {instrument} sold should the price drop to {stop_price}',
-  ],
   sample({ db, random, bound }) {
     const held = choices(db.positions, bound.instrument, ({ shares, reserved }) => shares > reserved)
     for (let draw = 0; draw < DRAWS && held.length > 0; draw++) {

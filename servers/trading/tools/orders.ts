@@ -66,12 +66,6 @@ const placeTradeOrder = tool({
   output: z.object({ ...executed, instrument: ref('instrument') }),
   annotations: { readOnly: false },
   establishes: ['order_placed', 'money_moved'],
-  ask: [
-    'place an order to {side} {quantity} shares of {instrument}[ with a limit of {limit_price}]',
-    'go ahead and {side} {quantity} shares of {instrument}[ at a limit price of {limit_price}]',
-    'put in a {side} order for {quantity} shares of {instrument}[, limited to {limit_price}]',
-    'have the broker {side} {quantity} shares of {instrument}[ at {limit_price} or better]',
-  ],
   sample({ db, random, bound, now }) {
     const candidates = tradable(db, now(), bound.instrument)
     for (let draw = 0; draw < DRAWS && candidates.length > 0; draw++) {
@@ -115,12 +109,6 @@ const amendTradeOrder = tool({
   output: z.object({ ...executed, instrument: ref('instrument') }),
   annotations: { readOnly: false },
   establishes: ['money_moved'],
-  ask: [
-    'amend {trade_order} to a limit price of {limit_price}[ and {quantity} shares]',
-    'change the limit of {trade_order} to {limit_price}[ and cut it to {quantity} shares]',
-    'move the limit of {trade_order} to {limit_price}[ and the quantity down to {quantity} shares]',
-    'set the limit price of {trade_order} to {limit_price}[ and reduce it to {quantity} shares]',
-  ],
   sample({ db, random, bound, now }) {
     const orders = choices(
       db.trade_orders,

@@ -23,12 +23,6 @@ const listPositions = tool({
   pages: { positions: 'short' },
   annotations: { readOnly: true },
   needs: ['money_moved'],
-  ask: [
-    'list my positions[ in the {sector} sector]',
-    'show me which shares I hold[ in {sector}]',
-    'tell me what I have in my portfolio[ in the {sector} sector]',
-    'look up my holdings[ in {sector} stocks] and what they are worth',
-  ],
   sample({ db, random, bound }) {
     const held = db.positions.list()
     const sector = bound.sector ?? (held.length > 0 && random.chance(0.6) ? random.pick(held).sector : undefined)
@@ -62,13 +56,6 @@ const checkBuyingPower = tool({
   }),
   annotations: { readOnly: true },
   needs: ['money_moved'],
-  ask: [
-    'check my buying power',
-    'work out how much I could still spend on shares',
-    'tell me how much money I have left to invest',
-    'show me my cash and how much I may still put into each sector',
-    'see how much cash I can still trade with',
-  ],
   sample: () => ({}),
   run(_, { db }) {
     const { cash, reserved } = db.account.get(ACCOUNT)!
@@ -99,12 +86,6 @@ const listTrades = tool({
   pages: { trades: 'short' },
   annotations: { readOnly: true },
   needs: ['money_moved'],
-  ask: [
-    'list my transactions in {instrument}[, only the {kind} ones]',
-    'show me my own history with {instrument}[, just the {kind} entries]',
-    'pull up my records on {instrument}[, {kind} entries only]',
-    'look up what I did with {instrument} so far[, just the {kind} entries]',
-  ],
   sample({ db, random, bound }) {
     const trades = db.trades.list(
       ({ instrument, kind }) => instrument === (bound.instrument ?? instrument) && kind === (bound.kind ?? kind),

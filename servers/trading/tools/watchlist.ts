@@ -22,13 +22,6 @@ const addToWatchlist = tool({
   }),
   annotations: { readOnly: false },
   establishes: ['watching'],
-  ask: [
-    'keep an eye on {instrument} and alert me at {alert_price}',
-    'put {instrument} on my watchlist with an alert at {alert_price}',
-    'watch {instrument} and let me know when it reaches {alert_price}',
-    'set a price alert on {instrument} at {alert_price}',
-    'alert me as soon as {instrument} hits {alert_price}',
-  ],
   sample({ db, random, bound }) {
     const rows = choices(
       db.instruments,
@@ -68,12 +61,6 @@ const viewWatchlist = tool({
   pages: { watched: 'short' },
   annotations: { readOnly: true },
   needs: ['watching'],
-  ask: [
-    'go through my {status} price alerts',
-    'tell me which {status} alerts there are on my watchlist',
-    'open my watchlist and list the {status} alerts',
-    'show me the {status} price alerts that I have set',
-  ],
   sample({ db, random, bound }) {
     return { status: bound.status ?? random.pick(db.watches.list()).status }
   },

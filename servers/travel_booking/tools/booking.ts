@@ -55,12 +55,6 @@ const bookFlight = tool({
   output: z.object(held),
   annotations: { readOnly: false },
   needs: ['passport_renewed'],
-  ask: [
-    'book {flight} for {itinerary} at the {fare} fare',
-    'book a seat on {flight} for {itinerary} at the {fare} fare',
-    'reserve a {fare} ticket on {flight} for {itinerary}',
-    'add {flight} to {itinerary} at the {fare} fare',
-  ],
   sample(sampling) {
     const { db, random, bound, now } = sampling
     for (let attempt = 0; attempt < 12; attempt++) {
@@ -116,12 +110,6 @@ const searchHotels = tool({
     ),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'search for hotels in {city} for a {nights}-night stay from {date}',
-    'find a hotel in {city} from {date} for a {nights}-night trip',
-    'look up which hotels in {city} have a room for a {nights}-night stay from {date}',
-    'show me the hotels for a {nights}-night visit to {city} from {date}',
-  ],
   sample(sampling) {
     const { db, random, bound, now } = sampling
     for (let attempt = 0; attempt < 6; attempt++) {
@@ -163,12 +151,6 @@ const bookHotel = tool({
   }),
   output: z.object(held),
   annotations: { readOnly: false },
-  ask: [
-    'book a {nights}-night stay at {hotel} from {date} for {itinerary}',
-    'add a {nights}-night stay at {hotel} from {date} to {itinerary}',
-    'reserve a room at {hotel} for {itinerary}, from {date} for {nights} nights',
-    'book {hotel} for {itinerary} from {date}, for {nights} nights',
-  ],
   sample(sampling) {
     const { db, random, bound, now } = sampling
     for (let attempt = 0; attempt < 12; attempt++) {

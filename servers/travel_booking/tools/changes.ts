@@ -21,12 +21,6 @@ const addBaggage = tool({
   input: z.strictObject({ booking: ref('booking'), bags: z.int().min(1).max(10).describe('Bags to add.') }),
   output: z.object({ title: z.string(), booking: ref('booking'), extra_bags: z.int(), price: z.int() }),
   annotations: { readOnly: false },
-  ask: [
-    'add {bags} bags to {booking}',
-    'add {bags} bags of checked luggage to {booking}',
-    'put {bags} bags on {booking}',
-    'book {bags} bags of luggage for {booking}',
-  ],
   sample({ db, random, bound, now }) {
     const least = bound.bags ?? 1
     const row = choose(
@@ -54,12 +48,6 @@ const upgradeBooking = tool({
   input: z.strictObject({ booking: ref('booking') }),
   output: z.object({ title: z.string(), booking: ref('booking'), cabin: z.string(), points_left: z.int() }),
   annotations: { readOnly: false },
-  ask: [
-    'upgrade {booking} to business class',
-    'move {booking} up to business class',
-    'get {booking} upgraded',
-    'ask for an upgrade to business class for {booking}',
-  ],
   sample({ db, random, bound, now }) {
     const row = choose(
       db.bookings,
@@ -100,12 +88,6 @@ const changeFlight = tool({
   }),
   annotations: { readOnly: false, destructive: true },
   needs: ['passport_renewed'],
-  ask: [
-    'change {booking} to {flight}',
-    'move {booking} over to {flight}',
-    'rebook {booking} onto {flight}',
-    'switch {booking} to {flight}',
-  ],
   sample({ db, random, bound, now }) {
     const target = bound.flight === undefined ? undefined : flightOf(db, bound.flight)
     if (bound.flight !== undefined && !target) return null
@@ -144,12 +126,6 @@ const cancelBooking = tool({
   input: z.strictObject({ booking: ref('booking') }),
   output: z.object({ title: z.string(), booking: ref('booking'), status: z.string(), refund: z.int() }),
   annotations: { readOnly: false, destructive: true },
-  ask: [
-    'cancel {booking}',
-    'cancel {booking} and get the refund, if there is one',
-    'cancel {booking} and tell me what is refunded',
-    'have {booking} cancelled',
-  ],
   sample({ db, random, bound, now }) {
     const row = choose(db.bookings, random, bound.booking, (candidate) => 'refund' in refundOf(db, candidate, now()))
     return row ? { booking: row.booking } : null

@@ -86,14 +86,6 @@ const searchFlights = tool({
     ),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'see what flies from {from_city} to {to_city} on {date}',
-    'search for flights from {from_city} to {to_city} on {date}',
-    'find a direct flight from {from_city} to {to_city} on {date}',
-    'look up which flights leave {from_city} for {to_city} on {date}',
-    'show me the flights on {date} from {from_city} to {to_city}',
-    'tell me which nonstop flights there are from {from_city} to {to_city} on {date}',
-  ],
   sample(sampling) {
     const flight = someFlight(sampling, { to: plannedGoal(sampling) })
     if (!flight) return null
@@ -141,13 +133,6 @@ const findConnectingFlights = tool({
   }),
   pages: { connections: 'longest' },
   annotations: { readOnly: true },
-  ask: [
-    'find connecting flights from {from_city} to {to_city} on {date}',
-    'look for a way to fly from {from_city} to {to_city} with one change on {date}',
-    'search for flights with one stop from {from_city} to {to_city} on {date}',
-    'show me which connecting flights there are from {from_city} to {to_city} on {date}',
-    'work out how to get from {from_city} to {to_city} on {date} with a change of planes',
-  ],
   sample({ db, random, now, bound }) {
     const cityNamed = (name: string | undefined): number | undefined =>
       name === undefined ? undefined : CITIES.findIndex(({ city }) => city === name)
@@ -199,13 +184,6 @@ const getFlight = tool({
     business_seats: z.int(),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'show me the fares for {flight}',
-    'look up the details of {flight}',
-    'check the status, times and prices of {flight}',
-    'tell me what {flight} costs and how many seats are left',
-    'find out whether {flight} is going ahead and what the fares are',
-  ],
   sample(sampling) {
     const { db, random, bound } = sampling
     if (bound.flight !== undefined) return { flight: bound.flight }

@@ -18,13 +18,6 @@ const listItineraries = tool({
     itineraries: z.array(z.object({ title: z.string(), itinerary: ref('itinerary'), bookings: z.int() })),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'see what trips {traveller} has coming up',
-    'list the trips of {traveller}',
-    'show me which trips {traveller} has planned',
-    'tell me which itineraries there are for {traveller}',
-    'go through the trips planned for {traveller}',
-  ],
   sample({ db, random, bound }) {
     // Who has just set up a trip goes on with that one.
     if (isPlanning({ db })) return null
@@ -56,12 +49,6 @@ const createItinerary = tool({
   }),
   output: z.object({ title: z.string(), itinerary: ref('itinerary'), traveller: ref('traveller') }),
   annotations: { readOnly: false },
-  ask: [
-    'create an itinerary for {traveller} with the title "{title}"',
-    'create a new trip called "{title}" for {traveller}',
-    'set up the trip "{title}" for {traveller}',
-    'start a new itinerary for {traveller}, called "{title}"',
-  ],
   sample({ db, random, bound }) {
     const row = choose(
       db.travellers,
@@ -95,13 +82,6 @@ const getItinerary = tool({
     bookings: z.array(z.object({ title: z.string(), booking: ref('booking'), status: z.string() })),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'show me what is booked for {itinerary}',
-    'look at the bookings for {itinerary}',
-    'tell me what {itinerary} costs in total',
-    'tell me what has been booked for {itinerary}',
-    'sum up what {itinerary} includes so far and what it costs',
-  ],
   sample({ db, random, bound, now }) {
     const isBooked = (itinerary: string): boolean => liveBookings(db, itinerary, now()).length > 0
     // Where nothing is booked there is nothing to see.

@@ -16,13 +16,6 @@ const listTravelBudgets = tool({
     budgets: z.array(z.object({ name: z.string(), budget: ref('budget'), left: z.int(), business: z.boolean() })),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'list the travel budgets',
-    'show me what the travel budgets have left',
-    'look up which travel budgets there are',
-    'tell me how much is left in each travel budget',
-    'see which travel budgets still have money',
-  ],
   sample: () => ({}),
   run(_, { db }) {
     const budgets = db.budgets.list()
@@ -45,13 +38,6 @@ const payBooking = tool({
     budget_left: z.int(),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'pay for {booking} from {budget}',
-    'use {budget} to pay for {booking}',
-    'confirm {booking} by paying for it from {budget}',
-    'settle {booking} with money from {budget}',
-    'charge {booking} to {budget}',
-  ],
   sample({ db, random, bound, now }) {
     const payable = (booking: string, budget: string): boolean =>
       payObstacle(db, now(), db.bookings.get(booking)!, budget) === undefined
@@ -98,12 +84,6 @@ const getBooking = tool({
     refund: z.int().optional(),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'go through {booking} with me',
-    'check what was booked under {booking} and what it costs',
-    'get the details of {booking}',
-    'tell me what {booking} costs and what its status is',
-  ],
   sample({ db, random, bound }) {
     const row = choose(db.bookings, random, bound.booking)
     return row ? { booking: row.booking } : null

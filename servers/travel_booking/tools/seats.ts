@@ -36,12 +36,6 @@ const findFreeSeats = tool({
   }),
   pages: { seats: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'find free[ {position}] seats for {booking}',
-    'show me the free[ {position}] seats for {booking}',
-    'list the[ {position}] seats that are free for {booking}',
-    'check which[ {position}] seats are still free for {booking}',
-  ],
   sample({ db, random, bound, now }) {
     const row = choose(
       db.bookings,
@@ -84,12 +78,6 @@ const chooseSeat = tool({
     position: z.string(),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'choose seat {seat} for {booking}',
-    'take seat {seat} for {booking}',
-    'reserve seat {seat} for {booking}',
-    'book seat {seat} for {booking}',
-  ],
   sample({ db, random, bound, now }) {
     const free = (row: Booking): string[] => seatsFor(db, row, now())
     const fits = (row: Booking): boolean =>

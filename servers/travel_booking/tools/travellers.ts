@@ -28,13 +28,6 @@ const findTraveller = tool({
   }),
   pages: { travellers: 'long' },
   annotations: { readOnly: true },
-  ask: [
-    'look for {name} among our travellers',
-    'look up the traveller {name}',
-    'find the traveller called {name}',
-    'check the loyalty points and the passport of {name}',
-    'see whether {name} is one of our travellers',
-  ],
   sample({ db, random, bound }) {
     const { name } = random.pick(db.travellers.list())
     return { name: random.chance(0.15) ? name.split(' ').at(-1)! : name, ...bound }
@@ -54,12 +47,6 @@ const updatePassport = tool({
   output: z.object({ name: z.string(), traveller: ref('traveller'), passport_expires: z.string() }),
   annotations: { readOnly: false },
   establishes: ['passport_renewed'],
-  ask: [
-    'record that the new passport of {traveller} expires on {expires}',
-    'update the passport of {traveller}, which is now good until {expires}',
-    'enter a new passport for {traveller} that is valid until {expires}',
-    'set the passport expiry date of {traveller} to {expires}',
-  ],
   sample({ db, random, bound, today }) {
     const last = addDays(today(), 3100)
     // People get a new passport when the old one runs out.

@@ -47,12 +47,6 @@ const operateDoor = tool({
   annotations: { readOnly: false, idempotent: true },
   establishes: ['doors_closed'],
   needs: ['guard_set', 'standing'],
-  ask: [
-    'just {action} the {door} door of the car',
-    'have the car {action} the {door} door',
-    'get the car to {action} the {door} door',
-    'go ahead and {action} the {door} door',
-  ],
   sample({ db, random, bound }) {
     const car = theCar(db)
     const changes = cross(db.doors.list(), ACTIONS)
@@ -92,11 +86,6 @@ const moveWindow = tool({
   output: z.object({ window: z.string(), opening: z.int() }),
   annotations: { readOnly: false, idempotent: true },
   needs: ['guard_set', 'engine_running'],
-  ask: [
-    'open the {window} window to {opening} percent',
-    'move the {window} window to {opening} percent open',
-    'set the {window} window to {opening} percent open',
-  ],
   sample({ db, random, bound }) {
     // Windows are opened further, on a cold day by a gap. Who wants one shut or wide open says so without a number.
     const gaps = theCar(db).outside < 10 ? [5, 10, 15] : [10, 20, 25, 30, 50, 75]
@@ -133,12 +122,6 @@ const setHeadlights = tool({
   output: z.object({ beam: z.string(), engine: z.string() }),
   annotations: { readOnly: false, idempotent: true },
   needs: ['engine_running'],
-  ask: [
-    'set the headlights to {beam}',
-    'switch the headlights to {beam}',
-    'change the headlights to {beam}',
-    'put the headlights on {beam}',
-  ],
   sample({ db, random, bound }) {
     // Stopping the engine turns the lights off; nobody asks for it.
     const wanted = BEAMS.filter((beam) => beam !== 'off' || bound.beam === 'off')
@@ -180,13 +163,6 @@ const setGuardMode = tool({
   annotations: { readOnly: false, idempotent: true },
   establishes: ['guard_set'],
   needs: ['standing'],
-  ask: [
-    'set the guard mode to {mode} with the PIN {pin}',
-    'switch the guard mode of the car to {mode} with PIN {pin}',
-    'use the PIN {pin} to set the guard mode to {mode}',
-    'change the guard mode to {mode} using PIN {pin}',
-    'enter my PIN {pin} to change the guard mode to {mode}',
-  ],
   sample({ db, random, bound }) {
     const { guard, pin } = theCar(db)
     const modes = GUARDS.filter((mode) => mode !== guard && !guardObstacle(db, mode, pin))

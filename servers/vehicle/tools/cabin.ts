@@ -94,12 +94,6 @@ const checkVehicle = tool({
   }),
   pages: { faults: 'longest' },
   annotations: { readOnly: true },
-  ask: [
-    "check the car's {system} for faults",
-    "see whether anything is wrong with the car's {system}",
-    "pull up the status of the car's {system}",
-    'tell me what the car reports about its {system}',
-  ],
   sample: ({ random, bound }) => ({ system: random.pick(SYSTEMS), ...bound }),
   run: ({ system }, { db, now }) => ({
     model: theCar(db).model,
@@ -119,12 +113,6 @@ const listDrivers = tool({
     ),
   }),
   annotations: { readOnly: true },
-  ask: [
-    'list the drivers of the car',
-    'show me who may drive the car',
-    'tell me which drivers the car knows',
-    'tell me who is registered as a driver of this car',
-  ],
   sample: () => ({}),
   run(_, { db }) {
     const drivers = db.drivers.list()
@@ -148,12 +136,6 @@ const setCabinClimate = tool({
   output: z.object({ zone: z.string(), temperature: z.int(), outside: z.int() }),
   annotations: { readOnly: false, idempotent: true },
   needs: ['engine_running'],
-  ask: [
-    'change the temperature in the {zone} zone of the car to {temperature} degrees',
-    'adjust the climate in the {zone} zone to {temperature} degrees',
-    'set the temperature in the {zone} zone to {temperature} degrees',
-    'make it {temperature} degrees in the {zone} zone of the car',
-  ],
   sample({ db, random, bound }) {
     // Nobody heats or cools beside an open window.
     const isShut = (zone: string): boolean => (db.windows.get(zone)?.opening ?? 0) === 0
@@ -190,12 +172,6 @@ const playPlaylist = tool({
   output: z.object({ title: z.string(), songs: z.int(), volume: z.int() }),
   annotations: { readOnly: false, idempotent: true },
   needs: ['engine_running'],
-  ask: [
-    'play the playlist "{title}"[ at volume {volume}]',
-    'put on "{title}" in the car[ at volume {volume}]',
-    'have the car play "{title}"[ with the volume at {volume}]',
-    'start the playlist "{title}"[ at a volume of {volume}]',
-  ],
   sample({ db, random, bound }) {
     const { guard, playlist } = theCar(db)
     const title =

@@ -32,12 +32,6 @@ const startEngine = tool({
   annotations: { readOnly: false },
   establishes: ['engine_running'],
   needs: ['brake_set', 'cable_moved'],
-  ask: [
-    'start the engine for {driver}',
-    'start the car with {driver} as the driver',
-    'turn the engine on for {driver}',
-    'start the car for {driver}',
-  ],
   sample({ db, random, bound, today }) {
     const row = chooseByDraws(db.drivers, random, bound.driver, ({ driver }) => !startObstacle(db, today(), driver))
     return row ? { driver: row.driver } : null
@@ -71,12 +65,6 @@ const stopEngine = tool({
   annotations: { readOnly: false },
   establishes: ['engine_stopped'],
   needs: ['engine_running', 'gear_set'],
-  ask: [
-    'stop the engine[ and log the trip as {purpose}]',
-    'turn the engine off[ and log the drive as {purpose}]',
-    'shut the engine down[, the trip was {purpose}]',
-    'switch the engine off[ and record a {purpose} trip]',
-  ],
   sample({ db, random, bound, now }) {
     const car = theCar(db)
     if (car.engine === 'off' || car.gear !== 'park') return null
@@ -124,12 +112,6 @@ const setBrake = tool({
   annotations: { readOnly: false, idempotent: true },
   establishes: ['brake_set', 'standing'],
   needs: ['gear_set', 'doors_closed', 'moving'],
-  ask: [
-    'make sure that the {brake} brake is {state}',
-    'turn the {brake} brake {state}',
-    'turn {state} the {brake} brake',
-    'have the car turn the {brake} brake {state}',
-  ],
   sample({ db, random, bound }) {
     const car = theCar(db)
     const changes = cross(['foot', 'parking'] as const, ['on', 'off'] as const)
@@ -161,7 +143,6 @@ const shiftGear = tool({
   annotations: { readOnly: false, idempotent: true },
   establishes: ['gear_set'],
   needs: ['engine_running', 'brake_set'],
-  ask: ['shift into {gear}', 'put the car in {gear}', 'change the gear to {gear}', 'shift the car into {gear}'],
   sample({ db, random, bound }) {
     const car = theCar(db)
     // Who has started the engine drives off; nobody stops in neutral.
@@ -195,7 +176,6 @@ const accelerateTo = tool({
   annotations: { readOnly: false, idempotent: true },
   establishes: ['moving'],
   needs: ['brake_set'],
-  ask: ['accelerate to {speed} km/h', 'bring the car to {speed} km/h', 'drive at {speed} km/h', 'go {speed} km/h'],
   sample({ db, random, bound, now }) {
     if (bound.speed !== undefined) return speedObstacle(db, now(), bound.speed) ? null : { speed: bound.speed }
     if (speedObstacle(db, now(), 5)) return null
@@ -219,13 +199,6 @@ const setCruiseControl = tool({
   output: drives,
   annotations: { readOnly: false, idempotent: true },
   needs: ['moving', 'hold_lifted'],
-  ask: [
-    'set cruise control to {speed} km/h',
-    'let cruise control hold {speed} km/h',
-    'turn on cruise control at {speed} km/h',
-    'use cruise control to keep us at {speed} km/h',
-    'keep a steady {speed} km/h with cruise control',
-  ],
   sample({ db, random, bound, now }) {
     if (bound.speed !== undefined) return cruiseObstacle(db, now(), bound.speed) ? null : { speed: bound.speed }
     // Cruise control holds the speed that somebody has come to, or one not far above.

@@ -44,13 +44,6 @@ const findDestination = tool({
   }),
   pages: { destinations: 'longest' },
   annotations: { readOnly: true },
-  ask: [
-    'find {text} in the navigation[ under the {kind} category]',
-    'search the navigation for {text}[, {kind} results only]',
-    'look up {text} in the navigation system[, only in the {kind} category]',
-    'check whether the car knows {text} as a destination',
-    "see whether the car's navigation has {text}[ in the {kind} category]",
-  ],
   sample({ db, random, bound }) {
     const hidden = hides(db)
     const row = chooseByDraws(
@@ -113,12 +106,6 @@ const saveDestination = tool({
     km: z.int(),
   }),
   annotations: { readOnly: false },
-  ask: [
-    'save {address} as the destination "{name}"',
-    'add the destination "{name}" at {address} to the navigation',
-    'store {address} in the navigation system under the name "{name}"',
-    'remember {address} as "{name}" in the car',
-  ],
   sample({ db, random, bound }) {
     if (theCar(db).guard === 'valet' || db.destinations.by('kind', 'saved').length >= LIMITS.saved) return null
     const here = db.destinations.get(theCar(db).location)!
@@ -186,14 +173,6 @@ const startNavigation = tool({
   }),
   annotations: { readOnly: false },
   needs: ['engine_running'],
-  ask: [
-    'take me to {destination}[ and avoid {avoid}]',
-    'navigate to {destination}[ and avoid {avoid}]',
-    'start the navigation to {destination}[, avoiding {avoid}]',
-    'guide me to {destination}[ without {avoid}]',
-    'set the navigation to {destination}[ but avoid {avoid}]',
-    'show me the way to {destination}[, keeping off {avoid}]',
-  ],
   sample({ db, random, bound, now }) {
     const car = withDrive(theCar(db), now())
     const wanted = bound.avoid ?? (random.chance(0.5) ? random.pick(['tolls', 'motorways'] as const) : undefined)
@@ -243,14 +222,6 @@ const searchTrips = tool({
   }),
   pages: { trips: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'see which trips {driver} made in {month}[ for {purpose} purposes]',
-    'list the trips logged for {driver} in {month}[, the {purpose} ones only]',
-    'show me where {driver} drove in {month}[, only {purpose} trips]',
-    'go through the trip log of {driver} for {month}[, just the {purpose} trips]',
-    'look up the trips that {driver} made in {month}[ for {purpose} purposes]',
-    'tell me which places {driver} went to by car in {month}[, on {purpose} trips only]',
-  ],
   sample({ db, random, bound }) {
     if (theCar(db).guard === 'valet') return null
     const trips = bound.driver === undefined ? db.trips.list() : db.trips.by('driver', bound.driver)

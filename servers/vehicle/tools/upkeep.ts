@@ -22,12 +22,6 @@ const switchCharging = tool({
   annotations: { readOnly: false },
   establishes: ['cable_moved'],
   needs: ['engine_stopped'],
-  ask: [
-    'switch the charging {charging}',
-    'turn the charging of the car {charging}',
-    'turn the charging {charging}',
-    'make sure that charging is {charging}',
-  ],
   sample({ db, random, bound }) {
     const charging = theCar(db).charging_since === null ? ('on' as const) : ('off' as const)
     return charging === 'on' && chargeObstacle(db) ? null : pickAgreeing(random, bound, [{ charging }])
@@ -76,13 +70,6 @@ const bookService = tool({
   }),
   annotations: { readOnly: false },
   establishes: ['hold_lifted'],
-  ask: [
-    'arrange for {garage} to fix {fault} on {date}',
-    'book the repair of {fault} at {garage} on {date}',
-    'make an appointment at {garage} for {fault} on {date}',
-    'have {fault} repaired by {garage} on {date}',
-    'get {fault} fixed at {garage} on {date}',
-  ],
   sample({ db, random, bound, today }) {
     const here = db.destinations.get(theCar(db).location)!
     const isOpen = ({ status }: Fault) => status === 'open'

@@ -42,12 +42,6 @@ const findMeetings = tool({
   }),
   pages: { meetings: 'longest' },
   annotations: { readOnly: true },
-  ask: [
-    'find the[ {status}] video meeting "{title}"',
-    'look up my[ {status}] video meeting called "{title}"',
-    'search for "{title}" among my[ {status}] video meetings',
-    'pull up the[ {status}] "{title}" meeting',
-  ],
   sample({ db, random, bound, today }) {
     const wanted = ({ status }: Meeting) => status === (bound.status ?? status)
     // Half of the time a meeting with which much can be done: live, due today, or recorded.
@@ -94,13 +88,6 @@ const scheduleMeeting = tool({
   }),
   output: z.object({ title: z.string(), meeting: ref('meeting'), date, start: z.string(), status: z.string() }),
   annotations: { readOnly: false },
-  ask: [
-    'arrange a video meeting called "{title}" for {date} at {start}, {minutes} minutes long',
-    'schedule the video meeting "{title}" on {date} at {start} for {minutes} minutes',
-    'set up a video call titled "{title}" for {date} at {start}, {minutes} minutes long',
-    'plan a {minutes}-minute video meeting called "{title}" on {date} at {start}',
-    'schedule a video call with the title "{title}" for {minutes} minutes, on {date} at {start}',
-  ],
   sample(draw) {
     const { db, random, bound, now } = draw
     const title = bound.title ?? `${random.pick(TOPICS)} ${random.pick(FORMATS)}`
@@ -147,7 +134,6 @@ const startMeeting = tool({
   annotations: { readOnly: false },
   establishes: ['meeting_live'],
   needs: ['hosting_over'],
-  ask: ['start {meeting}', 'start {meeting} now', 'start {meeting} for everybody', 'get {meeting} going'],
   sample(draw) {
     const { db, random, bound } = draw
     const meeting = choose(db.meetings, random, bound.meeting, (row) => !startObstacle(draw, row))
@@ -183,7 +169,6 @@ const endMeeting = tool({
   annotations: { readOnly: false, destructive: true },
   establishes: ['hosting_over'],
   needs: ['meeting_live'],
-  ask: ['end {meeting} for everyone', 'end {meeting} for all of us', 'end {meeting} now', 'bring {meeting} to an end'],
   sample({ db, random, bound }) {
     const meeting = choose(db.meetings, random, bound.meeting, (row) => !endObstacle(row))
     return meeting ? { meeting: meeting.meeting } : null

@@ -14,13 +14,6 @@ const inviteParticipant = tool({
   }),
   output: z.object({ name: z.string(), participant: ref('participant'), meeting: ref('meeting'), place: z.string() }),
   annotations: { readOnly: false },
-  ask: [
-    'get {name} invited to {meeting}',
-    'invite {name} to {meeting}',
-    'add {name} to {meeting}',
-    'ask {name} to join {meeting}',
-    'send {name} an invitation to {meeting}',
-  ],
   sample({ db, random, bound }) {
     const people = bound.name === undefined ? random.sample(db.people.list(), 8) : peopleNamed(db, bound.name)
     for (const person of people) {
@@ -72,12 +65,6 @@ const listParticipants = tool({
   }),
   pages: { participants: 'short' },
   annotations: { readOnly: true },
-  ask: [
-    'list the participants of {meeting}[ who are {place}]',
-    'show me the people on the list for {meeting}[ who are {place}]',
-    'tell me who the participants of {meeting} are[, only those who are {place}]',
-    'check who is taking part in {meeting}[, just those who are {place}]',
-  ],
   sample({ db, random, bound }) {
     const live = (row: Meeting) => row.status === 'live' && row.role !== 'attendee'
     const meeting =
@@ -136,11 +123,6 @@ const manageParticipant = tool({
   annotations: { readOnly: false, destructive: true },
   establishes: ['consent_settled'],
   needs: ['meeting_live'],
-  ask: [
-    'go ahead and {action} {participant}',
-    'just {action} {participant}',
-    'use the meeting controls to {action} {participant}',
-  ],
   sample({ db, random, bound }) {
     const actions = bound.action === undefined ? USUAL : [bound.action]
     // Nobody is thrown out who has not come in.

@@ -13,12 +13,6 @@ const startRecording = tool({
   annotations: { readOnly: false },
   establishes: ['recording_runs'],
   needs: ['meeting_live', 'consent_settled', 'storage_freed'],
-  ask: [
-    'start recording {meeting}',
-    'record {meeting} from now on',
-    'begin the recording of {meeting}',
-    'switch on the recording for {meeting}',
-  ],
   sample({ db, random, bound }) {
     const meeting = choose(db.meetings, random, bound.meeting, (row) => !recordingObstacle(db, row))
     return meeting ? { meeting: meeting.meeting } : null
@@ -45,12 +39,6 @@ const stopRecording = tool({
   }),
   annotations: { readOnly: false },
   needs: ['recording_runs'],
-  ask: [
-    'stop recording {meeting}',
-    'stop and save the recording of {meeting}',
-    'end the recording in {meeting}',
-    'stop the recording in {meeting}',
-  ],
   sample({ db, random, bound }) {
     const meeting = choose(db.meetings, random, bound.meeting, (row) => !stopObstacle(row))
     return meeting ? { meeting: meeting.meeting } : null
@@ -69,12 +57,6 @@ const deleteRecording = tool({
   output: z.object({ title: z.string(), freed: z.int(), storage_left: z.int() }),
   annotations: { readOnly: false, destructive: true },
   establishes: ['storage_freed'],
-  ask: [
-    'delete {recording}',
-    'remove {recording} from storage',
-    'get rid of {recording}',
-    'delete {recording} to free some storage',
-  ],
   sample({ db, random, bound }) {
     const recording = choose(db.recordings, random, bound.recording, (row) => !deletionObstacle(db, row))
     return recording ? { recording: recording.recording } : null

@@ -1,11 +1,11 @@
-import type { Environment } from '../../../servers/kernel/index.js'
-import { type Node, nodeName } from '../../../servers/kernel/tool-graph.js'
+import { type SpokenEnvironment, speechOf } from '../../../servers/kernel/index.js'
+import { type Node, nodeName } from './graph.js'
 
 /**
  * Tools that might pass for one of those in the chain: they serve the same wish, or two words of their names agree. Who is told that one of them
  * is not there would ask why not the other.
  */
-export function alike(chain: readonly Node[], environments: readonly Environment[]): string[] {
+export function alike(chain: readonly Node[], environments: readonly SpokenEnvironment[]): string[] {
   const wanted = chain.map((node) => ({ wishes: wishesOf(node), words: new Set(wordsOf(node.tool.name)) }))
   return environments
     .flatMap((environment) => environment.tools.map((tool) => ({ environment, tool })))
@@ -19,6 +19,6 @@ export function alike(chain: readonly Node[], environments: readonly Environment
     .map(nodeName)
 }
 
-const wishesOf = ({ environment, tool }: Node): readonly string[] => environment.callWords?.[tool.name]?.wishes ?? []
+const wishesOf = (node: Node): readonly string[] => speechOf(node).wishes ?? []
 
 const wordsOf = (name: string): string[] => name.split('_').map((word) => word.replace(/s$/, ''))

@@ -1,4 +1,4 @@
-import type { Environment, Session } from '../../../servers/kernel/index.js'
+import type { Session, SpokenEnvironment } from '../../../servers/kernel/index.js'
 import { entitiesShown, entitiesTaken } from './entities-shown.js'
 import type { Open, Step } from './step.js'
 
@@ -7,8 +7,8 @@ import type { Open, Step } from './step.js'
  * off the rows of the worlds as they were before, and what is made on the way belongs where it is made.
  */
 export function belongsTogether(steps: readonly Step[], open: Open): boolean {
-  const sessions = new Map<Environment, Session>()
-  const sessionOf = (environment: Environment): Session => {
+  const sessions = new Map<SpokenEnvironment, Session>()
+  const sessionOf = (environment: SpokenEnvironment): Session => {
     const session = sessions.get(environment) ?? open(environment)
     sessions.set(environment, session)
     return session

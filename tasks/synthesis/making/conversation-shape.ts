@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { isOptional, meaningOf, type SeededRandom, type ToolDefinition } from '../../../servers/kernel/index.js'
-import { kindsGiven, lookedUp, type Node } from '../../../servers/kernel/tool-graph.js'
 import type { Information, Recovery } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
 import { canLeaveOut } from '../wording/clause.js'
 import { ACT, ADDS } from './failed-call.js'
+import { kindsGiven, lookedUp, type Node } from './graph.js'
 import type { Chain } from './split.js'
 import type { Parts } from './state-references.js'
 

@@ -9,9 +9,9 @@ import {
   type Session,
   seededRandom,
 } from '../../../servers/kernel/index.js'
-import type { Node } from '../../../servers/kernel/tool-graph.js'
 import type { DomainRuleRole } from '../../dataset/example.js'
 import { ACT, playUpTo, wrongValues } from './failed-call.js'
+import type { Node } from './graph.js'
 import type { Chain } from './split.js'
 import type { Open, Step } from './step.js'
 import type { Assignment, SynthesisContext } from './synthesis-context.js'

@@ -1,6 +1,6 @@
 import type { SeededRandom } from '../../../servers/kernel/index.js'
-import { type Link, lookedUp, type Node, type ToolGraph } from '../../../servers/kernel/tool-graph.js'
 import type { Profile } from '../../dataset/profile.js'
+import { type Link, lookedUp, type Node, type ToolGraph } from './graph.js'
 import { endsWithCheck, isPurposeful } from './purpose.js'
 import type { Chain } from './split.js'
 import { kindsStated } from './stated-kinds.js'

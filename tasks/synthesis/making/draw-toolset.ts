@@ -1,12 +1,12 @@
 import type { Task } from '../../../rollout/episode/index.js'
-import { type Environment, entityKinds, type SeededRandom } from '../../../servers/kernel/index.js'
-import { type Node, nodeName } from '../../../servers/kernel/tool-graph.js'
+import { entityKinds, type SeededRandom, type SpokenEnvironment } from '../../../servers/kernel/index.js'
 import type { Profile } from '../../dataset/profile.js'
+import { type Node, nodeName } from './graph.js'
 import type { StatedStep } from './state-references.js'
 
 export interface ToolsetRequest {
   /** Worlds whose tools surround those that are needed. */
-  readonly home: readonly Environment[]
+  readonly home: readonly SpokenEnvironment[]
   /** Always on offer. */
   readonly needed: readonly Node[]
   /** Never on offer. */
@@ -20,7 +20,7 @@ export interface ToolsetRequest {
  */
 export function chooseToolset(
   { home, needed, hidden, distractors }: ToolsetRequest,
-  environments: readonly Environment[],
+  environments: readonly SpokenEnvironment[],
   { ownTools, distractors: settings }: Profile,
   random: SeededRandom,
 ): Task['toolset'] {
@@ -43,10 +43,13 @@ export function chooseToolset(
 }
 
 /** Whether so much is hidden that what is left tells it: fewer tools than others have, or, of a small world, less than half. */
-export const isTooSmall = (toolset: Task['toolset'], home: readonly Environment[], { ownTools }: Profile): boolean =>
-  toolset.length < Math.min(ownTools.min, nodesOf(home).length / 2)
+export const isTooSmall = (
+  toolset: Task['toolset'],
+  home: readonly SpokenEnvironment[],
+  { ownTools }: Profile,
+): boolean => toolset.length < Math.min(ownTools.min, nodesOf(home).length / 2)
 
-const nodesOf = (environments: readonly Environment[]): Node[] =>
+const nodesOf = (environments: readonly SpokenEnvironment[]): Node[] =>
   environments.flatMap((environment) => environment.tools.map((tool) => ({ environment, tool })))
 
 /**

@@ -1,6 +1,6 @@
 import { exampleOf, toolsetOf } from '../../../rollout/episode/index.js'
 import { type Json, type JsonObject, PAPER, solvedExactly } from '../../../rollout/reward/index.js'
-import type { Environment, Session } from '../../../servers/kernel/index.js'
+import type { Session, SpokenEnvironment } from '../../../servers/kernel/index.js'
 import type { DropReason, Example, Origin } from '../../dataset/example.js'
 import { unresolvedIn } from '../resolving/unresolved.js'
 import type { Script } from './conversation-script.js'
@@ -11,8 +11,8 @@ export interface Candidate {
   readonly example: Example
   readonly steps: readonly StatedStep[]
   readonly script: Script
-  readonly open: (environment: Environment) => Session
-  readonly catalogue: ReadonlyMap<string, Environment>
+  readonly open: (environment: SpokenEnvironment) => Session
+  readonly catalogue: ReadonlyMap<string, SpokenEnvironment>
   /** Whether a phrase means a value, as somebody reads it who did not write it. */
   readonly denotes: (phrase: string, value: Json, today: string) => boolean
   readonly today: string
@@ -93,10 +93,10 @@ function holds(result: Json, value: Json): boolean {
 
 /** Executes calls in fresh sessions. @returns their outputs, `null` for a call that failed */
 function execute(
-  calls: readonly { readonly environment: Environment; readonly name: string; readonly args: JsonObject }[],
+  calls: readonly { readonly environment: SpokenEnvironment; readonly name: string; readonly args: JsonObject }[],
   open: Candidate['open'],
-): { outputs: (Readonly<Record<string, unknown>> | null)[]; states: Map<Environment, string> } {
-  const sessions = new Map<Environment, Session>()
+): { outputs: (Readonly<Record<string, unknown>> | null)[]; states: Map<SpokenEnvironment, string> } {
+  const sessions = new Map<SpokenEnvironment, Session>()
   const outputs = calls.map(({ environment, name, args }) => {
     const session = sessions.get(environment) ?? open(environment)
     sessions.set(environment, session)

@@ -1,4 +1,4 @@
-import type { EntitySpec } from '../../../servers/kernel/index.js'
+import { type EntitySpec, speechOf } from '../../../servers/kernel/index.js'
 import { PEOPLE } from '../wording/referring.js'
 import { speaksOfSeveral } from '../wording/several.js'
 import { kindsListed } from './entities-shown.js'
@@ -8,7 +8,7 @@ type Found = Pick<Step, 'environment' | 'tool' | 'output'>
 
 /** Whether some way to ask for a look-up asks for several things of a kind, of which one can be the cheapest. */
 export const canAskForSeveral = ({ tool, environment }: Found, entity: string): boolean =>
-  tool.ask.some((clause) => speaksOfSeveral(clause, specOf(environment, entity)))
+  speechOf({ environment, tool }).ask.some((clause) => speaksOfSeveral(clause, specOf(environment, entity)))
 
 const specOf = (environment: Found['environment'], entity: string): Pick<EntitySpec, 'noun' | 'label'> =>
   environment.entities[entity] ?? { noun: entity.replaceAll('_', ' ') }
@@ -27,5 +27,5 @@ export function isAskedAtOnce(found: Found, entity: string, user: Pick<Step, 'to
   if (!tool.annotations.readOnly || !kindsListed(found).has(entity)) return true
   const spec = specOf(environment, entity)
   if (COMMITS.test(user.tool.name) && !PEOPLE.has(spec.noun)) return false
-  return tool.ask.some((clause) => !speaksOfSeveral(clause, spec))
+  return speechOf(found).ask.some((clause) => !speaksOfSeveral(clause, spec))
 }

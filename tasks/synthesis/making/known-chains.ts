@@ -1,6 +1,6 @@
 import type { SeededRandom } from '../../../servers/kernel/index.js'
-import { lookedUp, type Node, nodeName, type ToolGraph } from '../../../servers/kernel/tool-graph.js'
 import type { Split } from '../../dataset/profile.js'
+import { lookedUp, type Node, nodeName, type ToolGraph } from './graph.js'
 import { endsWithCheck, isPurposeful } from './purpose.js'
 import { type Chain, splitOf } from './split.js'
 import { kindsStated } from './stated-kinds.js'

@@ -1,5 +1,4 @@
 import { deriveSeed, type SeededRandom, seededRandom } from '../../../servers/kernel/index.js'
-import type { Link, ToolGraph } from '../../../servers/kernel/tool-graph.js'
 import type { Example, Recovery } from '../../dataset/example.js'
 import { assemble, buildTask } from './assemble.js'
 import { type Script, scriptConversation } from './conversation-script.js'
@@ -7,6 +6,7 @@ import { canCarry, drawRecovery, drawShape, partsOf, type Shape } from './conver
 import { drawRuled, ruledCore, wantedRole } from './domain-rule-case.js'
 import { chooseToolset, rivals } from './draw-toolset.js'
 import { firstObjection } from './filters.js'
+import type { Link, ToolGraph } from './graph.js'
 import { groundTruthOf, toTell } from './ground-truth.js'
 import { pairedTools } from './pairs.js'
 import { goesOn } from './purpose.js'

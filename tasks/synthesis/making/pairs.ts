@@ -1,4 +1,4 @@
-import { lookedUp, type Node, type ToolGraph } from '../../../servers/kernel/tool-graph.js'
+import { lookedUp, type Node, type ToolGraph } from './graph.js'
 import { kindsStated } from './stated-kinds.js'
 
 const known = new WeakMap<ToolGraph, ReadonlySet<Node>[]>()

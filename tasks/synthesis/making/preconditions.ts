@@ -6,7 +6,7 @@ import {
   seededRandom,
   type ToolDefinition,
 } from '../../../servers/kernel/index.js'
-import { type Node, nodeName, type ToolGraph } from '../../../servers/kernel/tool-graph.js'
+import { type Node, nodeName, type ToolGraph } from './graph.js'
 import type { Chain } from './split.js'
 
 /** Draws of arguments before it is held that a state has none: some samplers look at part of their tables only. */

@@ -1,4 +1,5 @@
-import { type Node, nodeName } from '../../../servers/kernel/tool-graph.js'
+import { speechOf } from '../../../servers/kernel/index.js'
+import { type Node, nodeName } from './graph.js'
 
 /**
  * Whether each call that changes something is followed, as its world says, by what people would do next. Nobody acts in two worlds for one
@@ -16,8 +17,8 @@ export function isPurposeful(chain: readonly Node[]): boolean {
 }
 
 function isFollowedBy({ environment, tool }: Node, next: Node): boolean {
-  const words = environment.callWords?.[tool.name]
-  return words === undefined || (environment === next.environment && words.next?.includes(next.tool.name) === true)
+  const { goal, next: followers = [] } = speechOf({ environment, tool })
+  return goal === undefined || (environment === next.environment && followers.includes(next.tool.name))
 }
 
 /** Whether the last tool, if it only looks, may check what was changed before it. Of earlier look-ups a later call can still take something. */
@@ -35,9 +36,8 @@ export const changeBefore = (chain: readonly Node[], at: number): number =>
   )
 
 /** The look-ups that the world names as what people make after a call; `undefined` where it leaves that open. */
-export const checksOf = ({ environment, tool }: Node): readonly string[] | undefined =>
-  environment.callWords?.[tool.name]?.checks
+export const checksOf = (node: Node): readonly string[] | undefined => speechOf(node).checks
 
 /** Whether somebody who has looked something up goes on with it in another world by this tool, as the first world says. */
-export const goesOn = ({ environment, tool }: Node, elsewhere: Node): boolean =>
-  environment.callWords?.[tool.name]?.elsewhere?.includes(nodeName(elsewhere)) ?? false
+export const goesOn = (node: Node, elsewhere: Node): boolean =>
+  speechOf(node).elsewhere?.includes(nodeName(elsewhere)) ?? false

@@ -1,7 +1,7 @@
 import { CodedError } from '../../../common/errors/index.js'
-import { CATALOGUE } from '../../../servers/catalogue.js'
-import { createSeedStateCache, type Environment, type SeedStateCache } from '../../../servers/kernel/index.js'
-import { toolGraph } from '../../../servers/kernel/tool-graph.js'
+import { environmentNames, loadEnvironments } from '../../../servers/catalogue.js'
+import { createSeedStateCache, type SeedStateCache, type SpokenEnvironment } from '../../../servers/kernel/index.js'
+import { withSpeech } from '../../../servers/load-speech.js'
 import { PROFILES, type Profile } from '../../dataset/profile.js'
 import { denotes } from '../wording/denotes.js'
 import { naturalSpeech } from '../wording/natural-speech.js'
@@ -9,6 +9,7 @@ import { inEnvironments } from '../wording/occupations.js'
 import { drawPersona } from '../wording/personas.js'
 import { plainSpeech } from '../wording/plain-speech.js'
 import { smallTalk } from '../wording/small-talk.js'
+import { toolGraph } from './graph.js'
 import type { SynthesisContext } from './synthesis-context.js'
 
 /** What fixes every example of a data set, apart from how many there are: plain data, so that workers can be told. */
@@ -19,8 +20,12 @@ export interface Recipe {
   readonly seed: number
   /** Share of the tasks with policies; left out where none has. */
   readonly domainRules?: number
-  /** Worlds from outside the project among them: where workers find them, and the code that they must find there. */
-  readonly outside?: { readonly folders: readonly string[]; readonly codeSha256: readonly string[] }
+  /** Environments from outside this package: their folders, and the hashes of the code and speech that workers must find there. */
+  readonly outside?: {
+    readonly folders: readonly string[]
+    readonly codeSha256: readonly string[]
+    readonly speechSha256: readonly string[]
+  }
 }
 
 export type SynthesisErrorCode =
@@ -38,12 +43,32 @@ export class SynthesisError extends CodedError<SynthesisErrorCode> {}
 /** Worlds kept by one worker: the tasks of a batch play in 20 worlds under three seeds for each of three splits. */
 const ENVIRONMENTS_KEPT = 256
 
-/** @throws SynthesisError `unknown_environment`, `unknown_profile` */
-export function contextOf(
+/**
+ * Loads the environments of a recipe with their speech.
+ * @throws SynthesisError `unknown_environment`
+ * @throws DataFileError with the lines at fault if a speech file cannot be used
+ */
+export async function environmentsOf({ environments }: Pick<Recipe, 'environments'>): Promise<SpokenEnvironment[]> {
+  const known = environmentNames()
+  const unknown = environments.find((name) => !known.includes(name))
+  if (unknown !== undefined)
+    throw new SynthesisError(
+      'unknown_environment',
+      `there is no environment "${unknown}"; choose from ${known.join(', ')}`,
+    )
+  return [...(await loadEnvironments(environments)).values()].map(withSpeech)
+}
+
+/**
+ * Makes the context of a recipe.
+ * @throws SynthesisError `unknown_environment`, `unknown_profile`
+ * @throws DataFileError as `environmentsOf`
+ */
+export async function contextOf(
   recipe: Recipe,
   seedStates: SeedStateCache = createSeedStateCache(ENVIRONMENTS_KEPT),
-): SynthesisContext {
-  const environments = recipe.environments.map(environmentNamed)
+): Promise<SynthesisContext> {
+  const environments = await environmentsOf(recipe)
   const profile = profileNamed(recipe.profile)
   for (const name of recipe.heldOutEnvironments) {
     if (!recipe.environments.includes(name))
@@ -54,7 +79,7 @@ export function contextOf(
 
 /** A context over worlds that need not be in the catalogue. */
 export function contextFor(
-  environments: readonly Environment[],
+  environments: readonly SpokenEnvironment[],
   profile: Profile,
   seed: number,
   seedStates: SeedStateCache,
@@ -85,14 +110,5 @@ export function profileNamed(name: string): Profile {
   throw new SynthesisError(
     'unknown_profile',
     `there is no profile "${name}"; choose from ${[...PROFILES.keys()].join(', ')}`,
-  )
-}
-
-function environmentNamed(name: string): Environment {
-  const environment = CATALOGUE.get(name)
-  if (environment) return environment
-  throw new SynthesisError(
-    'unknown_environment',
-    `there is no world "${name}"; choose from ${[...CATALOGUE.keys()].join(', ')}`,
   )
 }

@@ -1,7 +1,7 @@
 import type { Task } from '../../../rollout/episode/index.js'
 import type { Json, JsonObject } from '../../../rollout/reward/index.js'
-import { type Environment, meaningOf, type SeededRandom, type Session } from '../../../servers/kernel/index.js'
-import type { Node } from '../../../servers/kernel/tool-graph.js'
+import { meaningOf, type SeededRandom, type Session, type SpokenEnvironment } from '../../../servers/kernel/index.js'
+import type { Node } from './graph.js'
 import type { Open, Step } from './step.js'
 import { changesBetween } from './undoing.js'
 
@@ -144,7 +144,7 @@ function shareOf(goal: ReadonlySet<string>, got: ReadonlySet<string>): number {
 }
 
 /** The tools of a toolset. */
-export const nodesIn = (toolset: Task['toolset'], catalogue: ReadonlyMap<string, Environment>): Node[] =>
+export const nodesIn = (toolset: Task['toolset'], catalogue: ReadonlyMap<string, SpokenEnvironment>): Node[] =>
   toolset.map(({ environment: name, tool }) => {
     const environment = catalogue.get(name)!
     return { environment, tool: environment.toolsByName.get(tool)! }

@@ -1,4 +1,4 @@
-import { meaningOf, type SeededRandom, withChoices } from '../../../servers/kernel/index.js'
+import { meaningOf, type SeededRandom, speechOf, withChoices } from '../../../servers/kernel/index.js'
 import { PEOPLE } from '../wording/referring.js'
 import { entitiesShown, entitiesTaken, kindsListed } from './entities-shown.js'
 import { canAskForSeveral, isAskedAtOnce } from './in-one-breath.js'
@@ -220,7 +220,7 @@ function isStated(step: Step, entity: string): boolean {
 function isSoughtBy({ environment, tool }: Step, entity: string, noun: string): boolean {
   const head = noun.split(' ').at(-1)!
   const takes = Object.values(tool.input.shape).some((schema) => meaningOf(schema).entity === entity)
-  const further = environment.waysToAsk?.[tool.name]?.clauses ?? []
-  const ways = [...tool.ask, ...further.map((way) => withChoices(way, () => ''))]
+  const { ask, further } = speechOf({ environment, tool })
+  const ways = [...ask, ...further.ask.map((way) => withChoices(way, () => ''))]
   return takes || tool.name.includes(head) || ways.every((clause) => clause.includes(head))
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { type Environment, entityKinds, meaningOf } from '../../../servers/kernel/index.js'
-import { kindsGiven, type Node } from '../../../servers/kernel/tool-graph.js'
+import { entityKinds, meaningOf, type SpokenEnvironment } from '../../../servers/kernel/index.js'
+import { kindsGiven, type Node } from './graph.js'
 
 const stated = new WeakMap<z.ZodType, ReadonlySet<string>>()
 const ofLookUp = new WeakMap<Node['tool'], ReadonlySet<string>>()
-const tellable = new WeakMap<Environment, ReadonlySet<string>>()
+const tellable = new WeakMap<SpokenEnvironment, ReadonlySet<string>>()
 
 /**
  * Kinds of things that a call shows such that a person can mean one afterwards: under their names, or by keys that people say. A bare key in a
@@ -25,7 +25,7 @@ export function kindsStated(node: Node, spoken: boolean): ReadonlySet<string> {
 }
 
 /** Kinds that some look-up of the world names. */
-function tellableIn(environment: Environment): ReadonlySet<string> {
+function tellableIn(environment: SpokenEnvironment): ReadonlySet<string> {
   let anywhere = tellable.get(environment)
   if (!anywhere) {
     const lookUps = environment.tools.filter(({ annotations }) => annotations.readOnly)
@@ -56,7 +56,7 @@ function namedBy({ environment, tool }: Node): ReadonlySet<string> {
 }
 
 /** Whether the name in a row is that of another thing in it: the first key of a row is whose row it is. */
-function namesOther(environment: Environment, shape: z.ZodRawShape, entity: string, label: string): boolean {
+function namesOther(environment: SpokenEnvironment, shape: z.ZodRawShape, entity: string, label: string): boolean {
   const owner = Object.values(shape)
     .map((field) => meaningOf(field as z.ZodType).entity)
     .find((kind) => kind !== undefined && environment.entities[kind]?.label === label)

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../../rollout/reward/index.js'
-import type { Environment, Session } from '../../../servers/kernel/index.js'
-import type { Node } from '../../../servers/kernel/tool-graph.js'
+import type { Session, SpokenEnvironment } from '../../../servers/kernel/index.js'
+import type { Node } from './graph.js'
 import type { Way } from './references.js'
 
 /** Opens the sessions of a task anew, one per world. */
-export type Open = (environment: Environment) => Session
+export type Open = (environment: SpokenEnvironment) => Session
 
 /** An argument that an earlier result supplies. */
 export interface Binding {

@@ -1,20 +1,20 @@
 import type { Task } from '../../../rollout/episode/index.js'
 import type { Json } from '../../../rollout/reward/index.js'
 import {
-  type Environment,
   SESSION_START,
   type SeededRandom,
   type SeedStateCache,
+  type SpokenEnvironment,
 } from '../../../servers/kernel/index.js'
-import type { Node, ToolGraph } from '../../../servers/kernel/tool-graph.js'
 import type { DropReason, Drops, Example } from '../../dataset/example.js'
 import type { Profile, Split } from '../../dataset/profile.js'
 import type { Moment, Persona, Speech } from '../wording/speech.js'
+import type { Node, ToolGraph } from './graph.js'
 
 /** What all examples of a data set share. */
 export interface SynthesisContext {
-  readonly environments: readonly Environment[]
-  readonly catalogue: ReadonlyMap<string, Environment>
+  readonly environments: readonly SpokenEnvironment[]
+  readonly catalogue: ReadonlyMap<string, SpokenEnvironment>
   readonly graph: ToolGraph
   readonly seedStates: SeedStateCache
   readonly profile: Profile

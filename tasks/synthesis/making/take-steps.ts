@@ -1,10 +1,10 @@
-import { deriveSeed, type Environment, type SeededRandom, seededRandom } from '../../../servers/kernel/index.js'
-import type { Node } from '../../../servers/kernel/tool-graph.js'
+import { deriveSeed, type SeededRandom, type SpokenEnvironment, seededRandom } from '../../../servers/kernel/index.js'
 import type { DropReason } from '../../dataset/example.js'
 import type { Split } from '../../dataset/profile.js'
 import { belongsTogether } from './belonging.js'
 import { type ChainSource, drawChain } from './draw-chain.js'
 import { isOneErrand } from './errand.js'
+import type { Node } from './graph.js'
 import { knownChain } from './known-chains.js'
 import { lookUpsAreWorthIt } from './looks.js'
 import { isPrepared, possibleAtFirst, prepared } from './preconditions.js'
@@ -151,4 +151,4 @@ export const settledRound = ({ round }: Assignment, { profile }: SynthesisContex
 const ROUNDS_SETTLED = 8
 
 /** The worlds that a chain runs through. */
-export const homeOf = (chain: Chain): Environment[] => [...new Set(chain.map(({ environment }) => environment))]
+export const homeOf = (chain: Chain): SpokenEnvironment[] => [...new Set(chain.map(({ environment }) => environment))]

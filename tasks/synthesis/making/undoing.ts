@@ -1,5 +1,5 @@
-import { type Environment, entityKinds, requiredReferences, type Session } from '../../../servers/kernel/index.js'
-import type { Node, ToolGraph } from '../../../servers/kernel/tool-graph.js'
+import { entityKinds, requiredReferences, type Session, type SpokenEnvironment } from '../../../servers/kernel/index.js'
+import type { Node, ToolGraph } from './graph.js'
 import type { Open, Step } from './step.js'
 
 /** A row of a world by table and key. */
@@ -36,7 +36,7 @@ export function undoingsIn(steps: readonly Step[], open: Open): Undoing[] {
   const writing = steps.filter(({ tool }) => !tool.annotations.readOnly)
   if (new Set(writing.map(({ environment }) => environment)).size === writing.length) return []
   const found: Undoing[] = []
-  const sessions = new Map<Environment, Session>()
+  const sessions = new Map<SpokenEnvironment, Session>()
   const done: Done[] = []
   for (const [later, step] of steps.entries()) {
     const session = sessions.get(step.environment) ?? open(step.environment)
@@ -71,7 +71,7 @@ export function hasNoOtherUse({ environment, tool }: Step): boolean {
 
 /** Whether a call that is to change something leaves every row as it was: a window that is shut is not asked to be shut. */
 export function isIdle(steps: readonly Step[], open: Open): boolean {
-  const sessions = new Map<Environment, Session>()
+  const sessions = new Map<SpokenEnvironment, Session>()
   return steps.some(({ environment, tool, args }) => {
     const session = sessions.get(environment) ?? open(environment)
     sessions.set(environment, session)

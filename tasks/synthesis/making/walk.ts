@@ -1,15 +1,15 @@
 import type { Json, JsonObject } from '../../../rollout/reward/index.js'
 import {
-  type Environment,
   isOptional,
   meaningOf,
   requiredReferences,
   type SeededRandom,
   type Session,
+  type SpokenEnvironment,
 } from '../../../servers/kernel/index.js'
-import { kindsGiven, lookedUp, type Node } from '../../../servers/kernel/tool-graph.js'
 import type { Profile } from '../../dataset/profile.js'
 import { bind, type Course } from './bind.js'
+import { kindsGiven, lookedUp, type Node } from './graph.js'
 import { isHasty } from './known-in-time.js'
 import { saidBefore } from './said-before.js'
 import type { Chain } from './split.js'
@@ -49,12 +49,12 @@ function isConnected(steps: readonly Step[]): boolean {
  */
 export function walk(
   chain: Chain,
-  open: (environment: Environment) => Session,
+  open: (environment: SpokenEnvironment) => Session,
   profile: Profile,
   random: SeededRandom,
   partings?: readonly Parts[],
 ): Step[] | null {
-  const sessions = new Map<Environment, Session>()
+  const sessions = new Map<SpokenEnvironment, Session>()
   const steps: Step[] = []
   let left = partings
   for (const [i, node] of chain.entries()) {

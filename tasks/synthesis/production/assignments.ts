@@ -1,7 +1,7 @@
 import { deriveSeed, seededRandom } from '../../../servers/kernel/index.js'
-import { type Node, nodeName, type ToolGraph } from '../../../servers/kernel/tool-graph.js'
 import type { Example } from '../../dataset/example.js'
 import { type Kind, type Profile, SPLITS, type Split } from '../../dataset/profile.js'
+import { type Node, nodeName, type ToolGraph } from '../making/graph.js'
 import type { Assignment } from '../making/synthesis-context.js'
 
 /** How many examples of each kind, over all splits. */

@@ -1,10 +1,11 @@
 import { admitEnvironments } from '../../../servers/catalogue.js'
-import { nodeName } from '../../../servers/kernel/tool-graph.js'
+import { speechSha256 } from '../../../servers/load-speech.js'
+import { nodeName } from '../making/graph.js'
 import { makeExample } from '../making/make-example.js'
 import { contextOf, type Recipe, SynthesisError } from '../making/recipe.js'
 import type { Assignment, Made, SynthesisContext } from '../making/synthesis-context.js'
 
-/** An assignment as a worker is told it. */
+/** An assignment as plain data, which a worker thread can receive. */
 export type PlainAssignment = Omit<Assignment, 'target'> & { readonly target: string }
 
 export interface Batch {
@@ -26,7 +27,7 @@ export default async function makeBatch({ recipe, assignments }: Batch): Promise
   const name = JSON.stringify(recipe)
   if (kept?.recipe !== name) {
     await admitOutside(recipe)
-    kept = { recipe: name, context: contextOf(recipe) }
+    kept = { recipe: name, context: await contextOf(recipe) }
   }
   const { context } = kept
   const nodes = new Map(context.graph.nodes.map((node) => [nodeName(node), node]))
@@ -36,14 +37,19 @@ export default async function makeBatch({ recipe, assignments }: Batch): Promise
   }))
 }
 
-/** @throws SynthesisError `other_plan` when a world is not the one any more that the data set was begun with */
+/**
+ * Admits the environments from outside this package.
+ * @throws SynthesisError `other_plan` if an environment has changed since the data set was begun
+ */
 async function admitOutside({ outside }: Recipe): Promise<void> {
   if (!outside) return
-  for (const { name, codeSha256 } of await admitEnvironments(outside.folders)) {
-    if (!outside.codeSha256.includes(codeSha256!))
+  for (const environment of await admitEnvironments(outside.folders)) {
+    const { name, codeSha256 } = environment
+    const isSame = outside.codeSha256.includes(codeSha256!) && outside.speechSha256.includes(speechSha256(environment))
+    if (!isSame)
       throw new SynthesisError(
         'other_plan',
-        `the code of the world ${name} has changed while it was in use: begin anew`,
+        `the files of the environment ${name} have changed during the synthesis; start it again with another --out`,
       )
   }
 }

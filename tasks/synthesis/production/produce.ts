@@ -1,10 +1,9 @@
 import pLimit from 'p-limit'
-import { CATALOGUE } from '../../../servers/catalogue.js'
-import { nodeName, toolGraph } from '../../../servers/kernel/tool-graph.js'
 import { DROP_REASONS, type Drops, type Example } from '../../dataset/example.js'
 import { SPLITS, type Split } from '../../dataset/profile.js'
 import { KINDS } from '../../dataset/statistics.js'
-import { profileNamed, type Recipe, SynthesisError } from '../making/recipe.js'
+import { nodeName, toolGraph } from '../making/graph.js'
+import { environmentsOf, profileNamed, type Recipe, SynthesisError } from '../making/recipe.js'
 import type { Assignment } from '../making/synthesis-context.js'
 import { assignmentsFor, type Composition, createTargets, IDLE_ROUNDS, MAX_ROUNDS } from './assignments.js'
 import { createDuplicateIndex } from './duplicates.js'
@@ -56,7 +55,7 @@ const LATER_BATCHES = 16
 export async function produce(plan: Plan, options: ProduceOptions): Promise<Production> {
   const { recipe } = plan
   const { batchSize = BATCH_SIZE } = options
-  const graph = toolGraph(recipe.environments.map((name) => CATALOGUE.get(name)!))
+  const graph = toolGraph(await environmentsOf(recipe))
   const wanted = assignmentsFor(plan.composition, plan.shares, graph, recipe.seed)
   const duplicates = createDuplicateIndex()
   const targets = createTargets(graph, recipe.seed, profileNamed(recipe.profile).target)

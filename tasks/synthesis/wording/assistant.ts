@@ -215,7 +215,7 @@ const pickFor = (turn: number, forms: readonly string[], random: SeededRandom): 
   random.pick(forms.filter((_, i) => i % 3 === turn % 3))
 
 function refusal(plain: readonly string[], named: readonly string[], { random, turn }: Moment, ask?: Ask): string {
-  const [goal] = ask === undefined ? [] : goalsOf(ask.environment, ask.tool)
+  const [goal] = ask === undefined ? [] : goalsOf(ask)
   const said =
     goal !== undefined && random.chance(SPECIFIC)
       ? pickFor(turn, named, random).replace('#', () => ofYours(goal))

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Json } from '../../../rollout/reward/index.js'
-import { type EntitySpec, entityKinds, meaningOf, withChoices } from '../../../servers/kernel/index.js'
-import type { Node } from '../../../servers/kernel/tool-graph.js'
+import { type EntitySpec, entityKinds, meaningOf, speechOf, withChoices } from '../../../servers/kernel/index.js'
+import type { Node } from '../making/graph.js'
 import type { Way } from '../making/references.js'
 import { singular } from './field-words.js'
 import { type Context, PEOPLE, refer } from './referring.js'
@@ -20,10 +20,10 @@ import { clauseWithout } from './withheld.js'
 export function clauseOf(asks: readonly Ask[], index: number, manner: Manner, moment: Moment): TextSpan[] | undefined {
   const ask = asks[index]!
   const earlier = asks.slice(0, index)
-  const { tool, args, withheld } = ask
+  const { args, withheld } = ask
   const given = new Set(Object.keys(args).filter((field) => field !== withheld))
   // What can be dropped from a clause is known of the tool's own alone.
-  const ways = withheld === undefined ? clausesFor(ask, moment) : moment.random.shuffle(tool.ask)
+  const ways = withheld === undefined ? clausesFor(ask, moment) : moment.random.shuffle(speechOf(ask).ask)
   const taken = kindsTakenOf(ask, asks.slice(index + 1))
   const fits = (way: string): boolean => taken.every(({ kind, ofMany }) => speaksOfSeveral(way, kind) === ofMany)
   const fitting = ways.filter(fits)
@@ -66,9 +66,9 @@ function kindsTakenOf({ environment, tool }: Ask, later: readonly Ask[]): Taken[
 
 /** Whether a tool has a clause that gives these arguments and leaves one of them out. */
 export function canLeaveOut({ environment, tool }: Node, fields: readonly string[], withheld: string): boolean {
-  if (environment.callWords?.[tool.name]?.said?.includes(withheld)) return false
+  if (speechOf({ environment, tool }).said?.includes(withheld)) return false
   const given = new Set(fields.filter((field) => field !== withheld))
-  return tool.ask.some((template) => sayable(template, given, withheld) !== undefined)
+  return speechOf({ environment, tool }).ask.some((template) => sayable(template, given, withheld) !== undefined)
 }
 
 /** The clause with these arguments and no others; `undefined` when it does not give them all. */

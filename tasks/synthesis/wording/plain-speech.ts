@@ -1,6 +1,6 @@
 import { CLOSING } from '../../../rollout/episode/index.js'
 import type { Json } from '../../../rollout/reward/index.js'
-import type { SeededRandom } from '../../../servers/kernel/index.js'
+import { type SeededRandom, speechOf } from '../../../servers/kernel/index.js'
 import type { Way } from '../making/references.js'
 import type { Ask, Mentioned, Moment, Said, Speech } from './speech.js'
 
@@ -57,7 +57,10 @@ export const plainSpeech: Speech = {
 const words = (field: string): string => field.replaceAll('_', ' ')
 
 /** One of the tool's clauses that mentions every given argument; `undefined` when there is none or a reference is too hard. */
-function clauseFor({ tool, args, references, withheld, silent }: Ask, random: SeededRandom): Clause | undefined {
+function clauseFor(
+  { environment, tool, args, references, withheld, silent }: Ask,
+  random: SeededRandom,
+): Clause | undefined {
   if (withheld !== undefined || silent) return undefined
   const said = new Map<string, string>()
   const phrases = new Map<string, string>()
@@ -68,8 +71,8 @@ function clauseFor({ tool, args, references, withheld, silent }: Ask, random: Se
     said.set(field, phrase)
     if (!way || way.how === 'value') phrases.set(field, phrase)
   }
-  const fitting = tool.ask
-    .map((clause) =>
+  const fitting = speechOf({ environment, tool })
+    .ask.map((clause) =>
       clause.replaceAll(/\[([^\]]*)\]/g, (_, part: string) =>
         fieldsOf(part).every((field) => said.has(field)) ? part : '',
       ),

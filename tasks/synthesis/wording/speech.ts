@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../rollout/reward/index.js'
-import type { Environment, SeededRandom, ToolDefinition } from '../../../servers/kernel/index.js'
+import type { SeededRandom, SpokenEnvironment, ToolDefinition } from '../../../servers/kernel/index.js'
 import type { Way } from '../making/references.js'
 
 /** The person who speaks. */
@@ -12,7 +12,7 @@ export interface Persona {
 
 /** One call that a user asks for. */
 export interface Ask {
-  readonly environment: Environment
+  readonly environment: SpokenEnvironment
   readonly tool: ToolDefinition
   readonly args: JsonObject
   /** How arguments that earlier results supply are referred to, by field. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Json, JsonObject } from '../../../rollout/reward/index.js'
-import { type AnswerPart, meaningOf, PAGE, parseAnswer } from '../../../servers/kernel/index.js'
+import { type AnswerPart, meaningOf, PAGE, parseAnswer, speechOf } from '../../../servers/kernel/index.js'
 import { elementOf } from '../../../servers/kernel/tool-graph.js'
 import { isDate, isMonth, MONTHS } from './dates.js'
 import { isNameAsKey, listed, nameOf, plural } from './field-words.js'
@@ -28,8 +28,8 @@ const parsed = new Map<string, readonly AnswerPart[]>()
  * @returns `undefined` where the world has none, or the result lacks something that it cannot do without
  */
 export function stated(ask: Ask, output: JsonObject, today: string): string | undefined {
-  const { environment, tool } = ask
-  const template = environment.callWords?.[tool.name]?.answer
+  const { tool } = ask
+  const template = speechOf(ask).answer
   if (template === undefined) return undefined
   const parts = parsed.get(template) ?? parseAnswer(template)
   parsed.set(template, parts)

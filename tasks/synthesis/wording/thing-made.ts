@@ -1,4 +1,4 @@
-import { descriptionOf, type ToolDefinition } from '../../../servers/kernel/index.js'
+import { descriptionOf, speechOf, type ToolDefinition } from '../../../servers/kernel/index.js'
 import type { Ask } from './speech.js'
 
 const PREPOSITION = 'to|of|in|for|on|as|from|with'
@@ -17,4 +17,4 @@ export function thingMade({ environment, tool }: Pick<Ask, 'environment' | 'tool
 }
 
 const goalOf = (environment: Ask['environment'], tool: ToolDefinition): string =>
-  environment.callWords?.[tool.name]?.goal ?? ''
+  speechOf({ environment, tool }).goal ?? ''

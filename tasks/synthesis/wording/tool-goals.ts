@@ -1,9 +1,10 @@
-import type { Environment, ToolDefinition } from '../../../servers/kernel/index.js'
+import { type SpokenEnvironment, speechOf, type ToolDefinition } from '../../../servers/kernel/index.js'
+import type { Node } from '../making/graph.js'
 import { withArticle } from './field-words.js'
 
 /** `freeze a card`, `set up a standing order`: short imperatives without any value. */
-export function goalsOf(environment: Environment, tool: ToolDefinition): string[] {
-  const own = environment.callWords?.[tool.name]?.goal
+export function goalsOf({ environment, tool }: Node): string[] {
+  const own = speechOf({ environment, tool }).goal
   if (own !== undefined) return [own]
   return [fromDescription(tool.description), fromName(environment, tool)].filter((goal) => goal !== undefined)
 }
@@ -40,7 +41,7 @@ const PLAIN_VERBS =
   /^(cancel|create|book|freeze|unfreeze|schedule|send|edit|discard|recall|forward|snooze|dispute|split|convert|approve|plan|start|end|stop|close|ship|block|label|watch|assign|estimate|restore|rename|move|copy|follow|pin|bookmark|like|share|publish|reopen|report|rate|track|redeem|void|retry|reserve|count|update|upgrade|change|reschedule|repeat|merge|add|save|set|choose|reconnect|replace)$/
 
 /** `create_standing_order` as `create a standing order`, where the object is a thing of the world. */
-function fromName(environment: Environment, tool: ToolDefinition): string | undefined {
+function fromName(environment: SpokenEnvironment, tool: ToolDefinition): string | undefined {
   const [verb, ...rest] = tool.name.split('_')
   const object = rest.join(' ')
   const known = Object.values(environment.entities).some(({ noun }) => noun === object)

@@ -3,6 +3,7 @@ import {
   meaningOf,
   requiredReferences,
   type SeededRandom,
+  speechOf,
   type ToolDefinition,
   withChoices,
 } from '../../../servers/kernel/index.js'
@@ -27,7 +28,7 @@ export function vague({ environment, tool, args }: Ask, moment: Moment, refused 
   for (let attempt = 0; attempt < 4; attempt++) {
     const opening = turn === 0 ? greeting(persona.register, random) : ''
     const context = turn === 0 && opening === '' ? lead(environment.name, doing, persona.register, random) : ''
-    const worded = environment.callWords?.[tool.name] !== undefined
+    const worded = speechOf({ environment, tool }).goal !== undefined
     const way =
       goals.length > 0 && (refused || worded || random.chance(0.75)) ? goals[attempt % goals.length] : undefined
     const goal = way === undefined ? undefined : withChoices(way, (words) => random.pick(words))

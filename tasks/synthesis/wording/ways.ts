@@ -1,5 +1,5 @@
-import type { WaysToAsk } from '../../../servers/kernel/index.js'
-import type { Node } from '../../../servers/kernel/tool-graph.js'
+import { speechOf } from '../../../servers/kernel/index.js'
+import type { Node } from '../making/graph.js'
 import type { Moment } from './speech.js'
 import { goalsOf } from './tool-goals.js'
 
@@ -7,19 +7,18 @@ import { goalsOf } from './tool-goals.js'
 const isHeldOut = (_: string, index: number): boolean => index % 4 === 3
 
 /** The clauses that can ask for a call, in the order in which they are tried; nothing is chosen in them yet. */
-export const clausesFor = (node: Node, moment: Moment): string[] => drawn(node.tool.ask, node, 'clauses', moment)
+export const clausesFor = (node: Node, moment: Moment): string[] => drawn(speechOf(node).ask, node, 'ask', moment)
 
 /** What somebody says to be after, likewise. */
-export const goalsFor = (node: Node, moment: Moment): string[] =>
-  drawn(goalsOf(node.environment, node.tool), node, 'goals', moment)
+export const goalsFor = (node: Node, moment: Moment): string[] => drawn(goalsOf(node), node, 'goals', moment)
 
 function drawn(
   plain: readonly string[],
-  { environment, tool }: Node,
-  kind: keyof WaysToAsk,
+  node: Node,
+  kind: 'ask' | 'goals',
   { random, heldOut = false }: Moment,
 ): string[] {
-  const further = environment.waysToAsk?.[tool.name]?.[kind] ?? []
+  const further = speechOf(node).further[kind]
   const kept = heldOut ? further.filter(isHeldOut) : []
   const others = further.filter((way, index) => !isHeldOut(way, index))
   return [...random.shuffle(kept), ...random.shuffle([...plain, ...others])]
