@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { hubAccess, repositoryName, uploadToHub } from '../adapters/hub.js'
 import { checkPulledFolder } from '../adapters/pulled-folder.js'
-import { NodeError } from '../errors.js'
+import { NodeError } from '../report/errors.js'
 import { stopSignal } from './stop-signal.js'
 
 /** `prove-node adapters push`: a pulled folder for everybody. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
 import { isLoopback } from '../../common/http/index.js'
 import { serveOpenAi } from '../../rollout/inference/index.js'
-import { NodeError } from '../errors.js'
+import { NodeError } from '../report/errors.js'
 import { type ModelOptions, openNamedPolicy, wholeNumber, withModelOptions } from './model-options.js'
 import { stopSignal } from './stop-signal.js'
 

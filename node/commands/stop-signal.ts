@@ -1,4 +1,4 @@
-import { NodeError } from '../errors.js'
+import { NodeError } from '../report/errors.js'
 
 /** Aborts when the user or the system wants the program to end. */
 export function stopSignal(): AbortSignal {

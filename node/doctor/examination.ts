@@ -30,7 +30,7 @@ import { type BaseModel, findBaseModel, readBaseModel } from '../base/find-base.
 import { modelFolder, openModelCache } from '../base/model-cache.js'
 import { resourcesOf } from '../limits/engine-resources.js'
 import type { LimitSettings } from '../limits/settings.js'
-import { freePort, keptPort } from '../listen-port.js'
+import { freePort, keptPort } from '../network/listen-port.js'
 import type { NodeView } from '../session/view.js'
 
 /** What is examined. */

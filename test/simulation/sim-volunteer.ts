@@ -1,8 +1,8 @@
 import type { PrivateKey } from '@libp2p/interface'
-import { createNews } from '../../node/news.js'
-import type { Outbox } from '../../node/outbox.js'
-import { AHEAD_PATIENCE_MS, type LoadedPolicy } from '../../node/policy-keeper.js'
-import { type WorkLoopParts, workLoop } from '../../node/work-loop.js'
+import type { Outbox } from '../../node/delivery/outbox.js'
+import { createNews } from '../../node/network/news.js'
+import { AHEAD_PATIENCE_MS, type LoadedPolicy } from '../../node/policy/policy-keeper.js'
+import { type WorkLoopParts, workLoop } from '../../node/work/work-loop.js'
 import {
   groupRequest,
   LIMITS,
@@ -42,7 +42,7 @@ import type { Mesh } from './mesh.js'
 import { lognormal, type Person } from './population.js'
 import type { NodeBook, SimulatedRunState } from './simulated-run-state.js'
 
-/** Turns of one second, as in `node/outbox.ts`. */
+/** Turns of one second, as in `node/delivery/outbox.ts`. */
 const TURN_MS = 1000
 const FRESH_TURNS = 2
 const MOST_TURNS = 8
@@ -283,7 +283,7 @@ async function serveBodies(host: SwarmHost, bodies: ReadonlyMap<string, Uint8Arr
   )
 }
 
-/** As `node/outbox.ts` brings groups to their verdicts, without a disk and without a timer while nothing waits. */
+/** As `node/delivery/outbox.ts` brings groups to their verdicts, without a disk and without a timer while nothing waits. */
 function createOutbox(
   { runId }: VolunteerParts,
   parts: {

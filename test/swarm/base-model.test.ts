@@ -10,10 +10,10 @@ import { readBaseModel } from '../../node/base/find-base.js'
 import { type ModelCache, openModelCache } from '../../node/base/model-cache.js'
 import { type ObtainBaseParts, obtainBaseModel } from '../../node/base/obtain-base.js'
 import { webSource } from '../../node/base/web-source.js'
-import { NodeError } from '../../node/errors.js'
-import type { JoinPlan } from '../../node/join-plan.js'
-import { createPauseControl, TURNED, whileOnDuty } from '../../node/pause-control.js'
-import type { NodeProgress } from '../../node/progress.js'
+import { NodeError } from '../../node/report/errors.js'
+import type { JoinPlan } from '../../node/report/join-plan.js'
+import type { NodeProgress } from '../../node/report/progress.js'
+import { createPauseControl, TURNED, whileOnDuty } from '../../node/work/pause-control.js'
 import {
   type BlobDescription,
   chunkListOf,

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewsItem } from '../../node/news.js'
+import type { NewsItem } from '../../node/network/news.js'
 import type { Engine } from '../../rollout/engine/index.js'
 import { flightManifest } from '../support/proto-samples.js'
 import { createTestSwarm, eventually, type TestSwarm } from '../support/swarm-nodes.js'

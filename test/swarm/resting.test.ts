@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { createPauseControl, type Duty } from '../../node/pause-control.js'
+import { createPauseControl, type Duty } from '../../node/work/pause-control.js'
 import type { Engine } from '../../rollout/engine/index.js'
 import { createTestSwarm, eventually, type TestSwarm } from '../support/swarm-nodes.js'
 import { engine, lease, policyOf, type Setting, type Worked, work } from './node-at-work.js'
