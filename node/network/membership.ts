@@ -1,3 +1,4 @@
+import { createCleanUp } from '../../common/cleanup/index.js'
 import { refusal } from '../../proto/index.js'
 import {
   type Bandwidth,
@@ -56,10 +57,10 @@ export async function openMembership(parts: MembershipParts): Promise<Membership
     onAnnouncement?.(message === '' ? null : message)
   }
   const closing = new AbortController()
-  const cleanUps: (() => Promise<unknown>)[] = []
+  const cleanUp = createCleanUp()
   const close = async (): Promise<void> => {
     closing.abort(new Error('the node is closing'))
-    for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+    await cleanUp.close()
   }
   try {
     const logger = host.logger.child({ part: 'finding' })
@@ -72,7 +73,7 @@ export async function openMembership(parts: MembershipParts): Promise<Membership
         connection.retry()
       },
     })
-    cleanUps.push(async () => notices.close())
+    cleanUp.add(() => notices.close())
     hear(notices.newest()?.notice.message ?? '')
     // The run's key knows best; where the user was told to look may still be right, and is all there is at first.
     const addresses = (): string[] => [
@@ -82,27 +83,27 @@ export async function openMembership(parts: MembershipParts): Promise<Membership
       ]),
     ]
     const connection = keepConnected(host, { peerId: coordinator.peerId, addresses }, random)
-    cleanUps.push(() => connection.close())
+    cleanUp.add(() => connection.close())
     const snapshots = await createSnapshotExchange(host, {
       store: blobs,
       ...bandwidth,
       notice: () => notices.newest()?.sealed ?? null,
     })
-    cleanUps.push(() => snapshots.close())
+    cleanUp.add(() => snapshots.close())
     const leaderboard = createLeaderboardKeeper(host, onPlace)
     const leaderboards = await serveLeaderboard(host, async () => {
       await leaderboard.refresh(closing.signal)
       if (leaderboard.newest === null) throw refusal('not_found', 'no board has come here so far')
       return leaderboard.newest
     })
-    cleanUps.push(() => leaderboards.close())
+    cleanUp.add(() => leaderboards.close())
     const neighbours = keepNeighbours({
       host,
       random,
       known: await store.peers(),
       keep: (peers) => store.keepPeers(peers),
     })
-    cleanUps.push(() => neighbours.close())
+    cleanUp.add(() => neighbours.close())
     const stopAsking = host.onPeer(({ peer, connected }) => {
       if (!connected || (peer !== coordinator.peerId && host.isConnected(coordinator.peerId))) return
       // Whoever comes may know where the coordinator is now; and if the network is there again, so may it be.
@@ -113,7 +114,7 @@ export async function openMembership(parts: MembershipParts): Promise<Membership
       }
       pass().catch((error: unknown) => logger.debug({ peer, error }, 'a node tells nothing of the coordinator'))
     })
-    cleanUps.push(async () => stopAsking())
+    cleanUp.add(() => stopAsking())
     const news = createNews(host.clock)
     host.gossip.join(channelsOf(coordinator.peerId).policy, {
       deliver: (announcement) => {
@@ -121,7 +122,7 @@ export async function openMembership(parts: MembershipParts): Promise<Membership
         leaderboard
           .refresh(closing.signal)
           .catch((error: unknown) => logger.warn({ error }, 'no board could be asked for'))
-        news.tell({ type: 'announced', announcement })
+        news.publish({ type: 'announced', announcement })
       },
     })
     return {

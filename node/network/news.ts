@@ -1,78 +1,69 @@
 import type { PolicyAnnouncement } from '../../proto/index.js'
 import type { Clock } from '../../swarm/index.js'
+import { aborted } from './aborted.js'
 
-/** What a node hears without asking. */
+/** An event that a node did not ask for. */
 export type NewsItem =
   | { readonly type: 'announced'; readonly announcement: PolicyAnnouncement }
-  /** A group of its own has its verdict, or will never get one. */
+  /** A group of this node got its verdict, or will never get one. */
   | { readonly type: 'settled' }
 
-/** Where news comes in, and where whoever waits for some is woken. */
+/** The place where events arrive, and where waiting parts of the node are woken. */
 export interface News {
-  tell(item: NewsItem): void
-  /** Begins to listen; what is heard from here on may end a `wait`, also when it comes before that. */
+  publish(item: NewsItem): void
+  /** Starts to listen. An item that arrives from now on may end a `wait`, even one that begins later. */
   listen(): NewsWatch
 }
 
 export interface NewsWatch {
   /**
-   * Waits for news that matters, what was heard since the last wait included.
-   * @param limitMs  null: as long as it takes
-   * @returns  null when `limitMs` are over first
+   * Waits for an item that matters. Items since the last `wait` or `forget` count too.
+   * @param limitMs  null: without a limit
+   * @returns null if `limitMs` pass first
    * @throws the signal's reason
    */
   wait(limitMs: number | null, matters: (item: NewsItem) => boolean, signal: AbortSignal): Promise<NewsItem | null>
+  /** Drops the items that no `wait` has seen yet. */
+  forget(): void
   close(): void
 }
 
-/** Of what was heard and not waited for, only so much is remembered: announcements repeat themselves. */
+/** Number of unread items that a watch remembers: announcements repeat. */
 const REMEMBERED = 16
 
 export function createNews(clock: Pick<Clock, 'sleep'>): News {
   const watches = new Set<(item: NewsItem) => void>()
   return {
-    tell(item) {
-      for (const hear of watches) hear(item)
+    publish(item) {
+      for (const receive of watches) receive(item)
     },
     listen() {
-      const unheard: NewsItem[] = []
+      const unread: NewsItem[] = []
       let wake = (): void => undefined
-      const hear = (item: NewsItem): void => {
-        unheard.push(item)
-        if (unheard.length > REMEMBERED) unheard.shift()
+      const receive = (item: NewsItem): void => {
+        unread.push(item)
+        if (unread.length > REMEMBERED) unread.shift()
         wake()
       }
-      watches.add(hear)
+      watches.add(receive)
       return {
         async wait(limitMs, matters, signal) {
           const over = new AbortController()
           let found: NewsItem | null = null
           wake = () => {
-            found ??= unheard.splice(0).find(matters) ?? null
+            found ??= unread.splice(0).find(matters) ?? null
             if (found) over.abort()
           }
-          try {
-            wake()
-            const ending = AbortSignal.any([signal, over.signal])
-            await (limitMs === null ? untilAborted(ending) : clock.sleep(limitMs, ending))
-          } catch (why) {
-            signal.throwIfAborted()
-            if (!over.signal.aborted) throw why
-          } finally {
-            wake = () => undefined
-          }
+          wake()
+          const ending = AbortSignal.any([signal, over.signal])
+          await (limitMs === null ? aborted(ending) : clock.sleep(limitMs, ending).catch(() => undefined))
+          wake = () => undefined
+          signal.throwIfAborted()
           return found
         },
-        close: () => watches.delete(hear),
+        forget: () => void unread.splice(0),
+        close: () => void watches.delete(receive),
       }
     },
   }
 }
-
-/** @throws the signal's reason */
-const untilAborted = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => {
-    const end = (): void => reject(signal.reason)
-    if (signal.aborted) end()
-    else signal.addEventListener('abort', end, { once: true })
-  })

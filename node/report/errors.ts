@@ -46,3 +46,6 @@ export type NodeErrorCode =
   | 'unwritable'
 
 export class NodeError extends CodedError<NodeErrorCode> {}
+
+/** Returns the reason of an abort when a user or the system interrupts the program. */
+export const interrupted = (): NodeError => new NodeError('stopped', 'interrupted')

@@ -1,4 +1,5 @@
 import type { PrivateKey } from '@libp2p/interface'
+import { createCleanUp } from '../../common/cleanup/index.js'
 import { packageVersion } from '../../common/cli/index.js'
 import { LIMITS } from '../../proto/index.js'
 import type { Engine, Tokenizer } from '../../rollout/engine/index.js'
@@ -11,7 +12,9 @@ import { mirrorPublications } from '../policy/mirror-publications.js'
 import { createPolicyKeeper, type PolicyKeeperParts } from '../policy/policy-keeper.js'
 import type { NodeProgress } from '../report/progress.js'
 import type { NodeStore } from '../store/store.js'
-import { type WorkEnd, type WorkLoopParts, workLoop } from '../work/work-loop.js'
+import { workLoop } from '../work/work-loop.js'
+import type { WorkLoopParts } from '../work/work-parts.js'
+import type { WorkEnd } from '../work/work-state.js'
 
 export interface VolunteerParts
   extends Pick<WorkLoopParts, 'pauseControl' | 'onRest' | 'stay' | 'capacity' | 'trySpeed'>,
@@ -63,14 +66,14 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
   const { connection, neighbours, snapshots, news, peers } = membership
   const coordinator = host.runId
   const closing = new AbortController()
-  const cleanUps: (() => Promise<unknown>)[] = []
+  const cleanUp = createCleanUp()
   const close = async (): Promise<void> => {
     closing.abort(new Error('the node is closing'))
-    for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+    await cleanUp.close()
   }
   try {
     const groups = await serveGroups(host, { lookup: (hash) => store.body(hash) })
-    cleanUps.push(() => groups.close())
+    cleanUp.add(() => groups.close())
     const gate = createGroupGate(host.clock, LIMITS.groupsPerMinute.value, LIMITS.groupsPassedOnPerMinute.value)
     host.gossip.join(channelsOf(coordinator).groups, { check: gate.check, deliver: () => undefined })
     const outbox = await openOutbox({
@@ -79,14 +82,14 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
       store,
       onVerdict: (verdict, earlier) => {
         onProgress({ type: 'verdict', verdict, earlier })
-        news.tell({ type: 'settled' })
+        news.publish({ type: 'settled' })
       },
       onDropped: (leaseId, code) => {
         onProgress({ type: 'dropped', leaseId, code })
-        news.tell({ type: 'settled' })
+        news.publish({ type: 'settled' })
       },
     })
-    cleanUps.push(() => outbox.close())
+    cleanUp.add(() => outbox.close())
     const keeper = createPolicyKeeper({
       engine,
       makeRoomFor,
@@ -102,7 +105,7 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
     })
     if (mirrors) {
       const mirroring = mirrorPublications({ host, keeper }, closing.signal)
-      cleanUps.push(() => mirroring)
+      cleanUp.add(() => mirroring)
     }
     const tellTeam = teamRegistration(host, { team, onProgress, signal: closing.signal })
     const work = workLoop(
@@ -133,7 +136,7 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
       closing.signal,
     )
     const ended = work.catch((error: unknown) => host.logger.child({ part: 'work' }).debug({ error }, 'the work ended'))
-    cleanUps.push(() => ended)
+    cleanUp.add(() => ended)
     return {
       work,
       get waiting() {

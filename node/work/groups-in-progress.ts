@@ -1,61 +1,87 @@
-/** The groups that a node makes at the same time, under one policy. */
+/** How the work on a lease ended. */
+export type GroupEnd =
+  /** The group is in the outbox, or its lease is over or given back. */
+  | { readonly type: 'done' }
+  /** Leases end before this machine finishes their groups. */
+  | { readonly type: 'too-slow'; readonly why: string }
+  | { readonly type: 'failed'; readonly error: unknown }
+
+/** The groups that a node generates at the same time, under one policy. */
 export interface GroupsInProgress {
-  readonly count: number
-  /** Fires when one has failed, with its error: no other one is to be begun. */
-  readonly broken: AbortSignal
-  begin(work: () => Promise<void>): void
-  /** Fires when one of those in hand now is done or has failed, with `GROUP_DONE`. */
+  readonly leaseIds: readonly string[]
+  /** Fires when a group ended otherwise than `done`: the node begins no other one before `drain`. */
+  readonly stopped: AbortSignal
+  /** @param work  its rejection counts as `failed` */
+  begin(leaseId: string, work: () => Promise<GroupEnd>): void
+  /** Returns a signal that fires when the next group ends. */
   next(): AbortSignal
-  /** Resolves when none is in hand. @throws the first failure */
+  /** Resolves when no group is in progress. */
   settled(): Promise<void>
+  /**
+   * Waits like `settled`, and starts a new count.
+   * @returns the number of groups that are `done` since the last call, and the first end of another kind
+   */
+  drain(): Promise<{ readonly done: number; readonly stop: Exclude<GroupEnd, { type: 'done' }> | null }>
 }
 
-export const GROUP_DONE = new Error('a group is done')
-
-/** @param meanwhile  what is done as long as there are some, until its signal fires; never rejects */
+/** @param meanwhile  runs while groups are in progress, until its signal fires; never rejects */
 export function createGroupsInProgress(meanwhile: (signal: AbortSignal) => Promise<void>): GroupsInProgress {
-  const broken = new AbortController()
-  let count = 0
-  let done = new AbortController()
+  const leaseIds = new Set<string>()
+  let stopped = new AbortController()
+  let stop: Exclude<GroupEnd, { type: 'done' }> | null = null
+  let done = 0
+  let ended = new AbortController()
   let all: Promise<unknown> = Promise.resolve()
-  let beside = { stop: new AbortController(), over: Promise.resolve() }
+  let background = { stop: new AbortController(), over: Promise.resolve() }
 
-  const make = async (work: () => Promise<void>): Promise<void> => {
-    try {
-      await work()
-    } catch (error) {
-      broken.abort(error)
+  const make = async (leaseId: string, work: () => Promise<GroupEnd>): Promise<void> => {
+    const end = await work().catch((error: unknown): GroupEnd => ({ type: 'failed', error }))
+    if (end.type === 'done') done += 1
+    else {
+      stop ??= end
+      stopped.abort(new Error(`a group ended: ${end.type}`))
     }
-    count -= 1
-    if (count === 0) {
-      beside.stop.abort()
-      await beside.over
+    leaseIds.delete(leaseId)
+    if (leaseIds.size === 0) {
+      background.stop.abort()
+      await background.over
     }
-    const over = done
-    done = new AbortController()
-    over.abort(GROUP_DONE)
+    const over = ended
+    ended = new AbortController()
+    over.abort(new Error('a group ended'))
+  }
+
+  const settled = async (): Promise<void> => {
+    for (let known: unknown = null; known !== all; ) {
+      known = all
+      await known
+    }
   }
 
   return {
-    get count() {
-      return count
+    get leaseIds() {
+      return [...leaseIds]
     },
-    broken: broken.signal,
-    begin(work) {
-      if (count === 0) {
-        const stop = new AbortController()
-        beside = { stop, over: meanwhile(stop.signal) }
-      }
-      count += 1
-      all = Promise.all([all, make(work)])
+    get stopped() {
+      return stopped.signal
     },
-    next: () => done.signal,
-    async settled() {
-      for (let known: unknown = null; known !== all; ) {
-        known = all
-        await known
+    begin(leaseId, work) {
+      if (leaseIds.size === 0) {
+        const over = new AbortController()
+        background = { stop: over, over: meanwhile(over.signal) }
       }
-      broken.signal.throwIfAborted()
+      leaseIds.add(leaseId)
+      all = Promise.all([all, make(leaseId, work)])
+    },
+    next: () => ended.signal,
+    settled,
+    async drain() {
+      await settled()
+      const result = { done, stop }
+      stopped = new AbortController()
+      stop = null
+      done = 0
+      return result
     },
   }
 }

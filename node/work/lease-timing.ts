@@ -1,15 +1,15 @@
-/** How a machine's speed compares with the time that leases last. */
+/** Compares the speed of a machine with the duration of leases. */
 export interface LeaseTiming {
-  /** Whether a group that is begun now would be ready in time beside those in hand. */
+  /** Whether another group, begun now, would be ready in time next to those in progress. */
   readonly fitsBeside: boolean
   /** @param leaseMs  from now to the lease's deadline */
   leased(leaseMs: number): void
   delivered(ms: number): void
-  /** A lease ended before its group was ready. @returns  what to tell the owner when this machine is too slow for the run, else null */
+  /** Counts a lease that ended before its group was ready. @returns a text for the owner when this machine is too slow for the run, else null */
   lost(ms: number): string | null
 }
 
-/** Leases in a row that end before their groups are ready: one may end because the machine slept. */
+/** Leases in a row that end before their groups are ready. One alone may end because the machine slept. */
 const MOST_LOST = 2
 
 export function createLeaseTiming(): LeaseTiming {
@@ -18,7 +18,7 @@ export function createLeaseTiming(): LeaseTiming {
   let lost = 0
   return {
     get fitsBeside() {
-      // In lanes that another group leaves it takes longer than alone: twice as long where all are shared.
+      // A group that shares its slots with another one takes longer: twice as long where all are shared.
       return groupMs !== null && 2 * groupMs <= leaseMs
     },
     leased(ms) {
@@ -33,8 +33,8 @@ export function createLeaseTiming(): LeaseTiming {
       if (lost < MOST_LOST) return null
       return (
         `this machine is too slow for the run: ${lost} groups in a row were not ready after ${Math.round(ms / 60_000)} minutes, when their leases ended. ` +
-        'Let it use more threads or a GPU (prove-node doctor tells what it has), look for a run with a smaller model, ' +
-        'or give others what is published: this node goes on serving adapters, and everything else with --mirror'
+        'Allow more threads or a GPU (prove-node doctor shows what this machine has), or join a run with a smaller model. ' +
+        'Meanwhile this node serves adapters to other nodes, and all published files with --mirror'
       )
     },
   }

@@ -1,36 +1,37 @@
 import type { Clock } from '../../swarm/index.js'
+import { NodeError } from '../report/errors.js'
 
-/** What a node is to do, by the wish of its owner and by the limits of the machine. */
+/** What the owner of a node and the limits of the machine allow at the moment. */
 export type Duty =
   | { readonly kind: 'work' }
   | Rest
-  /** Finish the group in hand, wait for the verdicts, end. */
+  /** Finish the groups in progress, wait for their verdicts, end. */
   | { readonly kind: 'finish' }
 
 export interface Rest {
   readonly kind: 'rest'
   readonly why: string
-  /** When it is known to end. */
+  /** When the rest ends, if that is known. */
   readonly untilMs: number | null
-  /** The group in hand is given back instead of finished. */
+  /** Whether the groups in progress are given back instead of finished. */
   readonly atOnce: boolean
 }
 
-/** What a node asks before each group. */
+/** The current duty of a node. */
 export interface PauseControl {
   readonly duty: Duty
-  /** @returns  stops listening */
+  /** Returns a function that stops the listener. */
   onChange(listener: (duty: Duty) => void): () => void
 }
 
-/** A gate that whoever steers the node turns. */
-export interface ChangedPauseControl extends PauseControl {
-  turn(duty: Duty): void
+/** A pause control whose duty can be set. */
+export interface SettablePauseControl extends PauseControl {
+  set(duty: Duty): void
 }
 
-export const OPEN: PauseControl = { duty: { kind: 'work' }, onChange: () => () => undefined }
+export const ALWAYS_WORK: PauseControl = { duty: { kind: 'work' }, onChange: () => () => undefined }
 
-export function createPauseControl(): ChangedPauseControl {
+export function createPauseControl(): SettablePauseControl {
   const listeners = new Set<(duty: Duty) => void>()
   let duty: Duty = { kind: 'work' }
   return {
@@ -41,7 +42,7 @@ export function createPauseControl(): ChangedPauseControl {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    turn(next) {
+    set(next) {
       if (isSame(duty, next)) return
       duty = next
       for (const listener of [...listeners]) listener(next)
@@ -53,59 +54,55 @@ const isSame = (a: Duty, b: Duty): boolean =>
   a.kind === b.kind &&
   (a.kind !== 'rest' || b.kind !== 'rest' || (a.why === b.why && a.untilMs === b.untilMs && a.atOnce === b.atOnce))
 
-/** Why what was under way is left: the gate was turned. */
-export const TURNED = new Error('the gate was turned')
-
-/** Fires, with `TURNED`, once the duty is such a one; from then on it stays so. */
-export interface TurnedSignal {
+/** A signal that fires at the first duty of some kind, and stays so. */
+export interface DutySignal {
   readonly signal: AbortSignal
   close(): void
 }
 
-export function turnedTo(pauseControl: PauseControl, matters: (duty: Duty) => boolean): TurnedSignal {
-  const turned = new AbortController()
+export function dutySignal(pauseControl: PauseControl, matters: (duty: Duty) => boolean): DutySignal {
+  const changed = new AbortController()
   const look = (duty: Duty): void => {
-    if (matters(duty)) turned.abort(TURNED)
+    if (matters(duty)) changed.abort(new NodeError('stopped', `the duty of this node is now: ${duty.kind}`))
   }
   const close = pauseControl.onChange(look)
   look(pauseControl.duty)
-  return { signal: turned.signal, close }
+  return { signal: changed.signal, close }
 }
 
 export const isOffDuty = ({ kind }: Duty): boolean => kind !== 'work'
 export const isUrgent = (duty: Duty): boolean => duty.kind === 'rest' && duty.atOnce
 
-/** So long a rest is waited out at most before the gate is asked again. */
+/** The longest sleep before the duty is read again. */
 const LONGEST_WAIT_MS = 3_600_000
 
 /**
- * Waits out a rest.
- * @returns  whether there is work to be done then; false: the node is to finish
+ * Waits until a rest is over.
+ * @returns the duty after the rest
  * @throws the signal's reason
  */
 export async function waitForDuty(
   pauseControl: PauseControl,
   clock: Pick<Clock, 'sleep'>,
   { onRest, signal }: { onRest(rest: Rest): Promise<void>; readonly signal: AbortSignal },
-): Promise<boolean> {
-  while (pauseControl.duty.kind === 'rest') {
-    const rest = pauseControl.duty
-    const over = turnedTo(pauseControl, (duty) => duty !== rest)
+): Promise<'work' | 'finish'> {
+  for (;;) {
+    const { duty } = pauseControl
+    if (duty.kind !== 'rest') return duty.kind
+    const over = dutySignal(pauseControl, (other) => other !== duty)
     try {
-      await onRest(rest)
-      await clock.sleep(LONGEST_WAIT_MS, AbortSignal.any([signal, over.signal]))
-    } catch (why) {
-      if (why !== TURNED) throw why
+      await onRest(duty)
+      await clock.sleep(LONGEST_WAIT_MS, AbortSignal.any([signal, over.signal])).catch(() => undefined)
+      signal.throwIfAborted()
     } finally {
       over.close()
     }
   }
-  return pauseControl.duty.kind === 'work'
 }
 
 /**
- * Does work that may be left and begun again: while the node is to rest it is.
- * @throws TURNED when the node is to finish; the signal's reason
+ * Does work that a rest may interrupt, and begins it again after the rest.
+ * @throws NodeError `stopped` when the node is to finish; the signal's reason
  */
 export async function whileOnDuty<T>(
   pauseControl: PauseControl,
@@ -114,15 +111,17 @@ export async function whileOnDuty<T>(
   { onRest, onResumed, signal }: Parameters<typeof waitForDuty>[2] & { onResumed(): void },
 ): Promise<T> {
   for (;;) {
-    const turned = turnedTo(pauseControl, isOffDuty)
+    const off = dutySignal(pauseControl, isOffDuty)
     try {
-      return await work(AbortSignal.any([signal, turned.signal]))
-    } catch (why) {
-      if (why !== TURNED) throw why
+      return await work(AbortSignal.any([signal, off.signal]))
+    } catch (error) {
+      const isInterrupted = off.signal.aborted && error === off.signal.reason
+      if (!isInterrupted || pauseControl.duty.kind === 'finish') throw error
     } finally {
-      turned.close()
+      off.close()
     }
-    if (!(await waitForDuty(pauseControl, clock, { onRest, signal }))) throw TURNED
+    if ((await waitForDuty(pauseControl, clock, { onRest, signal })) === 'finish')
+      throw new NodeError('stopped', 'the owner ended this node before its work began')
     onResumed()
   }
 }

@@ -1,29 +1,29 @@
 import { LIMITS } from '../../proto/index.js'
 
-/** How fast this machine is, as it tells the coordinator. */
+/** The speed of this machine, as the node reports it to the coordinator. */
 export interface ReportedSpeed {
-  /** Tokens a second that it samples over all rollouts of a group; 0: not known. The first time it is measured. */
-  told(signal: AbortSignal): Promise<number>
+  /** Returns the tokens per second over all rollouts of a group, measured at the first call; 0: unknown. */
+  measured(signal: AbortSignal): Promise<number>
   /**
-   * The coordinator finds the machine too slow. It may have been busy with something else: it is measured once more.
-   * @returns  whether it was faster this time, so that asking again makes sense
+   * Measures once more, because the coordinator found the machine too slow: another program may have slowed it down.
+   * @returns whether the machine was faster this time, so that another question makes sense
    */
   again(signal: AbortSignal): Promise<boolean>
-  /** What is known is of long ago. */
+  /** Drops the measurements, because they are old. */
   forget(): void
 }
 
-/** @param measure  plays a short group; null: it took too long to tell. Left out: nothing is told. @throws the signal's reason */
+/** @param measure  plays a short group; null: the trial took too long. Without `measure` the speed is unknown. @throws the signal's reason */
 export function createReportedSpeed(
   measure: ((signal: AbortSignal) => Promise<number | null>) | undefined,
 ): ReportedSpeed {
   let best: number | null = null
   let isRepeated = false
-  // A trial may be over between two ticks of the clock.
+  // A trial that ends between two ticks of the clock has an infinite speed.
   const attempt = async (signal: AbortSignal): Promise<number> =>
     Math.min(LIMITS.tokensPerSecond.value, (await measure?.(signal)) ?? 0)
   return {
-    async told(signal) {
+    async measured(signal) {
       best ??= await attempt(signal)
       return best
     },

@@ -2,7 +2,8 @@ import type { PrivateKey } from '@libp2p/interface'
 import type { Outbox } from '../../node/delivery/outbox.js'
 import { createNews } from '../../node/network/news.js'
 import { AHEAD_PATIENCE_MS, type LoadedPolicy } from '../../node/policy/policy-keeper.js'
-import { type WorkLoopParts, workLoop } from '../../node/work/work-loop.js'
+import { workLoop } from '../../node/work/work-loop.js'
+import type { WorkLoopParts } from '../../node/work/work-parts.js'
 import {
   groupRequest,
   LIMITS,
@@ -119,7 +120,7 @@ export async function startSimVolunteer(person: Person, key: PrivateKey, parts: 
     deliver: (announcement) => {
       // A node that has its neighbours would take note of further ones: for ten thousand, every second, that is all they would do.
       if (host.ends.size <= LIMITS.peersSought.value) neighbours.hear(announcement.providers, true)
-      news.tell({ type: 'announced', announcement })
+      news.publish({ type: 'announced', announcement })
     },
   })
   const keeper = createKeeper(parts, { host, book, runtime })
@@ -128,7 +129,7 @@ export async function startSimVolunteer(person: Person, key: PrivateKey, parts: 
   let inARow = parts.patience
   const outbox = createOutbox(parts, { host, key, bodies, signal }, ({ accepted }) => {
     inARow = accepted ? inARow + 1 : 0
-    news.tell({ type: 'settled' })
+    news.publish({ type: 'settled' })
   })
 
   let leaseId = ''

@@ -53,7 +53,7 @@ test('a finished group is kept with all that is needed to judge it at home', asy
     const group = { origin: origin!, body, bodySha256 }
     const parts = {
       replayContext: runtime,
-      engine: { ...engine, audit: async () => [] },
+      engine,
       calibration: null,
       closedRounds: [],
     }
@@ -116,7 +116,7 @@ test('a node without work takes up a version as soon as it is announced, and ask
     await eventually('it waits', () => clock.pauses.includes(60_000))
     newest = 1
     const { version, round, policyId } = policies[1]!.manifest
-    worked.news.tell({
+    worked.news.publish({
       type: 'announced',
       announcement: {
         manifestId: policies[1]!.manifestId,
