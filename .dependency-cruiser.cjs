@@ -1,9 +1,16 @@
-const { MAY_IMPORT, COORDINATOR_SUBPACKAGES, KERNEL_ONLY, ONE_ADAPTER } = require('./scripts/import-rules.cjs')
+const {
+  MAY_IMPORT,
+  COORDINATOR_SUBPACKAGES,
+  NODE_SUBPACKAGES,
+  KERNEL_ONLY,
+  ONE_ADAPTER,
+} = require('./scripts/import-rules.cjs')
 
 /** The base of every package's errors. */
 const GROUND = 'common/errors'
 const packages = Object.keys(MAY_IMPORT)
-const subpackages = Object.keys(COORDINATOR_SUBPACKAGES)
+/** Packages that are divided, with the rules of their subpackages. */
+const DIVIDED = { coordinator: COORDINATOR_SUBPACKAGES, node: NODE_SUBPACKAGES }
 /** The folders of a package, without those of a package within it: `servers/` is one, and `servers/episodes/` another. */
 const filesOf = (name) => {
   const within = packages.filter((other) => other.startsWith(`${name}/`)).map((other) => other.slice(name.length + 1))
@@ -20,14 +27,14 @@ module.exports = {
       from: { path: `^${filesOf(name)}` },
       to: { path: anyOf(othersThan(packages, name, MAY_IMPORT[name])) },
     })),
-    ...subpackages.map((name) => ({
-      name: `subpackages-${name}`,
-      severity: 'error',
-      from: { path: `^coordinator/${name}/` },
-      to: {
-        path: `^coordinator/((${othersThan(subpackages, name, COORDINATOR_SUBPACKAGES[name]).join('|')})/|main\\.ts)`,
-      },
-    })),
+    ...Object.entries(DIVIDED).flatMap(([name, rules]) =>
+      Object.entries(rules).map(([subpackage, allowed]) => ({
+        name: `subpackages-${name}-${subpackage}`,
+        severity: 'error',
+        from: { path: `^${name}/${subpackage}/` },
+        to: { path: `^${name}/((${othersThan(Object.keys(rules), subpackage, allowed).join('|')})/|main\\.ts)` },
+      })),
+    ),
     {
       name: 'ground',
       comment: 'The base of the errors imports no package.',
@@ -46,7 +53,7 @@ module.exports = {
       name: 'every-file-in-a-subpackage',
       comment: 'A file next to the subpackages has no place in their order.',
       severity: 'error',
-      from: { path: '^coordinator/[^/]+\\.ts$', pathNot: '^coordinator/main\\.ts$' },
+      from: { path: `^(${Object.keys(DIVIDED).join('|')})/[^/]+\\.ts$`, pathNot: '^[^/]+/main\\.ts$' },
       to: {},
     },
     {

@@ -77,7 +77,7 @@ const MAY_IMPORT = {
     'coordinator',
   ],
 }
-/** The subpackages of the coordinator, likewise. `main.ts` puts the commands together and may import them all. */
+/** The subpackages of the coordinator, likewise. `main.ts` assembles the commands and may import all subpackages. */
 const COORDINATOR_SUBPACKAGES = {
   settings: [],
   jobs: [],
@@ -92,6 +92,43 @@ const COORDINATOR_SUBPACKAGES = {
   commands: ['settings', 'jobs', 'ledger', 'backup', 'report', 'service'],
 }
 
+/** The subpackages of the node, likewise. `main.ts` runs the commands and may import all subpackages. */
+const NODE_SUBPACKAGES = {
+  report: [],
+  machine: [],
+  background: ['report'],
+  store: ['report'],
+  base: ['report'],
+  leaderboard: ['report'],
+  limits: ['report', 'machine'],
+  adapters: ['report', 'base'],
+  network: ['report', 'store', 'leaderboard'],
+  delivery: ['store'],
+  policy: ['report', 'network'],
+  verification: ['report', 'store'],
+  work: ['report', 'store', 'network', 'delivery', 'policy'],
+  volunteer: ['report', 'store', 'base', 'leaderboard', 'network', 'delivery', 'policy', 'work'],
+  session: ['report', 'machine', 'store', 'limits', 'work', 'volunteer'],
+  screen: ['report', 'session'],
+  doctor: ['report', 'base', 'limits', 'network', 'policy', 'work', 'session'],
+  commands: [
+    'report',
+    'background',
+    'store',
+    'base',
+    'leaderboard',
+    'limits',
+    'adapters',
+    'delivery',
+    'policy',
+    'verification',
+    'work',
+    'session',
+    'screen',
+    'doctor',
+  ],
+}
+
 /** Packages that work with any environment: they import the kernel and nothing else of `servers/`. */
 const KERNEL_ONLY = ['rollout/reward', 'rollout/episode', 'rollout/inference', 'rollout/verification', 'tasks/dataset']
 
@@ -100,7 +137,7 @@ const ONE_ADAPTER = {
   'node-llama-cpp': '^rollout/engine/(llama|native)\\.ts$',
   '@chainsafe/libp2p-gossipsub': '^swarm/(gossip|host)\\.ts$',
   pidusage: '^rollout/engine/memory-guard\\.ts$',
-  level: '^(node/store|coordinator/ledger/event-log)\\.ts$',
+  level: '^(node/store/store|coordinator/ledger/event-log)\\.ts$',
   '@modelcontextprotocol/(sdk|server)': '^servers/kernel/mcp/',
   '@seriousme/openapi-schema-validator': '^servers/authoring/importing/openapi\\.ts$',
   protobufjs: '^proto/',
@@ -116,4 +153,4 @@ const ONE_ADAPTER = {
   'es-module-lexer': '^servers/authoring/source\\.ts$',
 }
 
-module.exports = { MAY_IMPORT, COORDINATOR_SUBPACKAGES, KERNEL_ONLY, ONE_ADAPTER }
+module.exports = { MAY_IMPORT, COORDINATOR_SUBPACKAGES, NODE_SUBPACKAGES, KERNEL_ONLY, ONE_ADAPTER }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { createRepo, HubApiError, repoExists, uploadFiles } from '@huggingface/hub'
 import { isLoopback } from '../../common/http/index.js'
-import { NodeError } from '../errors.js'
+import { NodeError } from '../report/errors.js'
 import { CARD_FILE } from './model-card.js'
 import { type CheckedFolder, MANIFEST_FILE } from './pulled-folder.js'
 

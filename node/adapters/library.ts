@@ -13,7 +13,7 @@ import {
   type SnapshotExchange,
   type SwarmHost,
 } from '../../swarm/index.js'
-import { NodeError } from '../errors.js'
+import { NodeError } from '../report/errors.js'
 import { CARD_FILE, modelCard } from './model-card.js'
 import { MANIFEST_FILE, type Provenance, parseProvenance } from './pulled-folder.js'
 import { throughCuts, webPublications } from './web-publications.js'

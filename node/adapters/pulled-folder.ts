@@ -10,7 +10,7 @@ import {
   signerOf,
 } from '../../proto/index.js'
 import { hashFile } from '../../rollout/engine/index.js'
-import { NodeError } from '../errors.js'
+import { NodeError } from '../report/errors.js'
 import { readBounded, unlessMissing } from './read-bounded.js'
 
 /** The sealed manifest as it came from the run: what the files beside it are checked against. */

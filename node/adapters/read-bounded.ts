@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
-import { NodeError } from '../errors.js'
+import { NodeError } from '../report/errors.js'
 
 /** @throws NodeError `bad_folder` for a file that is not there or too large */
 export async function readBounded(path: string, most: number): Promise<Uint8Array> {

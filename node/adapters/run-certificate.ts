@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { LIMITS, peerIdOfPublicKey } from '../../proto/index.js'
-import { NodeError } from '../errors.js'
+import { NodeError } from '../report/errors.js'
 import { readBounded } from './read-bounded.js'
 
 /** The signature by OpenSSF Model Signing, as the run has made it. */

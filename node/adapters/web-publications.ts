@@ -9,7 +9,7 @@ import {
 } from '../../proto/index.js'
 import { type OtherSource, TransportError } from '../../swarm/index.js'
 import { webSource } from '../base/web-source.js'
-import { NodeError } from '../errors.js'
+import { NodeError } from '../report/errors.js'
 
 /** What a run has published, as a web server has it: the coordinator's dashboard, or a copy of what that serves. */
 export interface WebPublications {

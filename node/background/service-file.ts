@@ -1,4 +1,4 @@
-import { NodeError } from '../errors.js'
+import { NodeError } from '../report/errors.js'
 
 /** A program that the system starts with its user's session, and again after a failure. */
 export interface Service {

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { NodeError } from '../errors.js'
+import { NodeError } from '../report/errors.js'
 import { AGENT_LABEL, agentFile, type Service, UNIT_NAME, unitFile } from './service-file.js'
 
 /** How a system is told of a service of its user. */

@@ -1,9 +1,9 @@
 import { type BlobDescription, type InvitedBase, SwarmRefusal } from '../../proto/index.js'
 import { type Clock, type OtherSource, type SnapshotExchange, TransportError } from '../../swarm/index.js'
-import { NodeError } from '../errors.js'
-import type { DownloadRoom } from '../join-plan.js'
-import type { NodeProgress } from '../progress.js'
-import { inBytes } from './in-bytes.js'
+import { NodeError } from '../report/errors.js'
+import { inBytes } from '../report/in-bytes.js'
+import type { DownloadRoom } from '../report/join-plan.js'
+import type { NodeProgress } from '../report/progress.js'
 import type { ModelCache } from './model-cache.js'
 
 /** A node needs some besides, for groups, verdicts and adapters. */

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import type { BlobDescription, InvitedBase, Sha256 } from '../../proto/index.js'
 import { BlobError, describeFile } from '../../swarm/index.js'
-import { NodeError } from '../errors.js'
+import { NodeError } from '../report/errors.js'
 import type { ModelCache } from './model-cache.js'
 
 /** A base model on this machine, and what others can be given of it. */

@@ -1,18 +1,18 @@
 import { join } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import writeFileAtomic from 'write-file-atomic'
+import { stopSignal } from '../../common/cli/index.js'
 import { PUBLISHED_FILES, type SealedManifest } from '../../proto/index.js'
 import { checkPeerId, type JoinAddress } from '../../swarm/index.js'
 import { type AdapterLibrary, type ListedVersion, openAdapterLibrary } from '../adapters/library.js'
 import { type CheckedFolder, checkPulledFolder } from '../adapters/pulled-folder.js'
 import { runCertificate } from '../adapters/run-certificate.js'
-import { inBytes } from '../base/in-bytes.js'
-import { NodeError } from '../errors.js'
+import { interrupted, NodeError } from '../report/errors.js'
+import { inBytes } from '../report/in-bytes.js'
 import { type NamedRun, nodeOption, RUN_ARGUMENT, runArgument } from './arguments.js'
 import { dataFolder } from './defaults.js'
 import { addMergeCommand, type MergeOptions, MODEL_TO_MERGE, mergePulled } from './merge.js'
 import { addPushCommand } from './push.js'
-import { stopSignal } from './stop-signal.js'
 
 interface AskOptions {
   readonly dataDir: string
@@ -102,7 +102,7 @@ export function addAdaptersCommands(program: Command): void {
     .option('--certificate <file>', 'write the run’s certificate there (PEM), for verifiers of OpenSSF Model Signing')
     .option('--json', 'one JSON object on stdout', false)
     .action(async (folder: string, options: VerifyOptions) => {
-      const stop = stopSignal()
+      const { signal: stop } = stopSignal(interrupted())
       const checked = await checkPulledFolder(folder, (await options.run?.()) ?? null, stop)
       process.stdout.write(options.json ? `${JSON.stringify(verdict(checked))}\n` : checkedText(checked))
       const isFault = ({ outcome }: CheckedFolder['files'][number]): boolean =>
@@ -151,7 +151,7 @@ const withLibrary = async (
   if (web !== null && others.length + further.length > 0)
     throw new NodeError('bad_source', 'a URL is asked alone: name one --from')
   const { coordinator } = await run()
-  const signal = stopSignal()
+  const { signal } = stopSignal(interrupted())
   const library = await openAdapterLibrary({ coordinator, others, web }, join(dataDir, 'adapters'), signal)
   try {
     await use(library, signal)

@@ -1,16 +1,17 @@
 import { existsSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
+import { stopSignal } from '../../common/cli/index.js'
 import { countOf } from '../../common/errors/index.js'
 import { LIMITS } from '../../proto/index.js'
 import { residentBytes } from '../../rollout/engine/index.js'
 import { readBaseModel } from '../base/find-base.js'
-import { inBytes } from '../base/in-bytes.js'
 import { modelFolder, openModelCache } from '../base/model-cache.js'
-import { contextFor, groupSeconds, measureSpeed } from '../doctor/engine-speed.js'
 import { withEngine } from '../doctor/examination.js'
-import { NodeError } from '../errors.js'
 import { changed, readLimits } from '../limits/limits-file.js'
 import { DEFAULTS, type LimitSettings } from '../limits/settings.js'
+import { interrupted, NodeError } from '../report/errors.js'
+import { inBytes } from '../report/in-bytes.js'
+import { contextFor, groupSeconds, measureSpeed } from '../work/engine-speed.js'
 import { dataFolder, demoModel } from './defaults.js'
 import { addLimitOptions, givenLimits } from './limit-options.js'
 
@@ -48,20 +49,18 @@ export function addBenchCommand(program: Command): void {
 
 async function runBench(options: BenchOptions & LimitSettings & { cpu: boolean }): Promise<void> {
   const { dataDir, json } = options
-  const stop = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM'] as const)
-    process.on(name, () => (stop.signal.aborted ? process.exit(130) : stop.abort(new Error('stopped'))))
+  const { signal } = stopSignal(interrupted())
   const limits = changed(changed(DEFAULTS, await readLimits(dataDir)), givenLimits(options))
   const trial = { slots: options.group, promptTokens: options.prompt, sampledTokens: options.tokens }
-  const model = await modelOf(options, stop.signal)
+  const model = await modelOf(options, signal)
   try {
     const measured = await withEngine(
       { modelPath: model.path, contextSize: contextFor(trial), slots: trial.slots },
       limits,
       async (parts) => {
         // The first tokens pay for what the system has not read of the file yet.
-        await measureSpeed(parts, { ...trial, promptTokens: 1, sampledTokens: 1 }, stop.signal)
-        const speed = await measureSpeed(parts, trial, stop.signal)
+        await measureSpeed(parts, { ...trial, promptTokens: 1, sampledTokens: 1 }, signal)
+        const speed = await measureSpeed(parts, trial, signal)
         return { ...speed, memoryBytes: await residentBytes(parts.engine.pid!), backend: parts.engine.build.backend }
       },
     )
@@ -69,7 +68,7 @@ async function runBench(options: BenchOptions & LimitSettings & { cpu: boolean }
     const report = { model: model.name, ...trial, ...measured, groupSeconds: seconds, groupsPerHour: 3600 / seconds }
     process.stdout.write(json ? `${JSON.stringify(report)}\n` : text(report, limits))
   } catch (error) {
-    if (!stop.signal.aborted) throw error
+    if (!signal.aborted) throw error
     process.exitCode = 130
   }
 }

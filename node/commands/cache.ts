@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { inBytes } from '../base/in-bytes.js'
 import { type CachedModel, modelFolder, openModelCache } from '../base/model-cache.js'
-import { NodeError } from '../errors.js'
-import { openNodeStores } from '../store.js'
+import { NodeError } from '../report/errors.js'
+import { inBytes } from '../report/in-bytes.js'
+import { openNodeStores } from '../store/store.js'
 import { dataFolder } from './defaults.js'
 
 /** `prove-node cache`: the base models that were fetched. */

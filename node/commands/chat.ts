@@ -1,12 +1,13 @@
 import { createInterface } from 'node:readline'
 import { styleText } from 'node:util'
 import { type Command, InvalidArgumentError } from 'commander'
+import { stopSignal } from '../../common/cli/index.js'
 import { EpisodeError } from '../../rollout/episode/index.js'
 import { ConversationError, createTable, type Table, type TableNews } from '../../rollout/inference/index.js'
 import { environmentNames, environmentsNamed, namesEnvironment } from '../../servers/catalogue.js'
 import type { Environment } from '../../servers/kernel/index.js'
+import { interrupted } from '../report/errors.js'
 import { type ModelOptions, openNamedPolicy, wholeNumber, withModelOptions } from './model-options.js'
-import { stopSignal } from './stop-signal.js'
 
 interface ChatOptions extends ModelOptions {
   readonly environments: readonly string[]
@@ -30,7 +31,7 @@ export function addChatCommand(program: Command): void {
     .option('--seed <number>', 'of the worlds and of the draws', wholeNumber(0, 0xffff_ffff), 0)
     .option('--temperature <number>', '0 takes the likeliest token, 1 is the policy itself', temperatureOption, 1)
     .action(async (folder: string | undefined, options: ChatOptions) => {
-      const stop = stopSignal()
+      const { signal: stop } = stopSignal(interrupted())
       const environments = await environmentsNamed(options.environments)
       checkTools(environments, options)
       const policy = await openNamedPolicy(folder, options, 1, stop)

@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
+import { stopSignal } from '../../common/cli/index.js'
 import { parseJoinAddress } from '../../swarm/index.js'
 import { CHECKS, make } from '../doctor/checks.js'
 import { examine } from '../doctor/examination.js'
 import type { Finding } from '../doctor/finding.js'
 import { changed, readLimits } from '../limits/limits-file.js'
 import { DEFAULTS } from '../limits/settings.js'
+import { interrupted } from '../report/errors.js'
 import { STATUS } from '../session/routes.js'
 import { type NodeView, nodeView } from '../session/view.js'
 import { type NamedRun, RUN_ARGUMENT, runArgument } from './arguments.js'
@@ -34,9 +36,7 @@ export function addDoctorCommand(program: Command): void {
 
 async function doctor(named: (() => Promise<NamedRun>) | undefined, options: DoctorOptions): Promise<void> {
   const { dataDir, model, cpu, json } = options
-  const stop = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM'] as const)
-    process.on(name, () => (stop.signal.aborted ? process.exit(130) : stop.abort(new Error('stopped'))))
+  const { signal } = stopSignal(interrupted())
   const node = await viewOf(dataDir)
   const kept = changed(DEFAULTS, await readLimits(dataDir))
   const examination = examine({
@@ -48,12 +48,12 @@ async function doctor(named: (() => Promise<NamedRun>) | undefined, options: Doc
   const findings: (Finding & { readonly name: string })[] = []
   try {
     for (const check of CHECKS) {
-      const finding = await make(check, examination, stop.signal)
+      const finding = await make(check, examination, signal)
       findings.push({ name: check.name, ...finding })
       if (!json) process.stdout.write(`${linesOf(check.name, finding)}\n`)
     }
   } catch (error) {
-    if (!stop.signal.aborted) throw error
+    if (!signal.aborted) throw error
     process.exitCode = 130
     return
   } finally {

@@ -1,8 +1,15 @@
 import { join } from 'node:path'
 import type { ControlClient } from '../../common/control/index.js'
-import { type LastGroup, lastGroupFrame, type RunLedger, readLastGroup, readLedgers, runLedger } from '../records.js'
 import { LAST_GROUP, LEDGERS, packedGroup } from '../session/routes.js'
-import { openNodeStores } from '../store.js'
+import {
+  type LastGroup,
+  lastGroupFrame,
+  type RunLedger,
+  readLastGroup,
+  readLedgers,
+  runLedger,
+} from '../store/records.js'
+import { openNodeStores } from '../store/store.js'
 import { findNode } from './running-node.js'
 
 /** The records of a node: of one that runs by asking it, for it alone may open them; otherwise from its data folder. */

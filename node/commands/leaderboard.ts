@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
+import { stopSignal } from '../../common/cli/index.js'
 import { countOf } from '../../common/errors/index.js'
 import type { Leaderboard, LeaderboardKey } from '../../proto/index.js'
 import { type JoinAddress, readKey } from '../../swarm/index.js'
-import { fetchLeaderboard } from '../fetch-leaderboard.js'
+import { fetchLeaderboard } from '../leaderboard/fetch-leaderboard.js'
+import { interrupted } from '../report/errors.js'
 import { type NamedRun, nodeOption, RUN_ARGUMENT, runArgument } from './arguments.js'
 import { dataFolder } from './defaults.js'
-import { stopSignal } from './stop-signal.js'
 
 interface LeaderboardOptions {
   readonly from: readonly JoinAddress[]
@@ -25,7 +26,12 @@ export function addLeaderboardCommand(program: Command): void {
     .action(async (run: () => Promise<NamedRun>, { from, dataDir, json }: LeaderboardOptions) => {
       const { coordinator } = await run()
       const own = (await readKey(dataDir))?.peerId ?? null
-      const leaderboard = await fetchLeaderboard([coordinator, ...from], coordinator.peerId, own, stopSignal())
+      const leaderboard = await fetchLeaderboard(
+        [coordinator, ...from],
+        coordinator.peerId,
+        own,
+        stopSignal(interrupted()).signal,
+      )
       process.stdout.write(
         json
           ? `${JSON.stringify({ run: coordinator.peerId, ...leaderboard, own })}\n`

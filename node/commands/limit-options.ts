@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { NodeError } from '../errors.js'
 import { parseLimits } from '../limits/limits-file.js'
 import { LIMIT_FIELDS, type LimitField, type LimitName, type LimitSettings, optionOf } from '../limits/settings.js'
+import { NodeError } from '../report/errors.js'
 
 /** Adds an option for every limit, and `--cpu`, which is `--gpu none`. */
 export function addLimitOptions(command: Command): Command {

@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
+import { stopSignal } from '../../common/cli/index.js'
 import { hashFile, mergeAdapter } from '../../rollout/engine/index.js'
+import { interrupted } from '../report/errors.js'
 import { dataFolder } from './defaults.js'
 import { basePath, wholeAdapter } from './model-options.js'
-import { stopSignal } from './stop-signal.js'
 
 export interface MergeOptions {
   readonly model?: string
@@ -24,7 +25,9 @@ export function addMergeCommand(adapters: Command): void {
     .argument('<file>', 'the merged GGUF')
     .option(...MODEL_TO_MERGE)
     .option('--data-dir <folder>', 'data directory of the node', dataFolder)
-    .action((folder: string, file: string, options: MergeOptions) => mergePulled(folder, file, options, stopSignal()))
+    .action((folder: string, file: string, options: MergeOptions) =>
+      mergePulled(folder, file, options, stopSignal(interrupted()).signal),
+    )
 }
 
 /**

@@ -8,8 +8,8 @@ import { openPolicy, type PolicyOptions, type ServedPolicy } from '../../rollout
 import { checkPulledFolder } from '../adapters/pulled-folder.js'
 import { findBaseModel, readBaseModel } from '../base/find-base.js'
 import { openModelCache } from '../base/model-cache.js'
-import { checkCanary } from '../canary.js'
-import { NodeError } from '../errors.js'
+import { checkCanary } from '../policy/canary.js'
+import { NodeError } from '../report/errors.js'
 import { dataFolder, demoModel } from './defaults.js'
 
 export interface ModelOptions {

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander'
+import { stopSignal } from '../../common/cli/index.js'
 import { hubAccess, repositoryName, uploadToHub } from '../adapters/hub.js'
 import { checkPulledFolder } from '../adapters/pulled-folder.js'
-import { NodeError } from '../errors.js'
-import { stopSignal } from './stop-signal.js'
+import { interrupted, NodeError } from '../report/errors.js'
 
 /** `prove-node adapters push`: a pulled folder for everybody. */
 export function addPushCommand(adapters: Command): void {
@@ -14,7 +14,7 @@ export function addPushCommand(adapters: Command): void {
     .option('--private', 'make the repository a private one, if it is made now', false)
     .action(
       async (folder: string, { to: name, private: isPrivate }: { readonly to: string; readonly private: boolean }) => {
-        const stop = stopSignal()
+        const { signal: stop } = stopSignal(interrupted())
         const access = hubAccess(process.env)
         const checked = await checkPulledFolder(folder, null, stop)
         const wrong = checked.files

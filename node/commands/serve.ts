@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
+import { stopSignal } from '../../common/cli/index.js'
 import { isLoopback } from '../../common/http/index.js'
 import { serveOpenAi } from '../../rollout/inference/index.js'
-import { NodeError } from '../errors.js'
+import { interrupted, NodeError } from '../report/errors.js'
 import { type ModelOptions, openNamedPolicy, wholeNumber, withModelOptions } from './model-options.js'
-import { stopSignal } from './stop-signal.js'
 
 interface ServeOptions extends ModelOptions {
   readonly port: number
@@ -23,7 +23,7 @@ export function addServeCommand(program: Command): void {
     .option('--name <id>', 'what clients call the model; default: the run’s base model and the version')
     .option('--slots <number>', 'answers to one request (n) at most', wholeNumber(1, 8), 1)
     .action(async (folder: string | undefined, options: ServeOptions) => {
-      const stop = stopSignal()
+      const { signal: stop } = stopSignal(interrupted())
       const { port, host, slots } = options
       const token = options.token ?? (isLoopback(host) ? null : randomBytes(24).toString('base64url'))
       const opened = await openNamedPolicy(folder, options, slots, stop)

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Verdict } from '../../proto/index.js'
-import { verdictLine } from '../progress.js'
-import type { RunLedger } from '../records.js'
+import { verdictLine } from '../report/progress.js'
+import type { RunLedger } from '../store/records.js'
 import { dataFolder } from './defaults.js'
 import { ledgersOf } from './kept-records.js'
 

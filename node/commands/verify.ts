@@ -1,6 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
+import { stopSignal } from '../../common/cli/index.js'
 import { type Engine, openEngine, openTokenizer } from '../../rollout/engine/index.js'
 import { type Calibration, parseCalibration } from '../../rollout/verification/index.js'
 import { loadEnvironments } from '../../servers/catalogue.js'
@@ -8,13 +9,13 @@ import { withEnvironmentFolders } from '../../servers/environment-option.js'
 import { createBlobStore, readKey } from '../../swarm/index.js'
 import { findBaseModel, readBaseModel } from '../base/find-base.js'
 import { openModelCache } from '../base/model-cache.js'
-import { NodeError } from '../errors.js'
-import type { KeptGroup } from '../kept-group.js'
-import { runtimeFor } from '../policy-runtime.js'
-import { verdictLine } from '../progress.js'
-import { publishableGroup } from '../publish-group.js'
-import type { LastGroup } from '../records.js'
-import { type VerifiedCheck, verifyGroup } from '../verify.js'
+import { publishableGroup } from '../delivery/publish-group.js'
+import { runtimeFor } from '../policy/policy-runtime.js'
+import { interrupted, NodeError } from '../report/errors.js'
+import { verdictLine } from '../report/progress.js'
+import type { KeptGroup } from '../store/kept-group.js'
+import type { LastGroup } from '../store/records.js'
+import { type VerifiedCheck, verifyGroup } from '../verification/verify-group.js'
 import { dataFolder, demoModel } from './defaults.js'
 import { lastGroupOf } from './kept-records.js'
 
@@ -38,11 +39,10 @@ export function addVerifyCommand(program: Command): void {
     .option('--json', 'one JSON object on stdout', false)
     .option('--save <file>', 'write the group too, signed, for others to judge again: prove-server play --http')
     .action(async (options: VerifyOptions) => {
-      const stop = new AbortController()
-      for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error('stopped')))
+      const { signal } = stopSignal(interrupted())
       const record = await lastGroupOf(options.dataDir)
       if (record === null) throw new NodeError('nothing_kept', `${options.dataDir} holds no group with a verdict yet`)
-      const checks = await verify(record, options, stop.signal)
+      const checks = await verify(record, options, signal)
       process.stdout.write(options.json ? `${JSON.stringify(report(record, checks))}\n` : text(record, checks))
       if (options.save !== undefined) await save(record, options.dataDir, options.save)
       if (checks.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createCleanUp } from '../../common/cleanup/index.js'
 import { packageVersion } from '../../common/cli/index.js'
 import { type Invitation, openVerdictDigest, type PolicyManifest } from '../../proto/index.js'
 import {
@@ -30,7 +31,7 @@ import { type BaseModel, findBaseModel, readBaseModel } from '../base/find-base.
 import { modelFolder, openModelCache } from '../base/model-cache.js'
 import { resourcesOf } from '../limits/engine-resources.js'
 import type { LimitSettings } from '../limits/settings.js'
-import { freePort, keptPort } from '../listen-port.js'
+import { freePort, keptPort } from '../network/listen-port.js'
 import type { NodeView } from '../session/view.js'
 
 /** What is examined. */
@@ -71,7 +72,7 @@ export interface Examination extends Subject {
 
 export function examine(subject: Subject): Examination {
   const { dataDir, modelPath, packagedModel, run, node } = subject
-  const cleanUps: (() => Promise<unknown>)[] = []
+  const cleanUp = createCleanUp()
   const once = <T>(make: (signal: AbortSignal) => Promise<T>): ((signal: AbortSignal) => Promise<T>) => {
     let made: Promise<T> | null = null
     return (signal) => {
@@ -81,7 +82,7 @@ export function examine(subject: Subject): Examination {
   }
   const scratch = async (): Promise<string> => {
     const folder = await mkdtemp(join(tmpdir(), 'prove-doctor-'))
-    cleanUps.push(() => rm(folder, { recursive: true, force: true }))
+    cleanUp.add(() => rm(folder, { recursive: true, force: true }))
     return folder
   }
   const runReach = run && reachOf(widest(run.coordinator.addresses)[0] ?? run.coordinator.addresses[0]!)
@@ -103,10 +104,10 @@ export function examine(subject: Subject): Examination {
             finding: { tryAddresses: true },
           }),
     })
-    cleanUps.push(() => host.close())
+    cleanUp.add(() => host.close())
     await dialAny(host, coordinator.addresses, signal)
     const snapshots = await createSnapshotExchange(host, { store: await createBlobStore(join(folder, 'blobs')) })
-    cleanUps.push(() => snapshots.close())
+    cleanUp.add(() => snapshots.close())
     return { host, snapshots, coordinator: coordinator.peerId }
   })
 
@@ -147,9 +148,7 @@ export function examine(subject: Subject): Examination {
       const cache = await openModelCache(existsSync(modelFolder(dataDir)) ? dataDir : await scratch())
       return findBaseModel(base.sha256, { packaged: packagedModel, cache }, signal)
     }),
-    async close() {
-      for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-    },
+    close: cleanUp.close,
   }
 }
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
 import { parse, stringify } from 'yaml'
-import { NodeError } from '../errors.js'
+import { NodeError } from '../report/errors.js'
 import { LIMIT_FIELDS, type LimitName, type LimitSettings, limitSettings } from './settings.js'
 
 const FILE = 'limits.yaml'

@@ -1,8 +1,9 @@
 import type { MachineReport, SensorName } from '../machine/machine-watch.js'
+import type { SensorReading } from '../machine/sensor-reading.js'
 import { hoursLimit } from './hours.js'
 import { diskLimit, gpuFreeLimit, idleLimit, mainsLimit, temperatureLimit, trafficLimit } from './limits-of-machine.js'
 import type { LimitName, LimitSettings } from './settings.js'
-import type { Delivered, Permit, WorkLimit } from './work-limit.js'
+import type { Permit, WorkLimit } from './work-limit.js'
 
 export interface LimitParts {
   readonly now: () => number
@@ -27,7 +28,7 @@ export const sensorsFor = (settings: LimitSettings): SensorName[] =>
 /** Limits that cannot be kept to here, each with the reason. */
 export const notKept = (settings: LimitSettings, told: MachineReport): string[] =>
   Object.entries(SENSOR_OF).flatMap(([name, sensor]) => {
-    const answer: Delivered<unknown> = told[sensor]
+    const answer: SensorReading<unknown> = told[sensor]
     return settings[name as LimitName] && !answer.known ? [`${name} is not kept to: ${answer.why}`] : []
   })
 

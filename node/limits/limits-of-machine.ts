@@ -1,8 +1,9 @@
-import type { Delivered, WorkLimit } from './work-limit.js'
+import type { SensorReading } from '../machine/sensor-reading.js'
+import type { WorkLimit } from './work-limit.js'
 
 /** Limits that go by what the machine tells. What it does not tell holds nobody up: that it is not kept to is said elsewhere. */
 
-type Reading<T> = () => Delivered<T>
+type Reading<T> = () => SensorReading<T>
 
 /** Not on battery. */
 export const mainsLimit = (onMains: Reading<boolean>): WorkLimit => ({

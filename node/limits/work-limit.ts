@@ -15,9 +15,3 @@ export type Permit =
 export interface WorkLimit {
   mayWork(): Permit
 }
-
-/** What this machine tells of something, or why it does not. */
-export type Delivered<T> = { readonly known: true; readonly value: T } | { readonly known: false; readonly why: string }
-
-export const known = <T>(value: T): Delivered<T> => ({ known: true, value })
-export const unknown = (why: string): Delivered<never> => ({ known: false, why })

@@ -1,18 +1,18 @@
 import type { Clock } from '../../swarm/index.js'
-import { type Delivered, unknown } from '../limits/work-limit.js'
+import { type SensorReading, unknown } from './sensor-reading.js'
 
 /** What can be asked of a machine. */
 export interface Sensors {
   /** Whether it is on mains power. */
-  mains(): Promise<Delivered<boolean>>
+  mains(): Promise<SensorReading<boolean>>
   /** Of the hottest part that tells one, °C. */
-  celsius(): Promise<Delivered<number>>
+  celsius(): Promise<SensorReading<number>>
   /** Since somebody last used it, ms. */
-  idleMs(): Promise<Delivered<number>>
+  idleMs(): Promise<SensorReading<number>>
   /** Names of other programs that compute on a GPU. */
-  othersOnGpu(): Promise<Delivered<readonly string[]>>
+  othersOnGpu(): Promise<SensorReading<readonly string[]>>
   /** Bytes in the data folder. */
-  dataBytes(): Promise<Delivered<number>>
+  dataBytes(): Promise<SensorReading<number>>
 }
 
 export type SensorName = keyof Sensors

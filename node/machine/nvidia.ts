@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { type Delivered, known, unknown } from '../limits/work-limit.js'
+import { known, type SensorReading, unknown } from './sensor-reading.js'
 
 const TIMEOUT_MS = 10_000
 const ask = promisify(execFile)
 
 /** What NVIDIA's tool answers to a query, line by line. */
-async function query(what: string): Promise<Delivered<string[]>> {
+async function query(what: string): Promise<SensorReading<string[]>> {
   try {
     const { stdout } = await ask('nvidia-smi', [what, '--format=csv,noheader,nounits'], { timeout: TIMEOUT_MS })
     return known(stdout.split('\n').filter((line) => line.trim() !== ''))
@@ -17,7 +17,7 @@ async function query(what: string): Promise<Delivered<string[]>> {
 }
 
 /** Programs that compute on a GPU by CUDA, the engine's process aside. Games and other graphics are not among them. */
-export async function readOthersOnGpu(enginePid: number | undefined): Promise<Delivered<string[]>> {
+export async function readOthersOnGpu(enginePid: number | undefined): Promise<SensorReading<string[]>> {
   const lines = await query('--query-compute-apps=pid,process_name')
   return lines.known ? known(othersAmong(lines.value, enginePid)) : lines
 }
@@ -34,7 +34,7 @@ export function othersAmong(lines: readonly string[], enginePid: number | undefi
 }
 
 /** Of the hottest GPU, °C. */
-export async function readGpuHeat(): Promise<Delivered<number>> {
+export async function readGpuHeat(): Promise<SensorReading<number>> {
   const lines = await query('--query-gpu=temperature.gpu')
   if (!lines.known) return lines
   const degrees = lines.value.map(Number).filter((value) => Number.isFinite(value))

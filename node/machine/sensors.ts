@@ -1,8 +1,8 @@
-import { known } from '../limits/work-limit.js'
 import { readMains, readProcessorHeat } from './battery-and-heat.js'
 import { folderSize } from './folder-size.js'
 import type { Sensors } from './machine-watch.js'
 import { readGpuHeat, readOthersOnGpu } from './nvidia.js'
+import { known } from './sensor-reading.js'
 import { readUserIdle } from './user-idle.js'
 
 /** The sensors of this machine. @param enginePid  of the engine's process, which is no other program on the GPU */

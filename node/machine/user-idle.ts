@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { type Delivered, known, unknown } from '../limits/work-limit.js'
+import { known, type SensorReading, unknown } from './sensor-reading.js'
 
 const TIMEOUT_MS = 10_000
 const ask = promisify(execFile)
@@ -9,7 +9,7 @@ const ask = promisify(execFile)
  * Since when nobody has used the machine (ms), by systemd's login manager: desktops tell it some minutes after the last key or movement, and
  * of a terminal it looks at the last input. Infinite when nobody is logged in.
  */
-export async function readUserIdle(nowMs: number): Promise<Delivered<number>> {
+export async function readUserIdle(nowMs: number): Promise<SensorReading<number>> {
   if (process.platform !== 'linux')
     return unknown(`it is asked of systemd's login manager, which ${process.platform} lacks`)
   try {

@@ -1,6 +1,6 @@
 import wrap from 'wrap-ansi'
 import { countOf } from '../../common/errors/index.js'
-import { placeText } from '../leaderboard-place.js'
+import { placeText } from '../report/leaderboard-place.js'
 import type { NodeView } from '../session/view.js'
 
 const LABEL_COLUMNS = 9

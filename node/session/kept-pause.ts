@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
 import { z } from 'zod'
-import { NodeError } from '../errors.js'
+import { NodeError } from '../report/errors.js'
 
 const FILE = 'pause.json'
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../swarm/index.js'
 import type { WorkLimit } from '../limits/work-limit.js'
-import type { Duty } from '../pause-control.js'
+import type { Duty } from '../work/pause-control.js'
 import type { Pause } from './kept-pause.js'
 
 /** What the owner of a node has said last; a limit counts where he has said nothing. */

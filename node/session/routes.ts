@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { ControlRefusal, type ControlRoute } from '../../common/control/index.js'
-import { NodeError } from '../errors.js'
-import { groupOriginSchema, type KeptGroup } from '../kept-group.js'
 import { changed, type LimitChanges, parseLimits } from '../limits/limits-file.js'
 import { type LimitSettings, limitSettings } from '../limits/settings.js'
-import { readLastGroup, readLedgers } from '../records.js'
-import type { NodeDatabase } from '../store.js'
+import { NodeError } from '../report/errors.js'
+import { groupOriginSchema, type KeptGroup } from '../store/kept-group.js'
+import { readLastGroup, readLedgers } from '../store/records.js'
+import type { NodeDatabase } from '../store/store.js'
 import type { NodeView } from './view.js'
 
 /** What commands in another terminal ask of a running node. */

@@ -5,19 +5,19 @@ import pLimit from 'p-limit'
 import type { Logger } from 'pino'
 import { PRIVATE_FOLDER, serveControl } from '../../common/control/index.js'
 import { createMetrics, openIdentity, systemClock } from '../../swarm/index.js'
-import { totalsOf } from '../ledger.js'
 import { resourcesOf } from '../limits/engine-resources.js'
 import { changed, type LimitChanges, readLimits, writeLimits } from '../limits/limits-file.js'
 import { limitsInForce, notKept, sensorsFor } from '../limits/limits-in-force.js'
 import { DEFAULTS, describeLimits, type LimitName, type LimitSettings } from '../limits/settings.js'
 import { watchMachine } from '../machine/machine-watch.js'
 import { sensorsHere } from '../machine/sensors.js'
-import { createPauseControl, turnedTo } from '../pause-control.js'
-import type { NodeProgress } from '../progress.js'
-import { type NodeOptions, type RunningNode, startNode, type Whereabouts } from '../start-node.js'
-import { openNodeDatabase } from '../store.js'
-import type { WorkEnd } from '../work-loop.js'
-import { createWorkMeter } from '../work-meter.js'
+import type { NodeProgress } from '../report/progress.js'
+import { totalsOf } from '../store/ledger.js'
+import { openNodeDatabase } from '../store/store.js'
+import { type NodeOptions, type RunningNode, startNode, type Whereabouts } from '../volunteer/start-node.js'
+import { createPauseControl, dutySignal } from '../work/pause-control.js'
+import { createWorkMeter } from '../work/work-meter.js'
+import type { WorkEnd } from '../work/work-state.js'
 import { keepPause, readPause } from './kept-pause.js'
 import { createOwnerRequest } from './owner-request.js'
 import { type LimitsChanged, type Steering, steeringRoutes } from './routes.js'
@@ -101,7 +101,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     let limit = inForce()
     const gate = createPauseControl()
     const wish = createOwnerRequest(clock, await readPause(dataDir))
-    const look = (): void => gate.turn(wish.dutyUnder(limit))
+    const look = (): void => gate.set(wish.dutyUnder(limit))
     const tellNotKept = (): void => {
       for (const text of notKept(limits(), watch.told)) onProgress({ type: 'notice', text })
     }
@@ -198,7 +198,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       await looked
     })
 
-    const finishing = turnedTo(gate, ({ kind }) => kind === 'finish')
+    const finishing = dutySignal(gate, ({ kind }) => kind === 'finish')
     const starting = AbortSignal.any([options.signal, finishing.signal])
     const rate = (name: 'upload' | 'download') => () => (limits()[name] ?? Number.POSITIVE_INFINITY) * 1024
     const started = await startNode({

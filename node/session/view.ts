@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { countOf } from '../../common/errors/index.js'
 import type { Verdict } from '../../proto/index.js'
-import { leaderboardPlace } from '../leaderboard-place.js'
-import type { LedgerTotals } from '../ledger.js'
-import { fetchingLine, forTerminal, idleLine, type NodeProgress, restLine, verdictLine } from '../progress.js'
+import { leaderboardPlace } from '../report/leaderboard-place.js'
+import { fetchingLine, forTerminal, idleLine, type NodeProgress, restLine, verdictLine } from '../report/progress.js'
+import type { LedgerTotals } from '../store/ledger.js'
 
 /** What a node is doing, as its owner sees it: on the screen, and in the answer to `prove-node status`. */
 export const nodeView = z.strictObject({

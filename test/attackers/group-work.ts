@@ -1,4 +1,4 @@
-import { groupAnnouncementOf, groupBodyOf } from '../../node/group-body.js'
+import { groupAnnouncementOf, groupBodyOf } from '../../node/delivery/group-body.js'
 import {
   type GroupAnnouncement,
   type GroupBody,

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PrivateKey } from '@libp2p/interface'
-import { createPolicyKeeper, type PolicyKeeper } from '../../node/policy-keeper.js'
+import { createPolicyKeeper, type PolicyKeeper } from '../../node/policy/policy-keeper.js'
 import {
   type PolicyManifest,
   PROTOCOLS,

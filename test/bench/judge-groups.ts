@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { PrivateKey } from '@libp2p/interface'
-import { groupAnnouncementOf, groupBodyOf } from '../../node/group-body.js'
+import { groupAnnouncementOf, groupBodyOf } from '../../node/delivery/group-body.js'
 import { type GroupBody, groupBody, type Lease, sealGroupAnnouncement } from '../../proto/index.js'
 import {
   createReferenceSource,

@@ -2,7 +2,7 @@ import { openChainedLog, type RecordStore } from '../../coordinator/ledger/chain
 import { type ChainedLog, openEventLog, openRecordStore } from '../../coordinator/ledger/event-log.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { headFileOf, openHeadFile } from '../../coordinator/ledger/log-head.js'
-import { type NodeStore, openNodeStore } from '../../node/store.js'
+import { type NodeStore, openNodeStore } from '../../node/store/store.js'
 import type { SimProcess } from './sim-process.js'
 import type { SimulatedRun } from './simulated-run.js'
 

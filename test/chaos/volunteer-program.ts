@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PrivateKey } from '@libp2p/interface'
-import { openMembership } from '../../node/membership.js'
-import type { NodeProgress } from '../../node/progress.js'
-import { startVolunteer } from '../../node/volunteer.js'
+import { openMembership } from '../../node/network/membership.js'
+import type { NodeProgress } from '../../node/report/progress.js'
+import { startVolunteer } from '../../node/volunteer/volunteer.js'
 import { createBlobStore } from '../../swarm/index.js'
 import { library } from '../support/library-environment.js'
 import { BASE_SHA256 } from './coordinator-program.js'
@@ -26,7 +26,7 @@ export interface VolunteerSettings {
 }
 
 /**
- * A volunteer on a simulated machine: everything that `node/start-node.ts` starts, with a script for an engine.
+ * A volunteer on a simulated machine: everything that `node/volunteer/start-node.ts` starts, with a script for an engine.
  * @returns  never, unless the work ends: then with what ended it
  */
 export async function runVolunteer(

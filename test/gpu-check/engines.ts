@@ -1,4 +1,4 @@
-import { contextFor, type EngineSpeed, measureSpeed } from '../../node/doctor/engine-speed.js'
+import { contextFor, type EngineSpeed, measureSpeed } from '../../node/work/engine-speed.js'
 import {
   type Draw,
   type EngineProcess,

@@ -1,4 +1,4 @@
-import { distance, MAX_TOLERANCE, MEAN_TOLERANCE } from '../../node/canary.js'
+import { distance, MAX_TOLERANCE, MEAN_TOLERANCE } from '../../node/policy/canary.js'
 import type { EngineReport } from './engines.js'
 import type { TrainerReport } from './trainer.js'
 

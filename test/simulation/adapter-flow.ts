@@ -46,7 +46,7 @@ const LOOK_MS = 1000
 const ORIGIN_PATIENCE_MS = 20_000
 const SPENT_AFTER_MS = 2000
 const SHARE_REST_MS = 2000
-/** Adapters that a node keeps, as `node/policy-keeper.ts` has it. */
+/** Adapters that a node keeps, as `node/policy/policy-keeper.ts` has it. */
 const KEPT = 3
 const WORD = 32
 

@@ -1,8 +1,9 @@
 import type { PrivateKey } from '@libp2p/interface'
-import { createNews } from '../../node/news.js'
-import type { Outbox } from '../../node/outbox.js'
-import { AHEAD_PATIENCE_MS, type LoadedPolicy } from '../../node/policy-keeper.js'
-import { type WorkLoopParts, workLoop } from '../../node/work-loop.js'
+import type { Outbox } from '../../node/delivery/outbox.js'
+import { createNews } from '../../node/network/news.js'
+import { AHEAD_PATIENCE_MS, type LoadedPolicy } from '../../node/policy/policy-keeper.js'
+import { workLoop } from '../../node/work/work-loop.js'
+import type { WorkLoopParts } from '../../node/work/work-parts.js'
 import {
   groupRequest,
   LIMITS,
@@ -42,7 +43,7 @@ import type { Mesh } from './mesh.js'
 import { lognormal, type Person } from './population.js'
 import type { NodeBook, SimulatedRunState } from './simulated-run-state.js'
 
-/** Turns of one second, as in `node/outbox.ts`. */
+/** Turns of one second, as in `node/delivery/outbox.ts`. */
 const TURN_MS = 1000
 const FRESH_TURNS = 2
 const MOST_TURNS = 8
@@ -119,7 +120,7 @@ export async function startSimVolunteer(person: Person, key: PrivateKey, parts: 
     deliver: (announcement) => {
       // A node that has its neighbours would take note of further ones: for ten thousand, every second, that is all they would do.
       if (host.ends.size <= LIMITS.peersSought.value) neighbours.hear(announcement.providers, true)
-      news.tell({ type: 'announced', announcement })
+      news.publish({ type: 'announced', announcement })
     },
   })
   const keeper = createKeeper(parts, { host, book, runtime })
@@ -128,7 +129,7 @@ export async function startSimVolunteer(person: Person, key: PrivateKey, parts: 
   let inARow = parts.patience
   const outbox = createOutbox(parts, { host, key, bodies, signal }, ({ accepted }) => {
     inARow = accepted ? inARow + 1 : 0
-    news.tell({ type: 'settled' })
+    news.publish({ type: 'settled' })
   })
 
   let leaseId = ''
@@ -283,7 +284,7 @@ async function serveBodies(host: SwarmHost, bodies: ReadonlyMap<string, Uint8Arr
   )
 }
 
-/** As `node/outbox.ts` brings groups to their verdicts, without a disk and without a timer while nothing waits. */
+/** As `node/delivery/outbox.ts` brings groups to their verdicts, without a disk and without a timer while nothing waits. */
 function createOutbox(
   { runId }: VolunteerParts,
   parts: {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { generateKeyPair } from '@libp2p/crypto/keys'
-import { groupAnnouncementOf } from '../../node/group-body.js'
+import { groupAnnouncementOf } from '../../node/delivery/group-body.js'
 import {
   type GroupAnnouncement,
   groupBody,

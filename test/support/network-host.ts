@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline'
 import { tellOwnAddresses } from '../../coordinator/service/own-addresses.js'
 import { openPeerFile } from '../../coordinator/service/peer-file.js'
 import { createProviders } from '../../coordinator/service/providers.js'
-import { openNodeStore } from '../../node/store.js'
+import { openNodeStore } from '../../node/store/store.js'
 import { announcementOf, policyIdOf, sealManifest, sealPolicyAnnouncement } from '../../proto/index.js'
 import {
   channelsOf,

@@ -18,8 +18,8 @@ import { episodeLimits, type RunConfig } from '../../coordinator/settings/config
 import { openDataFolder } from '../../coordinator/settings/data-folder.js'
 import { checkPromptCapacity } from '../../coordinator/settings/first-prompts.js'
 import { chatTemplateSha256 } from '../../coordinator/versions/policy-frame.js'
-import { groupAnnouncementOf } from '../../node/group-body.js'
-import { type NodeStore, openNodeStore, type PendingGroup } from '../../node/store.js'
+import { groupAnnouncementOf } from '../../node/delivery/group-body.js'
+import { type NodeStore, openNodeStore, type PendingGroup } from '../../node/store/store.js'
 import {
   type GroupAnnouncement,
   groupBody,

@@ -10,10 +10,10 @@ import { readBaseModel } from '../../node/base/find-base.js'
 import { type ModelCache, openModelCache } from '../../node/base/model-cache.js'
 import { type ObtainBaseParts, obtainBaseModel } from '../../node/base/obtain-base.js'
 import { webSource } from '../../node/base/web-source.js'
-import { NodeError } from '../../node/errors.js'
-import type { JoinPlan } from '../../node/join-plan.js'
-import { createPauseControl, TURNED, whileOnDuty } from '../../node/pause-control.js'
-import type { NodeProgress } from '../../node/progress.js'
+import { NodeError } from '../../node/report/errors.js'
+import type { JoinPlan } from '../../node/report/join-plan.js'
+import type { NodeProgress } from '../../node/report/progress.js'
+import { createPauseControl, whileOnDuty } from '../../node/work/pause-control.js'
 import {
   type BlobDescription,
   chunkListOf,
@@ -231,14 +231,14 @@ test('a node that is to rest leaves a download, goes on with it later, and gives
       // A piece that was under way may still come.
       if (type !== understood.at(-1)) understood.push(type)
       if (type !== 'fetching') return
-      if (understood.includes('resumed')) gate.turn({ kind: 'finish' })
-      else gate.turn({ kind: 'rest', why: 'it is night', untilMs: null, atOnce: false })
+      if (understood.includes('resumed')) gate.set({ kind: 'finish' })
+      else gate.set({ kind: 'rest', why: 'it is night', untilMs: null, atOnce: false })
     },
     onDuty: (download, signal) =>
       whileOnDuty(gate, patientClock, download, {
         onRest: async ({ why }) => {
           understood.push(why)
-          gate.turn({ kind: 'work' })
+          gate.set({ kind: 'work' })
         },
         onResumed: () => understood.push('resumed'),
         signal,
@@ -247,7 +247,7 @@ test('a node that is to rest leaves a download, goes on with it later, and gives
   await connect(ann, coordinator)
   await ann.obtain().then(
     () => assert.unreachable(),
-    (why: unknown) => assert.is(why, TURNED),
+    (why: NodeError) => assert.is(why.code, 'stopped'),
   )
   assert.equal(understood, ['invited', 'fetching', 'it is night', 'resumed', 'fetching'])
   const { path } = await obtainBaseModel({ ...ann.parts, onDuty: (download, signal) => download(signal) }, soon())

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewsItem } from '../../node/news.js'
+import type { NewsItem } from '../../node/network/news.js'
 import type { Engine } from '../../rollout/engine/index.js'
 import { flightManifest } from '../support/proto-samples.js'
 import { createTestSwarm, eventually, type TestSwarm } from '../support/swarm-nodes.js'
@@ -55,11 +55,11 @@ test('what is announced while a group is made is fetched meanwhile, each version
   })
   try {
     await eventually('a group in hand', () => worked.begun() > 0)
-    worked.news.tell(announced(loaded.manifest.version))
-    worked.news.tell(announced(loaded.manifest.version + 1))
+    worked.news.publish(announced(loaded.manifest.version))
+    worked.news.publish(announced(loaded.manifest.version + 1))
     await eventually('the first', () => fetched >= 1)
-    worked.news.tell(announced(loaded.manifest.version + 1))
-    worked.news.tell(announced(loaded.manifest.version + 2))
+    worked.news.publish(announced(loaded.manifest.version + 1))
+    worked.news.publish(announced(loaded.manifest.version + 2))
     await eventually('the second', () => fetched >= 2)
     assert.is(fetched, 2)
     assert.equal(worked.groups, [])
@@ -85,7 +85,7 @@ test('what is not fetched when the group is done waits for nobody', async () => 
   )
   try {
     await eventually('a group in hand', () => worked.begun() > 0)
-    worked.news.tell(announced(loaded.manifest.version + 1))
+    worked.news.publish(announced(loaded.manifest.version + 1))
     await eventually('it is fetched', () => stated.length > 0)
     worked.finish()
     await eventually('the next question', () => worked.asked.length > 1)

@@ -1,10 +1,10 @@
 import * as assert from 'uvu/assert'
-import { createNews, type News } from '../../node/news.js'
-import type { PauseControl } from '../../node/pause-control.js'
-import type { LoadedPolicy } from '../../node/policy-keeper.js'
-import type { NodeProgress } from '../../node/progress.js'
-import type { PendingGroup } from '../../node/store.js'
-import { workLoop } from '../../node/work-loop.js'
+import { createNews, type News } from '../../node/network/news.js'
+import type { LoadedPolicy } from '../../node/policy/policy-keeper.js'
+import type { NodeProgress } from '../../node/report/progress.js'
+import type { PendingGroup } from '../../node/store/store.js'
+import type { PauseControl } from '../../node/work/pause-control.js'
+import { workLoop } from '../../node/work/work-loop.js'
 import { type Lease, type LeaseAsk, type LeaseResponse, type PolicyManifest, sha256 } from '../../proto/index.js'
 import type { Engine } from '../../rollout/engine/index.js'
 import { type Clock, serveLeases } from '../../swarm/index.js'
@@ -26,7 +26,7 @@ export const engineSaying = (script: readonly string[]): Engine => ({
   usePolicy: unasked,
   openSlots: async (requests) => requests.map(() => scriptedSource(script, runtime.tokenizer)),
   score: unasked,
-  expectedMismatch: unasked,
+  expectedMismatch: async () => [],
   close: unasked,
 })
 

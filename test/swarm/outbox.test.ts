@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { type Outbox, openOutbox } from '../../node/outbox.js'
+import { type Outbox, openOutbox } from '../../node/delivery/outbox.js'
 import { LIMITS, openVerdictDigest, sealVerdictDigest, type Verdict } from '../../proto/index.js'
 import { channelsOf, requestVerdicts, serveVerdicts } from '../../swarm/index.js'
 import { judged, leased } from '../support/run-events.js'

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { createPauseControl, type Duty } from '../../node/pause-control.js'
+import { createPauseControl, type Duty } from '../../node/work/pause-control.js'
 import type { Engine } from '../../rollout/engine/index.js'
 import { createTestSwarm, eventually, type TestSwarm } from '../support/swarm-nodes.js'
 import { engine, lease, policyOf, type Setting, type Worked, work } from './node-at-work.js'
@@ -44,14 +44,14 @@ const types = ({ progress }: Worked): string[] => progress.map(({ type }) => typ
 
 test('a node that rests asks for no lease, gives the engine’s memory back once, and works again when it may', async () => {
   const gate = createPauseControl()
-  gate.turn(LATER)
+  gate.set(LATER)
   let unloads = 0
   const worked = await working({ pauseControl: gate, onRest: async () => void unloads++ })
   try {
     await eventually('the rest', () => unloads === 1)
     assert.equal(worked.progress, [{ type: 'rest', why: 'at night', untilMs: 5000 }])
     assert.equal([worked.asked, worked.groups], [[], []])
-    gate.turn({ kind: 'work' })
+    gate.set({ kind: 'work' })
     await eventually('a group', () => worked.groups.length > 0)
     assert.equal(types(worked).slice(0, 3), ['rest', 'resumed', 'policy'])
     assert.is(unloads, 1)
@@ -66,7 +66,7 @@ test('the group in hand is finished before a rest, and no other is begun', async
   const worked = await working({ pauseControl: gate, engine: held })
   try {
     await eventually('a group in hand', () => begun() === 1)
-    gate.turn(LATER)
+    gate.set(LATER)
     release()
     await eventually('the rest', () => types(worked).includes('rest'))
     assert.is(worked.groups.length, 1)
@@ -82,13 +82,13 @@ test('the group in hand is given back when somebody needs the machine, and its l
   const worked = await working({ pauseControl: gate, engine: held })
   try {
     await eventually('a group in hand', () => begun() === 1)
-    gate.turn(LATER)
-    gate.turn(NOW)
+    gate.set(LATER)
+    gate.set(NOW)
     await eventually('the rest', () => types(worked).includes('rest'))
     assert.equal(worked.returned, [lease.leaseId])
     assert.equal(worked.groups, [])
     release()
-    gate.turn({ kind: 'work' })
+    gate.set({ kind: 'work' })
     await eventually('a group', () => worked.groups.length > 0)
   } finally {
     await worked.stop()
@@ -104,7 +104,7 @@ test('a lease that comes when the node is to rest already is given back', async 
     engine: {
       ...engine,
       get build() {
-        gate.turn(LATER)
+        gate.set(LATER)
         return engine.build
       },
     },
@@ -124,7 +124,7 @@ test('a node that is to finish delivers the group in hand, waits for its verdict
   const { held, begun, release } = heldEngine()
   const worked = await working({ pauseControl: gate, engine: held, waiting })
   await eventually('a group in hand', () => begun() === 1)
-  gate.turn({ kind: 'finish' })
+  gate.set({ kind: 'finish' })
   release()
   await eventually('it waits for the verdict', () => types(worked).includes('finishing'))
   assert.is(worked.groups.length, 1)
@@ -135,7 +135,7 @@ test('a node that is to finish delivers the group in hand, waits for its verdict
 
 test('a node that is to finish waits two minutes for verdicts at most', async () => {
   const gate = createPauseControl()
-  gate.turn({ kind: 'finish' })
+  gate.set({ kind: 'finish' })
   const worked = await working({ pauseControl: gate, waiting: ['aa'.repeat(16)], pace: () => 0 })
   assert.is(await worked.ended, 'finished')
   assert.is(worked.order.length, 120)
@@ -147,9 +147,9 @@ test('a node that waits for work rests and finishes as well', async () => {
   const none = { manifestId: policy.manifestId, reason: 'no_work', retryAfterMs: 60_000 } as const
   const worked = await work(swarm, [none], { pauseControl: gate, update: async () => policy })
   await eventually('no work', () => types(worked).includes('idle'))
-  gate.turn(LATER)
+  gate.set(LATER)
   await eventually('the rest', () => types(worked).includes('rest'))
-  gate.turn({ kind: 'finish' })
+  gate.set({ kind: 'finish' })
   assert.is(await worked.ended, 'finished')
 })
 

@@ -1,5 +1,5 @@
 import { suite, type Test } from 'uvu'
-import type { PendingGroup } from '../../node/store.js'
+import type { PendingGroup } from '../../node/store/store.js'
 import type { Lease } from '../../proto/index.js'
 import { offerGroup } from '../../swarm/index.js'
 import { eventually, failure, soon } from '../support/swarm-nodes.js'

@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert'
 import { openAdapterLibrary } from '../../node/adapters/library.js'
 import { checkPulledFolder } from '../../node/adapters/pulled-folder.js'
 import { throughCuts } from '../../node/adapters/web-publications.js'
-import { NodeError } from '../../node/errors.js'
+import { NodeError } from '../../node/report/errors.js'
 import {
   LIMITS,
   PUBLISHED_FILES,

@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { LoadedPolicy } from '../../node/policy-keeper.js'
-import { verifyGroup } from '../../node/verify.js'
+import type { LoadedPolicy } from '../../node/policy/policy-keeper.js'
+import { verifyGroup } from '../../node/verification/verify-group.js'
 import { type Lease, type LeaseResponse, LIMITS, refusal } from '../../proto/index.js'
 import type { Engine } from '../../rollout/engine/index.js'
 import { createMovedClock } from '../support/moved-clock.js'
@@ -53,7 +53,7 @@ test('a finished group is kept with all that is needed to judge it at home', asy
     const group = { origin: origin!, body, bodySha256 }
     const parts = {
       replayContext: runtime,
-      engine: { ...engine, expectedMismatch: async () => [] },
+      engine,
       calibration: null,
       closedRounds: [],
     }
@@ -116,7 +116,7 @@ test('a node without work takes up a version as soon as it is announced, and ask
     await eventually('it waits', () => clock.pauses.includes(60_000))
     newest = 1
     const { version, round, policyId } = policies[1]!.manifest
-    worked.news.tell({
+    worked.news.publish({
       type: 'announced',
       announcement: {
         manifestId: policies[1]!.manifestId,

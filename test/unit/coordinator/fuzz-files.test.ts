@@ -10,8 +10,8 @@ import type { RunEvent } from '../../../coordinator/ledger/events.js'
 import { parseEvent } from '../../../coordinator/ledger/events.js'
 import { openRecorder } from '../../../coordinator/ledger/recorder.js'
 import { ConfigError, readConfig } from '../../../coordinator/settings/config.js'
-import { NodeError } from '../../../node/errors.js'
-import { openNodeStore, openNodeStores } from '../../../node/store.js'
+import { NodeError } from '../../../node/report/errors.js'
+import { openNodeStore, openNodeStores } from '../../../node/store/store.js'
 import { policyIdOf, policyManifest } from '../../../proto/index.js'
 import {
   checkPeerId,

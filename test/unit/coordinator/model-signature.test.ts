@@ -6,7 +6,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { modelSignature } from '../../../coordinator/versions/model-signature.js'
 import { runCertificate, SIGNATURE_FILE } from '../../../node/adapters/run-certificate.js'
-import { NodeError } from '../../../node/errors.js'
+import { NodeError } from '../../../node/report/errors.js'
 import { peerIdOfKey, sha256 } from '../../../proto/index.js'
 import { hash, keyOf } from '../../support/proto-samples.js'
 

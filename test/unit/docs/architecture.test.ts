@@ -8,17 +8,18 @@ import { checkout } from '../../support/checkout.js'
 const read = (name: string): string => readFileSync(join(checkout, name), 'utf8')
 
 type Table = Readonly<Record<string, readonly string[]>>
-const { MAY_IMPORT, COORDINATOR_SUBPACKAGES } = createRequire(import.meta.url)(
+const { MAY_IMPORT, COORDINATOR_SUBPACKAGES, NODE_SUBPACKAGES } = createRequire(import.meta.url)(
   join(checkout, 'scripts', 'import-rules.cjs'),
-) as { MAY_IMPORT: Table; COORDINATOR_SUBPACKAGES: Table }
+) as Readonly<Record<'MAY_IMPORT' | 'COORDINATOR_SUBPACKAGES' | 'NODE_SUBPACKAGES', Table>>
 
 /** What the rules allow, as rows of the document. */
 const allowedBy = (rules: Table): [string, string][] =>
   Object.entries(rules).map(([name, may]) => [`${name}/`, may.join(', ') || '-'])
 
-/** Rows of the table of docs/architecture.md whose first column is called so. */
-function documented(column: 'package' | 'subpackage'): [string, string][] {
-  const table = read('docs/architecture.md').split(`| ${column} | contents | may import |\n`)[1]!.split('\n\n')[0]!
+/** Rows of the table that follows a heading of docs/architecture.md. */
+function documented(heading: string): [string, string][] {
+  const section = read('docs/architecture.md').split(`\n${heading}\n`)[1]!
+  const table = section.split(/\| (?:sub)?package \| contents \| may import \|\n/)[1]!.split('\n\n')[0]!
   return [...table.matchAll(/^\| `([a-z/]+\/)` \| .* \| (.*) \|$/gm)].map(([, name, may]) => [name!, may!])
 }
 
@@ -29,7 +30,7 @@ const foldersIn = (path: string): string[] =>
     .map(({ name }) => name)
 
 test('the table of packages states what the import rules allow, and names every folder of code', () => {
-  assert.equal(documented('package'), allowedBy(MAY_IMPORT))
+  assert.equal(documented('## Packages'), allowedBy(MAY_IMPORT))
   const { include } = JSON.parse(read('tsconfig.json')) as { include: string[] }
   const top = Object.keys(MAY_IMPORT).map((name) => name.split('/')[0]!)
   assert.equal(include.filter((name) => name !== 'test').sort(), [...new Set(top)].sort())
@@ -45,10 +46,15 @@ test('the table of packages states what the import rules allow, and names every 
   }
 })
 
-test("the table of the coordinator's subpackages states what the import rules allow, and names every folder", () => {
-  assert.equal(documented('subpackage'), allowedBy(COORDINATOR_SUBPACKAGES))
-  assert.equal(foldersIn('coordinator').sort(), Object.keys(COORDINATOR_SUBPACKAGES).sort())
-})
+for (const [name, rules] of [
+  ['coordinator', COORDINATOR_SUBPACKAGES],
+  ['node', NODE_SUBPACKAGES],
+] as const) {
+  test(`the table of the subpackages of the ${name} states what the import rules allow, and names every folder`, () => {
+    assert.equal(documented(`### Subpackages of the ${name}`), allowedBy(rules))
+    assert.equal(foldersIn(name).sort(), Object.keys(rules).sort())
+  })
+}
 
 test('the first screen of the repository is the architecture', () => {
   const hidden = /^(\.|node_modules$|dist$)/

@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { totalsOf } from '../../../node/ledger.js'
-import { progressLine, verdictLine } from '../../../node/progress.js'
+import { progressLine, verdictLine } from '../../../node/report/progress.js'
+import { totalsOf } from '../../../node/store/ledger.js'
 import { REFUSALS, type RefusalCode, type Verdict } from '../../../proto/index.js'
 
 const test = suite('what a volunteer is told')

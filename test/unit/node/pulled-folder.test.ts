@@ -5,7 +5,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { modelCard } from '../../../node/adapters/model-card.js'
 import { checkPulledFolder, MANIFEST_FILE } from '../../../node/adapters/pulled-folder.js'
-import { NodeError } from '../../../node/errors.js'
+import { NodeError } from '../../../node/report/errors.js'
 import {
   type BlobRole,
   PUBLISHED_FILES,

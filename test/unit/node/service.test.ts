@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert'
 import { agentFile, type Service, unitFile } from '../../../node/background/service-file.js'
 import { serviceManagerOf } from '../../../node/background/services-here.js'
 import { serviceFor } from '../../../node/commands/service.js'
-import { NodeError } from '../../../node/errors.js'
+import { NodeError } from '../../../node/report/errors.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'prove-service-'))
 test.after(() => rmSync(folder, { recursive: true }))

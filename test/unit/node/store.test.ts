@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { GroupOrigin } from '../../../node/kept-group.js'
-import { openNodeStore } from '../../../node/store.js'
+import type { GroupOrigin } from '../../../node/store/kept-group.js'
+import { openNodeStore } from '../../../node/store/store.js'
 
 const hash = (digit: string): string => digit.repeat(64)
 

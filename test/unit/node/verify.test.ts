@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { GroupOrigin, KeptGroup } from '../../../node/kept-group.js'
-import { checkSeed, type VerifiedCheck, verifyGroup } from '../../../node/verify.js'
+import type { GroupOrigin, KeptGroup } from '../../../node/store/kept-group.js'
+import { checkSeed, type VerifiedCheck, verifyGroup } from '../../../node/verification/verify-group.js'
 import { groupBody } from '../../../proto/index.js'
 import type { Engine } from '../../../rollout/engine/index.js'
 import {

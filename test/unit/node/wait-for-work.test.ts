@@ -2,8 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { createNews, type NewsItem } from '../../../node/news.js'
-import { waitForRetry, waitForWork } from '../../../node/wait-for-work.js'
+import { createNews, type NewsItem } from '../../../node/network/news.js'
+import { waitForRetry, waitForWork } from '../../../node/work/wait-for-work.js'
 import type { PolicyAnnouncement, RefusalCode } from '../../../proto/index.js'
 import { createMovedClock } from '../../support/moved-clock.js'
 
@@ -54,7 +54,7 @@ function waiting({ reason = 'no_work', retryAfterMs = 1000, times = 1, random = 
     clock,
     stop,
     tell: async (item: NewsItem) => {
-      news.tell(item)
+      news.publish(item)
       await settle()
     },
     /** Lets time pass as the node waits for it, until it asks. @returns  ms since it was sent away, and what it does then */
@@ -91,7 +91,7 @@ test('news that overtakes the answer counts', async () => {
   const clock = createMovedClock()
   const news = createNews(clock)
   const watch = news.listen()
-  news.tell(announced(NEWER))
+  news.publish(announced(NEWER))
   const idle = {
     answer: { reason: 'no_work', retryAfterMs: 1000 },
     under: { version: 2, round: 3 },
@@ -198,10 +198,10 @@ test('failures in a row make the pauses longer, and a manifest that is new to th
     news.listen(),
     new AbortController().signal,
   )
-  news.tell(announced({ manifestId: 'c'.repeat(64) }))
+  news.publish(announced({ manifestId: 'c'.repeat(64) }))
   await settle()
   assert.equal(clock.pauses, [6000])
-  news.tell(announced())
+  news.publish(announced())
   await settle()
   clock.advance(25)
   await waited

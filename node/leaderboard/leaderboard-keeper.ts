@@ -1,0 +1,56 @@
+import { LIMITS, openLeaderboard, SwarmRefusal } from '../../proto/index.js'
+import { requestLeaderboard, type SwarmHost, TransportError } from '../../swarm/index.js'
+import { type LeaderboardPlace, placeOn } from '../report/leaderboard-place.js'
+
+/** The newest board that a node has heard of, to be passed on: so it can be had while the coordinator is away. */
+export interface LeaderboardKeeper {
+  /** As the run's key has signed it; null: none has come so far. */
+  readonly newest: Uint8Array | null
+  /** Asks the coordinator for a newer one, where that is due. When it gives none, the last one stays. */
+  refresh(signal: AbortSignal): Promise<void>
+}
+
+/**
+ * @param host     of a node of the run
+ * @param onPlace  hears where the node stands, once it has a place, of each newer board
+ */
+export function createLeaderboardKeeper(
+  host: SwarmHost,
+  onPlace: (place: LeaderboardPlace) => void = () => undefined,
+): LeaderboardKeeper {
+  const { clock, runId, logger } = host
+  let kept: { readonly sealed: Uint8Array; readonly issuedAtMs: number } | null = null
+  let askedAtMs = Number.NEGATIVE_INFINITY
+  let asking: Promise<void> | null = null
+
+  const ask = async (signal: AbortSignal): Promise<void> => {
+    try {
+      const sealed = await requestLeaderboard(host, runId, { peerId: host.peerId }, signal)
+      const leaderboard = await openLeaderboard(sealed, runId)
+      const { issuedAtMs } = leaderboard
+      if (kept !== null && issuedAtMs < kept.issuedAtMs) return
+      kept = { sealed, issuedAtMs }
+      const place = placeOn(leaderboard, host.peerId)
+      if (place !== null) onPlace(place)
+    } catch (error) {
+      if (!signal.aborted && !(error instanceof TransportError || error instanceof SwarmRefusal)) throw error
+      logger.debug({ error }, 'the coordinator gave no board')
+    } finally {
+      asking = null
+    }
+  }
+
+  return {
+    get newest() {
+      return kept?.sealed ?? null
+    },
+    async refresh(signal) {
+      const now = clock.elapsedMs()
+      if (asking === null && now - askedAtMs >= LIMITS.leaderboardFreshMs.value && host.isConnected(runId)) {
+        askedAtMs = now
+        asking = ask(signal)
+      }
+      await asking
+    },
+  }
+}

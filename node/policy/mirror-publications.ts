@@ -1,0 +1,32 @@
+import type { SwarmHost } from '../../swarm/index.js'
+import type { PolicyKeeper } from './policy-keeper.js'
+
+export interface MirrorParts {
+  readonly host: Pick<SwarmHost, 'clock' | 'logger'>
+  readonly keeper: Pick<PolicyKeeper, 'loaded' | 'fetchRest'>
+}
+
+/** Work comes first: the adapter of a version is what everybody else is fetching just then. */
+const LATER_MS = 10_000
+
+/**
+ * Fetches everything else that was published with each version that the node works under. What fails is tried again.
+ * @returns  when the signal has fired; never rejects
+ */
+export async function mirrorPublications(
+  { host: { clock, logger }, keeper }: MirrorParts,
+  signal: AbortSignal,
+): Promise<void> {
+  let done: string | null = null
+  while (!signal.aborted) {
+    await clock.sleep(LATER_MS, signal).catch(() => undefined)
+    const { loaded } = keeper
+    if (signal.aborted || loaded === null || loaded.manifestId === done) continue
+    try {
+      await keeper.fetchRest(signal)
+      done = loaded.manifestId
+    } catch (error) {
+      if (!signal.aborted) logger.info({ error }, 'what was published could not be fetched yet')
+    }
+  }
+}

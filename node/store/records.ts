@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import type { Verdict } from '../../proto/index.js'
+import { type ClosedRound, closedRoundSchema, type KeptGroup } from './kept-group.js'
+import { type LedgerTotals, totalsOf } from './ledger.js'
+import { type NodeStore, verdictSchema } from './store.js'
+
+/** What became of a node's groups in one run. */
+export interface RunLedger {
+  readonly run: string
+  readonly totals: LedgerTotals
+  /** In the order in which they were given. */
+  readonly verdicts: readonly Verdict[]
+}
+
+export const runLedger: z.ZodType<RunLedger> = z.strictObject({
+  run: z.string(),
+  totals: z.strictObject({
+    groups: z.number(),
+    accepted: z.number(),
+    refused: z.number(),
+    revoked: z.number(),
+    credit: z.number(),
+    reasons: z.array(z.strictObject({ code: z.string(), groups: z.number() })),
+  }),
+  verdicts: z.array(verdictSchema),
+})
+
+/** @throws NodeError `unreadable` */
+export async function readLedgers(stores: ReadonlyMap<string, NodeStore>): Promise<RunLedger[]> {
+  const ledgers: RunLedger[] = []
+  for (const [run, store] of stores) {
+    const verdicts = await store.verdicts()
+    ledgers.push({ run, totals: totalsOf(verdicts), verdicts })
+  }
+  return ledgers
+}
+
+/** The newest group with a verdict, and what is known about it. */
+export interface LastGroup {
+  readonly run: string
+  readonly group: KeptGroup
+  /** Every verdict on it, the last one counts. */
+  readonly verdicts: readonly Verdict[]
+  readonly closedRounds: readonly ClosedRound[]
+}
+
+/** All of a last group but the group itself. */
+export const lastGroupFrame = z.strictObject({
+  run: z.string(),
+  verdicts: z.array(verdictSchema),
+  closedRounds: z.array(closedRoundSchema),
+})
+
+/** Of all runs the group with the newest verdict, if there is one. @throws NodeError `unreadable` */
+export async function readLastGroup(stores: ReadonlyMap<string, NodeStore>): Promise<LastGroup | null> {
+  let last: LastGroup | null = null
+  for (const [run, store] of stores) {
+    const group = await store.keptGroup()
+    if (group === null) continue
+    const { leaseId } = group.origin.lease
+    const verdicts = (await store.verdicts()).filter((verdict) => verdict.leaseId === leaseId)
+    const found = { run, group, verdicts, closedRounds: await store.rounds() }
+    if (last === null || newest(found) > newest(last)) last = found
+  }
+  return last
+}
+
+const newest = ({ verdicts }: LastGroup): number => Math.max(0, ...verdicts.map(({ receivedAtMs }) => receivedAtMs))

@@ -1,0 +1,310 @@
+import { existsSync } from 'node:fs'
+import { Level } from 'level'
+import { z } from 'zod'
+import { isRefusalCode, LIMITS, type RefusalCode, type Verdict } from '../../proto/index.js'
+import type { KnownPeer } from '../../swarm/index.js'
+import { NodeError } from '../report/errors.js'
+import {
+  type ClosedRound,
+  closedRoundSchema,
+  type GroupOrigin,
+  groupOriginSchema,
+  type KeptGroup,
+} from './kept-group.js'
+
+/** A finished group that waits for its verdict. */
+export interface PendingGroup {
+  readonly leaseId: string
+  readonly bodySha256: string
+  /** The signed announcement, as it is sent. */
+  readonly sealed: Uint8Array
+  readonly body: Uint8Array
+  /** Left out: the group cannot be judged again at home. */
+  readonly origin?: GroupOrigin
+}
+
+/**
+ * What a node must not forget: groups without a verdict, and the verdicts it was given. Besides, the newest group with a
+ * verdict, to be verified at home. One process per directory.
+ */
+export interface NodeStore {
+  pending(): Promise<PendingGroup[]>
+  /** Resolves when the group is on disk. @throws NodeError `unwritable`, as every write after one that failed */
+  addPending(group: PendingGroup): Promise<void>
+  /** Forgets a group that will never get a verdict. */
+  removePending(leaseId: string): Promise<void>
+  /** Of a group without a verdict, or of the newest that got one: the coordinator's disk may have lost it. */
+  body(bodySha256: string): Promise<Uint8Array | null>
+  /** The position behind the newest verdict on record: where to ask the coordinator to go on from. @throws NodeError `unreadable` */
+  verdictCount(): Promise<number>
+  /**
+   * Appends verdicts from position `from` on, passing over those already on record, and in the same write forgets the
+   * groups they settle: a group with a verdict would otherwise be offered for ever. The last of them is kept. The coordinator
+   * does not keep the oldest, so there may be a gap before them.
+   * @returns the new ones
+   */
+  addVerdicts(from: number, verdicts: readonly Verdict[]): Promise<Verdict[]>
+  /** All of them in their order, several for a lease if an audit spoke later. @throws NodeError `unreadable` when a record is damaged */
+  verdicts(): Promise<Verdict[]>
+  /** The last verdict on a lease. @throws NodeError `unreadable` */
+  verdictOn(leaseId: string): Promise<Verdict | null>
+  /** @throws NodeError `unreadable` */
+  keptGroup(): Promise<KeptGroup | null>
+  /** Replaces the closed rounds on record by those of a newer manifest. @throws NodeError `unwritable` */
+  keepRounds(rounds: readonly ClosedRound[]): Promise<void>
+  /** @throws NodeError `unreadable` */
+  rounds(): Promise<ClosedRound[]>
+  /** Nodes of the run that were reached, to be looked for at the next start. Replaces those on record. */
+  keepPeers(peers: readonly KnownPeer[]): Promise<void>
+  /** A record that is damaged counts as none: others tell of other nodes. */
+  peers(): Promise<readonly KnownPeer[]>
+  /** The newest notice of where the coordinator is to be found, sealed. */
+  keepNotice(sealed: Uint8Array): Promise<void>
+  notice(): Promise<Uint8Array | null>
+  close(): Promise<void>
+}
+
+export const verdictSchema: z.ZodType<Verdict> = z.strictObject({
+  leaseId: z.string(),
+  bodySha256: z.string(),
+  accepted: z.boolean(),
+  code: z
+    .string()
+    .refine((value): value is RefusalCode => isRefusalCode(value))
+    .nullable(),
+  detail: z.string(),
+  credit: z.number().min(0),
+  receivedAtMs: z.number(),
+})
+
+const peersSchema: z.ZodType<readonly KnownPeer[]> = z
+  .array(
+    z.strictObject({
+      peerId: z.string(),
+      addresses: z.array(z.string()).min(1).max(LIMITS.addressesPerPeer.value),
+      reachedAtMs: z.number(),
+    }),
+  )
+  .max(LIMITS.peersKept.value)
+
+const keptSchema = z.strictObject({ bodySha256: z.string(), origin: groupOriginSchema })
+/** The place of a record of which there is one. */
+const ONLY = 'newest'
+
+const key = (position: number): string => String(position).padStart(12, '0')
+
+/**
+ * @param runId  a node may take part in several runs; their records never meet
+ * @throws NodeError `in_use`, `unreadable`
+ */
+export async function openNodeStore(directory: string, runId: string): Promise<NodeStore> {
+  return (await openNodeDatabase(directory)).storeOf(runId)
+}
+
+/** The records of all runs in a data directory. */
+export interface NodeDatabase {
+  /** Closing it closes all of them. */
+  storeOf(runId: string): NodeStore
+  /** Of every run that has records. */
+  stores(): Promise<ReadonlyMap<string, NodeStore>>
+  close(): Promise<void>
+}
+
+/** @throws NodeError `in_use`, `unreadable` */
+export async function openNodeDatabase(directory: string, { createIfMissing = true } = {}): Promise<NodeDatabase> {
+  const db = new Level<string, unknown>(directory, { createIfMissing })
+  await open(db, directory)
+  return {
+    storeOf: (runId) => storeOf(db, directory, runId),
+    async stores() {
+      const runs = new Set<string>()
+      // Sublevels have no list of their own; their keys begin with their names.
+      for await (const name of db.keys()) {
+        const [, runId] = /^!([^!:]+):/.exec(name) ?? []
+        if (runId !== undefined) runs.add(runId)
+      }
+      return new Map([...runs].map((runId) => [runId, storeOf(db, directory, runId)]))
+    },
+    close: () => db.close(),
+  }
+}
+
+/**
+ * The records of every run that a data directory knows, without taking part in any. Close one of them, or `close`, when done.
+ * @throws NodeError `nothing_kept` when no node has worked there, `in_use`, `unreadable`
+ */
+export async function openNodeStores(
+  directory: string,
+): Promise<{ readonly stores: ReadonlyMap<string, NodeStore>; close(): Promise<void> }> {
+  if (!existsSync(directory))
+    throw new NodeError('nothing_kept', `no node has kept anything in ${directory}: is this its --data-dir?`)
+  const database = await openNodeDatabase(directory, { createIfMissing: false })
+  return { stores: await database.stores(), close: () => database.close() }
+}
+
+function storeOf(db: Level<string, unknown>, directory: string, runId: string): NodeStore {
+  const announcements = db.sublevel<string, Uint8Array>(`${runId}:announcements`, { valueEncoding: 'view' })
+  const bodies = db.sublevel<string, Uint8Array>(`${runId}:bodies`, { valueEncoding: 'view' })
+  const hashes = db.sublevel<string, string>(`${runId}:hashes`, { valueEncoding: 'utf8' })
+  const origins = db.sublevel<string, string>(`${runId}:origins`, { valueEncoding: 'utf8' })
+  const ledger = db.sublevel<string, string>(`${runId}:verdicts`, { valueEncoding: 'utf8' })
+  /** Lease to the place of its last verdict. */
+  const lastVerdicts = db.sublevel<string, string>(`${runId}:last-verdicts`, { valueEncoding: 'utf8' })
+  const kept = db.sublevel<string, string>(`${runId}:kept`, { valueEncoding: 'utf8' })
+  const keptBody = db.sublevel<string, Uint8Array>(`${runId}:kept-body`, { valueEncoding: 'view' })
+  const closedRounds = db.sublevel<string, string>(`${runId}:rounds`, { valueEncoding: 'utf8' })
+  const peers = db.sublevel<string, string>(`${runId}:peers`, { valueEncoding: 'utf8' })
+  const notices = db.sublevel<string, Uint8Array>(`${runId}:notices`, { valueEncoding: 'view' })
+  const readVerdict = (text: string, place: string): Verdict =>
+    readRecord(text, verdictSchema, `verdict ${place}`, directory)
+  const verdictCount = async (): Promise<number> => {
+    const [last] = await ledger.keys({ reverse: true, limit: 1 }).all()
+    if (last !== undefined && !/^\d{12}$/.test(last)) throw damaged(directory, `a verdict at ${JSON.stringify(last)}`)
+    return last === undefined ? 0 : Number(last) + 1
+  }
+  const forgetting = async (leaseId: string) => {
+    const bodySha256 = await hashes.get(leaseId)
+    if (bodySha256 === undefined) return []
+    return [
+      { type: 'del' as const, sublevel: announcements, key: leaseId },
+      { type: 'del' as const, sublevel: bodies, key: bodySha256 },
+      { type: 'del' as const, sublevel: hashes, key: leaseId },
+      { type: 'del' as const, sublevel: origins, key: leaseId },
+    ]
+  }
+  /** Of the groups that these verdicts settle the last that can be judged again. */
+  const lastWithOrigin = async (verdicts: readonly Verdict[]) => {
+    for (const { leaseId } of verdicts.toReversed()) {
+      const [bodySha256, origin] = await Promise.all([hashes.get(leaseId), origins.get(leaseId)])
+      const body = bodySha256 === undefined ? undefined : await bodies.get(bodySha256)
+      if (origin !== undefined && body !== undefined)
+        return { record: `{"bodySha256":${JSON.stringify(bodySha256)},"origin":${origin}}`, body }
+    }
+    return null
+  }
+  const readKept: NodeStore['keptGroup'] = async () => {
+    const [text, body] = await Promise.all([kept.get(ONLY), keptBody.get(ONLY)])
+    if (text === undefined || body === undefined) return null
+    return { ...readRecord(text, keptSchema, 'the kept group', directory), body }
+  }
+  let broken: NodeError | null = null
+  /** On a full disk LevelDB (level 10.0.0) leaves half a record; the next start drops it and everything written behind it. */
+  const write = async (work: () => Promise<void>): Promise<void> => {
+    if (broken) throw broken
+    try {
+      await work()
+    } catch (cause) {
+      broken = new NodeError('unwritable', `${directory}: ${(cause as Error).message}`, { cause })
+      throw broken
+    }
+  }
+  return {
+    async pending() {
+      const groups: PendingGroup[] = []
+      for await (const [leaseId, bodySha256] of hashes.iterator()) {
+        const [sealed, body] = await Promise.all([announcements.get(leaseId), bodies.get(bodySha256)])
+        if (sealed && body) groups.push({ leaseId, bodySha256, sealed, body })
+      }
+      return groups
+    },
+    async addPending({ leaseId, bodySha256, sealed, body, origin }) {
+      const batch = db
+        .batch()
+        .put(leaseId, sealed, { sublevel: announcements })
+        .put(bodySha256, body, { sublevel: bodies })
+        .put(leaseId, bodySha256, { sublevel: hashes })
+      if (origin) batch.put(leaseId, JSON.stringify(origin), { sublevel: origins })
+      await write(() => batch.write({ sync: true }))
+    },
+    async removePending(leaseId) {
+      const forgotten = await forgetting(leaseId)
+      await write(() => db.batch(forgotten))
+    },
+    async body(bodySha256) {
+      const waiting = await bodies.get(bodySha256)
+      if (waiting !== undefined) return waiting
+      const newest = await readKept()
+      return newest?.bodySha256 === bodySha256 ? newest.body : null
+    },
+    verdictCount,
+    async addVerdicts(from, verdicts) {
+      const known = await verdictCount()
+      const first = Math.max(known, from)
+      const fresh = verdicts.slice(first - from)
+      const batch = db.batch()
+      for (const [i, verdict] of fresh.entries()) {
+        batch.put(key(first + i), JSON.stringify(verdict), { sublevel: ledger })
+        batch.put(verdict.leaseId, key(first + i), { sublevel: lastVerdicts })
+      }
+      const last = await lastWithOrigin(verdicts)
+      if (last !== null) {
+        batch.put(ONLY, last.record, { sublevel: kept })
+        batch.put(ONLY, last.body, { sublevel: keptBody })
+      }
+      for (const { leaseId } of verdicts)
+        for (const { key: place, sublevel } of await forgetting(leaseId)) batch.del(place, { sublevel })
+      await write(() => batch.write({ sync: true }))
+      return fresh
+    },
+    async verdicts() {
+      const records: Verdict[] = []
+      for await (const [place, text] of ledger.iterator()) records.push(readVerdict(text, place))
+      return records
+    },
+    async verdictOn(leaseId) {
+      const place = await lastVerdicts.get(leaseId)
+      const text = place === undefined ? undefined : await ledger.get(place)
+      return text === undefined ? null : readVerdict(text, place!)
+    },
+    keptGroup: readKept,
+    keepRounds: (rounds) => write(() => closedRounds.put(ONLY, JSON.stringify(rounds))),
+    async rounds() {
+      const text = await closedRounds.get(ONLY)
+      return text === undefined ? [] : readRecord(text, z.array(closedRoundSchema), 'the closed rounds', directory)
+    },
+    keepPeers: (list) => write(() => peers.put(ONLY, JSON.stringify(list))),
+    async peers() {
+      const text = await peers.get(ONLY)
+      try {
+        return text === undefined ? [] : readRecord(text, peersSchema, 'the nodes that were reached', directory)
+      } catch (why) {
+        if (why instanceof NodeError) return []
+        throw why
+      }
+    },
+    keepNotice: (sealed) => write(() => notices.put(ONLY, sealed)),
+    notice: async () => (await notices.get(ONLY)) ?? null,
+    close: () => db.close(),
+  }
+}
+
+async function open(db: Level<string, unknown>, directory: string): Promise<void> {
+  try {
+    await db.open()
+  } catch (error) {
+    const cause = error instanceof Error ? (error.cause ?? error) : error
+    if (cause instanceof Error && 'code' in cause && cause.code === 'LEVEL_LOCKED') {
+      throw new NodeError(
+        'in_use',
+        `another process works with ${directory}: see \`prove-node status\`; stop it, or give this one another --data-dir`,
+        { cause },
+      )
+    }
+    throw new NodeError('unreadable', `${directory}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+const damaged = (directory: string, what: string): NodeError =>
+  new NodeError('unreadable', `${directory} is damaged: ${what}`)
+
+function readRecord<T>(text: string, schema: z.ZodType<T>, what: string, directory: string): T {
+  let content: unknown
+  try {
+    content = JSON.parse(text)
+  } catch {
+    throw damaged(directory, `${what} is not JSON`)
+  }
+  const record = schema.safeParse(content)
+  if (!record.success) throw damaged(directory, what)
+  return record.data
+}

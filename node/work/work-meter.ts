@@ -1,0 +1,78 @@
+import type { Engine, TokenSource } from '../../rollout/engine/index.js'
+import type { Clock } from '../../swarm/index.js'
+
+/** What the engine is doing, counted at the end of each turn of a rollout. */
+export interface WorkReading {
+  /** Rollouts that are being generated. */
+  readonly rollouts: number
+  /** Sampled since the last group was begun. */
+  readonly tokens: number
+  /** Since the last group was begun, of all that are in hand. */
+  readonly tokensPerSecond: number
+}
+
+export interface WorkMeter {
+  readonly reading: WorkReading
+  opened(slots: number): void
+  sampled(tokens: number): void
+  closed(): void
+}
+
+export function createWorkMeter(clock: Pick<Clock, 'elapsedMs'>): WorkMeter {
+  let rollouts = 0
+  let tokens = 0
+  let sinceMs = clock.elapsedMs()
+  let lastMs = sinceMs
+  return {
+    get reading() {
+      const seconds = (lastMs - sinceMs) / 1000
+      return { rollouts, tokens: rollouts > 0 ? tokens : 0, tokensPerSecond: seconds > 0 ? tokens / seconds : 0 }
+    },
+    opened(slots) {
+      rollouts += slots
+      tokens = 0
+      sinceMs = clock.elapsedMs()
+      lastMs = sinceMs
+    },
+    sampled(count) {
+      tokens += count
+      lastMs = clock.elapsedMs()
+    },
+    closed() {
+      rollouts = Math.max(0, rollouts - 1)
+    },
+  }
+}
+
+/** The same engine, whose rollouts are counted. */
+export function meteredEngine(engine: Engine, meter: WorkMeter): Engine {
+  const metered = (source: TokenSource): TokenSource => {
+    let open = true
+    return {
+      async next(feed, maxTokens, signal) {
+        const turn = await source.next(feed, maxTokens, signal)
+        meter.sampled(turn.tokens.length)
+        return turn
+      },
+      async close() {
+        if (open) meter.closed()
+        open = false
+        await source.close()
+      },
+    }
+  }
+  return {
+    get build() {
+      return engine.build
+    },
+    usePolicy: (adapter, signal) => engine.usePolicy(adapter, signal),
+    async openSlots(requests, signal) {
+      const sources = await engine.openSlots(requests, signal)
+      meter.opened(sources.length)
+      return sources.map(metered)
+    },
+    score: (tokens, from, signal) => engine.score(tokens, from, signal),
+    expectedMismatch: (tokens, from, signal, draws) => engine.expectedMismatch(tokens, from, signal, draws),
+    close: () => engine.close(),
+  }
+}
