@@ -134,7 +134,7 @@ export const LIMITS = {
   noticeMessageBytes: row(512, 'B', 'what an operator has to say to all volunteers: a few sentences and a link'),
   peersNamed: row(8, 'count', 'providers in one answer: as many as snapshotSources'),
   peersAnnounced: row(4, 'count', 'providers in one announcement, which is gossiped to every node; each names others'),
-  addressesPerPeer: row(4, 'count', 'IPv4 and IPv6, TCP and WebSocket'),
+  addressesPerPeer: row(4, 'count', 'IPv4 and IPv6'),
   peersSought: row(
     8,
     'count',
@@ -152,10 +152,6 @@ export const LIMITS = {
   ),
   connectionsPerPeer: row(6, 'count', 'one by each way that two peers may find each other'),
   connectionsPerAddress: row(1024, 'count', 'a school behind one address'),
-  relayReservations: row(1024, 'count', 'nodes that cannot be dialled and are to be found through one coordinator'),
-  relayReservationsOfNode: row(32, 'count', 'the same of a volunteer that offers it'),
-  relayedBytes: row(512 * KIB, 'B', 'one relayed connection: gossip and small questions, no adapters'),
-  relayedMs: row(600_000, 'ms', 'one relayed connection; a direct one takes seconds to replace it'),
 } as const satisfies Record<string, Limit>
 
 export type LimitName = keyof typeof LIMITS

@@ -2,7 +2,7 @@ import { peerIdFromString } from '@libp2p/peer-id'
 import { multiaddr } from '@multiformats/multiaddr'
 import type { Invitation } from '../proto/index.js'
 
-/** Where a run is to be found. The key at the end of each address names the run; nothing signed by another is believed. */
+/** The addresses of a run's coordinator. The key at the end of each address names the run; the node accepts no other signature. */
 export interface JoinAddress {
   /** In the order in which to try them. */
   readonly addresses: readonly string[]
@@ -10,15 +10,11 @@ export interface JoinAddress {
   readonly peerId: string
 }
 
-const PARTS: ReadonlySet<string> = new Set([
-  ...['ip4', 'ip6', 'ip6zone', 'dns', 'dns4', 'dns6', 'tcp', 'p2p'],
-  // WebSocket, also behind a proxy that speaks TLS.
-  ...['ws', 'wss', 'tls', 'sni', 'http-path'],
-])
+const PARTS: ReadonlySet<string> = new Set(['ip4', 'ip6', 'ip6zone', 'dns', 'dns4', 'dns6', 'tcp', 'p2p'])
 
 /**
  * Reads the address that a volunteer types, for example `/ip4/203.0.113.5/tcp/4001/p2p/12D3KooW...`.
- * @throws TypeError with a sentence for the user
+ * @throws TypeError with a message for the user
  */
 export function parseJoinAddress(text: string): JoinAddress {
   let components: { name: string; value?: string }[]
@@ -28,17 +24,21 @@ export function parseJoinAddress(text: string): JoinAddress {
     throw new TypeError(`not a network address: ${text.slice(0, 200)}`, { cause })
   }
   const last = components.at(-1)
-  if (last?.name !== 'p2p' || !last.value) throw new TypeError('the address must end in /p2p/ and the coordinator key')
+  if (last?.name !== 'p2p' || !last.value)
+    throw new TypeError("the address must end in /p2p/ and the coordinator's key")
   if (!components.some((part) => part.name === 'tcp')) throw new TypeError('the address needs a /tcp/ part')
   const foreign = components.find(({ name }) => !PARTS.has(name))
-  if (foreign) throw new TypeError(`/${foreign.name}/ cannot be dialled: nodes speak TCP and WebSocket`)
+  if (foreign)
+    throw new TypeError(
+      `/${foreign.name}/ cannot be dialled: nodes use TCP alone, for example /ip4/203.0.113.5/tcp/4001/p2p/<key>`,
+    )
   if (components[0]!.name === 'tcp') throw new TypeError('the address needs a host before /tcp/')
   return { addresses: [text.trim()], peerId: checkPeerId(last.value) }
 }
 
 /**
- * Where an invitation says that its run is to be found.
- * @throws TypeError when none of its addresses can be dialled by this version
+ * Returns the coordinator's addresses that an invitation contains and that this version can dial.
+ * @throws TypeError if it contains none
  */
 export function invitedAddress({ runId, addresses }: Pick<Invitation, 'runId' | 'addresses'>): JoinAddress {
   const failures: string[] = []
@@ -54,7 +54,7 @@ export function invitedAddress({ runId, addresses }: Pick<Invitation, 'runId' | 
   return { addresses: usable, peerId: runId }
 }
 
-/** @throws TypeError when the text is not the peer id of an Ed25519 key */
+/** Checks a peer id. @throws TypeError if the text is not the peer id of an Ed25519 key */
 export function checkPeerId(text: string): string {
   let peerId: ReturnType<typeof peerIdFromString>
   try {

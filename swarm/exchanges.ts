@@ -35,7 +35,6 @@ const LEASE: Exchange<LeaseRequest, LeaseResponse> = {
   request: leaseRequest,
   reply: reply('leaseResponseBytes'),
   response: leaseResponse,
-  overRelay: true,
 }
 
 /** Answers lease requests; the coordinator's. @param handler  throws a SwarmRefusal to turn the node down */
@@ -59,7 +58,6 @@ const VERDICT: Exchange<VerdictRequest, VerdictResponse> = {
   request: verdictRequest,
   reply: reply('verdictResponseBytes'),
   response: verdictResponse,
-  overRelay: true,
 }
 
 /** Answers a node about its own verdicts: `caller.peer` is who asks, proved by the connection. */
@@ -83,7 +81,6 @@ const LEADERBOARD: Exchange<LeaderboardRequest, Uint8Array> = {
   request: leaderboardRequest,
   reply: reply('leaderboardResponseBytes'),
   response: leaderboardResponse,
-  overRelay: true,
 }
 
 /** Answers with a sealed board. @param handler  throws a SwarmRefusal where there is none */
@@ -112,11 +109,9 @@ const rawBody: Codec<Uint8Array> = {
   },
 }
 
-/** `overRelay` stays off: a body may be megabytes long, and a relay cuts streams without an error. */
 export const GROUP: Exchange<GroupRequest, Uint8Array> = {
   protocol: PROTOCOLS.group,
   request: groupRequest,
   reply: reply('groupBodyBytes'),
   response: rawBody,
-  overRelay: false,
 }

@@ -69,7 +69,7 @@ export function keepNeighbours({ host, known, keep, random }: NeighbourParts): N
 
   const direct = (): string[] => {
     const peers = new Set<string>()
-    for (const { peer, limited } of host.connections()) if (!limited && peer !== host.runId) peers.add(peer)
+    for (const { peer } of host.connections()) if (peer !== host.runId) peers.add(peer)
     return [...peers]
   }
   const note = ({ peerId, addresses }: PeerAddresses): void => {
@@ -82,7 +82,7 @@ export function keepNeighbours({ host, known, keep, random }: NeighbourParts): N
   const stopListening = host.onPeer(({ peer, connected }) => {
     if (!connected) return wake()
     if (peer === host.runId) return
-    const dialled = host.connections(peer).find(({ direction, limited }) => direction === 'outbound' && !limited)
+    const dialled = host.connections(peer).find(({ direction }) => direction === 'outbound')
     if (dialled) note({ peerId: peer, addresses: [withoutPeer(dialled.address)] })
   })
 

@@ -4,27 +4,24 @@ import { addressBlock } from './address-block.js'
 import { type Reach, reachOf, widest } from './reach.js'
 
 /**
- * The addresses of its own that a host tells whoever connects to it, in a record which they may pass on.
+ * Selects the addresses that a host puts into its signed peer record, which peers may pass on.
  * @param runReach  from where the run can be dialled; null: the host is the run's coordinator
  */
 export function addressesToTell(addresses: readonly Multiaddr[], runReach: Reach | null): Multiaddr[] {
   const usable = addresses.filter((address) => reachOf(address) !== 'nowhere')
   if (runReach === null || runReach === 'machine') return widest(usable)
-  return usable.filter((address) => {
-    const reach = reachOf(address)
-    return reach === 'anywhere' || reach === 'relayed' || reach === runReach
-  })
+  return usable.filter((address) => reachOf(address) === 'anywhere' || reachOf(address) === runReach)
 }
 
 /**
- * Keeps peer exchange from telling strangers of addresses in a private network: a record is signed as a whole, and is passed on
- * or not. As soon as peers come from more than one network, those with such addresses are not.
+ * Keeps private addresses out of gossipsub's peer exchange. A record is signed as a whole, so it is passed on or not. Once peers come
+ * from more than one network, records with private addresses are not passed on.
  */
 export function keepLocalRecords(libp2p: Pick<Libp2p, 'addEventListener' | 'peerStore'>): void {
   const networks = new Set<string | null>()
   const local = new Set<IdentifyResult['peerId']>()
   const forget = (peer: IdentifyResult['peerId']): void => {
-    // Saved anew without it: a patch only adds. Gone from the store meanwhile, it is not passed on either.
+    // Saves the peer without its record, because a patch cannot remove one. A peer that left the store is not passed on either.
     libp2p.peerStore
       .get(peer)
       .then(({ addresses, protocols, metadata, tags }) =>
@@ -33,9 +30,8 @@ export function keepLocalRecords(libp2p: Pick<Libp2p, 'addEventListener' | 'peer
       .catch(() => undefined)
   }
   libp2p.addEventListener('peer:identify', ({ detail: { peerId, connection, signedPeerRecord } }) => {
-    if (networks.size < 2 && connection.limits === undefined)
-      networks.add(addressBlock(connection.remoteAddr.toString()))
-    const isLocal = signedPeerRecord?.addresses.some((address) => !['anywhere', 'relayed'].includes(reachOf(address)))
+    if (networks.size < 2) networks.add(addressBlock(connection.remoteAddr.toString()))
+    const isLocal = signedPeerRecord?.addresses.some((address) => reachOf(address) !== 'anywhere')
     if (isLocal && networks.size < 2) local.add(peerId)
     else if (isLocal) forget(peerId)
     if (networks.size < 2) return

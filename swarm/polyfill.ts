@@ -1,8 +1,6 @@
-import { WebSocket } from 'ws'
-
 /**
- * What Node 20 lacks: `Promise.withResolvers`, without which libp2p 3 dies in its queues, and the global `WebSocket`, with which it dials.
- * Import this file before libp2p. The only import of the swarm with an effect; unnecessary from Node 22 on, where it does nothing.
+ * `Promise.withResolvers` for Node 20, without which libp2p 3 fails in its queues. Import this file before libp2p. It is the only
+ * import of this package with a side effect, and has none from Node 22 on.
  */
 const promises = Promise as unknown as Record<string, unknown>
 
@@ -11,7 +9,3 @@ promises.withResolvers ??= function withResolvers<T>() {
   const promise = new Promise<T>((resolve, reject) => Object.assign(parts, { resolve, reject }))
   return { promise, ...parts }
 }
-
-const globals = globalThis as unknown as Record<string, unknown>
-
-globals.WebSocket ??= WebSocket

@@ -3,47 +3,48 @@ import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { addressBlock } from './address-block.js'
 
 /**
- * From where an address can be dialled: from nowhere (unspecified, link-local, none at all), on the machine itself, within one
- * private network, from anywhere, or from anywhere through a relay.
+ * From where an address can be dialled: from nowhere (unspecified, link-local, or not TCP over IP), from this machine, from within
+ * one private network, or from anywhere.
  */
-export type Reach = 'nowhere' | DirectReach | 'relayed'
+export type Reach = 'nowhere' | DirectReach
 export type DirectReach = (typeof DIRECT)[number]
 
 /** The widest first. */
 const DIRECT = ['anywhere', 'network', 'machine'] as const
 
 const NAMES: ReadonlySet<string> = new Set(['dns', 'dns4', 'dns6'])
+const AFTER_HOST: ReadonlySet<string> = new Set(['tcp', 'p2p'])
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.|::ffff:7f)/i
 const UNSPECIFIED = /^(0\.0\.0\.0|::)$/
 
-/** A name counts as public, but for those of multicast DNS: what it stands for is known only to who asks. */
+/** Returns the reach of an address. A name counts as public, except a name of multicast DNS: only a look-up shows its address. */
 export function reachOf(address: string | Multiaddr): Reach {
-  const parts = multiaddr(address).getComponents()
-  if (parts.some(({ name }) => name === 'p2p-circuit')) return 'relayed'
-  const host = parts.find(({ name }) => name !== 'ip6zone')
-  const value = host?.value ?? ''
-  if (host && NAMES.has(host.name))
-    return value === 'localhost' ? 'machine' : value.endsWith('.local') ? 'network' : 'anywhere'
-  if (host?.name !== 'ip4' && host?.name !== 'ip6') return 'nowhere'
+  const [host, ...rest] = multiaddr(address)
+    .getComponents()
+    .filter(({ name }) => name !== 'ip6zone')
+  if (host === undefined || rest.some(({ name }) => !AFTER_HOST.has(name))) return 'nowhere'
+  const value = host.value ?? ''
+  if (NAMES.has(host.name)) return value === 'localhost' ? 'machine' : value.endsWith('.local') ? 'network' : 'anywhere'
+  if (host.name !== 'ip4' && host.name !== 'ip6') return 'nowhere'
   if (UNSPECIFIED.test(value) || isLinkLocalIp(value)) return 'nowhere'
   if (LOOPBACK.test(value)) return 'machine'
   return isPrivateIp(value) ? 'network' : 'anywhere'
 }
 
-/** Of several addresses those of the widest reach, and those through relays: nobody needs the narrower ones. */
+/** Returns the addresses with the widest reach among those given. Peers need no address of less reach. */
 export function widest<Address extends string | Multiaddr>(addresses: readonly Address[]): Address[] {
   const reaches = new Set(addresses.map((address) => reachOf(address)))
   const best = DIRECT.find((reach) => reaches.has(reach))
-  return addresses.filter((address) => [best, 'relayed'].includes(reachOf(address)))
+  return addresses.filter((address) => reachOf(address) === best)
 }
 
 /**
- * The addresses of a host that strangers can be given: those that reach furthest first, of these the names. What only this machine can
- * dial is left out where there is anything else, and what leads through a relay always: nobody joins a run through one.
+ * Returns the addresses of a host that strangers can be given: the widest reach first, and among equals names first. Loopback
+ * addresses are left out if there is any other address.
  */
 export function addressesForOthers(addresses: readonly string[]): {
   readonly addresses: readonly string[]
-  /** Of the best of them. */
+  /** Reach of the first address. */
   readonly reach: DirectReach
 } {
   const withReach = (wanted: DirectReach): string[] => {
@@ -62,21 +63,21 @@ export function addressesForOthers(addresses: readonly string[]): {
 const isNamed = (address: string): boolean => NAMES.has(multiaddr(address).getComponents()[0]?.name ?? '')
 
 /**
- * Whether a peer may be told of another one's address. Addresses of a private network say nothing to strangers, and may lead them
- * to a machine of their own; so they pass only between peers that are seen in the same network, or on the same machine.
- * @param of  where its owner is connected from
- * @param to  where whoever is told is connected from; null: anybody may hear it
+ * Decides whether a peer may receive another peer's address. A private address means nothing to strangers, and may lead them to a
+ * machine in their own network. Peers therefore exchange it only if both are connected from the same network or machine.
+ * @param of  where the address's owner is connected from
+ * @param to  where the receiver is connected from; null: the address would go to all peers
  */
 export function mayBeTold(address: string, { of, to }: { readonly of: string; readonly to: string | null }): boolean {
   const reach = reachOf(address)
   if (reach === 'anywhere') return true
-  if ((reach !== 'machine' && reach !== 'network') || to === null) return false
+  if (reach === 'nowhere' || to === null) return false
   return reachOf(of) === reach && reachOf(to) === reach && addressBlock(of) === addressBlock(to)
 }
 
 /**
- * Whether an address can be its owner's, who is connected from `of`: nobody is sent to where somebody else is. A name may be
- * anything; dialling it shows whose it is.
+ * Decides whether an address can belong to a peer that is connected from `of`, so that a peer cannot redirect others to a third party.
+ * A name may belong to any peer: dialling it shows whose it is.
  */
 export function couldBeOf(address: string, of: string): boolean {
   const [host] = multiaddr(address).getComponents()
@@ -85,5 +86,5 @@ export function couldBeOf(address: string, of: string): boolean {
   return NAMES.has(host.name) || (host.name === seen.name && host.value === seen.value)
 }
 
-/** Without the peer id at the end, which goes beside it. */
+/** Removes the peer id from the end of an address. */
 export const withoutPeer = (address: string): string => address.replace(/\/p2p\/[^/]+$/, '')

@@ -12,7 +12,6 @@ export interface Exchange<Request, Response> {
   /** Bounds the whole reply. */
   readonly reply: Codec<Reply>
   readonly response: Codec<Response>
-  readonly overRelay: boolean
 }
 
 export interface Caller {
@@ -128,7 +127,7 @@ export async function serveRequests<Request, Response>(
     }
   }
 
-  const stop = await host.handle(exchange.protocol, (stream, peer) => void serve(stream, peer), exchange)
+  const stop = await host.handle(exchange.protocol, (stream, peer) => void serve(stream, peer))
   return {
     async close() {
       if (closing.signal.aborted) return
@@ -155,7 +154,7 @@ export async function sendRequest<Request, Response>(
   const both = AbortSignal.any([signal, timeout])
   let bytes: ByteStream | null = null
   try {
-    const stream = await host.openStream(peer, exchange.protocol, { overRelay: exchange.overRelay, signal: both })
+    const stream = await host.openStream(peer, exchange.protocol, { signal: both })
     // The handler may think for as long as the whole exchange may take, so no byte for 5 s is no stall here.
     bytes = createByteStream(stream, host.clock, timeoutMs)
     await bytes.writeFrame(exchange.request.encode(request), both)

@@ -73,7 +73,7 @@ export async function serveSnapshots(host: SwarmHost, lookup: SnapshotLookup, up
     }
   }
 
-  const stop = await host.handle(PROTOCOLS.snapshot, (stream, peer) => void serve(stream, peer), { overRelay: false })
+  const stop = await host.handle(PROTOCOLS.snapshot, (stream, peer) => void serve(stream, peer))
   return {
     async close() {
       if (closing.signal.aborted) return

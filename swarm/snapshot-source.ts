@@ -40,7 +40,7 @@ export async function openSnapshotSource(
   onChunkBytes?: (count: number) => void,
 ): Promise<SnapshotSource> {
   const opening = AbortSignal.any([signal, host.clock.timeout(progressTimeoutMs)])
-  const stream = await host.openStream(peer, PROTOCOLS.snapshot, { overRelay: false, signal: opening })
+  const stream = await host.openStream(peer, PROTOCOLS.snapshot, { signal: opening })
   const bytes = createByteStream(stream, host.clock, progressTimeoutMs, (count) => {
     // Answers come in the order of the questions.
     const [first] = pending.values()

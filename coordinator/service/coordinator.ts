@@ -124,7 +124,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       ...(config.uploadKiB === undefined ? {} : { upload: perSecond(config.uploadKiB) }),
     })
     cleanUps.push(() => snapshots.close())
-    const peers = (): string[] => host.connections().flatMap(({ peer, limited }) => (limited ? [] : [peer]))
+    const peers = (): string[] => host.connections().map(({ peer }) => peer)
     const files = createPublishedFiles({
       ...{ blobs, snapshots, peers, state, jobs, clock, losses, signal },
       logger: host.logger,

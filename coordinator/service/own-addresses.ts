@@ -3,7 +3,7 @@ import type { PrivateKey } from '@libp2p/interface'
 import writeFileAtomic from 'write-file-atomic'
 import { PRIVATE_FILE } from '../../common/control/index.js'
 import { LIMITS, openAddressNotice, SwarmRefusal, sealAddressNotice } from '../../proto/index.js'
-import { type AddressNotices, reachOf, type SwarmHost, widest, withoutPeer } from '../../swarm/index.js'
+import { type AddressNotices, type SwarmHost, widest, withoutPeer } from '../../swarm/index.js'
 import { unlessMissing } from '../jobs/job-directory.js'
 import type { Announcement } from '../ledger/orders.js'
 
@@ -80,9 +80,9 @@ export async function currentNotice({
   return sealed
 }
 
-/** Nobody finds a coordinator on the internet by its loopback, and large transfers take no relay. */
+/** Returns the addresses that nodes are to dial: those of the widest reach, without the peer id. */
 function told(own: readonly string[]): string[] {
-  const addresses = widest(own.filter((address) => reachOf(address) !== 'relayed')).map(withoutPeer)
+  const addresses = widest(own).map(withoutPeer)
   return [...new Set(addresses)].sort().slice(0, LIMITS.addressesPerPeer.value)
 }
 

@@ -54,8 +54,7 @@ export function createProviders({ host, policyInForce, onDialable, random, signa
   const networks = new Set<string | null>()
   let anyPeer: string | null = null
 
-  const observed = (node: string): string | null =>
-    host.connections(node).find(({ limited }) => !limited)?.address ?? null
+  const observed = (node: string): string | null => host.connections(node)[0]?.address ?? null
   const meet = (node: string): void => {
     const address = observed(node)
     if (address === null || networks.size > 1) return
@@ -73,10 +72,7 @@ export function createProviders({ host, policyInForce, onDialable, random, signa
   const tryAddresses = async (node: string): Promise<void> => {
     const of = observed(node)
     if (of === null) return void triedAtMs.delete(node)
-    // Through a relay nobody gets an adapter.
-    const claimed = (await host.claimedAddresses(node)).filter(
-      (address) => reachOf(address) !== 'relayed' && couldBeOf(address, of),
-    )
+    const claimed = (await host.claimedAddresses(node)).filter((address) => couldBeOf(address, of))
     // It may not have said anything yet, or may find out later where it can be dialled.
     if (claimed.length === 0) triedAtMs.delete(node)
     const addresses: string[] = []

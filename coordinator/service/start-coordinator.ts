@@ -377,7 +377,7 @@ function listen(
     runId: identity.peerId,
     listen: config.listen,
     announce: config.announce,
-    finding: { relay: 'offered', tryAddresses: true },
+    discovery: { tryAddresses: true },
     program: packageVersion(),
     logger,
     metrics,

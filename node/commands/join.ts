@@ -42,7 +42,6 @@ export function addJoinCommand(program: Command): void {
     .option('--listen <address...>', 'libp2p addresses to listen on; default: a free port, the same at each start')
     .option('--no-listen', 'only dial out')
     .option('--announce <address...>', 'where others can dial this node, for a port that a router forwards to it')
-    .option('--relay', 'pass small messages on between nodes that cannot dial each other', false)
     .option(
       '--context <tokens>',
       'longest rollout that it takes part with, prompt included; default: what the run needs',
@@ -77,7 +76,6 @@ interface JoinOptions {
   /** False: only dial out. */
   listen?: string[] | false
   announce?: string[]
-  relay: boolean
   /** False: none any more. */
   team?: string | false
   context?: number
@@ -110,7 +108,6 @@ async function joinRun(
       whereabouts: {
         ...(options.listen === undefined ? {} : { listen: options.listen || [] }),
         ...(options.announce === undefined ? {} : { announce: options.announce }),
-        relay: options.relay,
       },
       mostTokens: options.context ?? null,
       stay: options.stay,

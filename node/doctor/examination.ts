@@ -101,7 +101,7 @@ export function examine(subject: Subject): Examination {
         ? {}
         : {
             listen: [`/ip4/0.0.0.0/tcp/${(port !== null && (await freePort('0.0.0.0', port))) || 0}`],
-            finding: { tryAddresses: true },
+            discovery: { tryAddresses: true },
           }),
     })
     cleanUp.add(() => host.close())

@@ -33,7 +33,6 @@ export const limitSettings = z.strictObject({
   idle: z.number().min(1).max(1440).optional(),
   gpuFree: z.boolean().optional(),
   temperature: z.number().min(30).max(120).optional(),
-  mapPort: z.boolean().optional(),
 })
 
 export type LimitSettings = z.output<typeof limitSettings>
@@ -139,14 +138,6 @@ export const LIMIT_FIELDS: readonly LimitField[] = [
     on ? 'when no other program uses the GPU' : 'also beside others on the GPU',
   ),
   field('temperature', '<celsius>', 'rest above it', span(30, 120), numeral, (n) => `below ${n} °C`),
-  field(
-    'mapPort',
-    null,
-    'ask the router (UPnP) to pass connections on to this node, so that others can fetch from it',
-    'on or off',
-    yes,
-    (on) => (on ? 'the router is asked to let others in' : 'the router is left alone'),
-  ),
 ]
 
 /** As an option of the command line: `gpuFree` is `--gpu-free`. */

@@ -41,7 +41,7 @@ export interface Membership {
   readonly neighbours: Neighbours
   readonly snapshots: SnapshotExchange
   readonly news: News
-  /** Who may have manifests and files: the coordinator, then whoever is connected otherwise than through a relay. */
+  /** Who may have manifests and files: the coordinator, then all connected nodes. */
   peers(): string[]
   /** The host stays open: it is its owner's. */
   close(): Promise<void>

@@ -144,10 +144,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
         ;({ kept, given } = before)
         throw error
       }
-      const later = [
-        names.includes('priority') ? whyNotPriority(limits()) : null,
-        names.includes('mapPort') ? 'mapPort: it takes effect at the next start' : null,
-      ].filter((text) => text !== null)
+      const later = [names.includes('priority') ? whyNotPriority(limits()) : null].filter((text) => text !== null)
       limit = inForce()
       await watch.ask()
       look()
@@ -205,7 +202,6 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       ...{ coordinator, invitation, dataDir, modelPath, packagedModel, agree, identity, store },
       ...{ pauseControl: gate, logger, metrics, meter, onProgress, signal: starting },
       ...options.whereabouts,
-      mapPort: limits().mapPort ?? false,
       mostTokens: options.mostTokens,
       stay: options.stay,
       mirrors: options.mirrors,

@@ -15,7 +15,6 @@ import {
   type Bandwidth,
   createBlobStore,
   createHost,
-  type Finding,
   type Identity,
   type JoinAddress,
   type Metrics,
@@ -46,10 +45,6 @@ export interface Whereabouts {
   readonly listen?: readonly string[]
   /** Where others can dial it, if that is not where it listens: behind a router that forwards a port. */
   readonly announce?: readonly string[]
-  /** Passes small messages on between nodes that cannot dial each other. */
-  readonly relay?: boolean
-  /** Asks the router to pass connections on. Default: it is left alone. */
-  readonly mapPort?: boolean
 }
 
 export interface NodeOptions extends Whereabouts {
@@ -94,14 +89,6 @@ export interface RunningNode extends Pick<Volunteer, 'work' | 'waiting'> {
   readonly peers: number
   close(): Promise<void>
 }
-
-/** @param listens  whether there is a port that others could dial */
-export const findingOf = ({ relay = false, mapPort = false }: Whereabouts, listens: boolean): Finding => ({
-  relay: relay ? 'offered' : 'used',
-  localNetwork: true,
-  portMapping: listens && mapPort,
-  tryAddresses: true,
-})
 
 /** Starts a volunteer: connection to the coordinator, base model, engine, work. Groups of an earlier run of the node are sent first. */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
@@ -246,16 +233,14 @@ async function listen({
   const { announce = [] } = whereabouts
   const listening = whereabouts.listen ?? (await ownListenAddresses(dataDir, runReach))
   // A run on one machine needs no help, and leaves the network alone.
-  const finding = runReach === 'machine' ? {} : findingOf(whereabouts, listening.length > 0)
-  if (finding.portMapping)
-    onProgress({ type: 'notice', text: `the router is asked to pass connections on: ${listening[0]}` })
+  const discovery = runReach === 'machine' ? {} : { localNetwork: true, tryAddresses: true }
   return createHost({
     privateKey: identity.privateKey,
     runId: coordinator.peerId,
     listen: listening,
     announce,
     runReach,
-    finding,
+    discovery,
     program: packageVersion(),
     logger,
     metrics,

@@ -16,7 +16,7 @@ export const REQUEST_BYTES: Readonly<Record<ProtocolName, number>> = {
 }
 
 export const openRaw = (node: Participant, protocol: ProtocolName): Promise<Stream> =>
-  node.host.openStream(node.host.runId, PROTOCOLS[protocol], { overRelay: false, signal: soon() })
+  node.host.openStream(node.host.runId, PROTOCOLS[protocol], { signal: soon() })
 
 /**
  * Sends bytes as they are and tells what came back.

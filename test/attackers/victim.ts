@@ -121,30 +121,26 @@ async function openScene(
       return (await store.readChunk(blob.sha256, blob.sizeBytes, index))!
     },
   }
-  await attackerHost.handle(
-    PROTOCOLS.snapshot,
-    (stream) => {
-      const bytes = createByteStream(stream, systemClock, 60_000)
-      const serve = async (): Promise<void> => {
-        for (;;) {
-          const frame = await bytes.readFrameOrEnd(snapshotRequest.maxBytes, soon())
-          if (!frame) return
-          const { id, want } = snapshotRequest.parse(frame)
-          asked.push(want)
-          const data = await scene.answer(want)
-          if (data === null) continue
-          const response =
-            data === 'not found'
-              ? snapshotResponse.encode({ id, status: 'not_found', data: new Uint8Array() })
-              : rawResponse(id, data)
-          await bytes.writeFrame(response, soon())
-        }
+  await attackerHost.handle(PROTOCOLS.snapshot, (stream) => {
+    const bytes = createByteStream(stream, systemClock, 60_000)
+    const serve = async (): Promise<void> => {
+      for (;;) {
+        const frame = await bytes.readFrameOrEnd(snapshotRequest.maxBytes, soon())
+        if (!frame) return
+        const { id, want } = snapshotRequest.parse(frame)
+        asked.push(want)
+        const data = await scene.answer(want)
+        if (data === null) continue
+        const response =
+          data === 'not found'
+            ? snapshotResponse.encode({ id, status: 'not_found', data: new Uint8Array() })
+            : rawResponse(id, data)
+        await bytes.writeFrame(response, soon())
       }
-      // The victim may hang up at any time.
-      serve().catch(() => undefined)
-    },
-    { overRelay: false },
-  )
+    }
+    // The victim may hang up at any time.
+    serve().catch(() => undefined)
+  })
   return scene
 }
 

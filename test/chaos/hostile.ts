@@ -52,7 +52,7 @@ export async function hostilePeer(run: ChaosRun, number: number): Promise<Record
 
   const send = async (target: string, protocol: string, bytes: Uint8Array): Promise<void> => {
     await host.dial(addressOf(target), host.clock.timeout(5000))
-    const stream = await host.openStream(target, protocol, { overRelay: true, signal: host.clock.timeout(5000) })
+    const stream = await host.openStream(target, protocol, { signal: host.clock.timeout(5000) })
     stream.send(bytes)
     await host.clock.sleep(LINGER_MS)
     stream.abort(new Error('enough'))

@@ -31,7 +31,7 @@ export function connect(network: SimNetwork, from: SimHost, to: SimHost): void {
       out: createWire(network, host.machine, remote.machine),
       streams,
       seen: {
-        ...{ peer, address, direction, limited: false },
+        ...{ peer, address, direction },
         get streams() {
           return streams.size
         },

@@ -264,24 +264,20 @@ function createKeeper(
 /** Gives bodies to whoever asks for them by hash. Without the books of `serveRequests`, which ten thousand times over fill the memory. */
 async function serveBodies(host: SwarmHost, bodies: ReadonlyMap<string, Uint8Array>): Promise<void> {
   const codec = reply('groupBodyBytes')
-  await host.handle(
-    PROTOCOLS.group,
-    (stream) => {
-      const bytes = createByteStream(stream, host.clock)
-      const signal = host.clock.timeout(REQUEST_MS)
-      const serve = async (): Promise<void> => {
-        const request = groupRequest.parse(await bytes.readFrame(groupRequest.maxBytes, signal))
-        const body = request.kind === 'fetch' ? bodies.get(request.bodySha256) : undefined
-        const answer = body
-          ? ({ ok: true, payload: body } as const)
-          : ({ ok: false, code: 'not_found', detail: '' } as const)
-        await bytes.writeFrame(codec.encode(answer), signal)
-        await bytes.end(signal)
-      }
-      serve().catch((why: unknown) => bytes.abort(why as Error))
-    },
-    { overRelay: false },
-  )
+  await host.handle(PROTOCOLS.group, (stream) => {
+    const bytes = createByteStream(stream, host.clock)
+    const signal = host.clock.timeout(REQUEST_MS)
+    const serve = async (): Promise<void> => {
+      const request = groupRequest.parse(await bytes.readFrame(groupRequest.maxBytes, signal))
+      const body = request.kind === 'fetch' ? bodies.get(request.bodySha256) : undefined
+      const answer = body
+        ? ({ ok: true, payload: body } as const)
+        : ({ ok: false, code: 'not_found', detail: '' } as const)
+      await bytes.writeFrame(codec.encode(answer), signal)
+      await bytes.end(signal)
+    }
+    serve().catch((why: unknown) => bytes.abort(why as Error))
+  })
 }
 
 /** As `node/delivery/outbox.ts` brings groups to their verdicts, without a disk and without a timer while nothing waits. */

@@ -26,7 +26,7 @@ const FLOOD = 30
 
 /** Opens a stream, writes bytes and looks at nothing that comes back. */
 async function write({ host }: SoakNode, protocol: string, bytes: Uint8Array, leave: boolean): Promise<void> {
-  const stream = await host.openStream(host.runId, protocol, { overRelay: false, signal: soon() })
+  const stream = await host.openStream(host.runId, protocol, { signal: soon() })
   stream.send(bytes)
   // A half-open stream is left to the coordinator's patience.
   if (!leave) await stream.close({ signal: soon() })

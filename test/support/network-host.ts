@@ -9,32 +9,30 @@ import {
   createBlobStore,
   createHost,
   createSnapshotExchange,
+  type Discovery,
   keepConnected,
   keepNeighbours,
   openAddressNotices,
-  requestVerdicts,
-  serveVerdicts,
   TransportError,
 } from '../../swarm/index.js'
 import { flightManifest, flightPolicy } from './proto-samples.js'
 import { keyOf, noise } from './swarm-nodes.js'
 
 /**
- * A host of its own process, made of the swarm's real parts, that follows commands on stdin and tells what happens on stdout, one
- * JSON object per line. Seed 1 is the coordinator.
+ * A host in a process of its own, made of the real parts of `swarm/`. It reads commands on stdin and reports on stdout, one JSON
+ * object per line. Seed 1 is the coordinator.
  */
 export interface NetworkHostOptions {
   readonly seed: number
   readonly runId: string
   readonly folder: string
   readonly listen: readonly string[]
-  /** Where others are told to dial it, in place of where it listens. */
+  /** Addresses that it announces instead of those it listens on. */
   readonly announce?: readonly string[]
   /** The coordinator's address; null for itself. */
   readonly coordinator: string | null
-  /** It hears of nobody but the coordinator. */
-  readonly alone: boolean
-  /** Of the adapter that the coordinator publishes. */
+  readonly discovery: Discovery
+  /** Size of the adapter that the coordinator publishes. */
   readonly adapterBytes: number
 }
 
@@ -42,8 +40,6 @@ export type NetworkCommand =
   | { readonly do: 'publish' }
   /** Fetches the adapter as a node does, or from these peers alone. */
   | { readonly do: 'fetch'; readonly from?: readonly string[] }
-  /** Asks a peer something small, over a relay if there is no other way. */
-  | { readonly do: 'ask'; readonly peer: string; readonly through: string }
   | { readonly do: 'peers' }
 
 const tell = (line: { readonly type: string } & Record<string, unknown>): void =>
@@ -56,7 +52,7 @@ async function main({
   listen,
   announce = [],
   coordinator,
-  alone,
+  discovery,
   adapterBytes,
 }: NetworkHostOptions): Promise<void> {
   const key = await keyOf(seed)
@@ -68,7 +64,7 @@ async function main({
     listen,
     announce,
     runReach: 'network',
-    finding: { relay: listen.length > 0 && coordinator === null ? 'offered' : 'used' },
+    discovery,
   })
   const store = await openNodeStore(`${folder}/store`, runId)
   const peerFile = coordinator === null ? await openPeerFile(`${folder}/peers.json`) : null
@@ -101,7 +97,7 @@ async function main({
     notice: () => notices.newest()?.sealed ?? null,
   })
   const { policy } = channelsOf(runId)
-  if (!alone) host.gossip.join(policy, { deliver: ({ providers }) => neighbours.hear(providers, true) })
+  host.gossip.join(policy, { deliver: ({ providers }) => neighbours.hear(providers, true) })
   const addresses = (): string[] => [
     ...(notices.newest()?.notice.addresses ?? []).map((address) => `${address}/p2p/${runId}`),
     ...(coordinator === null ? [] : [coordinator]),
@@ -109,7 +105,7 @@ async function main({
   const connection = coordinator === null ? null : keepConnected(host, { peerId: runId, addresses })
   host.onPeer(({ peer, connected }) => {
     if (peer === runId) tell({ type: 'coordinator', connected })
-    const others = host.connections().filter((one) => !one.limited && one.peer !== runId)
+    const others = host.connections().filter((one) => one.peer !== runId)
     tell({ type: 'neighbours', count: new Set(others.map((one) => one.peer)).size })
     if (!connected || (peer !== runId && host.isConnected(runId))) return
     connection?.retry()
@@ -119,7 +115,6 @@ async function main({
     }
     pass().catch(() => undefined)
   })
-  await serveVerdicts(host, async () => ({ digest: new Uint8Array([seed]), more: false }))
 
   const blobOf = async () => blobs.describe(await blobs.put(noise(adapterBytes)), 'adapter')
   const providers = createProviders({
@@ -152,14 +147,8 @@ async function main({
   const act = async (command: NetworkCommand): Promise<void> => {
     if (command.do === 'publish') return publish()
     if (command.do === 'peers') {
-      const connections = host.connections().map(({ peer, limited, address }) => ({ peer, limited, address }))
-      return tell({ type: 'peers', connections, uploaded, addresses: host.addresses() })
-    }
-    if (command.do === 'ask') {
-      await host.dialPeer({ peerId: command.peer, addresses: [`${command.through}/p2p-circuit`] }, signal)
-      const { digest } = await requestVerdicts(host, command.peer, { cursor: 0, max: 1 }, signal)
-      const ways = host.connections(command.peer).map(({ limited }) => limited)
-      return tell({ type: 'answered', by: digest[0]!, ways })
+      const connections = host.connections().map(({ peer, address }) => ({ peer, address }))
+      return tell({ type: 'peers', connections, uploaded, proven: host.provenAddresses() })
     }
     const from = command.from ?? [runId, ...neighbours.connected()]
     const { manifest } = await snapshots.fetchManifest(from, 'newest', signal)

@@ -3,22 +3,26 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { execa } from 'execa'
 
-/** Hosts with addresses and a cable of their own, on one machine: Linux's network namespaces, joined by a bridge. */
+/** Hosts on one machine, each with its own addresses and cable: Linux network namespaces, joined by a bridge. */
 export interface NamespaceLab {
   /** A host on the bridge. @param kbits  what it can send in a second; default: what the cable carries */
   host(name: string, ip: string, kbits?: number): Promise<NamespaceHost>
-  /**
-   * A host in a network of its own, behind a router at this address of the bridge that translates addresses and lets nobody in. Its
-   * addresses are of the same block as the bridge's: a node dials none in other private networks.
-   */
+  /** A host on the bridge whose firewall drops every connection that others open. */
+  hostBehindFirewall(name: string, ip: string): Promise<NamespaceHost>
+  /** The same as `hostsBehindRouter`, with one host. */
   hostBehindRouter(name: string, ip: string): Promise<NamespaceHost>
-  /** What a name stands for from now on, on all hosts; null: nothing. */
+  /**
+   * Hosts in one local network, behind a router that has this address of the bridge, translates addresses (NAT) and forwards no
+   * connection inwards.
+   */
+  hostsBehindRouter(names: readonly string[], ip: string): Promise<NamespaceHost[]>
+  /** Sets the address of a name, on all hosts; null: the name has none. */
   name(name: string, ip: string | null): Promise<void>
   close(): Promise<void>
 }
 
 export interface NamespaceHost {
-  /** Of the namespace, as `ip netns` has it. */
+  /** Name of the namespace. */
   readonly id: string
   start(command: string, args: readonly string[]): ChildProcess
   cable(plugged: boolean): Promise<void>
@@ -28,7 +32,7 @@ export interface NamespaceHost {
 
 const ip = (...args: readonly string[]): Promise<unknown> => execa('ip', args)
 
-/** `ip netns exec` puts what lies here in the place of the files of the same names in /etc. */
+/** `ip netns exec` mounts the files of this folder over the files of the same names in /etc. */
 const NETNS_ETC = '/etc/netns'
 const ROUTER_RULES = `
 table ip nat {
@@ -39,7 +43,13 @@ table ip filter {
 }
 `
 
-/** Why this system lets nobody make namespaces with links between them; null: it does. */
+const FIREWALL_RULES = `
+table ip filter {
+  chain in { type filter hook input priority filter; policy drop; ct state established,related accept; iifname "lo" accept; }
+}
+`
+
+/** Returns why this system cannot create namespaces with links between them; null: it can. */
 export async function lacksNamespaces(): Promise<string | null> {
   try {
     const lab = await createNamespaceLab()
@@ -129,23 +139,40 @@ export async function createNamespaceLab({ kbits }: { readonly kbits?: number } 
       },
     }
   }
+  const applyRules = async (name: string, rules: string): Promise<void> => {
+    await execa('ip', ['netns', 'exec', name, 'nft', '-f', '-'], { input: rules })
+  }
+  const hostsBehindRouter: NamespaceLab['hostsBehindRouter'] = async (names, address) => {
+    const router = `${id}-${names[0]}-r`
+    const { cable, move } = await host(`${names[0]}-r`, address)
+    await ip('-n', router, 'link', 'add', 'lan0', 'type', 'bridge')
+    await ip('-n', router, 'addr', 'add', '10.77.0.193/26', 'dev', 'lan0')
+    await ip('-n', router, 'link', 'set', 'lan0', 'up')
+    await ip('netns', 'exec', router, 'sysctl', '-q', '-w', 'net.ipv4.ip_forward=1')
+    await applyRules(router, ROUTER_RULES)
+    const inside: NamespaceHost[] = []
+    for (const [i, name] of names.entries()) {
+      const own = `${id}-${name}`
+      await add(own)
+      await ip('link', 'add', `lan${i + 1}`, 'netns', router, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', own)
+      await ip('-n', router, 'link', 'set', `lan${i + 1}`, 'master', 'lan0', 'up')
+      await ip('-n', own, 'addr', 'add', `10.77.0.${194 + i}/26`, 'dev', 'eth0')
+      await ip('-n', own, 'link', 'set', 'eth0', 'up')
+      await ip('-n', own, 'route', 'add', 'default', 'via', '10.77.0.193')
+      inside.push({ id: own, start: start(own), cable, move })
+    }
+    return inside
+  }
   return {
     close,
     host,
-    async hostBehindRouter(name, address) {
-      const [router, own] = [`${id}-${name}-r`, `${id}-${name}`]
-      const { cable, move } = await host(`${name}-r`, address)
-      await add(own)
-      await ip('link', 'add', 'lan0', 'netns', router, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', own)
-      await ip('-n', router, 'addr', 'add', '10.77.0.193/26', 'dev', 'lan0')
-      await ip('-n', router, 'link', 'set', 'lan0', 'up')
-      await ip('-n', own, 'addr', 'add', '10.77.0.194/26', 'dev', 'eth0')
-      await ip('-n', own, 'link', 'set', 'eth0', 'up')
-      await ip('-n', own, 'route', 'add', 'default', 'via', '10.77.0.193')
-      await ip('netns', 'exec', router, 'sysctl', '-q', '-w', 'net.ipv4.ip_forward=1')
-      await execa('ip', ['netns', 'exec', router, 'nft', '-f', '-'], { input: ROUTER_RULES })
-      return { id: own, start: start(own), cable, move }
+    async hostBehindFirewall(name, address) {
+      const firewalled = await host(name, address)
+      await applyRules(firewalled.id, FIREWALL_RULES)
+      return firewalled
     },
+    hostsBehindRouter,
+    hostBehindRouter: async (name, address) => (await hostsBehindRouter([name], address))[0]!,
     async name(name, at) {
       if (at === null) names.delete(name)
       else names.set(name, at)

@@ -278,9 +278,7 @@ test('a peer that lies about a piece is dropped and blamed, and what was true of
   blob,
 }) => {
   const liar = await swarm.node(8)
-  await liar.host.handle(PROTOCOLS.snapshot, (stream) => void lie(stream, blob).catch(() => undefined), {
-    overRelay: false,
-  })
+  await liar.host.handle(PROTOCOLS.snapshot, (stream) => void lie(stream, blob).catch(() => undefined))
   const ann = await stranger(swarm, coordinator, 2, {
     invitation,
     peers: () => [liar.host.peerId, coordinator.host.peerId],

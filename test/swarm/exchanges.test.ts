@@ -47,7 +47,7 @@ test.after.each((context) => context.swarm.close())
 
 /** Opens a stream and sends raw bytes, as an attacker would. */
 async function raw(from: TestNode, to: TestNode, protocol: string, bytes: Uint8Array, end = true) {
-  const stream = await from.host.openStream(to.host.peerId, protocol, { overRelay: false, signal: soon() })
+  const stream = await from.host.openStream(to.host.peerId, protocol, { signal: soon() })
   stream.send(bytes)
   if (end) await stream.close()
   return stream
@@ -171,7 +171,7 @@ test('keys that open all streams there may be and say nothing keep nobody out', 
 })
 
 test('a server that does not answer runs into the time limit of its client', async ({ coordinator, ann }) => {
-  await coordinator.host.handle(PROTOCOLS.lease, () => {}, { overRelay: true })
+  await coordinator.host.handle(PROTOCOLS.lease, () => {})
   const why = await failure(requestLeases(ann.host, coordinator.host.peerId, ask, soon(), 300))
   assert.is(why.code, 'timeout')
 })
@@ -244,14 +244,10 @@ test('an announcement that is handed over is checked like one from gossip, and a
 })
 
 test('a reply that is longer than its kind allows is not read', async ({ coordinator, ann }) => {
-  await ann.host.handle(
-    PROTOCOLS.group,
-    (stream) => {
-      stream.send(Uint8Array.from([0x7f, 255, 255, 255]))
-      void stream.close()
-    },
-    { overRelay: false },
-  )
+  await ann.host.handle(PROTOCOLS.group, (stream) => {
+    stream.send(Uint8Array.from([0x7f, 255, 255, 255]))
+    void stream.close()
+  })
   const stream = fetchGroupBody(
     coordinator.host,
     [ann.host.peerId],

@@ -90,15 +90,11 @@ test('a coordinator that answers with hostile bytes costs a node an error with a
     huge.subarray(2),
   ]
   let next = 0
-  await coordinator.host.handle(
-    PROTOCOLS.lease,
-    (stream) => {
-      const answer = answers[next++]!
-      if (answer.length > 0) stream.send(answer)
-      void stream.close({ signal: soon() }).catch(() => undefined)
-    },
-    { overRelay: false },
-  )
+  await coordinator.host.handle(PROTOCOLS.lease, (stream) => {
+    const answer = answers[next++]!
+    if (answer.length > 0) stream.send(answer)
+    void stream.close({ signal: soon() }).catch(() => undefined)
+  })
   const codes: unknown[] = []
   for (const _ of answers) {
     const why: unknown = await requestLeases(volunteer.host, swarm.runId, ask, soon()).catch((error: unknown) => error)

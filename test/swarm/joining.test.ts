@@ -1,16 +1,8 @@
 import { Writable } from 'node:stream'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import {
-  createHost,
-  createStderrLogger,
-  keepConnected,
-  parseJoinAddress,
-  requestVerdicts,
-  serveVerdicts,
-  TransportError,
-} from '../../swarm/index.js'
-import { createTestSwarm, eventually, keyOf, soon, type TestNode, type TestSwarm } from '../support/swarm-nodes.js'
+import { createStderrLogger, keepConnected, parseJoinAddress, TransportError } from '../../swarm/index.js'
+import { createTestSwarm, eventually, soon, type TestNode, type TestSwarm } from '../support/swarm-nodes.js'
 
 const test = suite<{ swarm: TestSwarm; coordinator: TestNode; volunteer: TestNode }>('joining')
 test.before.each(async (context) => {
@@ -64,20 +56,6 @@ test('a connection that was dialled by a name says which address that stood for'
   assert.match(volunteer.host.connections(peerId)[0]!.address, /^\/ip4\/127\.0\.0\.1\/tcp\//)
 })
 
-test('a node joins over WebSocket', async ({ swarm, volunteer }) => {
-  const listen = ['/ip4/127.0.0.1/tcp/0/ws']
-  const host = await createHost({ privateKey: await keyOf(3), runId: swarm.runId, listen })
-  try {
-    await serveVerdicts(host, async () => ({ digest: new Uint8Array([7]), more: false }))
-    await volunteer.host.dial(host.addresses()[0]!, soon())
-    assert.match(volunteer.host.connections(host.peerId)[0]!.address, /\/ws\/p2p\//)
-    const { digest } = await requestVerdicts(volunteer.host, host.peerId, { cursor: 0, max: 1 }, soon())
-    assert.equal([...digest], [7])
-  } finally {
-    await host.close()
-  }
-})
-
 test('a name that nobody has is told as such', async ({ volunteer }) => {
   const named = `/dns4/nobody.invalid/tcp/4001/p2p/${NOBODY}`
   const error = await volunteer.host.dial(named, soon()).catch((reason: unknown) => reason)
@@ -85,6 +63,7 @@ test('a name that nobody has is told as such', async ({ volunteer }) => {
 })
 
 const REFUSED: readonly (readonly [string, RegExp])[] = [
+  [`/ip4/127.0.0.1/tcp/1/ws/p2p/${NOBODY}`, /\/ws\/ cannot be dialled/],
   [`/ip4/127.0.0.1/tcp/1/quic-v1/p2p/${NOBODY}`, /\/quic-v1\/ cannot be dialled/],
   [`/ip4/127.0.0.1/tcp/1/p2p/${NOBODY}/p2p-circuit/p2p/${NOBODY}`, /\/p2p-circuit\/ cannot be dialled/],
   [`/tcp/4001/p2p/${NOBODY}`, /needs a host/],
@@ -103,8 +82,7 @@ test('addresses of every kind that nodes can dial are taken', () => {
     '/dns4/example.org',
     '/dns6/example.org',
   ])
-    for (const transport of ['', '/ws', '/wss', '/tls/ws'])
-      assert.is(parseJoinAddress(`${host}/tcp/4001${transport}/p2p/${NOBODY}`).peerId, NOBODY)
+    assert.is(parseJoinAddress(`${host}/tcp/4001/p2p/${NOBODY}`).peerId, NOBODY)
 })
 
 test('the log tells of an error what it says and what caused it', () => {

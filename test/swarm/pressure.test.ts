@@ -46,7 +46,6 @@ test('a peer that asks for much and reads nothing fills its own window and not o
     unlimited,
   )
   const stream = await client.host.openStream(server.host.peerId, PROTOCOLS.snapshot, {
-    overRelay: false,
     signal: soon(),
   })
   stream.pause()
@@ -68,9 +67,8 @@ test('a frame larger than the buffer of a stream arrives whole', async ({ server
       void createByteStream(stream, patientClock)
         .writeFrame(content, soon())
         .catch(() => {}),
-    { overRelay: false },
   )
-  const stream = await client.host.openStream(server.host.peerId, '/test/large/1', { overRelay: false, signal: soon() })
+  const stream = await client.host.openStream(server.host.peerId, '/test/large/1', { signal: soon() })
   const received = await createByteStream(stream, patientClock).readFrame(content.length, soon())
   assert.is(sha256(received), sha256(content))
   stream.abort(new Error('done'))
@@ -97,13 +95,9 @@ test('answers of a source are told apart by their ids', async ({ server, client 
 })
 
 test('an answer that nobody asked for ends the source', async ({ server, client }) => {
-  await server.host.handle(
-    PROTOCOLS.snapshot,
-    (stream) => {
-      stream.send(encodeFrame(snapshotResponse.encode({ id: 77, status: 'ok', data: new Uint8Array([1]) })))
-    },
-    { overRelay: false },
-  )
+  await server.host.handle(PROTOCOLS.snapshot, (stream) => {
+    stream.send(encodeFrame(snapshotResponse.encode({ id: 77, status: 'ok', data: new Uint8Array([1]) })))
+  })
   const source = await openSnapshotSource(client.host, server.host.peerId, soon())
   await source.ask(want(0)).then(
     () => assert.unreachable(),

@@ -108,7 +108,7 @@ async function crookedSource(swarm: TestSwarm, seed: number, answer: (index: num
       if (data) await bytes.writeFrame(snapshotResponse.encode({ id, status: 'ok', data }), soon())
     }
   }
-  await node.host.handle(PROTOCOLS.snapshot, (stream) => void serve(stream).catch(() => {}), { overRelay: false })
+  await node.host.handle(PROTOCOLS.snapshot, (stream) => void serve(stream).catch(() => {}))
   return { ...node, asked: () => asked }
 }
 
@@ -381,7 +381,6 @@ test('hostile bytes on a snapshot stream are refused and the source goes on serv
   await connect(ann, coordinator)
   for (const bytes of [new Uint8Array([255, 255, 255, 255]), new Uint8Array([0, 0, 0, 2, 255, 255])]) {
     const stream = await ann.host.openStream(coordinator.host.peerId, PROTOCOLS.snapshot, {
-      overRelay: false,
       signal: soon(),
     })
     stream.send(bytes)

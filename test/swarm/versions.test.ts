@@ -147,7 +147,7 @@ test('a node hears from a coordinator of later protocols which program to instal
     await connect(ann, coordinator)
     const asked = () => failure(requestLeases(ann.host, host.peerId, ask, soon()))
     assert.is((await asked()).code, 'unreachable', 'it is not in service yet')
-    const stop = await host.handle('/prove/lease/7', (stream) => stream.abort(new Error('never')), { overRelay: true })
+    const stop = await host.handle('/prove/lease/7', (stream) => stream.abort(new Error('never')))
     const why = await asked()
     assert.is(why.code, 'other_version')
     assert.match(

@@ -15,7 +15,7 @@ test('where a node is connected from is known of each node of a large run', () =
     (_, i): PeerConnection => ({
       peer: `node ${i}`,
       address: `/ip4/60.${i >> 8}.${i & 255}.7/tcp/4001`,
-      ...{ direction: 'inbound', limited: false, streams: 0 },
+      ...{ direction: 'inbound', streams: 0 },
     }),
   )
   const ending = new AbortController()

@@ -17,7 +17,6 @@ import { idleOf } from '../../../node/machine/user-idle.js'
 import type { NodeError } from '../../../node/report/errors.js'
 import { keepPause, readPause } from '../../../node/session/kept-pause.js'
 import { createOwnerRequest } from '../../../node/session/owner-request.js'
-import { findingOf } from '../../../node/volunteer/start-node.js'
 import { createMovedClock } from '../../support/moved-clock.js'
 
 const test = suite('limits of a volunteer')
@@ -207,12 +206,6 @@ test('a pause outlasts a restart, and ends when it is to also while no node runs
   }
 })
 
-test('the router is left alone unless its owner allows it, and there is a port to be reached at', () => {
-  assert.is(findingOf({}, true).portMapping, false)
-  assert.is(findingOf({ mapPort: true }, false).portMapping, false)
-  assert.is(findingOf({ mapPort: true }, true).portMapping, true)
-})
-
 test('limits are kept in a file that only its owner may read, and read back as they were', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'prove-limits-'))
   try {
@@ -298,7 +291,6 @@ test('every limit is in the table of limits, and is described when it is set', (
       idle: 5,
       gpuFree: true,
       temperature: 80,
-      mapPort: true,
     },
     'all',
   )
