@@ -8,12 +8,12 @@ import {
   type Calibration,
   type CheckWatch,
   expectedLogitError,
-  judgeStatistics,
   type LogitErrorSums,
   measureGroup,
   type SampledToken,
   sumLogitErrors,
   UNWATCHED,
+  verifyStatistics,
 } from '../../rollout/verification/index.js'
 import type { BlobStore, Clock } from '../../swarm/index.js'
 import { offerAdapter, pruneAdapters } from '../jobs/audit-folder.js'
@@ -104,7 +104,7 @@ export async function createAuditor(parts: AuditorParts): Promise<Auditor> {
     const calibration = calibrations.get(calibrationSha256)
     const honest = expected.get(calibrationSha256)
     if (!calibration || !honest) return null
-    const finding = judgeStatistics(measureGroup(tokenScores), calibration.thresholds, { watch, sinceMs })
+    const finding = verifyStatistics(measureGroup(tokenScores), calibration.thresholds, { watch, sinceMs })
     if (!finding.accepted) return finding
     const earned = rollouts.map(({ logprobs }, i) => ({ sampled: logprobs.length, reward: rewards[i]! }))
     return { accepted: true, logitErrors: sumLogitErrors(tokenScores, earned, honest) }

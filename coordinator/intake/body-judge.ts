@@ -3,13 +3,13 @@ import type { Rollout, Task } from '../../rollout/episode/index.js'
 import {
   type AnnouncedGroup,
   type AuditedRollout,
+  type CompletionDigests,
+  completionDigests,
   DUPLICATES_CHECK,
   type ExpectedGroup,
   type LogitErrorSums,
+  NondeterministicEnvironments,
   type Overlap,
-  type Sayings,
-  sayingsOf,
-  UnstableWorlds,
 } from '../../rollout/verification/index.js'
 import type { BlobStore } from '../../swarm/index.js'
 import type { ConfigurationOf, LeaseRecord, RunState } from '../ledger/run-state.js'
@@ -19,7 +19,7 @@ import type { Replays } from './replays.js'
 import { createTurns } from './turns.js'
 
 /** A group that passed the stages that need its body alone, as replayed. */
-export interface ReplayedGroup extends Sayings {
+export interface ReplayedGroup extends CompletionDigests {
   readonly lease: LeaseRecord
   readonly rollouts: readonly Rollout[]
   /** Tokens that were sampled in all rollouts. */
@@ -117,9 +117,9 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
       const { reward } = configurationOf(lease)
       const rollouts = await replays.judge({ bytes, expected: expectedOf(lease), announced, reward }, signal)
       const sampled = rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0)
-      return { lease, rollouts, sampled, ...sayingsOf(rollouts) }
+      return { lease, rollouts, sampled, ...completionDigests(rollouts) }
     } catch (why) {
-      if (why instanceof UnstableWorlds)
+      if (why instanceof NondeterministicEnvironments)
         for (const environment of why.environments) await onUnstable(environment, lease)
       throw why
     }

@@ -1,6 +1,6 @@
 import { Tinypool } from 'tinypool'
 import { SwarmRefusal } from '../../proto/index.js'
-import { type CheckWatch, UnstableWorlds } from '../../rollout/verification/index.js'
+import { type CheckWatch, NondeterministicEnvironments } from '../../rollout/verification/index.js'
 import type { SwarmLogger } from '../../swarm/index.js'
 import type { ReplayAnswer, ReplayJob, Surroundings } from './replay-worker.js'
 import type { Replays } from './replays.js'
@@ -88,7 +88,7 @@ export function createReplayPool(parts: ReplayPoolParts): ReplayPool {
       for (const { number, outcome, ms } of checks) watch.onCheck(number, outcome, ms)
       if (result.is === 'replayed') return result.rollouts
       if (result.is === 'failed') throw new Error(result.why)
-      if (result.unstable) throw new UnstableWorlds(result.unstable)
+      if (result.unstable) throw new NondeterministicEnvironments(result.unstable)
       throw new SwarmRefusal(result.effect, result.code, result.detail)
     },
     async close() {

@@ -6,7 +6,7 @@ import {
   type CheckNumber,
   type CheckOutcome,
   type CheckWatch,
-  UnstableWorlds,
+  NondeterministicEnvironments,
 } from '../../rollout/verification/index.js'
 import { admitEnvironments, loadEnvironments } from '../../servers/catalogue.js'
 import { replayContexts } from './replay-contexts.js'
@@ -102,5 +102,11 @@ async function open({ base, toolCallFormat, reward, environments, outside }: Sur
 function answerOf(why: unknown): ReplayAnswer['result'] {
   if (!(why instanceof SwarmRefusal)) return { is: 'failed', why: why instanceof Error ? `${why.stack}` : String(why) }
   const { effect, code, detail } = why
-  return { is: 'refused', effect, code, detail, unstable: why instanceof UnstableWorlds ? why.environments : null }
+  return {
+    is: 'refused',
+    effect,
+    code,
+    detail,
+    unstable: why instanceof NondeterministicEnvironments ? why.environments : null,
+  }
 }

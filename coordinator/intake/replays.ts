@@ -3,7 +3,7 @@ import {
   type AnnouncedGroup,
   type CheckWatch,
   type ExpectedGroup,
-  judgeGroup,
+  verifyGroupBody,
 } from '../../rollout/verification/index.js'
 
 /** A group whose body has come. */
@@ -31,5 +31,5 @@ export interface Replays {
 export const replaysHere = (replayContextOf: (reward: string) => EpisodeRuntime, watch: CheckWatch): Replays => ({
   atOnce: 1,
   judge: ({ bytes, expected, announced, reward }, signal) =>
-    judgeGroup(bytes, expected, replayContextOf(reward), signal, { announced, watch }),
+    verifyGroupBody(bytes, expected, replayContextOf(reward), signal, { announced, watch }),
 })

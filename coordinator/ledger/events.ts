@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { PACKAGE_VERSION } from '../../common/cli/index.js'
 import { isRefusalCode, LIMITS, type RefusalCode } from '../../proto/index.js'
 import { SKETCH_NUMBERS } from '../../rollout/verification/likeness.js'
-import { WAYS } from '../../rollout/verification/logit-error-tail.js'
+import { STEERING_STRATEGY_COUNT } from '../../rollout/verification/logit-error-tail.js'
 import { runConfigurationSchema } from './run-configuration.js'
 
 const count = z.int().min(0)
@@ -28,7 +28,7 @@ const logitErrorSums = z.object({
   tokens: count,
   logitError: number.min(0),
   expected: number.positive(),
-  odds: z.array(number).length(WAYS).readonly().optional(),
+  odds: z.array(number).length(STEERING_STRATEGY_COUNT).readonly().optional(),
   betterLogitError: share,
   betterExpectedMismatch: share,
 })

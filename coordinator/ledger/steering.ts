@@ -1,5 +1,5 @@
 import type { LogitErrorSums } from '../../rollout/verification/logit-error-sums.js'
-import { BOLD_WAYS, WAYS } from '../../rollout/verification/logit-error-tail.js'
+import { AGGRESSIVE_STRATEGIES, STEERING_STRATEGY_COUNT } from '../../rollout/verification/logit-error-tail.js'
 
 /** Honest policies move away from the one that was calibrated, and may favour rollouts that earn more by this share. */
 const LEANING = 0.1
@@ -27,7 +27,7 @@ export interface Steering {
 }
 
 export const UNSTEERED: Steering = {
-  amounts: Array.from({ length: WAYS }, () => 0),
+  amounts: Array.from({ length: STEERING_STRATEGY_COUNT }, () => 0),
   direction: 0,
   isHeldBack: false,
 }
@@ -43,7 +43,7 @@ export function afterLogitErrors(before: Steering, logitErrors: LogitErrorSums):
   const isBet = logitError > 0 && betterExpectedMismatch > 0
   const won = isBet ? Math.log1p(BET * (betterLogitError / fair - 1)) : 0
   const amounts = before.amounts.map((nats, i) => Math.max(0, nats + (odds?.[i] ?? 0)))
-  const bold = BOLD_WAYS.map((way) => amounts[way]!)
+  const bold = AGGRESSIVE_STRATEGIES.map((way) => amounts[way]!)
   const isUndone = bold.every((nats) => nats === 0)
   return {
     amounts,

@@ -25,7 +25,7 @@ import {
   rulesNamed,
   type Task,
   type TaskResult,
-  type Understood,
+  type UnderstoodMessage,
   understoodSchema,
 } from '../../rollout/episode/index.js'
 import { withEnvironmentFolders } from '../../servers/environment-option.js'
@@ -119,7 +119,7 @@ async function evaluate(options: EvalOptions, command: Command): Promise<void> {
     for (let i = 0; i < workers; i++) engines.push(await openEngine(engine, { slotWaitMs }))
     const backend = [...new Set(engines.map(({ build }) => calibratedName(build)))].join(' and ')
     const journal = await recordOf(options, { modelPath, adapter, cacheType, backend, tasks, settings, listener })
-    const played = { ...settings, ...(listener ? { listener } : {}) }
+    const played = { ...settings, ...(listener ? { userSimulator: listener } : {}) }
     const [before, after] = await evaluatePolicies(tasks, [null, adapter], engines, runtime, played, signal, {
       ...journal,
       onProgress: createProgress('rollouts'),
@@ -200,7 +200,7 @@ interface UnderstoodCounts {
 
 function understoodIn(results: readonly TaskResult[]): UnderstoodCounts {
   const understood = results.flatMap((result) => result.understood ?? [])
-  const count = (fits: (one: Understood) => boolean): number => understood.filter(fits).length
+  const count = (fits: (one: UnderstoodMessage) => boolean): number => understood.filter(fits).length
   return {
     messages: understood.length,
     asked: count(({ asked }) => asked),

@@ -3,7 +3,12 @@ import { styleText } from 'node:util'
 import { type Command, InvalidArgumentError } from 'commander'
 import { stopSignal } from '../../common/cli/index.js'
 import { EpisodeError } from '../../rollout/episode/index.js'
-import { ConversationError, createTable, type Table, type TableNews } from '../../rollout/inference/index.js'
+import {
+  type ChatSession,
+  type ChatSessionEvents,
+  ConversationError,
+  createChatSession,
+} from '../../rollout/inference/index.js'
 import { environmentNames, environmentsNamed, namesEnvironment } from '../../servers/catalogue.js'
 import type { Environment } from '../../servers/kernel/index.js'
 import { interrupted } from '../report/errors.js'
@@ -37,7 +42,7 @@ export function addChatCommand(program: Command): void {
       const policy = await openNamedPolicy(folder, options, 1, stop)
       try {
         const { seed, temperature, tools = null } = options
-        const table = await createTable(policy, { environments, seed, tools, temperature, drawSeed: seed })
+        const table = await createChatSession(policy, { environments, seed, tools, temperature, drawSeed: seed })
         try {
           const names = environments.map(({ name }) => name).join(', ')
           process.stderr.write(
@@ -54,7 +59,7 @@ export function addChatCommand(program: Command): void {
 }
 
 /** Lines of stdin, one turn each, until its end, `/quit` or Ctrl-C. */
-async function converse(table: Table, stop: AbortSignal): Promise<void> {
+async function converse(table: ChatSession, stop: AbortSignal): Promise<void> {
   const isTyped = process.stdin.isTTY === true
   const lines = createInterface({
     input: process.stdin,
@@ -81,7 +86,7 @@ async function converse(table: Table, stop: AbortSignal): Promise<void> {
   lines.close()
 }
 
-async function turn(table: Table, text: string, stop: AbortSignal): Promise<void> {
+async function turn(table: ChatSession, text: string, stop: AbortSignal): Promise<void> {
   try {
     const outcome = await table.say(text, screen(), stop)
     if (outcome === 'cut') process.stderr.write('the context is full: /reset begins anew\n')
@@ -94,7 +99,7 @@ async function turn(table: Table, text: string, stop: AbortSignal): Promise<void
   }
 }
 
-function screen(): TableNews {
+function screen(): ChatSessionEvents {
   let open = false
   const line = (text: string): void => void process.stdout.write(`${text}\n`)
   return {

@@ -12,8 +12,6 @@ import {
   type CheckWatch,
   drawsOf,
   type GroupStatistics,
-  judgeGroup,
-  judgeStatistics,
   leaseSeed,
   measureGroup,
   rolesOf,
@@ -21,6 +19,8 @@ import {
   type SampledToken,
   UNWATCHED,
   type VerificationCheck,
+  verifyGroupBody,
+  verifyStatistics,
 } from '../../rollout/verification/index.js'
 import { NodeError } from '../report/errors.js'
 import type { ClosedRound, GroupOrigin, KeptGroup } from '../store/kept-group.js'
@@ -109,7 +109,7 @@ async function replayAtHome(
       return [check.number, { name: nameOf(check), outcome: passed ? 'ok' : 'failed', detail: passed ? ok : failed }]
     })
   try {
-    const rollouts = await judgeGroup(body, expected, replayContext, signal, { watch })
+    const rollouts = await verifyGroupBody(body, expected, replayContext, signal, { watch })
     const calls = rollouts.reduce((sum, rollout) => sum + rollout.calls.length, 0)
     return [linesWith(`${countOf(rollouts.length, 'rollout')} with ${countOf(calls, 'call')}`, ''), rollouts]
   } catch (error) {
@@ -141,7 +141,7 @@ async function weigh(
     const own = drawsOf(rollout, seed, index, limits)
     let next = 0
     const draws = Array.from(mask.subarray(promptLength), (bit) => (bit === 1 ? own[next++]! : null))
-    const weighed = await engine.expectedMismatch(tokens, promptLength, signal, draws)
+    const weighed = await engine.scoreTokens(tokens, promptLength, signal, draws)
     const sampled = weighed.filter((_, i) => mask[promptLength + i] === 1)
     const roles = rolesOf(rollout, replayContext)
     for (const [k, { logprob, expectedMismatch, logitError }] of sampled.entries())
@@ -178,7 +178,7 @@ function judged(
   statistics: GroupStatistics,
   { thresholds }: Calibration,
 ): VerifiedCheck[] {
-  const finding = judgeStatistics(statistics, thresholds)
+  const finding = verifyStatistics(statistics, thresholds)
   const at = finding.accepted ? measured.length : AUDIT_CHECKS.findIndex(({ refusals }) => refusals[0] === finding.code)
   return measured.map((line, i): VerifiedCheck => {
     if (i < at) return { ...line, outcome: 'ok' }

@@ -72,7 +72,7 @@ export function meteredEngine(engine: Engine, meter: WorkMeter): Engine {
       return sources.map(metered)
     },
     score: (tokens, from, signal) => engine.score(tokens, from, signal),
-    expectedMismatch: (tokens, from, signal, draws) => engine.expectedMismatch(tokens, from, signal, draws),
+    scoreTokens: (tokens, from, signal, draws) => engine.scoreTokens(tokens, from, signal, draws),
     close: () => engine.close(),
   }
 }

@@ -3,7 +3,7 @@ import type { ChatModel, ChatReply, ChatRequest } from './chat.js'
 import { ChatFailure, type Failure } from './errors.js'
 
 /** Why a request was not sent. `budget`: requests or tokens are used up. `down`: too many requests failed in a row. */
-export interface Unasked {
+export interface UnsentRequest {
   readonly kind: 'budget' | 'down'
   /** For people. */
   readonly detail: string
@@ -18,7 +18,7 @@ export interface BudgetedChat {
    * One request, sent once. Several may be under way.
    * @throws the signal's reason when it aborts
    */
-  ask(request: ChatRequest, signal: AbortSignal): Promise<ChatReply | ChatFailure | Unasked>
+  ask(request: ChatRequest, signal: AbortSignal): Promise<ChatReply | ChatFailure | UnsentRequest>
   spent(): Spending
 }
 

@@ -54,7 +54,7 @@ export async function openOpenAiChat(options: OpenAiOptions, signal: AbortSignal
     logLevel: 'off',
     fetch: boundedFetch,
     fetchOptions: { redirect: 'error' },
-    defaultHeaders: { ...UNSAID, ...(apiKey === undefined ? { Authorization: null } : {}) },
+    defaultHeaders: { ...OMITTED_HEADERS, ...(apiKey === undefined ? { Authorization: null } : {}) },
   })
   const within = { ms: timeoutMs, signal }
   const model = options.model ?? (await firstModel((inner) => client.models.list({ signal: inner }), within))
@@ -88,7 +88,7 @@ export async function openOpenAiChat(options: OpenAiOptions, signal: AbortSignal
 }
 
 /** What the client would tell about this machine. */
-const UNSAID = Object.fromEntries(
+const OMITTED_HEADERS = Object.fromEntries(
   ['Lang', 'Package-Version', 'OS', 'Arch', 'Runtime', 'Runtime-Version', 'Retry-Count', 'Timeout'].map((name) => [
     `X-Stainless-${name}`,
     null,

@@ -23,7 +23,7 @@ export interface EngineChild {
   /** Private directory of this process, removed with it. */
   readonly scratch: string
   /** Puts an adapter where the process can read it. @returns  the same adapter, there */
-  hand(adapter: AdapterFile): Promise<AdapterFile>
+  provideAdapter(adapter: AdapterFile): Promise<AdapterFile>
   /** Set once the process has ended. */
   readonly death: EngineError | null
   /**
@@ -119,7 +119,7 @@ export function startChild(events: ChildEvents, options: ChildOptions): EngineCh
     get death() {
       return death
     },
-    async hand(adapter) {
+    async provideAdapter(adapter) {
       if (confinement !== 'files') return adapter
       const path = join(scratch, `${adapter.sha256}.gguf`)
       await copyFile(adapter.path, path)

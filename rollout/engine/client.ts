@@ -92,7 +92,7 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
         killUnlessSettled(child, answer, SETTLE_TIMEOUT_MS)
       })
       if (scored.kind !== 'scored') throw new EngineError('engine_failed', `a score was answered by ${scored.kind}`)
-      return [...scored.audit]
+      return [...scored.scores]
     })
   }
 
@@ -138,7 +138,7 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
     },
     capacity: (signal) => rollouts.below(supervisor.started!.placement.slots, signal),
     score: async (tokens, from, signal) => (await score(tokens, from, null, signal)).map(({ logprob }) => logprob),
-    expectedMismatch: (tokens, from, signal, draws = []) => score(tokens, from, draws, signal),
+    scoreTokens: (tokens, from, signal, draws = []) => score(tokens, from, draws, signal),
     unload: (signal) => jobs.run(signal, () => supervisor.stop()),
     reconfigure: (resources, signal, slots = {}) =>
       jobs.run(signal, async () => {

@@ -75,7 +75,7 @@ export function confined(
   { reads, home, scratch, root }: Needs,
 ): Launch {
   if (level === 'none') return { file, args }
-  const unshare = ['--user-simulator', '--net']
+  const unshare = ['--user', '--net']
   if (level === 'network') {
     const program = ['setpriv', '--no-new-privs', '--', file, ...args]
     return { file: 'unshare', args: [...unshare, '--map-current-user', '--', ...program] }

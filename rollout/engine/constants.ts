@@ -2,7 +2,7 @@
 export const BATCH_TOKENS = 512
 
 /** Tokens per decode when evidence is wanted: tokens near the likeliest are named for each, up to a vocabulary of 150,000. */
-export const PLACED_TOKENS = 16
+export const SCORED_BATCH_TOKENS = 16
 
 /** Sequences one llama.cpp context can hold. */
 export const MAX_SLOTS = 256

@@ -7,7 +7,7 @@ import type { Token } from './types.js'
  * from native code than the model's own multiplications (1.0 ms of CPU for 2,048 of them, where a token of the demo model takes
  * 0.4). With 151,936 tokens `weigh` takes 0.9 ms, `totalWeight` 0.3 less, `near` 0.3 and `logitOf` 0.5.
  */
-export interface Looks {
+export interface DistributionReader {
   /**
    * The tokens whose logit is at most so many nats below the largest, in descending order; perhaps a few more.
    * @param raised  tokens whose logit counts as larger than it is, or smaller; to float32's precision
@@ -31,7 +31,7 @@ export interface Weights {
 }
 
 /** A distribution of which the weights are known. */
-export type Distribution = Weights & Pick<Looks, 'near' | 'logitOf' | 'squaredWeight'>
+export type Distribution = Weights & Pick<DistributionReader, 'near' | 'logitOf' | 'squaredWeight'>
 
 export interface Raised {
   readonly tokens: Uint32Array
@@ -59,7 +59,11 @@ export function openSamplers(create: () => NativeSampler): Samplers {
  * @param place     by which the context finds the distribution
  * @param samplers  that nothing else uses until the last look, or is asked for behind it where the context works in order
  */
-export function looksAt(context: NativeContext, { greedy, drawing }: Samplers, place: number): Looks {
+export function readDistribution(
+  context: NativeContext,
+  { greedy, drawing }: Samplers,
+  place: number,
+): DistributionReader {
   return {
     async near(reach, raised) {
       // A sampler that draws: it is the only kind that leaves out tokens. What it draws is of no interest.
@@ -106,7 +110,7 @@ export function looksAt(context: NativeContext, { greedy, drawing }: Samplers, p
 }
 
 /** The same distribution with its weights, of which the likeliest token's logit needs no look any more. */
-export async function weighed(looks: Looks): Promise<Distribution> {
+export async function weighed(looks: DistributionReader): Promise<Distribution> {
   const { top, topLogit, totalWeight } = await looks.weigh()
   const logitOf = async (token: Token): Promise<number> => (token === top ? topLogit : await looks.logitOf(token))
   return { ...looks, top, topLogit, totalWeight, logitOf }

@@ -17,14 +17,14 @@ export const DRAW = 'gumbel-murmur3'
 
 /** The noise of one token under one draw. */
 export function noiseOf({ seed, position }: Draw, token: Token): number {
-  return gumbel(wordOf(rowOf(seed, position), blockOf(token)))
+  return gumbel(wordOf(drawState(seed, position), blockOf(token)))
 }
 
 /** The noise of a whole vocabulary under one draw: what there is to know of it before the logits are there. */
 export interface Noise {
   /** The largest of any token. */
   readonly largest: number
-  /** The tokens with at least the table's `loudness`. */
+  /** The tokens with at least the table's `candidateNoise`. */
   readonly candidates: Uint32Array
   of(token: Token): number
   isCandidate(token: Token): boolean
@@ -33,21 +33,21 @@ export interface Noise {
 /** The draws of one vocabulary. */
 export interface DrawTable {
   /** Noise from which a token is loud, which is so for some e sqrt(V) of V tokens; what for is said in selection.ts. */
-  readonly loudness: number
+  readonly candidateNoise: number
   noise(draw: Draw): Noise
 }
 
 export function createDrawTable(vocabularySize: number): DrawTable {
-  const loudness = (Math.log(vocabularySize) - GUESS) / 2
+  const candidateNoise = (Math.log(vocabularySize) - GUESS) / 2
   /** The first word whose noise is that large. */
-  const candidateWord = Math.ceil(2 ** 32 * Math.exp(-Math.exp(-loudness)) - 0.5)
+  const candidateWord = Math.ceil(2 ** 32 * Math.exp(-Math.exp(-candidateNoise)) - 0.5)
   const findCandidates = createFindCandidates(vocabularySize, blockOf)
   return {
-    loudness,
+    candidateNoise,
     noise(draw) {
-      const row = rowOf(draw.seed, draw.position)
-      const wordAt = (token: Token): number => wordOf(row, blockOf(token))
-      const candidates = findCandidates(row, candidateWord)
+      const state = drawState(draw.seed, draw.position)
+      const wordAt = (token: Token): number => wordOf(state, blockOf(token))
+      const candidates = findCandidates(state, candidateWord)
       let largest = 0
       for (const token of candidates) largest = Math.max(largest, wordAt(token))
       for (let token = 0; candidates.length === 0 && token < vocabularySize; token++)
@@ -81,10 +81,10 @@ export function selectAmong(noise: Noise, logits: Iterable<readonly [Token, numb
 export const GUESS = 2
 
 /** What a draw contributes to the hash, before any token. */
-const rowOf = (seed: number, position: number): number => absorb(seed | 0, blockOf(position))
+const drawState = (seed: number, position: number): number => absorb(seed | 0, blockOf(position))
 
-function wordOf(row: number, block: number): number {
-  let h = absorb(row, block) ^ 8 // bytes hashed
+function wordOf(state: number, block: number): number {
+  let h = absorb(state, block) ^ 8 // bytes hashed
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)
   return (h ^ (h >>> 16)) >>> 0

@@ -43,7 +43,7 @@ export async function swapPolicy(
     return
   }
   const { child, loaded } = now
-  const { answer } = child.request({ kind: 'swap', adapter: adapter && (await child.hand(adapter)) })
+  const { answer } = child.request({ kind: 'swap', adapter: adapter && (await child.provideAdapter(adapter)) })
   killUnlessSettled(child, answer, SWAP_TIMEOUT_MS)
   const swapped = answer.then(
     () => {

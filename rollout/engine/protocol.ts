@@ -51,7 +51,7 @@ export interface SlotOpening {
 export type FromWorker =
   | { readonly kind: 'started'; readonly id: number; readonly version: string; readonly placement: Placement }
   | { readonly kind: 'done'; readonly id: number }
-  | { readonly kind: 'scored'; readonly id: number; readonly audit: readonly TokenScore[] }
+  | { readonly kind: 'scored'; readonly id: number; readonly scores: readonly TokenScore[] }
   | { readonly kind: 'failed'; readonly id: number; readonly code: EngineErrorCode; readonly detail: string }
   | {
       readonly kind: 'turn'

@@ -1,4 +1,4 @@
-import { BATCH_TOKENS, PLACED_TOKENS } from './constants.js'
+import { BATCH_TOKENS, SCORED_BATCH_TOKENS } from './constants.js'
 import type { LlamaSequence } from './sequence.js'
 import type { Draw, Token, TokenScore } from './types.js'
 
@@ -42,7 +42,7 @@ export function createScorer(sequence: Pick<LlamaSequence, 'clear' | 'keepPrefix
 
   return {
     async score(tokens, from, draws, signal) {
-      const prefills = prefillsOf(tokens, from, draws === null ? BATCH_TOKENS : PLACED_TOKENS)
+      const prefills = prefillsOf(tokens, from, draws === null ? BATCH_TOKENS : SCORED_BATCH_TOKENS)
       // What is asked of a distribution is asked while it is there.
       const silent = prefills.filter(({ at, tokens: own }) => at + own.length < from)
       const found: TokenScore[] = []

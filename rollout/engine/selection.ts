@@ -1,4 +1,4 @@
-import { LOGIT_ROUNDING, type Looks, type Raised } from './distribution.js'
+import { type DistributionReader, LOGIT_ROUNDING, type Raised } from './distribution.js'
 import { EngineError } from './errors.js'
 import { type DrawTable, type Noise, selectAmong } from './gumbel-max.js'
 import type { Token } from './types.js'
@@ -22,8 +22,8 @@ export interface Search {
   /** What the noise is multiplied by, which says the same as dividing the logits. */
   readonly temperature: number
   /** Noise that a loud token has at least, times the temperature. */
-  readonly line: number
-  /** Loud tokens count as larger by their noise beyond the line. */
+  readonly baseline: number
+  /** Loud tokens count as larger by their noise beyond the baseline. */
   readonly raised: Raised
   /**
    * So far down as it takes unless the likeliest token has hardly any noise and no other one makes up for it; less where the loudest
@@ -32,29 +32,34 @@ export interface Search {
   readonly reach: number
 }
 
-export function searchOf(noise: Noise, { loudness }: Pick<DrawTable, 'loudness'>, temperature = 1): Search {
-  const line = temperature * loudness
-  const reach = Math.max(0, Math.min(line + temperature * LITTLE, temperature * (noise.largest - LITTLE) - line))
-  return { noise, temperature, line, reach, raised: raise(noise, line, temperature) }
+export function searchOf(noise: Noise, { candidateNoise }: Pick<DrawTable, 'candidateNoise'>, temperature = 1): Search {
+  const baseline = temperature * candidateNoise
+  const reach = Math.max(
+    0,
+    Math.min(baseline + temperature * LOW_NOISE, temperature * (noise.largest - LOW_NOISE) - baseline),
+  )
+  return { noise, temperature, baseline: baseline, reach, raised: raise(noise, baseline, temperature) }
 }
 
 /**
  * The token that a draw selects, exactly that of the rule in draw.ts, by logit and noise, with as little of the distribution as
  * it takes: those tokens are looked at whose noise is large, and of the others those whose logit is. With the noise of the loud ones
- * added to their logits, less the line from which a token is loud, both kinds stand above the same line. Whatever stands below
- * the largest of these sums by `reach` scores less than that, and the line more. What was left out is less than what was found,
- * or it is looked for again with what was found for a line.
+ * added to their logits, less the baseline from which a token is loud, both kinds stand above the same baseline. Whatever stands below
+ * the largest of these sums by `reach` scores less than that, and the baseline more. What was left out is less than what was found,
+ * or it is looked for again with what was found for a baseline.
  *
  * The look is asked for before this returns, so it can be asked for behind the decode of the logits.
  */
-export async function select(looks: Pick<Looks, 'near' | 'logitOf'>, search: Search): Promise<Selection> {
-  const { noise, temperature, line, raised } = search
+export async function select(looks: Pick<DistributionReader, 'near' | 'logitOf'>, search: Search): Promise<Selection> {
+  const { noise, temperature, baseline, raised } = search
   for (let { reach } = search; ; ) {
     const sums = await looks.near(reach, raised)
-    const scores = sums.map(([token, sum]) => sum + (noise.isCandidate(token) ? line : temperature * noise.of(token)))
+    const scores = sums.map(
+      ([token, sum]) => sum + (noise.isCandidate(token) ? baseline : temperature * noise.of(token)),
+    )
     const best = scores.reduce((a, b) => Math.max(a, b))
     if (!Number.isFinite(best)) throw new EngineError('engine_failed', 'llama.cpp gave logits that are no numbers')
-    const missing = sums[0]![1] + line - best - reach
+    const missing = sums[0]![1] + baseline - best - reach
     if (missing > 0) {
       reach += missing
       continue
@@ -74,11 +79,15 @@ export async function select(looks: Pick<Looks, 'near' | 'logitOf'>, search: Sea
  * for its sum is no less; and it is the first that is not loud, unless the logit of a loud one may be larger, which is known only
  * as far as float32 tells.
  */
-function withLogits(token: Token, sums: readonly [Token, number][], { noise, temperature, line }: Search): Selection {
+function withLogits(
+  token: Token,
+  sums: readonly [Token, number][],
+  { noise, temperature, baseline }: Search,
+): Selection {
   const top = sums.find(([other]) => !noise.isCandidate(other))?.[1]
   if (top === undefined || noise.isCandidate(token)) return { token, logits: null }
   for (const [other, sum] of sums) {
-    if (noise.isCandidate(other) && sum - (temperature * noise.of(other) - line) > top - LOGIT_ROUNDING)
+    if (noise.isCandidate(other) && sum - (temperature * noise.of(other) - baseline) > top - LOGIT_ROUNDING)
       return { token, logits: null }
   }
   return { token, logits: { own: sums.find(([other]) => other === token)![1], top } }
@@ -88,11 +97,11 @@ function withLogits(token: Token, sums: readonly [Token, number][], { noise, tem
 export const scoreOf = ({ token, logit }: Selected, noise: Noise, temperature = 1): number =>
   logit + temperature * noise.of(token)
 
-function raise({ candidates, of }: Noise, line: number, temperature: number): Raised {
+function raise({ candidates, of }: Noise, baseline: number, temperature: number): Raised {
   const by = new Float32Array(candidates.length)
-  for (let i = 0; i < candidates.length; i++) by[i] = temperature * of(candidates[i]!) - line
+  for (let i = 0; i < candidates.length; i++) by[i] = temperature * of(candidates[i]!) - baseline
   return { tokens: candidates, by }
 }
 
 /** Nats: the noise of one token in fifteen is less than minus this. */
-const LITTLE = 1
+const LOW_NOISE = 1

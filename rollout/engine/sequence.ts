@@ -1,5 +1,5 @@
 import type { Decoder } from './decoder.js'
-import { looksAt, type Samplers, weighed } from './distribution.js'
+import { readDistribution, type Samplers, weighed } from './distribution.js'
 import { EngineError } from './errors.js'
 import type { DrawTable } from './gumbel-max.js'
 import type { NativeContext } from './native.js'
@@ -90,7 +90,7 @@ export function openAll({ native, decoder, samplers, table, inOrder }: SequenceP
         tokens,
         (index) => index === last,
         async (place) => {
-          const looks = looksAt(native, looking, place)
+          const looks = readDistribution(native, looking, place)
           if (search === null) {
             const weights = await looks.weigh()
             sampled = { token: weights.top, logprob: Promise.resolve(logprobOf(weights.topLogit, weights)) }
@@ -157,7 +157,7 @@ export function openAll({ native, decoder, samplers, table, inOrder }: SequenceP
           (index) => targets[index] !== null,
           async (place, index) => {
             const target = targets[index]!
-            const looks = looksAt(native, looking, place)
+            const looks = readDistribution(native, looking, place)
             if (draws === null) {
               const weights = await looks.weigh(target)
               found[index] = {

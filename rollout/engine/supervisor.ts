@@ -99,7 +99,7 @@ export async function createSupervisor(
     )
     running = { child, loaded: new Map(policy === null ? [] : [[policy.path, policy.sha256]]) }
     try {
-      const adapter = policy && (await child.hand(policy))
+      const adapter = policy && (await child.provideAdapter(policy))
       const without = passedOver.map(({ by }) => by)
       const stated = {
         options: { ...options, modelPath },

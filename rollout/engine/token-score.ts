@@ -25,12 +25,12 @@ export async function tokenScoreOf(
   token: Token,
   distribution: Distribution,
   noise: Noise | null,
-  table: Pick<DrawTable, 'loudness'>,
+  table: Pick<DrawTable, 'candidateNoise'>,
 ): Promise<TokenScore> {
   const { top, topLogit, totalWeight } = distribution
   const said = { token, logit: await distribution.logitOf(token) }
   const logprob = logprobOf(said.logit, distribution)
-  if (totalWeight > UNSURE) {
+  if (totalWeight > UNCERTAIN_WEIGHT) {
     return {
       logprob,
       expectedMismatch: Math.max(0, 1 - (await distribution.squaredWeight()) / totalWeight ** 2),
@@ -58,7 +58,7 @@ async function selectedBy(
   noise: Noise,
   said: Selected,
   distribution: Distribution,
-  table: Pick<DrawTable, 'loudness'>,
+  table: Pick<DrawTable, 'candidateNoise'>,
 ): Promise<Selected> {
   const { token } = await select(distribution, searchOf(noise, table))
   return token === said.token ? said : { token, logit: await distribution.logitOf(token) }
@@ -70,7 +70,7 @@ function logitErrorOf(said: Selected, selected: Selected, noise: Noise): number 
 }
 
 /** Weight beyond which looking at all tokens twice costs less than handing over those near the likeliest one. */
-const UNSURE = 4
+const UNCERTAIN_WEIGHT = 4
 
 /** Nats below the largest logit: beyond it the squares of a whole vocabulary of 150,000 add up to 6e-6 at most. */
 const REACH = 12

@@ -140,7 +140,7 @@ export interface Engine {
    * Like `score`, with all that the distributions say of the tokens. Costs a look at the whole vocabulary per token.
    * @param draws  behind each of `tokens[from ..]`, null where nothing was sampled; left out: no `repair`
    */
-  expectedMismatch(
+  scoreTokens(
     tokens: readonly Token[],
     from: number,
     signal: AbortSignal,

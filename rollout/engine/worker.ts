@@ -80,8 +80,8 @@ async function serve(request: Request, signal: AbortSignal): Promise<Answer> {
       return { kind: 'done', id }
     case 'score': {
       opened()
-      const audit = await scorer!.score(known(request.tokens), request.from, request.draws, signal)
-      return { kind: 'scored', id, audit }
+      const scores = await scorer!.score(known(request.tokens), request.from, request.draws, signal)
+      return { kind: 'scored', id, scores }
     }
   }
 }

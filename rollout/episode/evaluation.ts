@@ -6,7 +6,7 @@ import type { EpisodeLimits } from './limits.js'
 import { playEpisode, promptOf } from './run-episode.js'
 import { runAll, turnSeeds } from './run-group.js'
 import type { Task } from './task.js'
-import type { Listener, Understood } from './understood-message.js'
+import type { MessageInterpreter, UnderstoodMessage } from './understood-message.js'
 
 /** What one policy made of one task, averaged over its samples. */
 export interface TaskResult {
@@ -19,7 +19,7 @@ export interface TaskResult {
   readonly solved: number
   readonly calls: number
   /** What a listener made of messages that had to ask for something, in all samples. Absent where the rules alone did. */
-  readonly understood?: readonly Understood[]
+  readonly understood?: readonly UnderstoodMessage[]
 }
 
 export interface EvaluationSettings {
@@ -31,7 +31,7 @@ export interface EvaluationSettings {
   readonly temperature: number
   readonly limits: EpisodeLimits
   /** Hears what users are asked, in place of the rules. */
-  readonly listener?: Listener
+  readonly userSimulator?: MessageInterpreter
 }
 
 /** Rollouts of one policy that were sampled together. `policy` and `from`: their places. */
@@ -121,7 +121,7 @@ async function playTogether(
   attempts: readonly Attempt[],
   engine: PlayingEngine,
   runtime: EpisodeRuntime,
-  { limits, temperature, listener }: EvaluationSettings,
+  { limits, temperature, userSimulator }: EvaluationSettings,
   signal: AbortSignal,
 ): Promise<Played[]> {
   const requests = attempts.map(({ task, seeds }) => ({ prompt: promptOf(task, runtime, limits), seeds, temperature }))
@@ -130,14 +130,14 @@ async function playTogether(
     attempts.map(
       ({ task }, i) =>
         (inner) =>
-          playEpisode(task, sources[i]!, runtime, limits, inner, listener),
+          playEpisode(task, sources[i]!, runtime, limits, inner, userSimulator),
     ),
     signal,
   )
   return rollouts.map(({ rollout: { solved, calls }, understood, score }) => {
     const rewards = Object.fromEntries([...REWARD_PRESETS].map(([name, preset]) => [name, score(preset).total]))
     const played = { reward: rewards[runtime.reward.name]!, rewards, solved: Number(solved), calls: calls.length }
-    return listener ? { ...played, understood } : played
+    return userSimulator ? { ...played, understood } : played
   })
 }
 

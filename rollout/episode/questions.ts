@@ -6,7 +6,7 @@ export const QUESTION_LIMITS = {
   /** Characters of one sentence that a person would read as a question; longer ones only list everything that could be asked. */
   sentenceChars: 240,
   /** Characters of an answer that are listened to: an assistant turn has fewer tokens than that. */
-  understoodChars: 8000,
+  messageChars: 8000,
   /** How often the user asks back before giving up. */
   pleas: 2,
 } as const
@@ -21,7 +21,7 @@ const CLOSING_QUESTION = /\b(?:anything|something|what|who) else\b|\bfurther (?:
  * @param words  lower case; several words of one entry stand side by side
  */
 export function asksFor(text: string, words: readonly string[]): boolean {
-  const sentences = sentencesOf(text.slice(0, QUESTION_LIMITS.understoodChars).toLowerCase())
+  const sentences = sentencesOf(text.slice(0, QUESTION_LIMITS.messageChars).toLowerCase())
   const wanted = words.map(folded)
   return sentences.some((sentence, i) => {
     if (!ASKING.test(sentence) || CLOSING_QUESTION.test(sentence)) return false

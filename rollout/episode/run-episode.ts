@@ -1,11 +1,11 @@
 import type { McpConnection } from '../../servers/kernel/index.js'
 import type { SampledTurn, Token, TokenSource } from '../engine/types.js'
 import {
+  type AssistantText,
   type LoggedCall,
   type RewardBreakdown,
   type RewardPreset,
   type RolloutFacts,
-  type Saying,
   solvedExactly,
 } from '../reward/index.js'
 import { digestsOf, hashesOf, openSessions, statesHash } from './environment-states.js'
@@ -14,14 +14,14 @@ import { EpisodeError } from './errors.js'
 import { executeCall } from './execute-call.js'
 import type { EpisodeLimits } from './limits.js'
 import type { EpisodeEnd, Rollout } from './rollout.js'
-import { FIRST_WORDS, replyOf, type UserReply } from './scripted-user.js'
+import { INITIAL_USER_STATE, replyOf, type UserReply } from './scripted-user.js'
 import type { Task } from './task.js'
 import { exampleOf, type RoutedTool } from './toolset.js'
 import {
   type AskingMessage,
   askingMessage,
-  type Listener,
-  type Understood,
+  type MessageInterpreter,
+  type UnderstoodMessage,
   understoodByRules,
 } from './understood-message.js'
 
@@ -54,7 +54,7 @@ export function hasCapacity(task: Task, runtime: EpisodeRuntime, limits: Episode
 export interface PlayedEpisode {
   readonly rollout: Omit<Rollout, 'reward'>
   /** What was made of the messages that had to ask for something, in order. */
-  readonly understood: readonly Understood[]
+  readonly understood: readonly UnderstoodMessage[]
   /** @throws EpisodeError `bad_task` when the ground truth cannot be carried out and the reward asks where it leads */
   score(reward: RewardPreset): RewardBreakdown
 }
@@ -75,7 +75,7 @@ export async function runEpisode(
  * Plays one conversation between a policy and its worlds. The policy's tokens come from `source`: the
  * live engine on a node, the recorded body at the coordinator. So judging replays a rollout through the very code that
  * made it. The source is closed when the episode ends, however it ends.
- * @param listener  hears what the user is asked, in place of the rules; a swarm's rollouts and their judges have none
+ * @param userSimulator  hears what the user is asked, in place of the rules; a swarm's rollouts and their judges have none
  * @throws EpisodeError for a bad task; whatever the source or the MCP connection throws. The rollout is then void.
  */
 export async function playEpisode(
@@ -84,7 +84,7 @@ export async function playEpisode(
   runtime: EpisodeRuntime,
   limits: EpisodeLimits,
   signal: AbortSignal,
-  listener?: Listener,
+  userSimulator?: MessageInterpreter,
 ): Promise<PlayedEpisode> {
   const connections = new Map<string, McpConnection>()
   try {
@@ -97,10 +97,10 @@ export async function playEpisode(
     const turns: number[] = []
     const responses: string[] = []
     const said: SaidTokens[] = []
-    const understood: Understood[] = []
+    const understood: UnderstoodMessage[] = []
     const progress = { offered, connections, transcript, calls, turns, responses, said, understood }
     const understand: Understand = async (message) =>
-      listener ? listener.understand(message, signal) : understoodByRules(message)
+      userSimulator ? userSimulator.understand(message, signal) : understoodByRules(message)
     const end = await converse({ ...task, turns: stated }, source, runtime, limits, progress, understand, signal)
     const states = hashesOf(sessions)
     const facts = (): RolloutFacts => ({
@@ -136,13 +136,13 @@ interface Progress {
   readonly turns: number[]
   readonly responses: string[]
   readonly said: SaidTokens[]
-  readonly understood: Understood[]
+  readonly understood: UnderstoodMessage[]
 }
 
-type Understand = (message: AskingMessage) => Promise<Understood>
+type Understand = (message: AskingMessage) => Promise<UnderstoodMessage>
 
 /** A message of the assistant, before anybody reads what it says to the user. */
-interface SaidTokens extends Omit<Saying, 'text'> {
+interface SaidTokens extends Omit<AssistantText, 'text'> {
   readonly tokens: readonly Token[]
   /** Its blocks that were meant to be calls. */
   readonly malformed: readonly string[]
@@ -169,7 +169,7 @@ async function converse(
   signal: AbortSignal,
 ): Promise<EpisodeEnd> {
   let feed: Token[] = []
-  let user = FIRST_WORDS
+  let user = INITIAL_USER_STATE
   for (let turn = 0; turn < limits.maxAssistantTurns; turn++) {
     const capacity = limits.maxRolloutTokens - transcript.length - feed.length
     if (capacity < 1) return 'rollout_length'

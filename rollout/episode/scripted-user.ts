@@ -1,6 +1,6 @@
 import { QUESTION_LIMITS } from './questions.js'
 import type { Task } from './task.js'
-import type { Understood } from './understood-message.js'
+import type { UnderstoodMessage } from './understood-message.js'
 
 /** Where a scripted user is in a task. */
 export interface UserState {
@@ -10,7 +10,7 @@ export interface UserState {
   readonly pleas: number
 }
 
-export const FIRST_WORDS: UserState = { turn: 0, pleas: 0 }
+export const INITIAL_USER_STATE: UserState = { turn: 0, pleas: 0 }
 
 /** What a user says who was not asked for what is missing, one after the other. None of it says what that is. */
 const PLEAS = ['Sorry, which detail do you need?', 'I do not follow. Which detail do you need from me?'] as const
@@ -31,7 +31,7 @@ export interface UserReply {
 export function replyOf(
   { turns }: Pick<Task, 'turns'>,
   { turn, pleas }: UserState,
-  understood: Understood | null,
+  understood: UnderstoodMessage | null,
 ): UserReply {
   if (understood && !understood.asked) {
     if (pleas >= QUESTION_LIMITS.pleas)

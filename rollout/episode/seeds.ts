@@ -17,14 +17,14 @@ export function samplerSeed(leaseSeed: Uint8Array, rollout: number, turn: number
 
 /**
  * Which of `count` tasks the lease is about: the first of the seed's eight draws that is not resting, or the last of them.
- * @param resting  tasks that the lease's round gives no leases for
+ * @param isDisabled  tasks that the lease's round gives no leases for
  */
-export function taskIndex(leaseSeed: Uint8Array, count: number, resting: (index: number) => boolean): number {
+export function taskIndex(leaseSeed: Uint8Array, count: number, isDisabled: (index: number) => boolean): number {
   const words = derive(leaseSeed, 'prove/task/1')
   let index = 0
   for (let at = 0; at < words.length; at += 4) {
     index = words.readUInt32LE(at) % count
-    if (!resting(index)) break
+    if (!isDisabled(index)) break
   }
   return index
 }

@@ -23,7 +23,7 @@ export const understoodSchema = z.object({
     .exactOptional(),
 })
 
-export type Understood = Readonly<z.output<typeof understoodSchema>>
+export type UnderstoodMessage = Readonly<z.output<typeof understoodSchema>>
 
 /** The name of the rules of `asksFor`. */
 export const RULES = 'rules'
@@ -45,14 +45,14 @@ export interface AskingMessage {
  * Decides whether a message asks for what its user has left out, in place of the rules. It writes nothing: whatever it makes of a message,
  * the user says the next sentence of the script, or asks back. The swarm's rollouts know the rules alone, for every judge must hear the same.
  */
-export interface Listener {
+export interface MessageInterpreter {
   readonly name: string
   /** @throws the signal's reason when it aborts */
-  understand(message: AskingMessage, signal: AbortSignal): Promise<Understood>
+  understand(message: AskingMessage, signal: AbortSignal): Promise<UnderstoodMessage>
 }
 
 /** What the rules make of a message. */
-export const understoodByRules = ({ words, text }: Pick<AskingMessage, 'words' | 'text'>): Understood => ({
+export const understoodByRules = ({ words, text }: Pick<AskingMessage, 'words' | 'text'>): UnderstoodMessage => ({
   asked: asksFor(text, words),
   by: RULES,
 })
@@ -72,6 +72,6 @@ export function askingMessage(
   if (!due) return null
   return {
     ...{ taskId: task.id, turn, said: task.turns[turn]!, words: due.words },
-    text: text().slice(0, QUESTION_LIMITS.understoodChars),
+    text: text().slice(0, QUESTION_LIMITS.messageChars),
   }
 }

@@ -11,7 +11,7 @@ import { complete } from './completion.js'
 import { ConversationError } from './errors.js'
 import type { ServedPolicy } from './policy.js'
 
-export interface TableOptions {
+export interface ChatSessionOptions {
   readonly environments: readonly Environment[]
   /** Of the worlds. */
   readonly seed: number
@@ -22,7 +22,7 @@ export interface TableOptions {
   readonly drawSeed: number
 }
 
-export interface TableNews {
+export interface ChatSessionEvents {
   onText(text: string): void
   onCall(call: ParsedCall): void
   /** @param text  JSON, as the policy gets it */
@@ -32,7 +32,7 @@ export interface TableNews {
 }
 
 /** A conversation of a user with a policy that is at work on worlds, played as an episode is. */
-export interface Table {
+export interface ChatSession {
   readonly tools: readonly RoutedTool[]
   /** Tokens of the conversation so far. */
   readonly length: number
@@ -41,17 +41,17 @@ export interface Table {
    * @returns  why it ended: `cut`: the context was full in the middle of an answer; `turn_limit`: it did nothing but call
    * @throws ConversationError, which leaves the conversation as it was; EngineError; the signal's reason
    */
-  say(text: string, news: TableNews, signal: AbortSignal): Promise<'answered' | 'cut' | 'turn_limit'>
+  say(text: string, events: ChatSessionEvents, signal: AbortSignal): Promise<'answered' | 'cut' | 'turn_limit'>
   /** Begins anew, with the worlds as they were. */
   reset(): Promise<void>
   close(): Promise<void>
 }
 
 /** Answers to one user turn, as in the paper's episodes (section 4.1). */
-const MOST_TURNS = 10
+const MAX_TURNS = 10
 
 /** Sits a policy down before fresh sessions of some worlds. */
-export async function createTable(policy: ServedPolicy, options: TableOptions): Promise<Table> {
+export async function createChatSession(policy: ServedPolicy, options: ChatSessionOptions): Promise<ChatSession> {
   const { environments, seed, temperature, drawSeed } = options
   const { renderer } = policy
   const cache = createSeedStateCache()
@@ -65,12 +65,12 @@ export async function createTable(policy: ServedPolicy, options: TableOptions): 
   let transcript: readonly Token[] = []
   let answers = 0
 
-  const leave = async (): Promise<void> => {
+  const closeSessions = async (): Promise<void> => {
     await Promise.all([...connections.values()].map((connection) => connection.close()))
     connections.clear()
   }
-  const sit = async (): Promise<void> => {
-    await leave()
+  const openSessions = async (): Promise<void> => {
+    await closeSessions()
     transcript = []
     for (const environment of environments)
       connections.set(environment.name, await pool.connect(cache.open(environment, seed)))
@@ -80,36 +80,36 @@ export async function createTable(policy: ServedPolicy, options: TableOptions): 
   const opened = (text: string): Token[] =>
     transcript.length === 0 ? renderer.firstPrompt(tools, text) : [...transcript, ...renderer.userTurn(text)]
 
-  await sit()
+  await openSessions()
   return {
     tools,
     get length() {
       return transcript.length
     },
-    async say(text, news, signal) {
+    async say(text, events, signal) {
       let prompt = opened(text)
-      for (let turn = 0; turn < MOST_TURNS; turn++) {
+      for (let turn = 0; turn < MAX_TURNS; turn++) {
         const sampling = { temperature, seed: drawSeed + answers++, maxTokens: policy.contextSize, choices: 1 }
-        const [answer] = await complete(prompt, policy, sampling, signal, (_, piece) => news.onText(piece.text)).catch(
-          (error: unknown) => {
-            // In the middle of a turn the worlds have changed already: what was said stays.
-            if (turn > 0 && error instanceof ConversationError && error.code === 'context_full') return []
-            throw error
-          },
-        )
+        const [answer] = await complete(prompt, policy, sampling, signal, (_, piece) =>
+          events.onText(piece.text),
+        ).catch((error: unknown) => {
+          // In the middle of a turn the worlds have changed already: what was said stays.
+          if (turn > 0 && error instanceof ConversationError && error.code === 'context_full') return []
+          throw error
+        })
         if (!answer) return 'cut'
         const isCut = answer.stop === 'length'
         transcript = [...prompt, ...answer.ids, ...(isCut ? renderer.assistantTurn('') : [])]
-        news.onTurn()
+        events.onTurn()
         if (isCut) return 'cut'
         if (answer.parsed.length === 0) return 'answered'
         const payloads: string[] = []
         for (const call of answer.parsed) {
-          news.onCall(call)
+          events.onCall(call)
           const { entry, payload } = await executeCall(call, tools, 0, ({ environment, name }, args) =>
             connections.get(environment)!.callTool(name, { ...args }, signal),
           )
-          news.onResult(payload, !entry.malformed && entry.ok)
+          events.onResult(payload, !entry.malformed && entry.ok)
           payloads.push(payload)
         }
         prompt = [...transcript, ...renderer.toolResults(payloads)]
@@ -117,7 +117,7 @@ export async function createTable(policy: ServedPolicy, options: TableOptions): 
       }
       return 'turn_limit'
     },
-    reset: sit,
-    close: leave,
+    reset: openSessions,
+    close: closeSessions,
   }
 }

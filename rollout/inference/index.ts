@@ -1,4 +1,4 @@
-export { createTable, type Table, type TableNews } from './chat-session.js'
+export { type ChatSession, type ChatSessionEvents, createChatSession } from './chat-session.js'
 export { type Completion, complete, type Piece } from './completion.js'
 export { type Conversation, type MadeCall, type Message, promptOf } from './conversation.js'
 export { ConversationError } from './errors.js'

@@ -2,13 +2,13 @@ import { claimsIn, dateName, numberName, onTwelve, timeName } from './claims.js'
 import type { AskedFact, Json } from './types.js'
 
 /** A text as a listener has it. */
-export interface Understood {
+export interface ReadText {
   readonly claims: ReadonlySet<string>
   /** Its words in small letters, one space before, between and after them. */
   readonly words: string
 }
 
-export const understoodIn = (text: string): Understood => ({ claims: claimsIn(text), words: wordsOf(text) })
+export const readText = (text: string): ReadText => ({ claims: claimsIn(text), words: wordsOf(text) })
 
 const wordsOf = (text: string): string =>
   ` ${text
@@ -27,20 +27,20 @@ const MONTHS = [
 ]
 
 /** Whether a text tells a value of a result: numbers and dates however they are written, anything else in its own words. */
-export function tells(understood: Understood, value: string): boolean {
+export function statesValue(understood: ReadText, value: string): boolean {
   if (NUMBER.test(value)) return understood.claims.has(numberName(Number(value)))
   const moment = MOMENT.exec(value)
   if (moment)
     return (
-      tellsDate(understood, moment[1]!) && (moment[2] === undefined || tellsTime(understood, moment[2], moment[3]!))
+      statesDate(understood, moment[1]!) && (moment[2] === undefined || statesTime(understood, moment[2], moment[3]!))
     )
   const time = TIME.exec(value)
-  if (time) return tellsTime(understood, time[1]!, time[2]!)
+  if (time) return statesTime(understood, time[1]!, time[2]!)
   const words = wordsOf(value)
   return words !== '  ' && understood.words.includes(words)
 }
 
-function tellsDate({ claims, words }: Understood, iso: string): boolean {
+function statesDate({ claims, words }: ReadText, iso: string): boolean {
   const [, month, day] = iso.split('-').map(Number) as [number, number, number]
   const name = MONTHS[month - 1]
   if (claims.has(dateName(iso))) return true
@@ -48,7 +48,7 @@ function tellsDate({ claims, words }: Understood, iso: string): boolean {
   return words.includes(` ${name} `) || words.includes(` ${name.slice(0, 3)} `)
 }
 
-function tellsTime({ claims }: Understood, hours: string, minutes: string): boolean {
+function statesTime({ claims }: ReadText, hours: string, minutes: string): boolean {
   const [hour, minute] = [Number(hours), Number(minutes)]
   const hourOf = [hour, onTwelve(hour)]
   return hourOf.some((each) => claims.has(timeName(each, minute)) || (minute === 0 && claims.has(numberName(each))))
@@ -77,19 +77,19 @@ export const FACT_LIMITS = { perTurn: 16, chars: 160 } as const
  * What a user wanted to hear: of each turn the values that the look-ups returned, a good answer tells, and nobody had said before.
  * @param system  what the assistant was told before the first turn
  */
-export function factsToTell(turns: readonly ReferenceTurn[], system = ''): AskedFact[] {
-  const known = [understoodIn(system)]
+export function factsToState(turns: readonly ReferenceTurn[], system = ''): AskedFact[] {
+  const known = [readText(system)]
   const facts: AskedFact[] = []
   for (const [turn, { user, results, answer }] of turns.entries()) {
-    known.push(understoodIn(user))
-    const understood = understoodIn(answer)
+    known.push(readText(user))
+    const understood = readText(answer)
     const stated = new Set(results.flatMap((result) => [...leavesOf(result)]))
     const fresh = [...stated].filter(
       (value) =>
         value.length <= FACT_LIMITS.chars &&
-        tells(understood, value) &&
+        statesValue(understood, value) &&
         !facts.some((fact) => fact.value === value) &&
-        !known.some((earlier) => tells(earlier, value)),
+        !known.some((earlier) => statesValue(earlier, value)),
     )
     facts.push(...fresh.slice(0, FACT_LIMITS.perTurn).map((value) => ({ turn, value })))
   }

@@ -12,7 +12,7 @@ import type {
   ScoredExample,
   StateDigests,
 } from './types.js'
-import { understoodWords } from './words.js'
+import { checkWords } from './words.js'
 
 /** Not tuned: whoever trains with this preset should say so. */
 const COSTS = {
@@ -26,7 +26,7 @@ const COSTS = {
 /** What a task that was done is still worth if no world ended as it should. */
 const WRONG_STATE = 0.5
 /** What a task that was done is still worth to a user who hears nothing of it. */
-const UNTOLD = 0.5
+const UNSTATED = 0.5
 /** A look-up with other values than asked for was not what was asked for, however near: it is worth up to this. */
 const INEXACT = 0.5
 /** A call that was made in a later turn than the one that asks for it is worth this share: the user asked twice, or was told too early that all is done. */
@@ -55,8 +55,8 @@ function score(example: ScoredExample, log: readonly LoggedCall[], facts?: Rollo
   const { groundTruth } = example
   const tools = checkExample(example)
   const isWrite = (call: LoggedCall): boolean => !call.malformed && call.ok && tools.get(call.name)?.readOnly === false
-  const words = understoodWords(example, log, facts)
-  const stated = UNTOLD + (1 - UNTOLD) * words.stated
+  const words = checkWords(example, log, facts)
+  const stated = UNSTATED + (1 - UNSTATED) * words.stated
   const invented = Math.min(1, words.invented.size / MOST_INVENTED)
   const n = groundTruth.length
   if (n === 0) {

@@ -80,11 +80,11 @@ export interface RolloutFacts {
   readonly turns: readonly number[]
   /** What each logged call was answered with: JSON. */
   readonly results: readonly string[]
-  readonly said: readonly Saying[]
+  readonly said: readonly AssistantText[]
 }
 
 /** Words of the assistant that its user can read, in order. */
-export interface Saying {
+export interface AssistantText {
   /** Index of the user turn that they follow. */
   readonly turn: number
   /** Logged calls whose results were there before. */

@@ -1,8 +1,8 @@
 import { claimsFrom, claimsFromJson, claimsIn, isAddress, isName } from './claims.js'
-import { leavesOf, tells, understoodIn } from './facts.js'
+import { leavesOf, readText, statesValue } from './facts.js'
 import type { Json, LoggedCall, RolloutFacts, ScoredExample } from './types.js'
 
-export interface UnderstoodWords {
+export interface StatedAndInvented {
   /** Mean over the user's turns of the share of its facts that the answer tells; 0 of a turn without an answer, or with an empty one. */
   readonly stated: number
   /** Numbers, dates, names and addresses that were said though nobody had given them, by the names of claims. */
@@ -14,25 +14,25 @@ export interface UnderstoodWords {
  * and what results say. A call gives no address and no name back that it was made with, and one that failed nothing that it was made with:
  * otherwise looking for `evil.example` would make it known.
  */
-export function understoodWords(
+export function checkWords(
   example: ScoredExample,
   log: readonly LoggedCall[],
   facts: Pick<RolloutFacts, 'results' | 'said'>,
-): UnderstoodWords {
+): StatedAndInvented {
   const { turns = [''], asked = [], isGeneral = false } = example
   const spoken = turns.map(() => false)
   const stated = turns.map(() => new Set<string>())
   const invented = new Set<string>()
-  const listener = createListener(example, log, facts)
+  const knowledge = createUserKnowledge(example, log, facts)
   for (const { turn, calls, isAnswer, text } of facts.said) {
-    listener.hearUntil(turn, calls)
-    const understood = understoodIn(text)
+    knowledge.advanceTo(turn, calls)
+    const understood = readText(text)
     for (const claim of understood.claims)
-      if (!listener.given.has(claim) && (!isGeneral || isAddress(claim))) invented.add(claim)
+      if (!knowledge.given.has(claim) && (!isGeneral || isAddress(claim))) invented.add(claim)
     if (!isAnswer) continue
     if (understood.words.trim() !== '') spoken[turn] = true
     for (const { value } of asked.filter((fact) => fact.turn === turn)) {
-      if (listener.values.has(value) && tells(understood, value)) stated[turn]!.add(value)
+      if (knowledge.values.has(value) && statesValue(understood, value)) stated[turn]!.add(value)
     }
   }
   const shares = turns.map((_, turn) => {
@@ -43,27 +43,27 @@ export function understoodWords(
   return { stated: shares.reduce((sum, share) => sum + share, 0) / turns.length, invented }
 }
 
-interface Listener {
+interface UserKnowledge {
   /** What may be said, by the names of claims. */
   readonly given: ReadonlySet<string>
   /** Texts and numbers of the results of calls that succeeded. */
   readonly values: ReadonlySet<string>
   /** Goes on to the user turn, and over the first `calls` logged calls. */
-  hearUntil(turn: number, calls: number): void
+  advanceTo(turn: number, calls: number): void
 }
 
-function createListener(
+function createUserKnowledge(
   { system = '', turns = [''], groundTruth }: ScoredExample,
   log: readonly LoggedCall[],
   { results }: Pick<RolloutFacts, 'results'>,
-): Listener {
+): UserKnowledge {
   const given = claimsFrom(system)
   const values = new Set<string>()
   let [nextTurn, nextCall] = [0, 0]
   const give = (claims: Iterable<string>): void => {
     for (const claim of claims) given.add(claim)
   }
-  const hearResult = (call: LoggedCall, text: string): void => {
+  const addResult = (call: LoggedCall, text: string): void => {
     const result = parsed(text)
     const own = call.malformed ? claimsIn(call.raw) : claimsFromJson(call.arguments)
     const succeeded = !call.malformed && call.ok
@@ -73,13 +73,13 @@ function createListener(
   return {
     given,
     values,
-    hearUntil(turn, calls) {
+    advanceTo(turn, calls) {
       for (; nextTurn <= turn && nextTurn < turns.length; nextTurn++) {
         give(claimsFrom(turns[nextTurn]!))
         for (const truth of groundTruth.filter((each) => (each.turn ?? 0) === nextTurn))
           give(claimsFromJson(truth.arguments))
       }
-      for (; nextCall < calls && nextCall < log.length; nextCall++) hearResult(log[nextCall]!, results[nextCall] ?? '')
+      for (; nextCall < calls && nextCall < log.length; nextCall++) addResult(log[nextCall]!, results[nextCall] ?? '')
     },
   }
 }

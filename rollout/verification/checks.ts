@@ -1,8 +1,8 @@
 import { type RefusalCode, SwarmRefusal } from '../../proto/index.js'
 import { checkBounds } from './bounds.js'
 import type { DeliveredGroup } from './delivered-group.js'
-import type { GroupAudit } from './group-audit.js'
 import { logprobFault, logprobNumbers } from './log-probabilities.js'
+import type { MeasuredGroup } from './measured-group.js'
 import { findOverlap } from './overlap.js'
 import { checkPrompt } from './prompt.js'
 import { checkReplay } from './replay.js'
@@ -21,7 +21,7 @@ type CheckInput =
   | {
       readonly input: 'audit'
       /** @returns the fault, in one sentence for the volunteer */
-      run(group: GroupAudit): string | null
+      run(group: MeasuredGroup): string | null
       /** What was measured, in one sentence, where there is no calibration to judge by. */
       numbers(statistics: GroupStatistics): string
     }

@@ -27,7 +27,7 @@ export async function nondeterministicEnvironments(
 ): Promise<string[]> {
   const replays: Rollout[] = []
   for (let i = 0; i < REPLAYS; i++) {
-    const replay = await runEpisode(task, recitation(recorded, replayContext), replayContext, limits, signal).catch(
+    const replay = await runEpisode(task, recordedTurns(recorded, replayContext), replayContext, limits, signal).catch(
       (error) => {
         signal.throwIfAborted()
         // The recording does not fit the episode: that is what the judge refuses it for.
@@ -56,18 +56,18 @@ export async function nondeterministicEnvironments(
 }
 
 /** Says a recording's turns one after the other, whatever the world answers in between. */
-function recitation({ tokens, maskRuns, logprobs }: RecordedRollout, { tokenizer }: EpisodeRuntime): TokenSource {
+function recordedTurns({ tokens, maskRuns, logprobs }: RecordedRollout, { tokenizer }: EpisodeRuntime): TokenSource {
   const turns = turnsOf(Uint8Array.from(expandMask(maskRuns)))
   let next = 0
-  let said = 0
+  let sampledBefore = 0
   return {
     async next(): Promise<SampledTurn> {
       const span = turns[next++]
       if (!span) throw new RangeError('the recording is over')
       const turn = tokens.slice(...span)
-      said += turn.length
+      sampledBefore += turn.length
       const stop = tokenizer.isEndOfGeneration(turn.at(-1)!) ? 'end' : 'length'
-      return { tokens: turn, logprobs: logprobs.slice(said - turn.length, said), stop }
+      return { tokens: turn, logprobs: logprobs.slice(sampledBefore - turn.length, sampledBefore), stop }
     },
     async close() {},
   }

@@ -17,7 +17,7 @@ export {
   type VerificationCheck,
 } from './checks.js'
 export type { AnnouncedGroup, ExpectedGroup } from './delivered-group.js'
-export { nondeterministicEnvironments as unstableWorlds } from './environment-determinism.js'
+export { nondeterministicEnvironments } from './environment-determinism.js'
 export { leaseSeed, newRoundSecret, roundSecretHash } from './lease-seed.js'
 export {
   expectedLogitError,
@@ -25,10 +25,17 @@ export {
   type LogitErrorSums,
   sumLogitErrors,
 } from './logit-error-sums.js'
-export { completionOf, type EarlierGroup, findOverlap, type Overlap, type Sayings, sayingsOf } from './overlap.js'
+export {
+  type CompletionDigests,
+  completionDigests,
+  completionOf,
+  type EarlierGroup,
+  findOverlap,
+  type Overlap,
+} from './overlap.js'
 export { describePublishedGroup, GROUP_FORMAT, type GroupToPublish, publishedGroup } from './published-group.js'
 export { largestBody, recordCall } from './recorded-call.js'
-export { NondeterministicEnvironments as UnstableWorlds } from './replay.js'
+export { NondeterministicEnvironments } from './replay.js'
 export { type GroupStatistics, measureGroup, type SampledToken, type TokenStatistics } from './sampled-token.js'
 export { type AuditedGroup, type AuditedRollout, drawsOf, rolesOf, type TokenReader, turnsOf } from './sampled-turns.js'
 export {
@@ -41,5 +48,5 @@ export {
   parseCalibration,
   type Thresholds,
 } from './thresholds.js'
-export { judgeGroup } from './verify-group.js'
-export { type AuditFinding, judgeStatistics, measureFalseRefusals } from './verify-statistics.js'
+export { verifyGroupBody } from './verify-group-body.js'
+export { type AuditFinding, measureFalseRefusals, verifyStatistics } from './verify-statistics.js'

@@ -1,10 +1,10 @@
 import { poissonTail } from './chances.js'
-import { beyond, firstFault, type GroupAudit, nats, short } from './group-audit.js'
+import { beyond, firstFault, type MeasuredGroup, nats, short } from './measured-group.js'
 import type { GroupStatistics, TokenStatistics } from './sampled-token.js'
 import { sumLimit, type TokenLimits } from './thresholds.js'
 
 /** Stage 5: the claimed log-probabilities are those of the announced policy. */
-export const logprobFault = (group: GroupAudit): string | null => firstFault(group, claimFault)
+export const logprobFault = (group: MeasuredGroup): string | null => firstFault(group, claimFault)
 
 /** What stage 5 has measured of a group, in one sentence. */
 export const logprobNumbers = ({ all }: GroupStatistics): string =>

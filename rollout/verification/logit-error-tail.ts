@@ -45,16 +45,18 @@ export function fitLogitErrorTail(groups: readonly TokenStatistics[]): LogitErro
  * Ways of choosing among near ties for the reward: the share of ties that is chosen (those within a repair of r are 2r per unit of evidence), and
  * up to which repair, in nats. Some go as far as the limits of a single group allow, more or less often; one takes all that cost little.
  */
-const STEERING = [
+const STEERING_STRATEGIES = [
   { share: 0.5, reach: 0.032 },
   { share: 0.1, reach: 0.032 },
   { share: 0.02, reach: 0.032 },
   { share: 1, reach: 0.008 },
 ] as const
 /** How many ways of steering are told from honest work. */
-export const WAYS = STEERING.length
+export const STEERING_STRATEGY_COUNT = STEERING_STRATEGIES.length
 /** Those that choose so much that a few honest groups take back what an honest mishap has said for them. */
-export const BOLD_WAYS: readonly number[] = STEERING.flatMap(({ share }, way) => (share >= 0.5 ? [way] : []))
+export const AGGRESSIVE_STRATEGIES: readonly number[] = STEERING_STRATEGIES.flatMap(({ share }, way) =>
+  share >= 0.5 ? [way] : [],
+)
 
 /** Odds of one repair, by `REPAIR_EDGES`, and what honest work takes back per unit of evidence; natural logarithms. */
 interface Odds {
@@ -69,7 +71,7 @@ export function steeringOdds(tail: LogitErrorTail, drift: number): readonly Odds
     // Of repairs below the first edge there can be no more than there are tokens that could show one.
     return drift * (at < 0 ? 1 : Math.min(1, tail[at]!))
   })
-  return STEERING.map(({ share, reach }) => {
+  return STEERING_STRATEGIES.map(({ share, reach }) => {
     let ratio = 1
     const ratios = LOGIT_ERROR_EDGES.map((edge, i) => {
       const chosen = 2 * share * Math.max(0, Math.min(LOGIT_ERROR_EDGES[i + 1] ?? reach, reach) - edge)

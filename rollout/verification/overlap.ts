@@ -4,7 +4,7 @@ import { hypergeometricTail } from './chances.js'
 import { decodeSketch, encodeSketch, likeness, type Sketch, sketchOf } from './likeness.js'
 
 /** What a group's rollouts say, in their order. */
-export interface Sayings {
+export interface CompletionDigests {
   /** As `completionOf` names them. */
   readonly completions: readonly string[]
   /** Nats: the claimed log-probability of each as a whole. */
@@ -14,7 +14,7 @@ export interface Sayings {
 }
 
 /** A group that was accepted for the same task. */
-export interface EarlierGroup extends Sayings {
+export interface EarlierGroup extends CompletionDigests {
   readonly leaseId: string
 }
 
@@ -40,14 +40,16 @@ export function completionOf({ tokens }: Pick<Rollout, 'tokens'>): string {
   return createHash('sha256').update(Int32Array.from(tokens)).digest('hex').slice(0, 16)
 }
 
-export const sayingsOf = (rollouts: readonly Pick<Rollout, 'tokens' | 'mask' | 'logprobs'>[]): Sayings => ({
+export const completionDigests = (
+  rollouts: readonly Pick<Rollout, 'tokens' | 'mask' | 'logprobs'>[],
+): CompletionDigests => ({
   completions: rollouts.map(completionOf),
   logprobs: rollouts.map(({ logprobs }) => logprobs.reduce((sum, logprob) => sum + logprob, 0)),
   sketches: rollouts.map((rollout) => encodeSketch(sketchOf(rollout))),
 })
 
 /** The earlier group that this one repeats, or almost repeats, if chance does not explain it (stage 4 of judging). */
-export const findOverlap = (group: Sayings, earlier: readonly EarlierGroup[]): Overlap | null =>
+export const findOverlap = (group: CompletionDigests, earlier: readonly EarlierGroup[]): Overlap | null =>
   findEqual(group, earlier) ?? findAlike(group, earlier)
 
 /**
@@ -56,7 +58,7 @@ export const findOverlap = (group: Sayings, earlier: readonly EarlierGroup[]): O
  * exceeds 10^6 times the number of earlier groups in less than one honest group in a million, whatever the policy. How improbable
  * the tokens were both groups have claimed, and whoever has copied would claim too little: the smaller number counts.
  */
-function findEqual({ completions, logprobs }: Sayings, earlier: readonly EarlierGroup[]): Overlap | null {
+function findEqual({ completions, logprobs }: CompletionDigests, earlier: readonly EarlierGroup[]): Overlap | null {
   let worst: (Overlap & { readonly nats: number }) | null = null
   const own = new Set(completions)
   for (const group of earlier) {
@@ -85,7 +87,7 @@ function findEqual({ completions, logprobs }: Sayings, earlier: readonly Earlier
  * both drawn alike, its own rollouts would find as near a neighbour in it as those of the other group do. No claim enters. Groups
  * of four or fewer are too small to tell.
  */
-function findAlike({ sketches }: Sayings, earlier: readonly EarlierGroup[]): Overlap | null {
+function findAlike({ sketches }: CompletionDigests, earlier: readonly EarlierGroup[]): Overlap | null {
   // Nothing is less likely than that all are nearer; among many earlier groups that has to do.
   const least = hypergeometricTail(sketches.length, sketches.length, sketches.length, 2 * sketches.length)
   if (least > ALIKE_LEVEL) return null

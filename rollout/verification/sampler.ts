@@ -1,10 +1,10 @@
 import { poissonTail } from './chances.js'
-import { beyond, firstFault, type GroupAudit, nats, short } from './group-audit.js'
+import { beyond, firstFault, type MeasuredGroup, nats, short } from './measured-group.js'
 import type { GroupStatistics, TokenStatistics } from './sampled-token.js'
 import { meanLogitError, type TokenLimits } from './thresholds.js'
 
 /** Stage 6: the tokens are what the lease's seeds draw from the policy. */
-export const samplerFault = (group: GroupAudit): string | null => firstFault(group, drawFault)
+export const samplerFault = (group: MeasuredGroup): string | null => firstFault(group, drawFault)
 
 /** What stage 6 has measured of a group, in one sentence. */
 export const samplerNumbers = ({ all }: GroupStatistics): string =>

@@ -20,7 +20,7 @@ export interface AuditOptions {
 }
 
 /** The stages that need the policy's forward pass, in the order of their table, from its statistics alone: the first fault counts. */
-export function judgeStatistics(
+export function verifyStatistics(
   statistics: GroupStatistics,
   thresholds: Thresholds,
   { watch = UNWATCHED, sinceMs }: AuditOptions = {},
@@ -56,7 +56,7 @@ export function measureFalseRefusals(
     const thresholds = fitThresholds(others, goal)
     return groups.flatMap((group, i) => {
       if (i % 2 !== parity) return []
-      const finding = judgeStatistics(group, thresholds)
+      const finding = verifyStatistics(group, thresholds)
       return finding.accepted ? [] : [finding.code]
     })
   })

@@ -18,7 +18,7 @@ await tokenizer.close()
 const logprobs: number[][] = []
 if (sequences.length > 0) {
   const contextSize = Math.max(256, ...sequences.map((sequence) => sequence.length))
-  const engine = await openEngine({ modelPath, threads: 1, contextSize, lanes: 1, gpu: false })
+  const engine = await openEngine({ modelPath, threads: 1, contextSize, slots: 1, gpu: false })
   try {
     for (const sequence of sequences) logprobs.push(await engine.score(sequence, 1, signal))
   } finally {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createSessionTable } from '../../common/http/index.js'
-import type { Listener } from '../../rollout/episode/index.js'
+import type { MessageInterpreter } from '../../rollout/episode/index.js'
 import type { RewardPreset } from '../../rollout/reward/index.js'
 import type { TaskRuntime } from './episode-runtime.js'
 import { EpisodeServerError } from './errors.js'
@@ -45,7 +45,7 @@ export interface EpisodesOptions {
   readonly maxPerClient?: number
   readonly idleMs?: number
   /** Hears what users are asked, in place of the rules. */
-  readonly listener?: Listener
+  readonly listener?: MessageInterpreter
   /** Milliseconds on a clock that never goes back. */
   readonly now?: () => number
 }

@@ -5,9 +5,9 @@ import {
   digestsOf,
   exampleOf,
   executeCall,
-  FIRST_WORDS,
   hashesOf,
-  type Listener,
+  INITIAL_USER_STATE,
+  type MessageInterpreter,
   offeredAt,
   openSessions,
   type RoutedTool,
@@ -15,17 +15,17 @@ import {
   statedTurns,
   type Task,
   toolsetOf,
-  type Understood,
+  type UnderstoodMessage,
   type UserState,
   understoodByRules,
 } from '../../rollout/episode/index.js'
 import {
+  type AssistantText,
   type JsonObject,
   type LoggedCall,
   type RewardBreakdown,
   type RewardPreset,
   type RolloutFacts,
-  type Saying,
   solvedExactly,
 } from '../../rollout/reward/index.js'
 import { responseText, type Session, type ToolResponse } from '../kernel/index.js'
@@ -41,7 +41,7 @@ export type Action =
    * A message to the user that makes no call: what the user says next follows, or the end.
    * `heard`: what a listener made of it where it had to ask for something, so that it need not be asked again.
    */
-  | { readonly type: 'say'; readonly text: string; readonly understood?: Understood }
+  | { readonly type: 'say'; readonly text: string; readonly understood?: UnderstoodMessage }
 
 /** What a call or a message came to. */
 export type Outcome =
@@ -99,7 +99,7 @@ interface Played {
   readonly madeIn: readonly number[]
   /** What each was answered with. */
   readonly results: readonly string[]
-  readonly said: readonly Saying[]
+  readonly said: readonly AssistantText[]
   readonly user: UserState
 }
 
@@ -109,7 +109,7 @@ export interface EpisodeParts {
   /** Taken again first, so that an episode can go on in another process; what was heard in them stays as it is. */
   readonly actions?: readonly Action[]
   /** Hears what the user is asked, in place of the rules. */
-  readonly listener?: Listener
+  readonly listener?: MessageInterpreter
 }
 
 /**
@@ -125,7 +125,7 @@ export async function openEpisode(
   const sessions = openSessions(task, runtime.catalogue, runtime.seedStates)
   const episode = episodeOf(
     { task, offered, reward, runtime, listener },
-    { sessions, actions: [], calls: [], madeIn: [], results: [], said: [], user: FIRST_WORDS },
+    { sessions, actions: [], calls: [], madeIn: [], results: [], said: [], user: INITIAL_USER_STATE },
   )
   for (const action of actions) await episode.act(action)
   return episode
@@ -136,7 +136,7 @@ interface Frame {
   readonly offered: readonly RoutedTool[]
   readonly reward: RewardPreset
   readonly runtime: TaskRuntime
-  readonly listener: Listener | undefined
+  readonly listener: MessageInterpreter | undefined
 }
 
 function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
@@ -165,7 +165,7 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
   const understand = async (
     said: Extract<Action, { type: 'say' }>,
     signal: AbortSignal,
-  ): Promise<Understood | null> => {
+  ): Promise<UnderstoodMessage | null> => {
     const message = askingMessage(stated, user.turn, () => said.text)
     if (!message) {
       if (!said.understood) return null

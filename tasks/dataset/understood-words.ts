@@ -1,12 +1,12 @@
 import { exampleOf, type RoutedTool } from '../../rollout/episode/index.js'
-import { type LoggedCall, type Saying, type UnderstoodWords, understoodWords } from '../../rollout/reward/index.js'
+import { type AssistantText, checkWords, type LoggedCall, type StatedAndInvented } from '../../rollout/reward/index.js'
 import type { Example } from './example.js'
 
 /** What a user hears of an example's own conversation, as the reward `outcome` would. @param offered  the task's tools */
-export function wordsUnderstood({ task, exchanges }: Example, offered: readonly RoutedTool[]): UnderstoodWords {
+export function wordsUnderstood({ task, exchanges }: Example, offered: readonly RoutedTool[]): StatedAndInvented {
   const log: LoggedCall[] = []
   const results: string[] = []
-  const said: Saying[] = []
+  const said: AssistantText[] = []
   for (const [turn, { calls, assistant }] of exchanges.entries()) {
     for (const call of calls) {
       log.push({ name: call.name, arguments: call.arguments, ok: call.ok })
@@ -14,5 +14,5 @@ export function wordsUnderstood({ task, exchanges }: Example, offered: readonly 
     }
     said.push({ turn, calls: log.length, isAnswer: true, text: assistant })
   }
-  return understoodWords(exampleOf(task, offered), log, { results, said })
+  return checkWords(exampleOf(task, offered), log, { results, said })
 }

@@ -15,11 +15,11 @@ import {
   toolsetOf,
 } from '../../rollout/episode/index.js'
 import {
+  type AssistantText,
   ExampleError,
   type LoggedCall,
   REWARD_PRESETS,
   type RolloutFacts,
-  type Saying,
 } from '../../rollout/reward/index.js'
 import {
   connectInProcess,
@@ -65,7 +65,7 @@ export async function verifyExample(
     const log: LoggedCall[] = []
     const turns: number[] = []
     const results: string[] = []
-    const said: Saying[] = []
+    const said: AssistantText[] = []
     let number = 0
     for (const [turn, { calls }] of example.exchanges.entries()) {
       for (const call of calls) {

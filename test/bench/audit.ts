@@ -22,7 +22,7 @@ import { quantile, shareOf } from '../../rollout/verification/chances.js'
 import { type GroupStatistics, measureGroup, type SampledToken } from '../../rollout/verification/sampled-token.js'
 import type { AuditedGroup } from '../../rollout/verification/sampled-turns.js'
 import { fitThresholds, parseCalibration, type Thresholds } from '../../rollout/verification/thresholds.js'
-import { judgeStatistics, measureFalseRefusals } from '../../rollout/verification/verify-statistics.js'
+import { measureFalseRefusals, verifyStatistics } from '../../rollout/verification/verify-statistics.js'
 import { openCheatEngine } from '../attackers/cheat-engine.js'
 import { type CheatSetting, cherryPick, editArgument } from '../attackers/group-cheats.js'
 import { demoTasks } from './audit-tasks.js'
@@ -70,7 +70,7 @@ export async function run(): Promise<{ results: BenchResult[] }> {
       ? parseCalibration(await readFile(CALIBRATION, 'utf8')).thresholds
       : fitThresholds(statistics, GOAL)
     const refused = CALIBRATION
-      ? statistics.filter((group) => !judgeStatistics(group, thresholds).accepted).length
+      ? statistics.filter((group) => !verifyStatistics(group, thresholds).accepted).length
       : measureFalseRefusals(statistics, GOAL, CONFIDENCE).measured.count
     results.push(row('honest groups refused', refused, statistics.length))
     process.stderr.write(`${results.map(line).join('\n')}\n`)
@@ -132,7 +132,7 @@ async function* cheats(
 /** Groups of at least `MIN_SAMPLED` tokens alone: smaller ones hold less than the goal speaks of. */
 function caught(name: string, { tokens }: Evidence, thresholds: Thresholds, claims: Claims): BenchResult[] {
   const large = tokens.filter(({ length }) => length >= MIN_SAMPLED)
-  const judge = (group: GroupStatistics): boolean => !judgeStatistics(group, thresholds).accepted
+  const judge = (group: GroupStatistics): boolean => !verifyStatistics(group, thresholds).accepted
   const statistics = large.map(measureGroup)
   const rows = [row(`${name}: caught`, statistics.filter(judge).length, large.length)]
   if (claims === 'own') return rows

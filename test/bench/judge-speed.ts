@@ -2,11 +2,11 @@ import type { PrivateKey } from '@libp2p/interface'
 import { groupBody, peerIdOfKey } from '../../proto/index.js'
 import { createEpisodeRuntime, promptOf, type Rollout } from '../../rollout/episode/index.js'
 import {
+  completionDigests,
   type EarlierGroup,
   type ExpectedGroup,
   findOverlap,
-  judgeGroup,
-  sayingsOf,
+  verifyGroupBody,
 } from '../../rollout/verification/index.js'
 import { receiveGroup } from '../../swarm/channels.js'
 import type { DemoRuntime } from './demo-stage.js'
@@ -45,23 +45,23 @@ export async function measureChecks({ runtime: demo, tasks }: DemoRuntime, key: 
   const { signal } = new AbortController()
   const earlier: EarlierGroup[] = groups.slice(0, EARLIER).map(({ expected, rollouts }) => ({
     leaseId: expected.leaseId,
-    ...sayingsOf(rollouts),
+    ...completionDigests(rollouts),
   }))
   /** Compared with groups that have nothing in common with it, as nearly all have. */
   const compare = (rollouts: readonly Rollout[], { leaseId }: ExpectedGroup): void => {
     const others = earlier.filter((other) => other.leaseId !== leaseId)
-    if (findOverlap(sayingsOf(rollouts), others)) throw new Error('a group was taken for a copy')
+    if (findOverlap(completionDigests(rollouts), others)) throw new Error('a group was taken for a copy')
   }
   const checks: Readonly<Record<string, (group: MadeGroup) => unknown>> = {
     'stage 0: the announcement opened, its signature checked': ({ sealed }) => receiveGroup(sealed, runId),
     'stage 1: the body decoded and its bounds': ({ bytes }) => groupBody.parse(bytes),
     'stage 2: the prompt rendered': ({ expected: { task } }) => promptOf({ ...task }, runtime, LONG_LIMITS),
     'stages 1 to 3 of a decoded body: prompt and replay': ({ body, expected }) =>
-      judgeGroup(body, withFreshTask(expected), runtime, signal),
+      verifyGroupBody(body, withFreshTask(expected), runtime, signal),
     [`stage 4: compared with ${EARLIER} groups of the task`]: ({ rollouts, expected }) => compare(rollouts, expected),
     'stages 0 to 4': async ({ sealed, bytes, expected }) => {
       await receiveGroup(sealed, runId)
-      compare(await judgeGroup(groupBody.parse(bytes), withFreshTask(expected), runtime, signal), expected)
+      compare(await verifyGroupBody(groupBody.parse(bytes), withFreshTask(expected), runtime, signal), expected)
     },
   }
   const mean = (of: (group: MadeGroup) => number): number =>

@@ -43,7 +43,7 @@ export function createScriptEngine({ clock, turnMs, seedUsed = (seed) => seed }:
       })
     },
     score: async (tokens, from) => scoresOf(adapterSha256, tokens, from),
-    async expectedMismatch() {
+    async scoreTokens() {
       throw new EngineError('engine_failed', 'a script has no distribution')
     },
     async close() {},

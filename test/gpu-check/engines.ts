@@ -68,7 +68,7 @@ export async function examineEngine(
     const prompt = promptOf(bench)
     const audit = []
     for (const { tokens, draws } of rollouts)
-      audit.push(...(await engine.expectedMismatch([...prompt, ...tokens], prompt.length, signal, draws)))
+      audit.push(...(await engine.scoreTokens([...prompt, ...tokens], prompt.length, signal, draws)))
     const [first, second] = [await sample(engine, bench, signal), await sample(engine, bench, signal)]
     const speeds = []
     for (const slots of [1, bench.trial.slots])

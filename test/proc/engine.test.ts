@@ -200,7 +200,7 @@ test('a text that begins like the one before is weighed as by an engine that has
 }) => {
   const draws = Array.from({ length: 40 }, (_, position) => ({ seed: 5, position }))
   const weigh = (first: number) =>
-    engine.expectedMismatch([...prompt, ...draws.map((_, i) => first + i)], prompt.length, never(), draws)
+    engine.scoreTokens([...prompt, ...draws.map((_, i) => first + i)], prompt.length, never(), draws)
   await weigh(20)
   const after = await weigh(70)
   await engine.unload(never())
@@ -292,7 +292,7 @@ test("the turn's seed explains the sampled tokens", async ({ engine, adapter }) 
     const { tokens: sampled } = turns[0]!
     const weigh = (seed: number) => {
       const draws = sampled.map((_, position) => ({ seed, position }))
-      return engine.expectedMismatch([...prompt, ...sampled], prompt.length, never(), draws)
+      return engine.scoreTokens([...prompt, ...sampled], prompt.length, never(), draws)
     }
     const own = await weigh(seeds[index]!)
     tokens += sampled.length

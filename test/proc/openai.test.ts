@@ -9,7 +9,7 @@ import * as assert from 'uvu/assert'
 import { HERMES } from '../../rollout/episode/tool-call-formats/hermes.js'
 import {
   type ApiServer,
-  createTable,
+  createChatSession,
   openPolicy,
   promptOf,
   type ServedPolicy,
@@ -327,7 +327,7 @@ test('a policy at work on a world makes its calls there, is told the results, an
     onTurn: () => void seen.push('turn'),
   }
   const options = { environments: [banking], seed: 7, tools: new Set(['list_accounts']), temperature: 0, drawSeed: 7 }
-  const table = await createTable(policy, options)
+  const table = await createChatSession(policy, options)
   try {
     assert.is(await table.say('Which accounts do I have of the kind checking?', news, patience()), 'answered')
     const story = seen.filter((what) => /^(call|turn|result|error)/.test(what))

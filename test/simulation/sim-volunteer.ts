@@ -151,7 +151,7 @@ export async function startSimVolunteer(person: Person, key: PrivateKey, parts: 
       })
     },
     score: async () => [],
-    expectedMismatch: async () => [],
+    scoreTokens: async () => [],
     close: async () => undefined,
   }
   const connect = async (ending: AbortSignal): Promise<void> => {

@@ -26,7 +26,7 @@ export const engineSaying = (script: readonly string[]): Engine => ({
   usePolicy: unasked,
   openSlots: async (requests) => requests.map(() => scriptedSource(script, runtime.tokenizer)),
   score: unasked,
-  expectedMismatch: async () => [],
+  scoreTokens: async () => [],
   close: unasked,
 })
 

@@ -45,7 +45,7 @@ function loggingEngine(): LoggingEngine {
         close: async () => undefined,
       }))
     },
-    expectedMismatch: unasked,
+    scoreTokens: unasked,
     close: unasked,
   }
 }

@@ -48,7 +48,7 @@ export async function serveOpenAi(policy: ServedPolicy, options: ApiOptions): Pr
     // Without a token, whoever can open a page in this machine's browser could ask.
     const refusal = token === null ? accessRefusal(context.req.raw, access) : null
     if (refusal) throw new ApiError(403, refusal.code, refusal.message)
-    if (token !== null && !holdsToken(context, token))
+    if (token !== null && !hasToken(context, token))
       throw new ApiError(401, 'invalid_api_key', 'The API key is missing or wrong.')
     await next()
   })
@@ -164,5 +164,5 @@ function checkModel(model: string, { name }: ServedPolicy): void {
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-const holdsToken = (context: Context, token: string): boolean =>
+const hasToken = (context: Context, token: string): boolean =>
   timingSafeEqual(digest(context.req.header('authorization') ?? ''), digest(`Bearer ${token}`))

@@ -1,4 +1,4 @@
-import type { Listener, Task } from '../../../rollout/episode/index.js'
+import type { MessageInterpreter, Task } from '../../../rollout/episode/index.js'
 import type { RewardPreset } from '../../../rollout/reward/index.js'
 import { type RowChange, rowChanges } from '../../kernel/index.js'
 import type { TaskRuntime } from '../episode-runtime.js'
@@ -58,7 +58,7 @@ export async function openPlayedTask(
   task: Task,
   runtime: TaskRuntime,
   reward: RewardPreset,
-  listener?: Listener,
+  listener?: MessageInterpreter,
 ): Promise<PlayedTask> {
   interface Played extends Branch {
     readonly steps: Step[]

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { CodedError, countOf } from '../../../common/errors/index.js'
-import type { Listener, Task } from '../../../rollout/episode/index.js'
+import type { MessageInterpreter, Task } from '../../../rollout/episode/index.js'
 import type { RewardPreset } from '../../../rollout/reward/index.js'
 import type { RowChange } from '../../kernel/index.js'
 import { actionSchema, parseAs } from '../action.js'
@@ -15,7 +15,7 @@ export interface TerminalParts {
   readonly runtime: TaskRuntime
   readonly reward: RewardPreset
   /** Hears what the user of a task is asked, in place of the rules. */
-  readonly listener?: Listener
+  readonly listener?: MessageInterpreter
   /** What somebody types, line by line. */
   readonly lines: AsyncIterable<string>
   write(text: string): void

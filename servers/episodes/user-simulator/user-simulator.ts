@@ -9,12 +9,12 @@ import {
   openChat,
   type Source,
   type Spending,
-  type Unasked,
+  type UnsentRequest,
 } from '../../../rollout/chat/index.js'
 import {
   type AskingMessage,
-  type Listener,
-  type Understood,
+  type MessageInterpreter,
+  type UnderstoodMessage,
   understoodByRules,
 } from '../../../rollout/episode/index.js'
 import { deriveSeed } from '../../kernel/index.js'
@@ -23,7 +23,7 @@ import { USER_SIMULATOR_LIMITS, type UserSimulatorLimits } from './limits.js'
 import { decisionIn, type Objection, requestFor } from './prompt.js'
 
 /** Why a language model did not decide. */
-export type UnderstandingProblem = ChatFailure['kind'] | Unasked['kind'] | Objection
+export type UnderstandingProblem = ChatFailure['kind'] | UnsentRequest['kind'] | Objection
 
 export interface UserSimulatorOptions {
   readonly source: Source
@@ -47,7 +47,7 @@ export interface UserSimulatorReport extends Spending {
 }
 
 /** A language model as the ears of scripted users. */
-export interface UserSimulator extends Listener {
+export interface UserSimulator extends MessageInterpreter {
   report(): UserSimulatorReport
   /** Ends what is under way; what waits for a decision throws `closed`. */
   close(): Promise<void>
@@ -74,7 +74,7 @@ function userSimulatorOf(
   const stopped = new AbortController()
   let closing: Promise<void> | undefined
 
-  const ask = async (message: AskingMessage, signal: AbortSignal): Promise<Understood> => {
+  const ask = async (message: AskingMessage, signal: AbortSignal): Promise<UnderstoodMessage> => {
     const problems: UnderstandingProblem[] = []
     const note = (kind: UnderstandingProblem): void => {
       problems.push(kind)

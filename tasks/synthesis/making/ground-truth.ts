@@ -1,5 +1,5 @@
 import type { TaskBody } from '../../../rollout/episode/index.js'
-import { factsToTell, type Json } from '../../../rollout/reward/index.js'
+import { factsToState, type Json } from '../../../rollout/reward/index.js'
 import { dependencyGraph } from '../../../servers/kernel/index.js'
 import type { Script } from './conversation-script.js'
 import type { StatedStep } from './state-references.js'
@@ -13,7 +13,7 @@ export function toTell(
 ): Pick<TaskBody, 'facts'> {
   const isAsked = (step: number | null): step is number =>
     step !== null && steps[step]!.tool.annotations.readOnly === true && !silent.has(step)
-  const facts = factsToTell(
+  const facts = factsToState(
     exchanges.map(({ user, calls, assistant }) => ({
       user,
       results: calls.flatMap(({ truth, response }) => (isAsked(truth) ? [JSON.parse(response) as Json] : [])),

@@ -1,5 +1,5 @@
 import { EpisodeError, nameTask, parseTask, type TaskBody } from '../../../rollout/episode/index.js'
-import { type JsonObject, tells, understoodIn } from '../../../rollout/reward/index.js'
+import { type JsonObject, readText, statesValue } from '../../../rollout/reward/index.js'
 import type { Example } from '../../dataset/example.js'
 import { argumentsAreTraceable } from '../making/filters.js'
 import { denotes } from '../wording/denotes.js'
@@ -20,8 +20,8 @@ export function retell(example: Example, words: readonly TurnWords[], today: str
   }))
   const turns = exchanges.map(({ user }) => user)
   try {
-    const understood = exchanges.map(({ assistant }) => understoodIn(assistant))
-    const stated = facts.filter(({ turn, value }) => tells(understood[turn]!, value))
+    const understood = exchanges.map(({ assistant }) => readText(assistant))
+    const stated = facts.filter(({ turn, value }) => statesValue(understood[turn]!, value))
     const task = parseTask(
       nameTask({ ...body, turns, ...(stated.length > 0 ? { facts: stated } : {}) } satisfies TaskBody),
     )

@@ -10,7 +10,7 @@ import { type BatchGroup, isBatchWhole, writeBatch } from '../../../coordinator/
 import { parseEvent } from '../../../coordinator/ledger/events.js'
 import { readBatchGroups } from '../../../coordinator/versions/batch-groups.js'
 import { groupBody } from '../../../proto/index.js'
-import { drawsOf, judgeGroup } from '../../../rollout/verification/index.js'
+import { drawsOf, verifyGroupBody } from '../../../rollout/verification/index.js'
 import { createBlobStore, systemClock, TransportError } from '../../../swarm/index.js'
 import { begun, judged, leased, published } from '../../support/run-events.js'
 import { AMPLE, bodyOf, groundTruthScript, lendingTask, play, runtimeOf } from '../../support/scripted.js'
@@ -30,7 +30,7 @@ async function accept(leaseId: string, node: string, wish: string, scripts: read
   const rollouts = await Promise.all(scripts.map((script) => play(task, script, runtime)))
   const body = groupBody.encode({ ...bodyOf(task, rollouts), leaseId })
   const expected = { leaseId, policyId: 'b2'.repeat(32), task, groupSize: scripts.length, limits: AMPLE }
-  const replayed = await judgeGroup(groupBody.parse(body), expected, runtime, signal)
+  const replayed = await verifyGroupBody(groupBody.parse(body), expected, runtime, signal)
   const bodySha256 = await bodies.put(body)
   const rewards = replayed.map(({ reward }) => reward.total)
   const backend = `backend of ${node}`

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { looksAt, openSamplers, weighed } from '../../../rollout/engine/distribution.js'
+import { openSamplers, readDistribution, weighed } from '../../../rollout/engine/distribution.js'
 import type { LogitFilter, NativeContext, NativeSampler } from '../../../rollout/engine/native.js'
 
 /** What llama.cpp's context is asked of a distribution. */
@@ -35,7 +35,7 @@ test('the weight of all and the logit of one token are one look', async () => {
     asked.push([filter, totalWeight])
     return [7, undefined, undefined, [7, 1.5, 3, 0.5], 2]
   })
-  const looks = looksAt(native, samplers(), 0)
+  const looks = readDistribution(native, samplers(), 0)
   assert.equal(await looks.weigh(3), { top: 7, topLogit: 1.5, totalWeight: 2, logit: 0.5 })
   assert.equal(await looks.weigh(), { top: 7, topLogit: 1.5, totalWeight: 2, logit: 1.5 })
   assert.equal(asked, [
@@ -47,7 +47,7 @@ test('the weight of all and the logit of one token are one look', async () => {
 test('the weight of all is to be had without any logit', async () => {
   const asked: unknown[] = []
   const looks = (answer: Answer) =>
-    looksAt(
+    readDistribution(
       context((_, filter, totalWeight) => {
         asked.push([filter, totalWeight])
         return answer
@@ -67,7 +67,7 @@ test('of a distribution whose weights are known the likeliest logit is known too
     asked += 1
     return [7, undefined, undefined, [7, 1.5, 3, 0.5], 2]
   })
-  const distribution = await weighed(looksAt(native, samplers(), 0))
+  const distribution = await weighed(readDistribution(native, samplers(), 0))
   assert.is(await distribution.logitOf(7), 1.5)
   assert.is(asked, 1)
   assert.is(await distribution.logitOf(3), 0.5)
@@ -77,7 +77,7 @@ test('of a distribution whose weights are known the likeliest logit is known too
 test('tokens are raised in one look and not in the next', async () => {
   const configured: { tokenBiasKeys?: Uint32Array }[] = []
   const native = context(() => [7, undefined, undefined, [7, 1.5, 3, 1]])
-  const looks = looksAt(native, samplers(configured), 0)
+  const looks = readDistribution(native, samplers(configured), 0)
   const raised = { tokens: Uint32Array.of(3), by: Float32Array.of(2) }
   const pairs = [
     [7, 1.5],
@@ -101,7 +101,7 @@ test('logits that are no numbers are an error, not a probability', async () => {
   ] as Answer[])
     assert.match(
       await failure(
-        looksAt(
+        readDistribution(
           context(() => answer),
           samplers(),
           0,

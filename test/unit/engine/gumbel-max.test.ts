@@ -33,18 +33,18 @@ const draw = fc.record({ seed: fc.nat({ max: 2 ** 32 - 1 }), position: fc.nat({ 
 const logits = fc.array(fc.double({ min: -30, max: 30, noNaN: true }), { minLength: 2, maxLength: 300 })
 
 /** What a table must say of a vocabulary, token by token. */
-const plainly = (size: number, by: Draw, loudness: number) => {
+const plainly = (size: number, by: Draw, candidateNoise: number) => {
   const noises = Float64Array.from({ length: size }, (_, token) => noiseOf(by, token))
   return {
     largest: noises.reduce((a, b) => Math.max(a, b)),
-    candidates: [...noises.keys()].filter((token) => noises[token]! >= loudness),
+    candidates: [...noises.keys()].filter((token) => noises[token]! >= candidateNoise),
   }
 }
 
 const sameAsPlainly = (size: number, by: Draw): void => {
   const table = createDrawTable(size)
   const noise = table.noise(by)
-  const { largest, candidates } = plainly(size, by, table.loudness)
+  const { largest, candidates } = plainly(size, by, table.candidateNoise)
   assert.equal([...noise.candidates], candidates)
   assert.is(noise.largest, largest)
   assert.equal(

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { BATCH_TOKENS, PLACED_TOKENS } from '../../../rollout/engine/constants.js'
+import { BATCH_TOKENS, SCORED_BATCH_TOKENS } from '../../../rollout/engine/constants.js'
 import { createScorer } from '../../../rollout/engine/score.js'
 import type { Draw, Token } from '../../../rollout/engine/types.js'
 import { patience } from '../../support/patience.js'
@@ -27,7 +27,7 @@ class Listed {
   }
 }
 
-const PROMPT = Array.from({ length: BATCH_TOKENS + 3 * PLACED_TOKENS + 5 }, (_, i) => i % 7)
+const PROMPT = Array.from({ length: BATCH_TOKENS + 3 * SCORED_BATCH_TOKENS + 5 }, (_, i) => i % 7)
 const rollout = (first: number): Token[] => [...PROMPT, ...Array.from({ length: 20 }, (_, i) => first + i)]
 const draws = Array.from({ length: 20 }, (_, position): Draw => ({ seed: 1, position }))
 
@@ -45,8 +45,8 @@ test('rollouts of a group are spared the prompt that the one before had, and not
   by.fed = []
   const second = await score(rollout(40))
   // The prefill in which the prompt ends tells of the first sampled token.
-  const kept = BATCH_TOKENS + 3 * PLACED_TOKENS
-  assert.equal(by.fed, [PLACED_TOKENS, PROMPT.length + 19 - kept - PLACED_TOKENS])
+  const kept = BATCH_TOKENS + 3 * SCORED_BATCH_TOKENS
+  assert.equal(by.fed, [SCORED_BATCH_TOKENS, PROMPT.length + 19 - kept - SCORED_BATCH_TOKENS])
   assert.equal(second, await scored(rollout(40), draws).first)
 })
 
@@ -54,9 +54,9 @@ test('a text with another beginning is computed from where it differs, in the pr
   const { by, score, first } = scored(rollout(10), draws)
   await first
   by.fed = []
-  const other = rollout(10).with(BATCH_TOKENS + PLACED_TOKENS + 1, 6)
+  const other = rollout(10).with(BATCH_TOKENS + SCORED_BATCH_TOKENS + 1, 6)
   const found = await score(other)
-  assert.is(total(by.fed), PROMPT.length + 19 - BATCH_TOKENS - PLACED_TOKENS)
+  assert.is(total(by.fed), PROMPT.length + 19 - BATCH_TOKENS - SCORED_BATCH_TOKENS)
   assert.equal(found, await scored(other, draws).first)
 })
 

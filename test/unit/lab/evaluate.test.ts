@@ -50,7 +50,7 @@ function engineThat(played: string[]): Engine {
       })
     },
     score: async () => [],
-    expectedMismatch: async () => [],
+    scoreTokens: async () => [],
     close: async () => undefined,
   }
 }

@@ -74,7 +74,7 @@ const engineWith = (logprob: (k: number) => number, logitError: number, asked: n
   openSlots: () => Promise.reject(new Error('not asked for')),
   score: () => Promise.reject(new Error('not asked for')),
   close: () => Promise.reject(new Error('not asked for')),
-  async expectedMismatch(tokens, from, _signal, draws) {
+  async scoreTokens(tokens, from, _signal, draws) {
     asked.push([tokens.length - from, draws!.length, draws!.filter((draw) => draw !== null).length])
     let sampled = 0
     return draws!.map((draw) => ({

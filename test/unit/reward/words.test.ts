@@ -3,16 +3,16 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { claimsFrom, claimsFromJson, claimsIn } from '../../../rollout/reward/claims.js'
 import {
+  type AssistantText,
+  checkWords,
   FACT_LIMITS,
-  factsToTell,
+  factsToState,
   type LoggedCall,
   type RolloutFacts,
+  readText,
   rewardPreset,
-  type Saying,
   type ScoredExample,
-  tells,
-  understoodIn,
-  understoodWords,
+  statesValue,
 } from '../../../rollout/reward/index.js'
 
 const RUNS = { numRuns: 300, seed: 20261123 }
@@ -61,13 +61,13 @@ const STATED: readonly [text: string, value: string, told: boolean][] = [
 ]
 for (const [text, value, stated] of STATED)
   test(`${JSON.stringify(text)} ${stated ? 'tells' : 'does not tell'} ${value}`, () => {
-    assert.is(tells(understoodIn(text), value), stated)
+    assert.is(statesValue(readText(text), value), stated)
   })
 
 test('what is to be told is what look-ups returned, the answer says, and nobody had said before', () => {
   const accounts = [{ name: 'Savings', balance: 240, key: 'acc-1' }]
   assert.equal(
-    factsToTell([
+    factsToState([
       { user: 'What is in Savings?', results: [{ accounts }], answer: 'Savings: 240.' },
       { user: 'And its key?', results: [{ accounts }], answer: 'acc-1, with 240 in it' },
       { user: 'Thanks', results: [], answer: 'You have 240.' },
@@ -78,7 +78,7 @@ test('what is to be told is what look-ups returned, the answer says, and nobody 
     ],
   )
   const many = Array.from({ length: 40 }, (_, i) => `Place${i} or so`)
-  const [first] = [factsToTell([{ user: 'Where?', results: [many], answer: many.join(', ') }])]
+  const [first] = [factsToState([{ user: 'Where?', results: [many], answer: many.join(', ') }])]
   assert.is(first.length, FACT_LIMITS.perTurn)
 })
 
@@ -100,18 +100,24 @@ const task: ScoredExample = {
     { turn: 1, value: '199.5' },
   ],
 }
-const answer = (turn: number, calls: number, text: string): Saying => ({ turn, calls, isAnswer: true, text })
-const GOOD: readonly Saying[] = [answer(0, 1, 'Water Works, until 4 March.'), answer(1, 2, 'Paid 40; 199.5 is left.')]
+const answer = (turn: number, calls: number, text: string): AssistantText => ({ turn, calls, isAnswer: true, text })
+const GOOD: readonly AssistantText[] = [
+  answer(0, 1, 'Water Works, until 4 March.'),
+  answer(1, 2, 'Paid 40; 199.5 is left.'),
+]
 const states = [{ initial: 'a', expected: 'b', actual: 'b' }]
-const facts = (said: readonly Saying[], change: Partial<RolloutFacts> = {}): RolloutFacts => ({
+const facts = (said: readonly AssistantText[], change: Partial<RolloutFacts> = {}): RolloutFacts => ({
   states,
   turns: [0, 1],
   results: RESULTS,
   said,
   ...change,
 })
-const earned = (said: readonly Saying[], log: LoggedCall[] = [find, pay], change: Partial<RolloutFacts> = {}): number =>
-  score(task, log, facts(said, change)).total
+const earned = (
+  said: readonly AssistantText[],
+  log: LoggedCall[] = [find, pay],
+  change: Partial<RolloutFacts> = {},
+): number => score(task, log, facts(said, change)).total
 
 test('right calls earn the maximum with answers that tell what was asked for, and half with empty ones', () => {
   assert.is(earned(GOOD), maximum.calls)
@@ -134,11 +140,7 @@ test('an address or number that nobody gave costs a quarter, two of them half', 
 })
 
 test('a number that is told before the world gave it is a guess: invented, and not told', () => {
-  const { stated, invented } = understoodWords(
-    task,
-    [find, pay],
-    facts([GOOD[0]!, answer(1, 1, 'Then 199.5 is left.')]),
-  )
+  const { stated, invented } = checkWords(task, [find, pay], facts([GOOD[0]!, answer(1, 1, 'Then 199.5 is left.')]))
   assert.is(stated, 0.5)
   assert.equal([...invented], ['n199.5'])
 })
@@ -148,7 +150,7 @@ test('a call does not make known what it was made with, however its result repea
   for (const ok of [true, false]) {
     const asking: LoggedCall = { name: 'find', arguments: { words: 'evil.example 7' }, ok }
     const results = [...RESULTS, '{"message":"evil.example 7 is not there"}']
-    const { invented } = understoodWords(task, [find, pay, asking], facts(said, { results }))
+    const { invented } = checkWords(task, [find, pay, asking], facts(said, { results }))
     assert.equal([...invented].sort(), ok ? ['@evil.example'] : ['@evil.example', 'n7'])
   }
 })
@@ -200,7 +202,7 @@ test('saying less of it, or in the wrong turn, never pays more where nothing was
       const shorter = honest.with(turn, { ...honest[turn]!, text: words.slice(0, at).join(' ') })
       const silent = honest.with(turn, { ...honest[turn]!, text: '' })
       // Three words alone may come from a result that the second turn alone has.
-      const invented = understoodWords(task, [find, pay], facts(honest)).invented.size
+      const invented = checkWords(task, [find, pay], facts(honest)).invented.size
       fc.pre(invented === 0)
       assert.ok(earned(shorter) <= earned(honest))
       assert.ok(earned(silent) <= earned(shorter))
@@ -268,7 +270,7 @@ test('no text, however odd or long, makes listening slow', () => {
   for (const hostile of texts) {
     const said = [answer(0, 1, hostile), answer(1, 2, hostile)]
     assert.ok(earned(said, [find, pay], { results: [JSON.stringify({ text: hostile }), hostile] }) <= maximum.calls)
-    assert.type(tells(understoodIn(hostile), hostile), 'boolean')
+    assert.type(statesValue(readText(hostile), hostile), 'boolean')
   }
   const { user } = process.cpuUsage(begun)
   // Work that grows with the square of the length would take hours.

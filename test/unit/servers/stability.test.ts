@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { createBodyJudge } from '../../../coordinator/intake/body-judge.js'
 import { replaysHere } from '../../../coordinator/intake/replays.js'
 import { groupBody, SwarmRefusal } from '../../../proto/index.js'
-import { UNWATCHED, unstableWorlds } from '../../../rollout/verification/index.js'
+import { nondeterministicEnvironments, UNWATCHED } from '../../../rollout/verification/index.js'
 import { defineEnvironment } from '../../../servers/kernel/index.js'
 import { configurationOf } from '../../support/lease-configuration.js'
 import { librarySpec, tools } from '../../support/library-environment.js'
@@ -35,16 +35,16 @@ const moody = runtimeOf([
 
 test('a world that answers alike is sound, whatever the recording claims', async () => {
   const honest = recorded(await play(task, groundTruthScript(task), sound))
-  assert.equal(await unstableWorlds(honest, task, AMPLE, sound, signal), [])
+  assert.equal(await nondeterministicEnvironments(honest, task, AMPLE, sound, signal), [])
   const bent = { ...honest, stateHash: hex(1), calls: [] }
-  assert.equal(await unstableWorlds(bent, task, AMPLE, sound, signal), [])
+  assert.equal(await nondeterministicEnvironments(bent, task, AMPLE, sound, signal), [])
   const cut = { ...honest, maskRuns: honest.maskRuns.slice(0, 2) }
-  assert.equal(await unstableWorlds(cut, task, AMPLE, sound, signal), [])
+  assert.equal(await nondeterministicEnvironments(cut, task, AMPLE, sound, signal), [])
 })
 
 test('a world that answers the same call differently in fresh sessions is named', async () => {
   const rollout = recorded(await play(task, groundTruthScript(task), moody))
-  assert.equal(await unstableWorlds(rollout, task, AMPLE, moody, signal), ['library'])
+  assert.equal(await nondeterministicEnvironments(rollout, task, AMPLE, moody, signal), ['library'])
 })
 
 test('a group whose replay differs because of its world is refused for that, and its node is not blamed', async () => {

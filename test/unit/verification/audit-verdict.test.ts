@@ -10,14 +10,14 @@ import {
   fitThresholds,
   parseCalibration,
 } from '../../../rollout/verification/thresholds.js'
-import { judgeStatistics, measureFalseRefusals } from '../../../rollout/verification/verify-statistics.js'
+import { measureFalseRefusals, verifyStatistics } from '../../../rollout/verification/verify-statistics.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
 import { type Cheat, syntheticGroup } from '../../support/audit-groups.js'
 
 const GOAL = 0.005
 const HONEST = Array.from({ length: 300 }, (_, i) => syntheticGroup(i))
 const THRESHOLDS = fitThresholds(HONEST, GOAL)
-const judge = (group: GroupStatistics) => judgeStatistics(group, THRESHOLDS)
+const judge = (group: GroupStatistics) => verifyStatistics(group, THRESHOLDS)
 const codeOf = (group: GroupStatistics): string => {
   const verdict = judge(group)
   return verdict.accepted ? 'accepted' : verdict.code
@@ -91,7 +91,7 @@ test('of honest groups of any length no more are refused for their claims than i
   let refused = 0
   for (const open of lengths)
     for (let seed = 0; seed < 1000; seed++)
-      refused += Number(!judgeStatistics(claimsOf(10_000 + 100 * seed + open, open), fitted).accepted)
+      refused += Number(!verifyStatistics(claimsOf(10_000 + 100 * seed + open, open), fitted).accepted)
   // 45 of 9,000 would be the share that is allowed.
   assert.ok(refused <= 45, `${refused}`)
   // One bound for the mean of any number of tokens, as fitted to the calibration's groups, refuses what is honest and short.
@@ -100,7 +100,7 @@ test('of honest groups of any length no more are refused for their claims than i
   const short = claimsOf(2, 3)
   const worst = { ...short, all: { ...short.all, deviation: 0.0785, claims: [0.055, 0.02, 0.0035] } }
   assert.ok(mean(worst) > Math.min(single, 0.0097))
-  assert.ok(judgeStatistics({ ...worst, arguments: worst.all }, fitted).accepted)
+  assert.ok(verifyStatistics({ ...worst, arguments: worst.all }, fitted).accepted)
 })
 
 test('what other policies and forged claims are off by is refused, however few tokens show it', () => {
@@ -112,7 +112,7 @@ test('what other policies and forged claims are off by is refused, however few t
     const honest = claimsOf(77, open)
     // A mean of 0.1 nats: what an adapter of one version earlier is off by (docs/attackers.md).
     const other = { ...honest.all, deviation: 0.1 * open, claims: honest.all.claims.map(() => 0.1) }
-    const verdict = judgeStatistics({ ...honest, all: other }, fitted)
+    const verdict = verifyStatistics({ ...honest, all: other }, fitted)
     assert.ok(!verdict.accepted && verdict.code === 'logprob_mismatch', `${open} open choices`)
   }
 })

@@ -17,9 +17,9 @@ import {
   type CheckWatch,
   checkOf,
   fitThresholds,
-  judgeGroup,
-  judgeStatistics,
   type VerificationCheck,
+  verifyGroupBody,
+  verifyStatistics,
 } from '../../../rollout/verification/index.js'
 import { syntheticGroup } from '../../support/audit-groups.js'
 import { AMPLE, bodyOf, groundTruthScript, lendingTask, play, runtimeOf as theatreOf } from '../../support/scripted.js'
@@ -102,8 +102,8 @@ const announced = {
   rewards: rollouts.map(({ reward }) => reward.total),
   tokensGenerated: rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0),
 }
-const codeOf = (body: GroupBody, options: Parameters<typeof judgeGroup>[4] = {}) =>
-  judgeGroup(body, expected, replayContext, signal, options).then(
+const codeOf = (body: GroupBody, options: Parameters<typeof verifyGroupBody>[4] = {}) =>
+  verifyGroupBody(body, expected, replayContext, signal, options).then(
     () => 'accepted',
     (why: SwarmRefusal) => why.code,
   )
@@ -147,7 +147,7 @@ const thresholds = fitThresholds(
 test('the stages that need a forward pass stop at the first fault too, and it is booked on the first of them', () => {
   const { watch, seen } = watched()
   const sinceMs = watch.now() - 100
-  assert.ok(judgeStatistics(syntheticGroup(99), thresholds, { watch, sinceMs }).accepted)
+  assert.ok(verifyStatistics(syntheticGroup(99), thresholds, { watch, sinceMs }).accepted)
   assert.equal(
     seen.map(([number, outcome]) => [number, outcome]),
     AUDIT_CHECKS.map(({ number }) => [number, 'passed']),
@@ -158,7 +158,7 @@ test('the stages that need a forward pass stop at the first fault too, and it is
   )
   const own = watched()
   const bent = syntheticGroup(99, 600, { otherDraws: 1 })
-  const finding = judgeStatistics(bent, thresholds, { watch: own.watch })
+  const finding = verifyStatistics(bent, thresholds, { watch: own.watch })
   assert.ok(!finding.accepted && finding.code === 'sampler_mismatch')
   assert.equal(
     own.seen.map(([number, outcome]) => [number, outcome]),

@@ -16,7 +16,7 @@ import {
   type Task,
 } from '../../../rollout/episode/index.js'
 import { REWARD_PRESETS } from '../../../rollout/reward/index.js'
-import { judgeGroup, largestBody, recordCall } from '../../../rollout/verification/index.js'
+import { largestBody, recordCall, verifyGroupBody } from '../../../rollout/verification/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createSeedStateCache, defineEnvironment, type Environment, toolMaker } from '../../../servers/kernel/index.js'
 import { DEMO_PROFILE } from '../../../tasks/dataset/index.js'
@@ -147,7 +147,7 @@ async function carry(
   const rollouts = await runGroup(task, lease.groupSize, Buffer.from(lease.seed, 'hex'), engine, node, limits, signal)
   const bytes = groupBody.encode(groupBodyOf(lease, rollouts, { nodeLlamaCpp: 'n'.repeat(100), backend: 'cpu' }, 1))
   assert.ok(bytes.length <= largestBody(lease.groupSize, limits), `${bytes.length} B`)
-  assert.equal(await judgeGroup(groupBody.parse(bytes), { ...lease, task, limits }, judge, signal), rollouts)
+  assert.equal(await verifyGroupBody(groupBody.parse(bytes), { ...lease, task, limits }, judge, signal), rollouts)
 }
 
 const anyReward = fc

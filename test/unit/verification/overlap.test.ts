@@ -2,13 +2,13 @@ import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { decodeSketch, encodeSketch, likeness, sketchOf } from '../../../rollout/verification/likeness.js'
-import { findOverlap, type Sayings, sayingsOf } from '../../../rollout/verification/overlap.js'
+import { type CompletionDigests, completionDigests, findOverlap } from '../../../rollout/verification/overlap.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
 
 const G = 8
 /** A group whose rollouts are all different, each as improbable as `nats` says, with nothing to compare but names. */
 const names = (from: number): string[] => Array.from({ length: G }, (_, i) => `completion ${from + i}`)
-const named = (completions: readonly string[], nats: number | readonly number[]): Sayings => ({
+const named = (completions: readonly string[], nats: number | readonly number[]): CompletionDigests => ({
   completions,
   logprobs: typeof nats === 'number' ? completions.map(() => -nats) : nats,
   sketches: [],
@@ -62,7 +62,7 @@ test('independent samples of one policy are not taken for copies, however peaked
     // Completion k has the probability (1 - q) q^k.
     const q = random.pick([0.05, 0.3, 0.6, 0.9, 0.98])
     const sample = (): number => Math.floor(Math.log(random.int(1, 1e9) / 1e9) / Math.log(q))
-    const group = (): Sayings => {
+    const group = (): CompletionDigests => {
       const own = Array.from({ length: G }, sample)
       return named(
         own.map(String),
@@ -96,8 +96,8 @@ test('a copy with a token changed in every rollout is found by likeness, among t
   const trials = 100
   for (let trial = 0; trial < trials; trial++) {
     const groups = Array.from({ length: 20 }, () => groupOf(random, 0.6))
-    const earlier = groups.map((group, i) => ({ leaseId: `lease ${i}`, ...sayingsOf(group) }))
-    const overlap = findOverlap(sayingsOf(changed(groups[7]!, random)), earlier)
+    const earlier = groups.map((group, i) => ({ leaseId: `lease ${i}`, ...completionDigests(group) }))
+    const overlap = findOverlap(completionDigests(changed(groups[7]!, random)), earlier)
     if (overlap?.leaseId === 'lease 7' && overlap.kind === 'alike') found += 1
   }
   assert.ok(found >= 95, `${found} of ${trials}`)
@@ -109,8 +109,11 @@ test('honest groups of a task are seldom alike beyond chance, whether the policy
   const trials = 200
   for (let trial = 0; trial < trials; trial++) {
     const sure = random.pick([0.5, 0.9, 0.98, 1])
-    const earlier = Array.from({ length: 20 }, (_, i) => ({ leaseId: `${i}`, ...sayingsOf(groupOf(random, sure)) }))
-    if (findOverlap(sayingsOf(groupOf(random, sure)), earlier)) alike += 1
+    const earlier = Array.from({ length: 20 }, (_, i) => ({
+      leaseId: `${i}`,
+      ...completionDigests(groupOf(random, sure)),
+    }))
+    if (findOverlap(completionDigests(groupOf(random, sure)), earlier)) alike += 1
   }
   assert.ok(alike <= 0.03 * trials, `${alike} of ${trials}`)
 })
@@ -118,7 +121,10 @@ test('honest groups of a task are seldom alike beyond chance, whether the policy
 test('groups that are too small to tell are not compared by likeness', () => {
   const random = seededRandom(7)
   const small = groupOf(random, 0.5, 4)
-  assert.is(findOverlap(sayingsOf(changed(small, random)), [{ leaseId: 'a', ...sayingsOf(small) }]), null)
+  assert.is(
+    findOverlap(completionDigests(changed(small, random)), [{ leaseId: 'a', ...completionDigests(small) }]),
+    null,
+  )
 })
 
 test('a sketch is the same after it was written and read, and its likeness is about that of the tokens', () => {

@@ -2,7 +2,7 @@ import type { GroupStatistics, TokenStatistics } from './sampled-token.js'
 import type { Thresholds, TokenLimits } from './thresholds.js'
 
 /** What the forward pass of the policy has shown of a group, and what it is judged by. */
-export interface GroupAudit {
+export interface MeasuredGroup {
   readonly statistics: GroupStatistics
   readonly thresholds: Thresholds
 }
@@ -11,7 +11,7 @@ export interface GroupAudit {
 type TokenTest = (tokens: TokenStatistics, limits: TokenLimits, level: number, where: string) => string | null
 
 /** The first fault that a test finds: of the whole group, then of its argument tokens. */
-export function firstFault({ statistics, thresholds }: GroupAudit, test: TokenTest): string | null {
+export function firstFault({ statistics, thresholds }: MeasuredGroup, test: TokenTest): string | null {
   const { level } = thresholds
   return (
     test(statistics.all, thresholds.all, level, '') ??

@@ -8,7 +8,7 @@ import {
   type RefusalCode,
   SwarmRefusal,
 } from '../../../proto/index.js'
-import { type ExpectedGroup, judgeGroup } from '../../../rollout/verification/index.js'
+import { type ExpectedGroup, verifyGroupBody } from '../../../rollout/verification/index.js'
 import {
   AMPLE,
   bodyOf,
@@ -41,7 +41,7 @@ const { signal } = new AbortController()
 
 async function judged(body: GroupBody, group = expected): Promise<string> {
   try {
-    await judgeGroup(body, group, runtime, signal)
+    await verifyGroupBody(body, group, runtime, signal)
     return 'accepted'
   } catch (error) {
     if (error instanceof SwarmRefusal) return error.code
@@ -50,12 +50,12 @@ async function judged(body: GroupBody, group = expected): Promise<string> {
 }
 
 test('an honest group is accepted, and what the coordinator gets are the rollouts as replayed', async () => {
-  assert.equal(await judgeGroup(honest, expected, runtime, signal), rollouts)
+  assert.equal(await verifyGroupBody(honest, expected, runtime, signal), rollouts)
 })
 
 test('an honest group is accepted after its journey over the wire', async () => {
   const arrived = groupBody.parse(groupBody.encode(honest))
-  assert.equal(await judgeGroup(arrived, expected, runtime, signal), rollouts)
+  assert.equal(await verifyGroupBody(arrived, expected, runtime, signal), rollouts)
 })
 
 test('a group with rollouts that were cut off is accepted under the limits that cut them', async () => {
@@ -187,7 +187,7 @@ test('other closing words pass the replay: only their log-probabilities could te
 
 test('every refusal tells the volunteer which rollout it is about', async () => {
   const forged = withRollout(1, () => ({ stateHash: first.stateHash }))
-  const error = await judgeGroup(forged, expected, runtime, signal).catch((cause: unknown) => cause)
+  const error = await verifyGroupBody(forged, expected, runtime, signal).catch((cause: unknown) => cause)
   assert.ok(error instanceof SwarmRefusal)
   assert.is(error.effect, 'reject')
   assert.match(error.message, 'rollout 1')
@@ -201,7 +201,7 @@ test('the same rollouts for another world seed do not pass', async () => {
 
 test('a task of our own that is wrong is an internal failure, which costs the node nothing', async () => {
   const bad = lendingTask({ toolset: [{ environment: 'library', tool: 'fly' }] })
-  const error = await judgeGroup({ ...honest, taskId: bad.id }, { ...expected, task: bad }, runtime, signal).catch(
+  const error = await verifyGroupBody({ ...honest, taskId: bad.id }, { ...expected, task: bad }, runtime, signal).catch(
     (cause: unknown) => cause,
   )
   assert.ok(error instanceof SwarmRefusal)
