@@ -14,11 +14,11 @@ from prove_worlds import Worlds  # noqa: E402
 
 PROGRAM = CHECKOUT / "bin" / "prove-server.cjs"
 PATIENCE_S = 300.0
-"""Ends what hangs, and nothing else."""
+"""Time limit that only a hang exceeds."""
 
 
 def run_node(code: str, *arguments: str) -> str:
-    """What a module of the built checkout writes."""
+    """Run JavaScript in the built checkout and return its output."""
     command = ["node", "--input-type=module", "-e", code, *arguments]
     return subprocess.run(
         command, cwd=CHECKOUT, check=True, timeout=PATIENCE_S, stdout=subprocess.PIPE, text=True
@@ -32,7 +32,7 @@ def _run_node():
 
 @pytest.fixture(scope="session")
 def dataset(tmp_path_factory):
-    """Six tasks in the words that the demo model knows."""
+    """Folder of a data set with six tasks in the vocabulary of the demo model."""
     folder = tmp_path_factory.mktemp("tasks") / "demo"
     run_node(
         "const { writeDemoTasks } = await import('./dist/test/support/demo-tasks.js');"
@@ -56,7 +56,7 @@ def worlds(dataset):
 
 @pytest.fixture(scope="session")
 def score(dataset):
-    """`prove-server score`."""
+    """Function that runs `prove-server score`."""
 
     def run(rollouts):
         lines = "".join(json.dumps(rollout) + "\n" for rollout in rollouts)
@@ -69,7 +69,7 @@ def score(dataset):
 
 @pytest.fixture
 def readme(worlds, tmp_path, monkeypatch):
-    """Runs the program of the README that has a word in it, on these worlds, and returns its variables."""
+    """Function that runs the README program that contains a word, and returns its variables."""
     text = (CHECKOUT / "prove-worlds" / "README.md").read_text()
     programs = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     (tmp_path / "models").symlink_to(CHECKOUT / "models")

@@ -7,7 +7,7 @@ from prove_worlds import BadRequest, EpisodeOver, Refused, UnknownEpisode, Unkno
 
 
 def play(episode, messages):
-    """The conversation of an example, answer by answer. Returns what was done, and how each call went."""
+    """Play the conversation of an example. Return the actions, and the calls with their outcomes."""
     actions, calls = [], []
     answers = iter(message for message in messages if message["role"] == "tool")
     users = iter(message["content"] for message in messages if message["role"] == "user")
@@ -27,7 +27,7 @@ def play(episode, messages):
     return actions, calls
 
 
-def test_the_ground_truth_earns_through_python_what_prove_server_score_says(worlds, examples, score):
+def test_the_ground_truth_gets_the_same_reward_through_python_and_prove_server_score(worlds, examples, score):
     played = []
     for example in examples:
         with worlds.open(example["id"]) as episode:
@@ -37,7 +37,7 @@ def test_the_ground_truth_earns_through_python_what_prove_server_score_says(worl
             assert episode.over
             assert episode.actions == actions
             played.append((episode.task, actions, calls, episode.score()))
-    # Played again there, and by the reward alone, from how the calls went here.
+    # Scored by a replay of the actions, and from the recorded calls without a replay.
     again = score([{"task": task, "actions": actions} for task, actions, _, _ in played])
     believed = score([{"task": task, "calls": calls} for task, _, calls, _ in played])
     for (task, _, _, mine), theirs, alone in zip(played, again, believed, strict=True):
@@ -49,15 +49,15 @@ def test_the_ground_truth_earns_through_python_what_prove_server_score_says(worl
 
 
 BRINGING = """
-const { exampleOfRecord, parseRecord } = await import('./dist/dataset/index.js')
-const { nameTask } = await import('./dist/episode/index.js')
+const { exampleOfRecord, parseRecord } = await import('./dist/tasks/dataset/index.js')
+const { nameTask } = await import('./dist/rollout/episode/index.js')
 const { id, facts, questions, ...body } = exampleOfRecord(parseRecord(process.argv[1], 'here'), 'here').task
 const toolset = body.toolset.map((offer, i) => (i === 1 ? { ...offer, from: 1 } : offer))
 process.stdout.write(JSON.stringify(nameTask({ ...body, toolset, turns: ['Do it.', 'Now you can.'], groundTruth: [] })))
 """
 
 
-def test_tools_that_a_user_brings_are_told_and_offered_from_then_on(worlds, examples, run_node):
+def test_a_user_turn_that_adds_tools_describes_them_and_they_are_offered_afterwards(worlds, examples, run_node):
     task = json.loads(run_node(BRINGING, json.dumps(examples[0])))
     brought = task["toolset"][1]["tool"]
     with worlds.open(task) as episode:
@@ -71,7 +71,7 @@ def test_tools_that_a_user_brings_are_told_and_offered_from_then_on(worlds, exam
             )
 
 
-def test_tasks_are_listed_page_by_page_and_opened_by_their_place(worlds, examples, monkeypatch):
+def test_tasks_are_listed_page_by_page_and_opened_by_index(worlds, examples, monkeypatch):
     monkeypatch.setattr("prove_worlds.worlds._PAGE", 4)
     assert worlds.splits() == {"train": len(examples)}
     listed = list(worlds.tasks())
@@ -82,7 +82,7 @@ def test_tasks_are_listed_page_by_page_and_opened_by_their_place(worlds, example
         assert worlds.task(episode.task).tools == episode.tools
 
 
-def test_an_episode_is_its_task_and_its_actions_and_forks(worlds, examples):
+def test_an_episode_resumes_from_its_actions_and_forks(worlds, examples):
     example = max(examples, key=lambda example: len(example["ground_truth"]))
     truth = [{"name": call["name"], "arguments": json.loads(call["arguments"])} for call in example["ground_truth"]]
     with worlds.open(example["id"], actions=truth[:1]) as episode, episode.fork() as fork:
@@ -93,14 +93,14 @@ def test_an_episode_is_its_task_and_its_actions_and_forks(worlds, examples):
         assert episode.actions == truth[:1]
 
 
-def test_what_is_no_json_counts_as_a_call_that_could_not_be_read(worlds, examples):
+def test_arguments_that_are_not_json_count_as_a_malformed_call(worlds, examples):
     with worlds.open(examples[0]["id"]) as episode:
         assert not episode.call("attach_file", {"draft": float("nan")}).ok
         assert episode.actions == [{"unreadable": "attach_file"}]
         assert episode.score().components["validity"] == 0
 
 
-def test_what_a_client_leaves_open_on_a_server_that_runs_already_is_closed_with_it(worlds, examples):
+def test_closing_a_client_closes_its_open_episodes(worlds, examples):
     with Worlds(worlds.url) as other:
         left = [other.open(examples[0]["id"]), other.open(examples[0]["id"]).fork()]
         assert worlds.episode(left[0].id).messages == left[0].messages

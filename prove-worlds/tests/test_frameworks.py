@@ -1,6 +1,8 @@
 """
-Frameworks that cannot be installed where these tests run. What stands in for them, in `published/`, was written from
-their sources: it calls what it is given in their order, and has their types. The worlds are real.
+Frameworks that cannot be installed where these tests run.
+
+The stand-ins in `published/` follow the frameworks' sources: they have the same types and make the same calls in the
+same order. The environments are real.
 """
 
 import asyncio
@@ -36,11 +38,11 @@ def published(monkeypatch):
 
 
 class Player:
-    """Says and calls what an example does, one message after another."""
+    """Player that sends the assistant messages of an example, one after another."""
 
     def __init__(self, example):
         self._left = iter(message for message in example["messages"] if message["role"] == "assistant")
-        self.heard = [message["content"] for message in example["messages"] if message["role"] == "tool"]
+        self.results = [message["content"] for message in example["messages"] if message["role"] == "tool"]
 
     def next(self):
         message = next(self._left)
@@ -50,11 +52,11 @@ class Player:
 
 @pytest.fixture
 def talkative(examples):
-    """Whose user has something to say after the model's first answer."""
+    """Example with the most user turns."""
     return max(examples, key=lambda example: [message["role"] for message in example["messages"]].count("user"))
 
 
-def test_without_a_framework_its_part_says_so_and_the_rest_is_there():
+def test_a_missing_framework_is_reported_and_the_rest_of_the_package_works():
     from prove_worlds import openenv, verifiers
 
     for part in (
@@ -84,7 +86,7 @@ def test_verifiers_finds_one_taskset_and_the_older_environment_by_the_name_of_th
 
 
 class LowLevel:
-    """The server below FastMCP's, of which verifiers' toolsets take hold."""
+    """Low-level server below FastMCP's, to which the toolset attaches its handlers."""
 
     def __init__(self):
         self.handlers = {}
@@ -98,7 +100,7 @@ class LowLevel:
 
 
 async def roll_out(task, toolset, player):
-    """One of verifiers' rollouts: set up, tools asked for, called until something is said, finished, scored."""
+    """Run a rollout as verifiers does: set up, list tools, call tools, finalize, score."""
     from prove_worlds.verifiers.v1 import ProveState
 
     trace = SimpleNamespace(state=ProveState(), info={}, metrics={}, assistant_messages=[])
@@ -108,7 +110,7 @@ async def roll_out(task, toolset, player):
     toolset.state = trace.state
     toolset.register(SimpleNamespace(_mcp_server=server))
     tools = await server.handlers["list"]()
-    heard = []
+    results = []
     while not await task.over(trace):
         content, calls = player.next()
         if not calls and task.data.kind == "multi-turn" and player.more():
@@ -116,15 +118,15 @@ async def roll_out(task, toolset, player):
         trace.assistant_messages.append(SimpleNamespace(content=content, tool_calls=calls or None))
         for name, arguments in calls:
             result = await server.handlers["call"](name, arguments)
-            heard.append(result)
+            results.append(result)
             trace.state = toolset.state
         if not calls:
             break
     await task.finalize(trace, None)
-    return trace, tools, heard, await task.prove(trace)
+    return trace, tools, results, await task.prove(trace)
 
 
-def test_the_taskset_of_verifiers_plays_tasks_and_earns_what_they_are_worth(published, worlds, examples, score):
+def test_the_taskset_of_verifiers_plays_tasks_and_gets_the_full_reward(published, worlds, examples, score):
     from prove_worlds.verifiers import ProveTaskset
     from prove_worlds.verifiers.v1 import ProveTaskConfig, ProveTasksetConfig
 
@@ -136,12 +138,12 @@ def test_the_taskset_of_verifiers_plays_tasks_and_earns_what_they_are_worth(publ
     rewards, played = [], []
     for task, example in zip(tasks, examples, strict=True):
         assert (task.data.system_prompt, task.data.prompt) == (None, users(example)[0])
-        trace, tools, heard, reward = asyncio.run(roll_out(task, toolset, Telling(example)))
+        trace, tools, results, reward = asyncio.run(roll_out(task, toolset, ReplyingPlayer(example)))
         offered = [tool["function"] for tool in example["tools"]]
         named = {tool.name: tool.model_dump(by_alias=True)["inputSchema"] for tool in tools}
         assert {tool["name"]: tool["parameters"] for tool in offered}.items() <= named.items()
-        texts = [result.content[0].text for result in heard]
-        assert [text for text in texts if not text.startswith("The user says: ")] == Player(example).heard
+        texts = [result.content[0].text for result in results]
+        assert [text for text in texts if not text.startswith("The user says: ")] == Player(example).results
         assert trace.metrics["solved"] == 1.0
         rewards.append(reward)
         played.append({"task": task.data.task, "actions": trace.info["prove"]["actions"]})
@@ -150,8 +152,8 @@ def test_the_taskset_of_verifiers_plays_tasks_and_earns_what_they_are_worth(publ
     assert rewards == [1.3] * len(examples) == [answer["total"] for answer in score(played)]
 
 
-class Telling(Player):
-    """Knows whether it has something to say after this, which it then says by a tool."""
+class ReplyingPlayer(Player):
+    """Player that sends all messages but the last by the reply tool."""
 
     def __init__(self, example):
         super().__init__(example)
@@ -162,7 +164,7 @@ class Telling(Player):
         return self._said > 0
 
 
-def test_the_environment_before_v1_converses_with_the_user_itself(published, worlds, talkative, score):
+def test_the_environment_before_v1_alternates_with_the_user(published, worlds, talkative, score):
     from prove_worlds.verifiers import load_environment
 
     environment = load_environment(worlds.url)
@@ -179,7 +181,7 @@ def test_the_environment_before_v1_converses_with_the_user_itself(published, wor
     assert state["error"] is None
     assert (state["reward"], state["metrics"]["solved"]) == (1.3, 1.0)
     said = [message for message in state["completion"] if isinstance(message, dict)]
-    assert [message["content"] for message in said if message["role"] == "tool"] == player.heard
+    assert [message["content"] for message in said if message["role"] == "tool"] == player.results
     assert [message["content"] for message in said if message["role"] == "user"] == users(talkative)[1:]
     (again,) = score([{"task": talkative["id"], "actions": state["prove"]["actions"]}])
     assert again["total"] == 1.3
@@ -189,7 +191,7 @@ def users(example):
     return [message["content"] for message in example["messages"] if message["role"] == "user"]
 
 
-def test_a_call_that_could_not_be_read_counts_and_lost_worlds_are_an_error_of_verifiers(published, worlds, talkative):
+def test_a_malformed_call_counts_and_a_lost_episode_is_an_error_of_verifiers(published, worlds, talkative):
     from prove_worlds.verifiers import load_environment
 
     environment = load_environment(worlds.url, count=1)
@@ -208,7 +210,7 @@ def test_a_call_that_could_not_be_read_counts_and_lost_worlds_are_an_error_of_ve
     assert "prove" not in state
 
 
-def test_inspect_gives_the_user_a_turn_when_the_model_has_something_to_say(published, worlds, talkative):
+def test_inspect_lets_the_user_answer_each_message_without_calls(published, worlds, talkative):
     from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
     from inspect_ai.solver import TaskState, generating
     from prove_worlds.inspect import prove
@@ -225,7 +227,7 @@ def test_inspect_gives_the_user_a_turn_when_the_model_has_something_to_say(publi
     assert result.metadata["components"]["validity"] == 1
 
 
-def test_openenvs_own_server_gets_what_prove_server_says_on_the_same_wire(published, worlds, examples):
+def test_openenvs_own_server_and_prove_server_give_the_same_observations(published, worlds, examples):
     import httpx
     from openenv.core.env_server.mcp_types import CallToolAction, ListToolsAction
     from prove_worlds.openenv import create_prove_app
@@ -234,7 +236,7 @@ def test_openenvs_own_server_gets_what_prove_server_says_on_the_same_wire(publis
     environment = app.env()
     assert environment.SUPPORTS_CONCURRENT_SESSIONS
     assert environment.state.episode_id is None
-    # As its clients send it, and as `prove-server env` answers it by itself.
+    # The same requests go to `prove-server env` directly.
     with httpx.Client(base_url=worlds.url, trust_env=False) as direct:
         for example in examples[:2]:
             theirs = direct.post("/reset", json={"task": example["id"]}).json()
@@ -249,11 +251,11 @@ def test_openenvs_own_server_gets_what_prove_server_says_on_the_same_wire(publis
                 content, calls = player.next()
                 for tool, arguments in calls or [("reply_to_user", {"text": content})]:
                     action = {"type": "call_tool", "tool_name": tool, "arguments": arguments}
-                    told = direct.post("/step", json={"action": action, "episode_id": name}).json()
+                    response = direct.post("/step", json={"action": action, "episode_id": name}).json()
                     observed = environment.step(CallToolAction(tool_name=tool, arguments=arguments))
-                    done = told["done"]
-                    assert (observed.result, observed.done) == (told["observation"]["result"], done)
-                    assert observed.reward == told["reward"]
+                    done = response["done"]
+                    assert (observed.result, observed.done) == (response["observation"]["result"], done)
+                    assert observed.reward == response["reward"]
             assert observed.reward == 1.3
             state = direct.get("/state", params={"episode_id": name}).json()
             assert environment.state.step_count == state["step_count"]

@@ -1,4 +1,4 @@
-"""The package as pip makes and installs it, beside the program as npm links it: no path leads into the checkout."""
+"""The package as pip builds and installs it, with the program as npm links it: no path leads into the checkout."""
 
 import os
 import re
@@ -14,7 +14,7 @@ PROJECT = CHECKOUT / "prove-worlds"
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory):
-    """The folder with what `pip install ./prove-worlds` installs. httpx is there, and setuptools with torch."""
+    """Folder that `pip install ./prove-worlds` fills. httpx is installed already, and setuptools with torch."""
     folder = tmp_path_factory.mktemp("installed")
     source = folder / "prove-worlds"
     shutil.copytree(PROJECT, source, ignore=shutil.ignore_patterns("tests", "build", "*.egg-info", "__pycache__"))
@@ -37,7 +37,7 @@ def run(installed, folder, program):
     ).stdout.splitlines()
 
 
-def test_the_first_program_of_the_readme_runs_with_what_was_installed_and_starts_the_program_itself(
+def test_the_first_program_of_the_readme_runs_with_the_installed_package(
     installed, dataset, tmp_path
 ):
     (tmp_path / "bin").mkdir()

@@ -1,4 +1,4 @@
-"""The same tasks over MCP, with the reference client and FastMCP's proxy, and nothing of this package."""
+"""The same tasks over MCP, with the reference client and FastMCP's proxy, without this package."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ async def names_of(client):
 
 
 async def play(names, call, example):
-    """A task opened, played as its example is and closed. Returns what closing it tells."""
+    """Open a task, play its example and close it. Return the result of closing."""
 
     async def answer(tool, arguments):
         result = await call(tool, arguments)
@@ -45,7 +45,7 @@ async def play(names, call, example):
             assert await answer(one["function"]["name"], session | arguments) == (False, next(answers))
         if not made:
             await answer("reply_to_user", {**session, "text": message["content"]})
-    # Everything is said, so this counts for nothing: it is a tool's error, not one of the connection.
+    # The episode is over: the tool returns an error, and the connection stays open.
     failed, text = await answer(offered[0], session)
     assert failed, text
     _, text = await answer("close", session)
@@ -72,7 +72,7 @@ def test_a_client_of_each_era_plays_a_task_and_gets_its_reward(worlds, examples,
 
 @pytest.fixture(scope="module")
 def bank():
-    """A world of `prove-server serve`, without tasks."""
+    """URL of an environment that `prove-server serve` serves, without tasks."""
     command = ["node", str(PROGRAM), "serve", "banking", "--http", "0"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
     assert process.stderr
@@ -82,7 +82,7 @@ def bank():
 
 
 async def freeze_twice(url, mode):
-    """The tools that come through a proxy, and the answers to freezing a card of the bank two times."""
+    """Return the tools that the proxy lists, and the results of freezing a bank card twice."""
     async with FastClient(create_proxy(url), mode=mode, timeout=PATIENCE_S) as client:
         names = [tool.name for tool in await client.list_tools()]
         session = {}
@@ -98,15 +98,15 @@ async def freeze_twice(url, mode):
         return names, [await answer("freeze_card", card=card) for _ in range(2)]
 
 
-def test_through_a_proxy_a_session_in_each_call_keeps_what_was_done(bank):
+def test_a_session_argument_keeps_state_through_a_proxy(bank):
     names, (first, second) = asyncio.run(freeze_twice(bank, "2026-07-28"))
     assert {"open", "fork", "diff", "close", "freeze_card"} <= set(names)
     assert first["status"] == "frozen"
     assert second["error"] == "card_frozen"
 
 
-def test_of_the_older_era_the_proxy_connects_anew_for_each_call(bank):
-    # That is the proxy's way, and why docs/serving.md sends those who use it to the newer era.
+def test_in_the_older_era_the_proxy_opens_a_new_connection_for_each_call(bank):
+    # FastMCP's proxy works this way, so docs/serving.md recommends the newer era behind a proxy.
     names, answers = asyncio.run(freeze_twice(bank, "legacy"))
     assert "open" not in names
     assert [answer["status"] for answer in answers] == ["frozen", "frozen"]

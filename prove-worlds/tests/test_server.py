@@ -1,4 +1,4 @@
-"""Finding, starting and ending servers, and what a client does about bad ones."""
+"""Finding, starting and ending servers, and errors of the client."""
 
 import json
 import os
@@ -20,7 +20,7 @@ EPISODE = {"episode": "e", "task": "t", "kind": "k", "messages": [], "tools": []
 
 @pytest.fixture
 def answering():
-    """A server with the given answers, one after another, the last for good: `(status, headers, body)`."""
+    """Function that starts a server with the given responses `(status, headers, body)`; the last one repeats."""
     servers = []
 
     def serve(*answers):
@@ -56,7 +56,7 @@ def full(seconds):
     return (503, {"retry-after": seconds}, body)
 
 
-def test_opening_waits_for_room_as_long_as_the_server_says_and_no_longer_than_patience(answering):
+def test_open_waits_as_long_as_a_full_server_says_and_at_most_patience_s(answering):
     waits = []
     opened = (201, {}, json.dumps(EPISODE).encode())
     worlds = Worlds(answering(full("5"), full("7"), opened), patience_s=12, sleep=waits.append)
@@ -80,12 +80,12 @@ def test_opening_waits_for_room_as_long_as_the_server_says_and_no_longer_than_pa
     ],
     ids=["no JSON", "no object", "another type", "another server", "too large"],
 )
-def test_an_answer_that_no_prove_server_gives_is_an_error_of_its_own(answering, answer):
+def test_a_response_that_is_not_from_prove_server_raises_bad_answer(answering, answer):
     with pytest.raises(BadAnswer):
         Worlds(answering(answer)).splits()
 
 
-def test_a_server_that_is_not_there_or_breaks_off_is_said_to_be_unreachable(answering):
+def test_a_missing_server_or_a_broken_connection_raises_unreachable(answering):
     with pytest.raises(Unreachable, match="peer closed connection"):
         Worlds(answering((200, {"content-length": "100"}, b"{}"))).splits()
     url = answering((200, {}, b"{}"))
@@ -93,7 +93,7 @@ def test_a_server_that_is_not_there_or_breaks_off_is_said_to_be_unreachable(answ
         Worlds(url.replace("http:", "nothing:")).splits()
 
 
-def test_the_environment_names_the_server_where_the_program_does_not(monkeypatch):
+def test_the_environment_variable_is_the_default_url(monkeypatch):
     monkeypatch.setenv("PROVE_WORLDS_URL", "http://127.0.0.1:7/")
     assert Worlds().url == "http://127.0.0.1:7"
     assert Worlds("http://127.0.0.1:8").url == "http://127.0.0.1:8"
@@ -102,7 +102,7 @@ def test_the_environment_names_the_server_where_the_program_does_not(monkeypatch
 def test_a_server_that_cannot_start_says_why(tmp_path):
     with pytest.raises(NotStarted, match="missing_file"):
         Worlds.start(tmp_path, program=PROGRAM, start_timeout_s=PATIENCE_S)
-    with pytest.raises(NotStarted, match="there is no prove-nothing on the PATH"):
+    with pytest.raises(NotStarted, match="no program prove-nothing on the PATH"):
         Worlds.start(tmp_path, program="prove-nothing")
     with pytest.raises(NotStarted, match="did not serve"):
         Worlds.start(tmp_path, program=[sys.executable, "-c", "import sys; sys.stdin.read()"], start_timeout_s=0.01)
@@ -125,7 +125,7 @@ def serves(url):
         return False
 
 
-def test_the_server_ends_with_the_one_that_started_it_even_if_that_is_killed(dataset):
+def test_the_server_ends_when_its_parent_process_is_killed(dataset):
     source = Path(__file__).parents[1] / "src"
     arguments = [str(source), str(dataset), str(PROGRAM), str(PATIENCE_S)]
     parent = subprocess.Popen(

@@ -1,8 +1,8 @@
 """
-Stateful tool-use worlds with verified tasks and a programmatic reward, for any Python trainer.
+Provide stateful tool-use environments with verified tasks and a programmatic reward to any Python trainer.
 
-`Worlds` finds or starts `prove-server env`, `Worlds.open` gives an `Episode`. `prove_worlds.trl` puts them into TRL's
-`GRPOTrainer`, `.verifiers` into verifiers, `.openenv` into OpenEnv, and `.inspect` into Inspect.
+`Worlds` connects to `prove-server env` or starts it, and `Worlds.open` returns an `Episode`. `prove_worlds.trl` adapts
+episodes to TRL's `GRPOTrainer`, `.verifiers` to verifiers, `.openenv` to OpenEnv, and `.inspect` to Inspect.
 """
 
 from importlib.util import find_spec
@@ -51,7 +51,7 @@ __all__ = [
     "WorldsError",
 ]
 
-# verifiers imports a package by its name and looks for a taskset in `__all__`, or for `load_environment`.
+# verifiers imports a package by its name and searches `__all__` for a taskset, or the module for `load_environment`.
 __getattr__ = lazy(f"{__name__}.verifiers", "verifiers", MODULES)
 if find_spec("verifiers") is not None:
     __all__ += ["ProveTaskset"]

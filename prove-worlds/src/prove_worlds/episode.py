@@ -1,4 +1,4 @@
-"""One task in play."""
+"""An open episode: a task, its environments, and the actions taken so far."""
 
 import json
 from collections.abc import Mapping
@@ -13,11 +13,11 @@ from .http import Json, JsonClient, as_object, as_objects, field
 @dataclass(frozen=True)
 class Result:
     """
-    What a call was answered with.
+    Result of a tool call.
 
     Attributes:
-        ok: Whether it was offered, fitted, and succeeded in its world.
-        text: What the model reads.
+        ok: True if the tool was offered, the arguments were valid, and the call succeeded in its environment.
+        text: Text of the result, for the model.
     """
 
     ok: bool
@@ -27,14 +27,14 @@ class Result:
 @dataclass(frozen=True)
 class Score:
     """
-    What an episode is worth so far.
+    Reward of an episode so far.
 
     Attributes:
         total: The reward.
-        components: Its parts by name; none where no call is the right answer.
-        solved: Every call of the ground truth was made with its arguments, in its order.
-        preset: Name of the reward.
-        state_hashes: SHA-256 (hex) of each world's state.
+        components: Components of the reward by name. Empty if the right solution makes no call.
+        solved: True if every ground-truth call was made with its arguments, in the required order.
+        preset: Name of the reward preset.
+        state_hashes: SHA-256 (hex) of the state of each environment, by the environment's name.
     """
 
     total: float
@@ -45,6 +45,16 @@ class Score:
 
 
 def parse_score(answer: Json, where: str) -> Score:
+    """
+    Parse a score from the server's JSON.
+
+    Args:
+        answer: JSON object of the score.
+        where: Description of the request, for error messages.
+
+    Raises:
+        BadAnswer: A field is missing or has the wrong type.
+    """
     components = answer.get("components")
     parts: Json = {} if components is None else as_object(components, where)
     hashes = as_object(answer.get("stateHashes"), where)
@@ -58,7 +68,12 @@ def parse_score(answer: Json, where: str) -> Score:
 
 
 def readable(arguments: Mapping[str, object] | str) -> Mapping[str, object] | None:
-    """Arguments as an object; None for what is none in JSON, which has no NaN and no infinity."""
+    """
+    Return arguments as an object.
+
+    Returns:
+        The arguments, or None if they are not a JSON object. JSON has no NaN and no infinity.
+    """
     try:
         read: object = json.loads(arguments) if isinstance(arguments, str) else arguments
         json.dumps(read, allow_nan=False)
@@ -69,18 +84,19 @@ def readable(arguments: Mapping[str, object] | str) -> Mapping[str, object] | No
 
 class Episode:
     """
-    A task with worlds of its own: nothing done here is seen by another episode. Made by `Worlds.open`, and ended by
-    `close` or by the end of its `with`. What it was so far is known to the server alone, so several of these may speak
-    of one episode.
+    A task in progress, in environments that no other episode shares.
+
+    `Worlds.open` creates an episode. `close` or the end of a `with` block closes the episode. Only the server stores the
+    state, so several `Episode` objects may refer to the same episode.
 
     Attributes:
-        id: Its name on the server.
-        task: Id of its task.
-        kind: Of the task, such as `single-turn`.
-        messages: What the model reads first, as `{"role", "content"}`.
-        tools: What it may call now, in OpenAI's format: some hidden, some without the values of their enums, as the
-            task says. A user's turn can bring more, and tells them in its text.
-        over: Whether the user has said everything, or the most calls are made, as far as is known here.
+        id: Name of the episode on the server.
+        task: Id of the task.
+        kind: Kind of the task, such as `multi-turn`.
+        messages: Opening messages for the model, as `{"role", "content"}`.
+        tools: Tools that the model may call now, in OpenAI's format. The task may hide tools or enum values. A later
+            user turn can add tools, and its text describes the added tools.
+        over: True if the user has no further turn or the call limit is reached, according to the newest response.
     """
 
     def __init__(self, client: JsonClient, answer: Json, open_here: set[str]) -> None:
@@ -97,44 +113,45 @@ class Episode:
 
     def call(self, name: str, arguments: Mapping[str, object] | str) -> Result:
         """
-        Makes a call. One with a tool that is not offered, or with arguments that do not fit, is answered with an error
-        and counts.
+        Make a tool call.
+
+        A call to a tool that is not offered, or with invalid arguments, returns an error and counts as a call.
 
         Args:
-            arguments: Or their JSON as a text, as OpenAI's chat format has them. What is no JSON object counts as a
-                call that could not be read.
+            name: Name of the tool.
+            arguments: Arguments as an object or as JSON text. Anything but a JSON object counts as a malformed call.
 
         Raises:
-            EpisodeOver: Nothing more can be done.
+            EpisodeOver: The episode accepts no further action.
         """
         read = readable(arguments)
         return self.unreadable(name) if read is None else self._result({"name": name, "arguments": read})
 
     def unreadable(self, text: str) -> Result:
-        """A call of the model that could not be read. It counts, and the model reads what is wrong."""
+        """Record a malformed call. The call counts, and the result describes the problem."""
         return self._result({"unreadable": text})
 
     def reply(self, text: str) -> str | None:
         """
-        A message of the model without calls.
+        Send a message without tool calls to the user.
 
         Returns:
-            The user's next turn, or None when there is none: the episode is then over.
+            The user's next turn, or None if the user has no further turn. The episode is then over.
         """
         user = self._act({"say": text}).get("user")
         return user if isinstance(user, str) else None
 
     def score(self) -> Score:
-        """The reward of everything so far, with its parts; whenever, and as often as wanted."""
+        """Return the reward so far. A client may call this method at any time and any number of times."""
         return parse_score(as_object(self._state().get("score"), self.id), self.id)
 
     @property
     def actions(self) -> list[Json]:
-        """Everything that was done, as `Worlds.open` and `prove-server score` take it."""
+        """All actions so far, in the form that `Worlds.open` and `prove-server score` accept."""
         return as_objects(self._state().get("actions"), self.id)
 
     def record(self) -> dict[str, object]:
-        """The score and what was done, as plain values: what a framework keeps when the episode is over."""
+        """Return the score and the actions as plain values, for a framework to store when the episode is over."""
         score = self.score()
         return {
             "total": score.total,
@@ -145,11 +162,11 @@ class Episode:
         }
 
     def fork(self) -> "Episode":
-        """Another episode in the same state."""
+        """Return a new, independent episode in the same state."""
         return Episode(self._client, self._client.ask("POST", f"/episodes/{self.id}/fork"), self._open_here)
 
     def close(self) -> None:
-        """Ends it. Nothing happens to one that is gone already."""
+        """Close the episode. Do nothing if the server has already closed it."""
         self._open_here.discard(self.id)
         try:
             self._client.ask("DELETE", f"/episodes/{self.id}")

@@ -1,11 +1,13 @@
-"""What can go wrong between a trainer and its worlds. Every error has a stable `code` and a `detail` for people."""
+"""Errors of this package. Every error has a stable `code` for programs and a `detail` for people."""
 
 
 class WorldsError(Exception):
     """
+    Base class of all errors of this package.
+
     Args:
-        code: Stable, for programs.
-        detail: What happened, where, and what to do about it.
+        code: Stable code, for programs.
+        detail: Description of the problem, its place, and the remedy.
     """
 
     def __init__(self, code: str, detail: str) -> None:
@@ -15,44 +17,49 @@ class WorldsError(Exception):
 
 
 class Unreachable(WorldsError):
-    """No whole answer came in time. Whether the request took effect is not known."""
+    """No complete response arrived in time. The request may or may not have taken effect."""
 
     def __init__(self, detail: str) -> None:
         super().__init__("unreachable", detail)
 
 
 class BadAnswer(WorldsError):
-    """What came is larger than agreed, or not what `prove-server env` answers."""
+    """The response is too large or does not have the format of `prove-server env`."""
 
     def __init__(self, detail: str) -> None:
         super().__init__("bad_answer", detail)
 
 
 class NotStarted(WorldsError):
-    """`prove-server env` was not found, or ended or said nothing before it served."""
+    """`prove-server env` was not found, ended before it served, or did not serve in time."""
 
     def __init__(self, detail: str) -> None:
         super().__init__("not_started", detail)
 
 
 class UnusableTool(WorldsError):
-    """A tool cannot be a method of Python."""
+    """A tool cannot be represented as a Python method."""
 
     def __init__(self, detail: str) -> None:
         super().__init__("unusable_tool", detail)
 
 
 class MissingFramework(WorldsError, ImportError):
-    """A part of this package needs a framework that is not installed. The package itself does not."""
+    """A module of this package needs a framework that is not installed."""
 
     def __init__(self, framework: str, needed_by: str) -> None:
-        super().__init__("missing_framework", f"{needed_by} needs {framework}, which is not installed")
+        super().__init__("missing_framework", f"{needed_by} needs {framework}, which is not installed: install it with pip")
         self.framework = framework
 
 
 class Refused(WorldsError):
     """
-    The server said no; `code` is its own, `status` that of HTTP, `retry_after_s` when it had better be asked again.
+    The server rejected the request.
+
+    Attributes:
+        code: Error code of the server.
+        status: HTTP status.
+        retry_after_s: Seconds to wait before a retry, if the server names them.
     """
 
     def __init__(self, code: str, detail: str, status: int, retry_after_s: float | None = None) -> None:
@@ -62,23 +69,23 @@ class Refused(WorldsError):
 
 
 class UnknownTask(Refused):
-    """There is no task of that name, or at that place of a split."""
+    """The data set has no task with this id, or no task at this index of the split."""
 
 
 class UnknownEpisode(Refused):
-    """It never was open there, was closed, or gave way after resting for long."""
+    """The server has no open episode with this id: it never existed, was closed, or was evicted while idle."""
 
 
 class TooManyEpisodes(Refused):
-    """All places are taken, and stayed so for as long as one was waited for."""
+    """The server is full and stayed full for the whole waiting time."""
 
 
 class EpisodeOver(Refused):
-    """Nothing more can be done in the episode; its reward stands."""
+    """The episode accepts no further action. Its reward is final."""
 
 
 class BadRequest(Refused):
-    """What was asked does not have the form that is needed."""
+    """The request does not have the required form."""
 
 
 _BY_CODE: dict[str, type[Refused]] = {
@@ -91,5 +98,5 @@ _BY_CODE: dict[str, type[Refused]] = {
 
 
 def refusal(code: str, detail: str, status: int, retry_after_s: float | None) -> Refused:
-    """The class that goes with a server's code; codes without one of their own are plain `Refused`."""
+    """Return the error for a server's code: a subclass if one exists for the code, otherwise `Refused`."""
     return _BY_CODE.get(code, Refused)(code, detail, status, retry_after_s)

@@ -1,5 +1,5 @@
 """
-Tasks for Inspect (https://inspect.aisi.org.uk, written for 0.3.260):
+Tasks for Inspect (https://inspect.aisi.org.uk, written for 0.3.260).
 
     inspect eval prove_worlds/prove --model … -T split=held-out
 """
@@ -32,17 +32,19 @@ def prove(
     reward: str | None = None,
 ) -> Task:
     """
+    Return an Inspect task over a split of a data set.
+
     Args:
-        url: Of `prove-server env`; without one, `PROVE_WORLDS_URL`, or http://127.0.0.1:8080.
-        split: Of its data set.
-        start: Place of the first task.
-        count: How many tasks; all from `start` on without it.
-        reward: Name of the preset; without one, the server's.
+        url: Address of `prove-server env`. Default: `PROVE_WORLDS_URL`, or else http://127.0.0.1:8080.
+        split: Split of the server's data set.
+        start: Index of the first task in the split.
+        count: Number of tasks. Default: all tasks from `start` on.
+        reward: Name of a reward preset. Default: the server's preset.
     """
     worlds = Worlds(url)
     stop = None if count is None else start + count
     samples = [_sample(worlds, listed.id) for listed in worlds.tasks(split, start, stop)]
-    return Task(dataset=MemoryDataset(samples, name="prove"), solver=converse(url, reward), scorer=worth())
+    return Task(dataset=MemoryDataset(samples, name="prove"), solver=converse(url, reward), scorer=episode_reward())
 
 
 def _sample(worlds: Worlds, name: str) -> Sample:
@@ -54,7 +56,7 @@ def _sample(worlds: Worlds, name: str) -> Sample:
 
 @solver
 def converse(url: str | None = None, reward: str | None = None) -> Solver:
-    """An episode: the model calls tools until it has something to say, and then it is the user's turn."""
+    """Return a solver that plays an episode: the model calls tools, and each message without calls gets a user turn."""
     worlds = Worlds(url)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
@@ -91,8 +93,8 @@ def converse(url: str | None = None, reward: str | None = None) -> Solver:
 
 
 @scorer(metrics={"total": [mean(), stderr()], "solved": [accuracy(), stderr()]})
-def worth() -> Scorer:
-    """The reward, and whether the task was solved."""
+def episode_reward() -> Scorer:
+    """Return a scorer that reports the reward and whether the task was solved."""
 
     async def score(state: TaskState, target: Target) -> Score:
         found = state.metadata[_SCORE]

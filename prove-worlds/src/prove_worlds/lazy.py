@@ -1,4 +1,4 @@
-"""Names that are loaded when they are asked for, because what they need may not be installed."""
+"""Lazy imports of names whose frameworks may not be installed."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -8,11 +8,12 @@ from .errors import MissingFramework
 
 def lazy(package: str, framework: str, modules: Mapping[str, str]) -> Callable[[str], object]:
     """
-    A `__getattr__` for a package.
+    Return a `__getattr__` for a package that imports names on first use.
 
     Args:
-        framework: The module that must be installed.
-        modules: The names, and the module of the package that has each.
+        package: Name of the package.
+        framework: Module that must be installed.
+        modules: Module of the package that defines each name, by the name.
     """
 
     def find(name: str) -> object:

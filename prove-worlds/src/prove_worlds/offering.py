@@ -1,4 +1,4 @@
-"""What is offered to agents that can do nothing but call tools, and end with their first message without calls."""
+"""Tools for agents that can only call tools and end with their first message without calls."""
 
 from collections.abc import Mapping
 
@@ -8,20 +8,23 @@ from .worlds import Task
 
 
 def offered(task: Task) -> list[Json]:
-    """The tools of a task, and one to reply with where its user has more to say than the first message."""
+    """Return the tools of a task, with the reply tool if the task has more than one user turn."""
     return [*task.tools, task.reply_tool] if task.user_turns > 1 else [*task.tools]
 
 
 def name_of(tool: Json) -> str:
+    """Return the name of a tool in OpenAI's format."""
     return field(as_object(tool.get("function"), "a tool"), "name", str, "a tool")
 
 
 def call(episode: Episode, reply_name: str, name: str, arguments: Mapping[str, object] | str) -> Result:
     """
-    Makes a call of what is offered. Replying is a message without calls, and counts as no call.
+    Make a call to a tool of the task or to the reply tool.
+
+    A call to the reply tool sends a message to the user and does not count as a tool call.
 
     Raises:
-        EpisodeOver: Nothing more can be done.
+        EpisodeOver: The episode accepts no further action.
     """
     if name != reply_name:
         return episode.call(name, arguments)

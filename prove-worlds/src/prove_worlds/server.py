@@ -1,4 +1,4 @@
-"""`prove-server env` as a process of one's own, which never outlives the one that started it."""
+"""A child process `prove-server env` that never outlives its parent process."""
 
 import os
 import re
@@ -20,14 +20,16 @@ _END_TIMEOUT_S = 10.0
 
 class Server:
     """
-    Serves a data set on a free port of this machine. Its stdin is a pipe that this process holds: when it closes,
-    because `close` was called or because this process has ended in whatever way, the server ends.
+    A server of a data set on a free port of this machine.
+
+    The server's stdin is a pipe from this process. The server ends when the pipe closes: after `close`, or when this
+    process ends for any reason.
 
     Attributes:
-        url: Where it serves.
+        url: Address of the server.
 
     Raises:
-        NotStarted: With what the server said.
+        NotStarted: The server did not start. The message contains the server's output.
     """
 
     def __init__(self, dataset: str | Path, *, program: str | Path | Sequence[str], timeout_s: float) -> None:
@@ -46,18 +48,18 @@ class Server:
             url = found.get(timeout=timeout_s)
         except Empty:
             self.close()
-            raise NotStarted(f"{command[0]} did not serve {dataset} within {timeout_s:g} s. {self._said()}") from None
+            raise NotStarted(f"{command[0]} did not serve {dataset} within {timeout_s:g} s; raise start_timeout_s. {self._output()}") from None
         except BaseException:
-            # Ctrl-C, while it reads its data set.
+            # Ctrl-C while the server reads its data set.
             self.close()
             raise
         if url is None:
             status = self._process.wait()
-            raise NotStarted(f"{command[0]} ended with status {status}. {self._said()}")
+            raise NotStarted(f"{command[0]} ended with status {status}. {self._output()}")
         self.url = url
 
     def close(self) -> None:
-        """Ends it, and waits until it has."""
+        """End the server and wait until its process has ended."""
         if self._process.stdin:
             with suppress(OSError):
                 self._process.stdin.close()
@@ -68,7 +70,7 @@ class Server:
             self._process.wait()
 
     def _read(self, found: "SimpleQueue[str | None]") -> None:
-        """Reads all that it says, or the pipe would fill and hold it up."""
+        """Read all output: a full pipe would block the server."""
         assert self._process.stderr
         for line in self._process.stderr:
             text = line.decode(errors="replace").rstrip()
@@ -77,14 +79,19 @@ class Server:
                 found.put(serving[1])
         found.put(None)
 
-    def _said(self) -> str:
-        return "It said nothing." if not self._last else "It said: " + "\n".join(self._last)
+    def _output(self) -> str:
+        return "It printed nothing." if not self._last else "It printed: " + "\n".join(self._last)
 
 
 def command_of(program: str | Path | Sequence[str]) -> list[str]:
     """
+    Return the command line for a program.
+
+    Args:
+        program: Name on the PATH, path of a program or of a JavaScript file, or a whole command.
+
     Raises:
-        NotStarted: It is not there.
+        NotStarted: The program or Node.js was not found.
     """
     if not isinstance(program, (str, Path)):
         return list(program)
@@ -92,14 +99,14 @@ def command_of(program: str | Path | Sequence[str]) -> list[str]:
     if Path(program).suffix in {".cjs", ".mjs", ".js"} and Path(program).exists():
         node = shutil.which("node")
         if node is None:
-            raise NotStarted("Node.js is needed, and there is no node on the PATH")
+            raise NotStarted("no program node on the PATH: install Node.js")
         return [node, str(program)]
     if found is None:
-        raise NotStarted(f"there is no {program} on the PATH: install it, or name it by `program`")
+        raise NotStarted(f"no program {program} on the PATH: install it, or pass its path as `program`")
     return [found]
 
 
 def _close_in_forks(process: "subprocess.Popen[bytes]") -> None:
-    """A process that is forked from this one must not hold the pipe open, for it may live longer."""
+    """Close the pipe in forked children: a child that lives longer must not keep the server alive."""
     if hasattr(os, "register_at_fork") and process.stdin:
         os.register_at_fork(after_in_child=process.stdin.close)

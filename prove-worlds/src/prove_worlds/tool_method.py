@@ -1,7 +1,8 @@
 """
-Tools as methods: from a JSON Schema to a signature with types and a docstring, from which trainers make a schema again.
+Convert tools with JSON Schemas to Python methods with typed signatures and docstrings.
 
-What Python's types cannot say, such as bounds and patterns, is said in the words of the docstring.
+Trainers convert the signature and docstring back to a schema. Bounds and patterns, which Python types cannot express,
+become text of the docstring.
 """
 
 import inspect
@@ -25,15 +26,17 @@ _TYPES: Mapping[object, object] = {
 
 def tool_method(tool: Json, call: Callable[[str, dict[str, object]], str]) -> FunctionType:
     """
-    A function to be bound as a method. It takes whatever arguments come: what does not fit is for the world to answer,
-    because it counts. Its signature is for those who look.
+    Return a function for a tool, to be bound as a method.
+
+    The function accepts any keyword arguments: the environment answers invalid calls, because invalid calls count. The
+    signature only serves inspection.
 
     Args:
-        tool: In OpenAI's format.
-        call: Is given the tool's name and the arguments, and returns what the model reads.
+        tool: Tool in OpenAI's format.
+        call: Function of the tool's name and the arguments that returns the text of the result.
 
     Raises:
-        UnusableTool: A name in it is none of Python's.
+        UnusableTool: The tool or a parameter has a name that is not valid in Python.
     """
     function = as_object(tool.get("function"), "a tool")
     name = field(function, "name", str, "a tool")
@@ -42,7 +45,7 @@ def tool_method(tool: Json, call: Callable[[str, dict[str, object]], str]) -> Fu
     required = cast("list[object]", parameters.get("required", []))
     for word in (name, *properties):
         if not word.isidentifier() or keyword.iskeyword(word) or word.startswith("_"):
-            raise UnusableTool(f"{word!r} of the tool {name!r} cannot be a name in Python")
+            raise UnusableTool(f"{word!r} of the tool {name!r} is not a valid name in Python; exclude tasks with this tool")
 
     def method(_self: object, /, **arguments: object) -> str:
         return call(name, arguments)
@@ -51,7 +54,7 @@ def tool_method(tool: Json, call: Callable[[str, dict[str, object]], str]) -> Fu
     hints = {parameter: type_of(schema) for parameter, schema in schemas.items()}
     method.__name__ = method.__qualname__ = name
     method.__doc__ = _docstring(field(function, "description", str, name), schemas)
-    # Without the result: trainers would put its type into the schema too.
+    # Without the return type: trainers would add the return type to the schema.
     method.__annotations__ = hints
     own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
     method.__signature__ = inspect.Signature(  # pyright: ignore[reportFunctionMemberAccess]
@@ -61,7 +64,7 @@ def tool_method(tool: Json, call: Callable[[str, dict[str, object]], str]) -> Fu
 
 
 def type_of(schema: Json) -> object:
-    """The Python type that says most of a schema."""
+    """Return the most specific Python type for a JSON Schema."""
     values = schema.get("enum")
     if isinstance(values, list) and values:
         return Literal[tuple(cast("list[str]", values))]
@@ -85,12 +88,12 @@ def _docstring(description: str, schemas: Mapping[str, Json]) -> str:
 
 
 def _words(name: str, schema: Json) -> str:
-    """What a parameter is, on one line; never nothing, because those who read docstrings want something there."""
+    """Return the description of a parameter on one line. Never empty, because docstring parsers require a text."""
     given = schema.get("description")
-    said = " ".join(given.split()) if isinstance(given, str) else ""
-    said = said or name.replace("_", " ").capitalize()
+    text = " ".join(given.split()) if isinstance(given, str) else ""
+    text = (text or name.replace("_", " ").capitalize()).removesuffix(".")
     bounds = "; ".join(_bounds(schema))
-    return f"{said.removesuffix('.')} ({bounds})." if bounds else f"{said.removesuffix('.')}."
+    return f"{text} ({bounds})." if bounds else f"{text}."
 
 
 def _bounds(schema: Json) -> list[str]:

@@ -1,5 +1,5 @@
 """
-Worlds for `GRPOTrainer` of TRL (tried with 1.13): rows, and an environment for each set of tools.
+Adapter for `GRPOTrainer` of TRL (tested with 1.13): a data set of tasks and one environment factory per tool set.
 
     with Worlds.start("my-tasks") as worlds:
         tasks = TrlTasks(worlds)
@@ -23,18 +23,19 @@ from .tool_method import tool_method
 from .worlds import Worlds
 
 RESERVED = frozenset({"reset", "get_reward"})
-"""What TRL takes for itself of an environment's methods."""
+"""Method names of an environment that TRL reserves."""
 
 _TOO_LARGE = 413
 
 
 class ProveEnvironment:
     """
-    One place for rollouts: TRL resets it with a row, calls its tools, and asks for the reward. Its tools are bound to
-    the instance, not to a class of their own: TRL logs a reward for each class of environments.
+    Environment for one rollout at a time. TRL resets it with a row, calls its tools, and reads the reward.
+
+    The tools are bound to the instance and not to one class per tool set, because TRL logs a reward per class.
 
     Raises:
-        UnusableTool: A tool cannot be a method of it.
+        UnusableTool: A tool cannot be a method of this class.
     """
 
     def __init__(self, worlds: Worlds, tools: Sequence[Json], reply_name: str, reward: str | None) -> None:
@@ -45,22 +46,22 @@ class ProveEnvironment:
         self._failure: WorldsError | None = None
         for method in (tool_method(tool, self._call) for tool in tools):
             if method.__name__ in RESERVED:
-                raise UnusableTool(f"TRL has another use for a method called {method.__name__}")
+                raise UnusableTool(f"the tool {method.__name__} has a name that TRL reserves; exclude tasks with this tool")
             setattr(self, method.__name__, MethodType(method, self))
 
     def reset(self, task: str, **_row: object) -> None:
-        """Opens the task of a row. What the model reads is in the row already, as its prompt."""
+        """Open the task of a row. The row's prompt already contains the opening messages."""
         self._close()
         self._failure = None
         self._episode = self._worlds.open(task, reward=self._reward)
 
     def get_reward(self) -> float:
         """
-        Of everything that was done since the reset.
+        Return the reward of all actions since the reset.
 
         Raises:
-            WorldsError: That kept a call from being made: a rollout without its worlds has no reward, and must not be
-                trained on.
+            WorldsError: An earlier call failed with this error. A rollout that lost its environments has no reward, and
+                the trainer must not use it.
         """
         if self._failure:
             raise self._failure
@@ -73,14 +74,14 @@ class ProveEnvironment:
         except EpisodeOver:
             raise
         except WorldsError as error:
-            # TRL tells the model of any exception and goes on: right for what the model did, and for nothing else.
+            # TRL passes every exception to the model and continues. That is right only for errors of the model.
             if not (isinstance(error, Refused) and error.status == _TOO_LARGE):
                 self._failure = error
             raise
 
     def _playing(self) -> Episode:
         if self._episode is None:
-            raise RuntimeError("reset was not called")
+            raise RuntimeError("no episode is open: call reset first")
         return self._episode
 
     def _close(self) -> None:
@@ -91,15 +92,16 @@ class ProveEnvironment:
 
 class TrlTasks:
     """
-    Tasks of a split in the form of TRL's arguments. Each task shows its model other tools, so there is a factory for
-    each set of them, and `environment` of a row names it.
+    Tasks of a split in the form of TRL's arguments.
+
+    Tasks offer different tools, so each set of tools has a factory. The `environment` column of a row names the factory.
 
     Args:
-        worlds: Must stay open while the trainer runs.
-        split: Of the data set.
-        start: Place of the first task.
-        count: How many tasks; all from `start` on without it.
-        reward: Name of the preset; without one, the server's.
+        worlds: Client of the server. It must stay open while the trainer runs.
+        split: Split of the data set.
+        start: Index of the first task in the split.
+        count: Number of tasks. Default: all tasks from `start` on.
+        reward: Name of a reward preset. Default: the server's preset.
     """
 
     def __init__(
@@ -115,12 +117,12 @@ class TrlTasks:
         self._reward = reward
         listed = islice(worlds.tasks(split, start, None if count is None else start + count), count)
         tasks = [worlds.task(task.id) for task in listed]
-        # An environment of TRL has its tools for good.
+        # TRL cannot change the tools of an environment during a rollout.
         self._tasks = [task for task in tasks if not task.brings_tools]
 
     @cached_property
     def train_dataset(self) -> Dataset:
-        """Rows of `prompt`, `task`, `kind`, and the `environment` that has the task's tools."""
+        """Data set with the columns `prompt`, `task`, `kind` and `environment`, the factory for the task's tools."""
         rows = [
             {
                 "prompt": [dict(message) for message in task.messages],
@@ -134,7 +136,7 @@ class TrlTasks:
 
     @cached_property
     def environment_factory(self) -> dict[str, Callable[[], ProveEnvironment]]:
-        """For `GRPOTrainer`, by the names that the rows give."""
+        """Factories for `GRPOTrainer`, by the names in the `environment` column."""
         factories: dict[str, Callable[[], ProveEnvironment]] = {}
         for task in self._tasks:
             tools = offered(task)
@@ -146,5 +148,5 @@ class TrlTasks:
 
 
 def toolset_of(tools: Sequence[Json]) -> str:
-    """The same for the same tools."""
+    """Return a name that depends only on the tools."""
     return hashlib.sha256(json.dumps(tools, sort_keys=True).encode()).hexdigest()[:16]

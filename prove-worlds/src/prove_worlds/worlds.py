@@ -1,4 +1,4 @@
-"""A server of episodes: its tasks, and opening them."""
+"""Client of `prove-server env`: lists tasks and opens episodes."""
 
 import os
 import time
@@ -19,12 +19,12 @@ URL_VARIABLE = "PROVE_WORLDS_URL"
 
 _PAGE = 500
 _RETRY_S = 1.0
-"""Where a server without room does not say when to ask again."""
+"""Seconds before a retry if a full server names no time."""
 
 
 @dataclass(frozen=True)
 class Listed:
-    """A task in the list of its split, of which `index` is its place."""
+    """Entry of a task list. `index` is the position of the task in its split."""
 
     id: str
     split: str
@@ -35,15 +35,16 @@ class Listed:
 @dataclass(frozen=True)
 class Task:
     """
-    What is known of a task before it is opened. Its ground truth stays with the server.
+    Public part of a task. The server keeps the ground truth.
 
     Attributes:
-        user_turns: Messages that the user has for the model, the first included.
-        messages: What the model reads first.
-        tools: What it may call at first, in OpenAI's format.
-        brings_tools: Whether a later turn of the user brings more, and tells them in its text.
-        reply_tool: What to offer besides, to a model that can do nothing but call tools and has several user turns
-            before it.
+        id: Id of the task.
+        kind: Kind of the task, such as `multi-turn`.
+        user_turns: Number of user messages, including the first.
+        messages: Opening messages for the model.
+        tools: Tools that are offered at first, in OpenAI's format.
+        brings_tools: True if a later user turn adds tools. The text of that turn describes the added tools.
+        reply_tool: Additional tool for models that can only call tools, for tasks with several user turns.
     """
 
     id: str
@@ -57,14 +58,14 @@ class Task:
 
 class Worlds:
     """
-    A running `prove-server env`, found at its URL, or started and ended by `Worlds.start`. May be used by several
-    threads.
+    Client of a running `prove-server env`. Several threads may use it. `Worlds.start` starts and ends a server.
 
     Args:
-        url: Where it serves. Without one, `PROVE_WORLDS_URL` of the environment, or else http://127.0.0.1:8080.
-        timeout_s: For each request.
-        patience_s: For how long `open` waits for room on a server that has none.
-        server: Is ended with this.
+        url: Address of the server. Default: the environment variable `PROVE_WORLDS_URL`, or else http://127.0.0.1:8080.
+        timeout_s: Time limit for each request, in seconds.
+        patience_s: Time in seconds that `open` waits for a full server.
+        server: Server that `close` ends.
+        sleep: Function that waits for a number of seconds.
     """
 
     def __init__(
@@ -93,32 +94,35 @@ class Worlds:
         patience_s: float = 60.0,
     ) -> "Worlds":
         """
-        Starts `prove-server env` on a free port of this machine, where only this machine reaches it. It ends with
-        `close`, and with this process, however that ends.
+        Start `prove-server env` on a free port of 127.0.0.1.
+
+        The server ends with `close`, or when this process ends for any reason.
 
         Args:
-            dataset: A folder of tasks, as `prove-lab synthesize` makes it.
-            program: `prove-server` on the PATH, a path to it, to the `prove-server.cjs` of a checkout, or a whole
-                command.
-            start_timeout_s: For the server to read the data set.
+            dataset: Folder of a data set from `prove-lab synthesize`.
+            program: Name on the PATH, path of the program, path of `prove-server.cjs` in a checkout, or a whole command.
+            start_timeout_s: Time limit in seconds for the server to read the data set.
+            timeout_s: Time limit for each request, in seconds.
+            patience_s: Time in seconds that `open` waits for a full server.
 
         Raises:
-            NotStarted: Says what the server said.
+            NotStarted: The server did not start. The message contains the server's output.
         """
         server = Server(dataset, program=program, timeout_s=start_timeout_s)
         return cls(server.url, timeout_s=timeout_s, patience_s=patience_s, server=server)
 
     @property
     def url(self) -> str:
+        """Address of the server."""
         return self._client.url
 
     def splits(self) -> dict[str, int]:
-        """Tasks of each split."""
+        """Return the number of tasks in each split."""
         splits = as_object(self._client.ask("GET", "/tasks?count=1").get("splits"), self.url)
         return {name: field(splits, name, int, self.url) for name in splits}
 
     def tasks(self, split: str = "train", start: int = 0, stop: int | None = None) -> Iterator[Listed]:
-        """The tasks of a split in the order of the data set, fetched page by page."""
+        """Yield the tasks of a split from index `start` to before `stop`, in the order of the data set."""
         while stop is None or start < stop:
             count = _PAGE if stop is None else min(_PAGE, stop - start)
             answer = self._client.ask("GET", f"/tasks?split={quote(split)}&start={start}&count={count}")
@@ -136,8 +140,10 @@ class Worlds:
 
     def task(self, name: str) -> Task:
         """
+        Return the public part of a task.
+
         Raises:
-            UnknownTask: The data set has none of that id.
+            UnknownTask: The data set has no task with this id.
         """
         answer = self._client.ask("GET", f"/tasks/{quote(name, safe='')}")
         return Task(
@@ -160,36 +166,41 @@ class Worlds:
         actions: Sequence[Mapping[str, object]] = (),
     ) -> Episode:
         """
-        Opens a task: by its id, by its place in a split, or the task itself.
+        Open an episode of a task.
 
         Args:
-            reward: Name of the preset; without one, the server's.
-            actions: What was done in the episode before, here or elsewhere: it is done again first.
+            task: Id of the task, or the task itself as an object.
+            split: Split of `index`.
+            index: Position of the task in the split, instead of `task`.
+            reward: Name of a reward preset. Default: the server's preset.
+            actions: Actions of an earlier episode of the task. The server replays them first.
 
         Raises:
-            UnknownTask: There is none.
-            TooManyEpisodes: There was no room for as long as was waited.
+            UnknownTask: The data set has no such task.
+            TooManyEpisodes: The server stayed full for `patience_s`.
         """
         if (task is None) == (index is None):
-            raise ValueError("either a task or an index is needed")
+            raise ValueError("pass either a task or an index")
         place: dict[str, object] = {"split": split, "index": index} if task is None else {"task": task}
         named = {} if reward is None else {"reward": reward}
-        answer = self._ask_for_room({**place, **named, "actions": list(actions)})
+        answer = self._open_when_not_full({**place, **named, "actions": list(actions)})
         return Episode(self._client, answer, self._open)
 
     def episode(self, name: str) -> Episode:
         """
-        One that is open already, by its id. It is its opener's: `close` here leaves it open.
+        Return an open episode by its id.
+
+        `Worlds.close` does not close this episode: it belongs to the client that opened it.
 
         Raises:
-            UnknownEpisode: It is not open there.
+            UnknownEpisode: The server has no such open episode.
         """
         return Episode(self._client, self._client.ask("GET", f"/episodes/{quote(name, safe='')}"), set())
 
     def close(self) -> None:
-        """Closes the episodes that were opened here and are open still, and the server, if it was started here."""
+        """Close all open episodes of this client, and the server if `start` started it."""
         if self._server:
-            # It takes its episodes with it.
+            # The episodes end with the server.
             self._server.close()
         else:
             self._close_episodes()
@@ -204,13 +215,13 @@ class Worlds:
         self.close()
 
     def _close_episodes(self) -> None:
-        # A server that cannot be reached closes them when they have rested for long.
+        # A server that cannot be reached closes idle episodes after a while.
         with suppress(Unreachable):
             while self._open:
                 with suppress(UnknownEpisode):
                     self._client.ask("DELETE", f"/episodes/{self._open.pop()}")
 
-    def _ask_for_room(self, request: Mapping[str, object]) -> Json:
+    def _open_when_not_full(self, request: Mapping[str, object]) -> Json:
         waited = 0.0
         while True:
             try:

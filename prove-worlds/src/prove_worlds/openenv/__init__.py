@@ -1,8 +1,8 @@
 """
-OpenEnv (https://github.com/huggingface/OpenEnv, written for 0.3): a client, and an environment for its own server.
+Client and server environment for OpenEnv (https://github.com/huggingface/OpenEnv, written for 0.3).
 
-`prove-server env` speaks OpenEnv's wire itself, so neither is needed to train: the client adds what its type says, and
-the server is for Spaces and for what else `openenv` builds, validates and publishes.
+`prove-server env` implements OpenEnv's protocol itself, so training needs neither. The client adds a typed class. The
+environment serves Spaces and other deployments that the `openenv` command builds, validates and publishes.
 """
 
 from typing import TYPE_CHECKING

@@ -1,11 +1,13 @@
-"""What connects to `prove-server env`, or to the server of `prove_worlds.openenv`, as OpenEnv's clients do."""
+"""OpenEnv client of `prove-server env` and of the server in `prove_worlds.openenv`."""
 
 from openenv.core.mcp_client import MCPToolClient
 
 
 class ProveClient(MCPToolClient):
     """
-    `reset` takes `task` (an id), or `split` and `index`, or `seed`, and `reward` names a preset. Its observation has
-    the tools of the task, and in `metadata` the `messages` to begin with and the `episode_id`. Episodes end with the
-    connection, or with its next `reset`.
+    OpenEnv client for PROVE tasks.
+
+    `reset` accepts `task` (an id), or `split` and `index`, or `seed`. `reward` names a reward preset. The observation of
+    a reset contains the tools of the task. Its `metadata` contains the opening `messages` and the `episode_id`. An
+    episode ends with the connection or with the next `reset`.
     """

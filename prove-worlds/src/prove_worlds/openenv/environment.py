@@ -1,4 +1,4 @@
-"""Episodes of `prove-server env` as environments of OpenEnv's own server."""
+"""Adapter that serves episodes of `prove-server env` through OpenEnv's own server."""
 
 import os
 from functools import partial
@@ -22,10 +22,12 @@ from ..http import Json
 from ..worlds import Worlds
 
 
-class _Telling(Observation):
+class _WithMetadata(Observation):
     """
-    OpenEnv 0.3 leaves the metadata out of what it sends, where its clients look for them: in them is what the model
-    reads first, and what its reward is made of.
+    Observation that is sent with its metadata.
+
+    OpenEnv 0.3 omits the metadata from its responses although its clients read them. The metadata contain the opening
+    messages and the components of the reward.
     """
 
     @model_serializer(mode="wrap")
@@ -33,20 +35,20 @@ class _Telling(Observation):
         return {**write(self), "metadata": self.metadata}
 
 
-class ProveTools(_Telling, ListToolsObservation):
-    """The tools of an episode; of a reset, its metadata have `messages`, `task`, `kind` and `episode_id` besides."""
+class ProveTools(_WithMetadata, ListToolsObservation):
+    """Tools of an episode. After a reset, the metadata contain `messages`, `task`, `kind` and `episode_id`."""
 
 
-class ProveResult(_Telling, CallToolObservation):
-    """What the model reads of a call; of the last one, its metadata have the parts of the reward."""
+class ProveResult(_WithMetadata, CallToolObservation):
+    """Result of a call. The metadata of the last result contain the components of the reward."""
 
 
 MOST_ENVIRONMENTS = 256
-"""Connections at once, of which each has an episode; `MAX_CONCURRENT_ENVS` says otherwise, as for OpenEnv's own."""
+"""Default limit of connections, each with one episode. `MAX_CONCURRENT_ENVS` overrides it, as in OpenEnv."""
 
 
 def create_prove_app(worlds: Worlds) -> Any:
-    """OpenEnv's server as an ASGI program: `/ws`, `/reset`, `/step`, `/state`, `/health` and what else it has."""
+    """Return OpenEnv's server as an ASGI application: `/ws`, `/reset`, `/step`, `/state`, `/health` and others."""
     most = int(os.environ.get("MAX_CONCURRENT_ENVS", MOST_ENVIRONMENTS))
     environment = partial(ProveEnvironment, worlds)
     return create_app(environment, CallToolAction, ProveResult, env_name="prove", max_concurrent_envs=most)
@@ -54,8 +56,10 @@ def create_prove_app(worlds: Worlds) -> Any:
 
 class ProveEnvironment(Environment):
     """
-    One place for episodes. Actions are calls of tools, of which `reply_to_user` is one: with it the model says
-    something, and its last use ends the episode. The reward comes with the action that does.
+    Environment for one episode at a time.
+
+    Actions are tool calls. The tool `reply_to_user` sends a message to the user, and its last use ends the episode. The
+    observation of the action that ends the episode contains the reward.
     """
 
     SUPPORTS_CONCURRENT_SESSIONS = True
@@ -69,10 +73,12 @@ class ProveEnvironment(Environment):
 
     def reset(self, seed: int | None = None, episode_id: str | None = None, **asked: Any) -> Observation:
         """
+        Close the current episode and open a new one.
+
         Args:
-            seed: Where no task is named, the task at this place of the split, counted round.
-            episode_id: Is not used: the server of the worlds names its episodes.
-            asked: `task`, or `split` and `index`; `reward` names a preset.
+            seed: Index of the task if none is named, modulo the size of the split.
+            episode_id: Not used: `prove-server env` names its episodes.
+            asked: `task`, or `split` and `index`. `reward` names a reward preset.
         """
         self.close()
         task, split, index = asked.get("task"), asked.get("split") or "train", asked.get("index")
@@ -85,34 +91,44 @@ class ProveEnvironment(Environment):
         return ProveTools(tools=self._tools(), metadata=about)
 
     def step(self, action: Action, timeout_s: float | None = None, **_: Any) -> Observation:
+        """
+        Carry out an action and return its observation.
+
+        Raises:
+            EpisodeOver: The episode accepts no further action.
+            TypeError: The action is neither `list_tools` nor `call_tool`.
+        """
         if isinstance(action, ListToolsAction):
             return ProveTools(tools=self._tools(), done=self._over)
         if not isinstance(action, CallToolAction):
-            raise TypeError(f"an action is list_tools or call_tool, and not {type(action).__name__}")
+            raise TypeError(f"unknown action {type(action).__name__}: use list_tools or call_tool")
         episode = self._playing()
         reply_name = offering.name_of(self._reply_tool)
         result = offering.call(episode, reply_name, action.tool_name, action.arguments)
         self._steps += 1
-        told = ProveResult(tool_name=action.tool_name, result=result.text)
+        observation = ProveResult(tool_name=action.tool_name, result=result.text)
         if episode.over:
             score = episode.score()
-            told.done, told.reward = True, score.total
-            told.metadata = {"total": score.total, "components": dict(score.components), "solved": score.solved}
-        return told
+            observation.done, observation.reward = True, score.total
+            observation.metadata = {"total": score.total, "components": dict(score.components), "solved": score.solved}
+        return observation
 
     @property
     def state(self) -> State:
+        """State of the current episode, empty before the first reset."""
         episode = self._episode
         if episode is None:
             return State()
         return State(episode_id=episode.id, step_count=self._steps, task=episode.task, over=episode.over)
 
     def get_metadata(self) -> EnvironmentMetadata:
+        """Return the name and description of this environment."""
         return EnvironmentMetadata(
-            name="prove", description="Tasks in stateful worlds, with tools and a programmatic reward", version="0.1.0"
+            name="prove", description="Tasks in stateful environments, with tools and a programmatic reward", version="0.1.0"
         )
 
     def close(self) -> None:
+        """Close the current episode, if any."""
         if self._episode is not None:
             self._episode.close()
         self._episode = None
@@ -123,7 +139,7 @@ class ProveEnvironment(Environment):
 
     def _playing(self) -> Episode:
         if self._episode is None:
-            raise RuntimeError("reset comes first")
+            raise RuntimeError("no episode is open: call reset first")
         return self._episode
 
     def _tools(self) -> list[Tool]:

@@ -1,6 +1,7 @@
 """
-Tasks for verifiers (https://github.com/PrimeIntellect-ai/verifiers, written for 0.3): a taskset of v1, and the
-environment of the versions before. verifiers finds both by the name `prove-worlds`.
+Tasks for verifiers (https://github.com/PrimeIntellect-ai/verifiers, written for 0.3).
+
+Provides a taskset for v1 and an environment for earlier versions. verifiers finds both by the name `prove-worlds`.
 """
 
 from typing import TYPE_CHECKING

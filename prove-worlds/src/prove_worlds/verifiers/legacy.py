@@ -1,6 +1,7 @@
 """
-The environment of verifiers before v1, which later versions have as `verifiers.legacy`. Its model converses with the
-user itself: a message without calls is answered with the user's next turn, so no tool is needed to reply.
+Environment for verifiers before v1, which later versions provide as `verifiers.legacy`.
+
+The user's next turn answers each message without calls, so the model needs no reply tool.
 """
 
 import asyncio
@@ -22,12 +23,14 @@ def load_environment(
     url: str | None = None, *, split: str = "train", start: int = 0, count: int | None = None, reward: str | None = None
 ) -> Any:
     """
+    Return an environment over the tasks of a split.
+
     Args:
-        url: Of `prove-server env`; without one, `PROVE_WORLDS_URL`, or http://127.0.0.1:8080.
-        split: Of its data set.
-        start: Place of the first task.
-        count: How many tasks; all from `start` on without it.
-        reward: Name of the preset; without one, the server's.
+        url: Address of `prove-server env`. Default: `PROVE_WORLDS_URL`, or else http://127.0.0.1:8080.
+        split: Split of the server's data set.
+        start: Index of the first task in the split.
+        count: Number of tasks. Default: all tasks from `start` on.
+        reward: Name of a reward preset. Default: the server's preset.
     """
     worlds = Worlds(url)
     stop = None if count is None else start + count
@@ -37,15 +40,18 @@ def load_environment(
 
 
 async def prove(state: vf.State) -> float:
-    """The reward. `state["prove"]` has its parts and what was done."""
+    """Return the reward. `state["prove"]` contains its components and the actions."""
     return state["prove"]["total"]
 
 
 async def solved(state: vf.State) -> float:
+    """Return 1 if the task is solved, else 0."""
     return float(state["prove"]["solved"])
 
 
 class ProveEnv(vf.MultiTurnEnv):
+    """Environment with one episode per rollout."""
+
     def __init__(self, worlds: Worlds, reward: str | None, **options: Any) -> None:
         super().__init__(**options)
         self._worlds = worlds
@@ -78,20 +84,20 @@ class ProveEnv(vf.MultiTurnEnv):
 
     @vf.cleanup
     async def finish(self, state: vf.State) -> None:
-        """Keeps the score before it is asked for, and ends the episode."""
+        """Store the score before the rubric reads it, and close the episode."""
         episode = self._playing.pop(state["trajectory_id"], None)
         if episode is None:
             return
         try:
             state["prove"] = await _ask(lambda: _finish(episode))
         except vf.InfraError as error:
-            # Raised here it would end all rollouts.
+            # Raised from here, the error would end all rollouts.
             state["error"] = state.get("error") or error
 
 
 def _row(worlds: Worlds, name: str) -> dict[str, Any]:
     task = worlds.task(name)
-    # As a text: in a data set's columns, all rows would get the parameters of all tools.
+    # As text: as columns of a data set, every row would get the parameters of all tools.
     info = json.dumps({"task": task.id, "kind": task.kind, "tool_defs": [tool["function"] for tool in task.tools]})
     return {"prompt": [dict(message) for message in task.messages], "answer": "", "info": info}
 
@@ -102,7 +108,7 @@ def _finish(episode: Episode) -> dict[str, Any]:
 
 
 async def _ask(work: Callable[[], T]) -> T:
-    """In a thread: requests block. A rollout that did not reach its worlds is an error of verifiers, not a reward."""
+    """Run a blocking request in a thread. A lost server is an error of verifiers, not a reward."""
     try:
         return await asyncio.to_thread(work)
     except WorldsError as error:

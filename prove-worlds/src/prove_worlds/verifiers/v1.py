@@ -1,6 +1,8 @@
 """
-The taskset of v1. Each rollout has an episode; its tools come to the model from one server for all rollouts, which
-finds the episode in the rollout's state. verifiers runs this module as that server.
+Taskset for verifiers v1. Each rollout has one episode.
+
+One tool server serves all rollouts and reads the episode from the rollout's state. verifiers runs this module as that
+server.
 """
 
 import asyncio
@@ -22,38 +24,38 @@ _INFO = "prove"
 
 @cache
 def _worlds(url: str | None) -> Worlds:
-    """Kept for as long as the process lives: its connections serve all rollouts."""
+    """Return the client of this process: its connections serve all rollouts."""
     return Worlds(url)
 
 
 class ProveState(vf.State):
-    """What the hooks of a task and the server of its tools share."""
+    """State that the hooks of a task and the tool server share."""
 
     url: str = ""
     episode: str = ""
     reply_tool: dict[str, Any] = Field(default_factory=dict)
-    """Is offered besides the tools of the task; nothing where its user says all at once."""
+    """Additional tool to reply with. Empty for tasks with a single user turn."""
     over: bool = False
 
 
 class ProveData(vf.TaskData):
-    """A row. Its tools and its ground truth stay with the server."""
+    """Row of a task. The server keeps the tools and the ground truth."""
 
     task: str
     kind: str
 
 
 class ProveTaskConfig(vf.TaskConfig):
-    """Under `--env.taskset.task`."""
+    """Options under `--env.taskset.task`."""
 
     url: str | None = None
-    """Of `prove-server env`; without one, `PROVE_WORLDS_URL`, or http://127.0.0.1:8080."""
+    """Address of `prove-server env`. Default: `PROVE_WORLDS_URL`, or else http://127.0.0.1:8080."""
     reward: str | None = None
-    """Name of the preset; without one, the server's."""
+    """Name of a reward preset. Default: the server's preset."""
 
 
 class ProveTasksetConfig(vf.TasksetConfig):
-    """Under `--env.taskset`."""
+    """Options under `--env.taskset`."""
 
     split: str = "train"
     start: int = 0
@@ -63,12 +65,12 @@ class ProveTasksetConfig(vf.TasksetConfig):
 
 
 class ProveToolset(vf.Toolset[vf.SharedToolsetConfig, ProveState]):
-    """The tools of whichever episode asks, with their schemas as the task offers them."""
+    """Tools of the calling rollout's episode, with the schemas that the task offers."""
 
     TOOL_PREFIX = None
 
     def register(self, mcp: Any) -> None:
-        # Below the decorators of FastMCP, which make schemas from Python's types and would lose what those cannot say.
+        # Bypasses the decorators of FastMCP: they build schemas from Python types and would lose bounds and patterns.
         server = mcp._mcp_server
         server.list_tools()(self._with_state(self.list_tools))
         server.call_tool(validate_input=False)(self._with_state(self.call_tool))
@@ -94,6 +96,8 @@ class ProveToolset(vf.Toolset[vf.SharedToolsetConfig, ProveState]):
 
 
 class ProveTask(vf.Task[ProveData, ProveState, ProveTaskConfig]):
+    """Task whose rollouts are episodes of `prove-server env`."""
+
     @property
     def key(self) -> str:
         return self.data.task
@@ -108,11 +112,11 @@ class ProveTask(vf.Task[ProveData, ProveState, ProveTaskConfig]):
 
     @vf.stop
     async def over(self, trace: vf.Trace) -> bool:
-        """The user has said everything, or the most calls are made."""
+        """Return whether the user has no further turn or the call limit is reached."""
         return trace.state.over
 
     async def finalize(self, trace: vf.Trace, runtime: vf.Runtime) -> None:
-        """Says the last message to the user, and keeps the score: the episode ends here."""
+        """Send the last message to the user, store the score, and close the episode."""
         trace.info[_INFO] = await asyncio.to_thread(_finish, trace)
 
     @vf.reward(weight=1.0)
@@ -125,7 +129,7 @@ class ProveTask(vf.Task[ProveData, ProveState, ProveTaskConfig]):
 
 
 class ProveTaskset(vf.Taskset[ProveTask, ProveTasksetConfig]):
-    """The tasks of a split, asked for one by one."""
+    """Tasks of a split, fetched one by one."""
 
     @classmethod
     def toolsets(cls, config: ProveTasksetConfig) -> list[vf.Toolset]:
@@ -141,7 +145,7 @@ class ProveTaskset(vf.Taskset[ProveTask, ProveTasksetConfig]):
 
 def _row(index: int, task: Task) -> ProveData:
     messages = [dict(message) for message in task.messages]
-    # Not every harness takes a system prompt, or several messages, within the prompt.
+    # Not every harness accepts a system prompt or several messages in the prompt.
     system = messages.pop(0)["content"] if messages[0]["role"] == "system" else None
     alone = len(messages) == 1 and messages[0]["role"] == "user"
     prompt: Any = messages[0]["content"] if alone else messages
