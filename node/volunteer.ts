@@ -3,7 +3,7 @@ import { packageVersion } from '../common/cli/index.js'
 import { LIMITS } from '../proto/index.js'
 import type { Engine, Tokenizer } from '../rollout/engine/index.js'
 import type { Catalogue } from '../rollout/episode/index.js'
-import { type BlobStore, channelsOf, createGroupGate, type SwarmHost, serveGroups } from '../swarm/index.js'
+import { type BlobStore, channelsOf, createAnnouncementFilter, type SwarmHost, serveGroups } from '../swarm/index.js'
 import type { Membership } from './membership.js'
 import { mirrorPublications } from './mirror-publications.js'
 import { openOutbox } from './outbox.js'
@@ -71,7 +71,11 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
   try {
     const groups = await serveGroups(host, { lookup: (hash) => store.body(hash) })
     cleanUps.push(() => groups.close())
-    const gate = createGroupGate(host.clock, LIMITS.groupsPerMinute.value, LIMITS.groupsPassedOnPerMinute.value)
+    const gate = createAnnouncementFilter(
+      host.clock,
+      LIMITS.groupsPerMinute.value,
+      LIMITS.groupsPassedOnPerMinute.value,
+    )
     host.gossip.join(channelsOf(coordinator).groups, { check: gate.check, deliver: () => undefined })
     const outbox = await openOutbox({
       host,
@@ -118,7 +122,7 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
         connection,
         news,
         onProviders: (providers) => {
-          neighbours.hear(providers, true)
+          neighbours.suggest(providers, true)
           // Whoever has got an answer is registered.
           tellTeam()
         },

@@ -3,8 +3,8 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createGater } from '../../../swarm/gater.js'
 import { systemClock } from '../../../swarm/index.js'
-import { addressesToTell } from '../../../swarm/peer-records.js'
-import { couldBeOf, mayBeTold, type Reach, reachOf, widest } from '../../../swarm/reach.js'
+import { addressesToAnnounce } from '../../../swarm/peer-records.js'
+import { couldBeOf, mayBeShared, type Reach, reachOf, widest } from '../../../swarm/reach.js'
 
 const REACHES: readonly (readonly [string, Reach])[] = [
   ['/ip4/8.8.8.8/tcp/4001', 'anywhere'],
@@ -37,16 +37,16 @@ test('addresses of a private network pass between peers of that network only, pu
     '/ip4/8.8.4.4/tcp/50000',
   ]
   const own = '/ip4/192.168.1.7/tcp/4001'
-  assert.is(mayBeTold(own, { of: home, to: neighbour }), true)
-  for (const to of [elsewhere, outside, null]) assert.is(mayBeTold(own, { of: home, to }), false)
-  assert.is(mayBeTold(own, { of: outside, to: neighbour }), false)
+  assert.is(mayBeShared(own, { of: home, to: neighbour }), true)
+  for (const to of [elsewhere, outside, null]) assert.is(mayBeShared(own, { of: home, to }), false)
+  assert.is(mayBeShared(own, { of: outside, to: neighbour }), false)
   const loopback = { of: '/ip4/127.0.0.1/tcp/1', to: '/ip4/127.0.0.1/tcp/2' }
-  assert.is(mayBeTold('/ip4/127.0.0.1/tcp/4001', loopback), true)
-  assert.is(mayBeTold('/ip4/127.0.0.1/tcp/4001', { of: home, to: neighbour }), false)
-  assert.is(mayBeTold(own, loopback), false)
+  assert.is(mayBeShared('/ip4/127.0.0.1/tcp/4001', loopback), true)
+  assert.is(mayBeShared('/ip4/127.0.0.1/tcp/4001', { of: home, to: neighbour }), false)
+  assert.is(mayBeShared(own, loopback), false)
   for (const to of [home, outside, null]) {
-    assert.is(mayBeTold('/ip4/8.8.8.8/tcp/4001', { of: outside, to }), true)
-    assert.is(mayBeTold('/ip4/0.0.0.0/tcp/4001', { of: home, to }), false)
+    assert.is(mayBeShared('/ip4/8.8.8.8/tcp/4001', { of: outside, to }), true)
+    assert.is(mayBeShared('/ip4/0.0.0.0/tcp/4001', { of: home, to }), false)
   }
 })
 
@@ -60,7 +60,7 @@ test('an address is its owner’s when that is seen there, or when it is a name'
 
 test('what a host tells of itself depends on where its run is', () => {
   const all = REACHES.map(([address]) => multiaddr(address)).filter((address) => !`${address}`.includes('unix'))
-  const stated = (reach: Reach | null): Reach[] => [...new Set(addressesToTell(all, reach).map((one) => reachOf(one)))]
+  const stated = (reach: Reach | null): Reach[] => [...new Set(addressesToAnnounce(all, reach).map((one) => reachOf(one)))]
   assert.equal(stated('anywhere'), ['anywhere'])
   assert.equal(stated('network'), ['anywhere', 'network'])
   assert.equal(stated(null), ['anywhere'])
