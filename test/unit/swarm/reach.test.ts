@@ -29,7 +29,7 @@ for (const [address, reach] of REACHES) {
   test(`the reach of ${address} is ${reach}`, () => assert.is(reachOf(address), reach))
 }
 
-test('addresses of a private network pass between peers of that network only, public ones to all', () => {
+test('private addresses are shared only with peers in the same network, public addresses with all peers', () => {
   const [home, neighbour, elsewhere, outside] = [
     '/ip4/192.168.1.7/tcp/50000',
     '/ip4/192.168.1.8/tcp/50000',
@@ -50,7 +50,7 @@ test('addresses of a private network pass between peers of that network only, pu
   }
 })
 
-test('an address is its owner’s when that is seen there, or when it is a name', () => {
+test('an address can belong to a peer that is connected from it, and a name to any peer', () => {
   const of = '/ip4/8.8.8.8/tcp/50000'
   assert.is(couldBeOf('/ip4/8.8.8.8/tcp/4001', of), true)
   assert.is(couldBeOf('/dns4/prove.example/tcp/4001', of), true)
@@ -58,7 +58,7 @@ test('an address is its owner’s when that is seen there, or when it is a name'
   assert.is(couldBeOf('/ip6/2606:4700::1111/tcp/4001', of), false)
 })
 
-test('what a host tells of itself depends on where its run is', () => {
+test('the addresses that a host announces depend on the reach of its run', () => {
   const all = REACHES.map(([address]) => multiaddr(address)).filter((address) => !`${address}`.includes('unix'))
   const stated = (reach: Reach | null): Reach[] => [...new Set(addressesToAnnounce(all, reach).map((one) => reachOf(one)))]
   assert.equal(stated('anywhere'), ['anywhere'])
@@ -77,11 +77,11 @@ const gater = (onMachine: boolean, dialsPerMinute = 100) =>
     connectionsFrom: (host) => (host === '8.8.8.8' ? 100_000 : 0),
   })
 
-test('on the word of others a host dials neither its own machine nor a network it is not in', async () => {
+test('a host dials no address that peers name on its own machine or in a network that it is not in', async () => {
   const { denyDialMultiaddr, deliberately } = gater(false)
   const denied = (address: string): unknown => denyDialMultiaddr!(multiaddr(address))
   assert.is(denied('/ip4/127.0.0.1/tcp/22'), true)
-  // An address of documentation: no machine has an interface there.
+  // A documentation address: no machine has an interface in this network.
   assert.is(denied('/ip4/198.51.100.9/tcp/22'), true)
   assert.is(denied('/ip4/0.0.0.0/tcp/22'), true)
   assert.is(denied('/ip4/8.8.8.8/tcp/4001'), false)
@@ -90,7 +90,7 @@ test('on the word of others a host dials neither its own machine nor a network i
   assert.is(gater(true).denyDialMultiaddr!(multiaddr('/ip4/127.0.0.1/tcp/22')), false)
 })
 
-test('dials on the word of others are bounded by the minute, our own user’s are not', async () => {
+test('dials of addresses that peers name are limited per minute, dials of the user’s addresses are not', async () => {
   const { denyDialMultiaddr, deliberately } = gater(false, 4)
   const address = '/ip4/8.8.8.8/tcp/4001'
   const denied = (): unknown => denyDialMultiaddr!(multiaddr(address))
@@ -99,7 +99,7 @@ test('dials on the word of others are bounded by the minute, our own user’s ar
   await deliberately(address, async () => assert.is(denied(), false))
 })
 
-test('one address, and one peer, hold so many connections and no more', () => {
+test('connections from one address, and from one peer, are limited', () => {
   const { denyInboundConnection, denyInboundUpgradedConnection } = gater(false)
   const from = (address: string) => ({ remoteAddr: multiaddr(address) }) as never
   assert.is(denyInboundConnection!(from('/ip4/8.8.8.8/tcp/1')), true)
