@@ -7,15 +7,15 @@ import { prove } from './gen/swarm.js'
 import { ADDRESSES, readAddresses } from './peer-addresses.js'
 import { bytes, double, number } from './wire-shape.js'
 
-/** Where a run's coordinator is to be found from now on, and what its operator has to say. Anybody may pass it on: only the run's key can make one. */
+/** The current addresses of a run's coordinator, and a message of its operator. Signed by the run's key; any peer may pass it on. */
 export interface AddressNotice {
-  /** Of two notices the higher number counts. */
+  /** The notice with the highest number is in force. */
   readonly number: number
   /** libp2p addresses, without the peer id at the end. */
   readonly addresses: readonly string[]
   readonly issuedAtMs: number
   readonly expiresAtMs: number
-  /** To the people behind the nodes; empty: nothing. */
+  /** Message to volunteers; empty: none. */
   readonly message: string
 }
 
@@ -43,8 +43,9 @@ export const sealAddressNotice = (key: PrivateKey, runId: string, notice: Addres
   sealEnvelope(key, 'addressNoticeBytes', { kind: 'address-notice', runId, payload: addressNotice.encode(notice) })
 
 /**
- * @param nowMs  notices that have expired by then are refused
- * @throws SwarmRefusal; `wrong_signer` for every key but the coordinator's
+ * Opens a notice.
+ * @param nowMs  a notice that has expired by then is refused
+ * @throws SwarmRefusal; `wrong_signer` for every key except the coordinator's
  */
 export async function openAddressNotice(data: Uint8Array, runId: string, nowMs: number): Promise<AddressNotice> {
   const expected = { kind: 'address-notice', runId, signer: runId } as const

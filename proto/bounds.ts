@@ -2,12 +2,12 @@ import { fromHex, toHex } from './content-id.js'
 import { isRefusalCode, type RefusalCode, refusal } from './errors.js'
 import { LIMITS, type LimitName } from './limits.js'
 
-/** Labels that travel: visible ASCII, so that nothing in a terminal, a log or a metric can be forged with them. */
+/** Labels on the wire: visible ASCII, so that they can forge nothing in a terminal, a log or a metric. */
 const LABEL = /^[\x21-\x7e]+$/
 const IDENTIFIER = /^[A-Za-z][A-Za-z0-9_.-]*$/
 const encoder = new TextEncoder()
 
-/** @throws SwarmRefusal `too_large` when `size` is above the limit. */
+/** Checks a size. @throws SwarmRefusal `too_large` if it is above the limit */
 export function atMost(name: LimitName, size: number, what: string): void {
   const { value, unit } = LIMITS[name]
   if (size > value) throw refusal('too_large', `${what}: ${size} > ${value} ${unit} (${name})`)
@@ -18,13 +18,13 @@ export function present<T>(value: T | null | undefined, what: string): T {
   return value
 }
 
-/** Raw bytes of one exact length, as hex. */
+/** Reads raw bytes of an exact length as hex. */
 export function hexOf(bytes: Uint8Array, length: number, what: string): string {
   if (bytes.length !== length) throw refusal('malformed', `${what} has ${bytes.length} bytes, not ${length}`)
   return toHex(bytes)
 }
 
-/** Hex of our own making to bytes; a wrong length shows when the encoded message is parsed back. */
+/** Converts hex from this program to bytes. Parsing the encoded message detects a wrong length. */
 export const bytesOf = fromHex
 
 export function integer(value: number, min: number, max: number, what: string): number {
@@ -42,18 +42,18 @@ export function finite(value: number, min: number, max: number, what: string): n
 
 export const timeMs = (value: number, what: string): number => integer(value, 0, LIMITS.maxTimeMs.value, what)
 
-/** Free text, bounded in UTF-8 bytes. */
+/** Checks free text, limited in UTF-8 bytes. */
 export function text(value: string, name: LimitName, what: string): string {
-  // A UTF-16 unit is at least one byte in UTF-8 and at most three: only the doubtful lengths need counting.
+  // A UTF-16 unit takes one to three bytes in UTF-8, so only lengths between need counting.
   if (value.length > LIMITS[name].value) atMost(name, value.length, what)
   if (value.length * 3 > LIMITS[name].value) atMost(name, encoder.encode(value).length, what)
   return value
 }
 
-/** Text without control characters, for people: a detail or a reason. */
+/** Checks text for people, without control characters: a detail or a reason. */
 export function sentence(value: string, name: LimitName, what: string): string {
   text(value, name, what)
-  if (/\p{Cc}/u.test(value)) throw refusal('malformed', `${what} holds control characters`)
+  if (/\p{Cc}/u.test(value)) throw refusal('malformed', `${what} contains control characters`)
   return value
 }
 
@@ -80,7 +80,7 @@ export function refusalCode(value: string): RefusalCode {
   return value
 }
 
-/** @throws SwarmRefusal `malformed` when two entries are equal. */
+/** Checks that all entries differ. @throws SwarmRefusal `malformed` */
 export function distinct(values: readonly string[], what: string): void {
   if (new Set(values).size !== values.length) throw refusal('malformed', `${what} are not distinct`)
 }
@@ -90,12 +90,12 @@ export function tokens(ids: readonly number[], name: LimitName, what: string): r
   const highest = LIMITS.tokenId.value
   for (const id of ids) {
     if (!Number.isInteger(id) || id < 0 || id > highest) {
-      throw refusal('out_of_bounds', `${what} holds token ${id}, not in 0 .. ${highest}`)
+      throw refusal('out_of_bounds', `${what} contains token ${id}, not in 0 .. ${highest}`)
     }
   }
   return ids
 }
 
-/** Natural-log probabilities: finite, not above 0, not below the floor. */
+/** Checks natural-log probabilities: finite, not above 0, not below the floor. */
 export const logprobs = (values: readonly number[], what: string): readonly number[] =>
   values.map((value) => finite(value, LIMITS.logprobFloor.value, 0, what))

@@ -3,18 +3,18 @@ import { refusal } from './errors.js'
 import type { BlobDescription } from './manifest.js'
 
 /**
- * A manifest lists the chunks of its files. A base model is too large to be listed in the manifest of every round: its list is
- * fetched once, as a chunk of its own that is named by its hash. 16 GiB have one of 512 KiB, so one chunk is always enough.
+ * A manifest lists the chunks of its files. A base model has too many chunks for the manifest of every round. Its list is fetched once,
+ * as a chunk named by the list's hash. The list of 16 GiB takes 512 KiB, so one chunk is always enough.
  */
 const HASH_BYTES = 32
 
-/** The hashes of a blob's chunks, one after the other. */
+/** Concatenates the hashes of a blob's chunks. */
 export const chunkListOf = ({ chunkSha256s }: Pick<BlobDescription, 'chunkSha256s'>): Uint8Array =>
   fromHex(chunkSha256s.join(''))
 
 export const chunkListSha256 = (blob: Pick<BlobDescription, 'chunkSha256s'>): Sha256 => sha256(chunkListOf(blob))
 
-/** @throws SwarmRefusal `malformed` when it is not a list of that many */
+/** Reads a chunk list. @throws SwarmRefusal `malformed` if it has another number of hashes */
 export function readChunkList(data: Uint8Array, chunks: number): readonly Sha256[] {
   if (data.length !== chunks * HASH_BYTES)
     throw refusal('malformed', `${data.length / HASH_BYTES} chunk hashes for ${chunks} chunks`)

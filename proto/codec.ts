@@ -2,16 +2,16 @@ import { refusal, SwarmRefusal } from './errors.js'
 import { LIMITS, type LimitName } from './limits.js'
 import { checkShape, type WireShape } from './wire-shape.js'
 
-/** Turns one kind of message into bytes and hostile bytes back into it. */
+/** Encodes one kind of message, and parses hostile bytes. */
 export interface Codec<T> {
-  /** Largest encoding. */
+  /** Largest encoding in bytes. */
   readonly maxBytes: number
   /**
-   * Never produces what `parse` would refuse.
-   * @throws SwarmRefusal when the value is out of bounds: the caller's fault, found before it is sent
+   * Encodes a value. Never returns bytes that `parse` would refuse.
+   * @throws SwarmRefusal if the caller's value is out of bounds
    */
   encode(value: T): Uint8Array
-  /** @throws SwarmRefusal and nothing else, whatever the bytes are */
+  /** Parses bytes. @throws SwarmRefusal and no other error, for any input */
   parse(data: Uint8Array): T
 }
 
@@ -21,8 +21,8 @@ interface Generated<Properties> {
 }
 
 /**
- * What decoding yields: the generated classes give every scalar and list a default, and leave only submessages out.
- * Their declarations call everything optional, because they describe what may be given to the encoder.
+ * The type of a decoded message. The generated classes give every scalar and list a default, and omit only submessages. Their
+ * declarations make every member optional, because they describe the encoder's input.
  */
 export type Decoded<Properties> = { readonly [K in keyof Properties]-?: DecodedField<NonNullable<Properties[K]>> }
 type Plain = string | number | boolean | Uint8Array
@@ -35,10 +35,10 @@ type DecodedField<V> = V extends Plain
 interface CodecParts<T, Properties> {
   readonly what: string
   readonly limit: LimitName
-  /** Further bytes around what `limit` is about. */
+  /** Bytes in addition to `limit`. */
   readonly slack?: LimitName
   readonly shape: WireShape
-  /** Different fields that may occur together, for a message that is or holds a `oneof`. */
+  /** Number of different fields that may occur together, for a message with a `oneof`. */
   readonly maxFields?: number
   readonly type: Generated<Properties>
   /** Checks counts, ranges and finiteness. */
@@ -46,7 +46,7 @@ interface CodecParts<T, Properties> {
   write(value: T): Properties
 }
 
-/** One codec out of the generated protobuf class: size, then shape, then values. */
+/** Creates a codec from the generated protobuf class. It checks size, then shape, then values. */
 export function codec<T, Properties>(parts: CodecParts<T, Properties>): Codec<T> {
   const { what, limit, slack, shape, maxFields, type, read, write } = parts
   const maxBytes = LIMITS[limit].value + (slack ? LIMITS[slack].value : 0)
@@ -68,7 +68,7 @@ export function codec<T, Properties>(parts: CodecParts<T, Properties>): Codec<T>
 
 function decode<Properties>(type: Generated<Properties>, data: Uint8Array, what: string): Decoded<Properties> {
   try {
-    // The generated code has no type for its results in which submessages are as complete as the message itself.
+    // The generated code has no type in which submessages are as complete as the message itself.
     return type.decode(data) as Decoded<Properties>
   } catch (cause) {
     throw refusal('malformed', `${what} cannot be decoded`, { cause })

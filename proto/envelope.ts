@@ -7,7 +7,7 @@ import { prove } from './gen/swarm.js'
 import type { LimitName } from './limits.js'
 import { bytes } from './wire-shape.js'
 
-/** What a signature is about. It is part of the signed bytes, so a signature never counts for another kind. */
+/** The kind of a signed message. It is part of the signed bytes, so a signature is never valid for another kind. */
 export const ENVELOPE_KINDS = [
   'policy-manifest',
   'policy-announcement',
@@ -20,7 +20,7 @@ export type EnvelopeKind = (typeof ENVELOPE_KINDS)[number]
 
 export interface OpenedEnvelope {
   readonly payload: Uint8Array
-  /** Unsigned bytes that came along; empty when there were none. Check them against a hash in the payload. */
+  /** Unsigned bytes, empty if none were sent. Check them against a hash in the payload. */
   readonly attachment: Uint8Array
   /** Peer id of the key that signed. */
   readonly signer: string
@@ -31,7 +31,7 @@ const SIGNATURE_BYTES = 64
 const DOMAIN = 'prove/envelope/1'
 const encoder = new TextEncoder()
 
-/** The bytes that are signed: every part preceded by its length, so that no two different envelopes share them. */
+/** Returns the bytes to sign: each part after its length, so that different envelopes have different bytes. */
 function signedBytes(kind: string, runId: string, payload: Uint8Array): Uint8Array {
   const parts = [encoder.encode(DOMAIN), encoder.encode(kind), encoder.encode(runId), payload]
   const whole = new Uint8Array(parts.reduce((size, part) => size + 4 + part.length, 0))
@@ -69,21 +69,21 @@ const envelopeCodec = (limit: LimitName) =>
     },
   })
 
-/** Ed25519 only: the raw key is in the envelope, and the peer id follows from it. */
+/** Returns the peer id of a key. Only Ed25519, because the envelope contains the raw key. */
 export function peerIdOfKey(key: PrivateKey): string {
   return peerIdFromPublicKey(key.publicKey).toString()
 }
 
-/** The same of the 32 bytes of a public key. @throws SwarmRefusal `bad_signature` when they are none */
+/** Returns the peer id of the 32 bytes of a public key. @throws SwarmRefusal `bad_signature` if they are not a key */
 export function peerIdOfPublicKey(raw: Uint8Array): string {
   return peerIdFromPublicKey(ed25519(raw)).toString()
 }
 
 /**
  * Signs a payload for one run and one purpose.
- * @param limit       bound of the whole envelope
- * @param attachment  unsigned bytes that ride along
- * @throws SwarmRefusal `too_large`; TypeError when the key is not Ed25519
+ * @param limit       size limit of the whole envelope
+ * @param attachment  unsigned bytes to send with it
+ * @throws SwarmRefusal `too_large`; TypeError if the key is not Ed25519
  */
 export async function sealEnvelope(
   key: PrivateKey,
@@ -97,10 +97,10 @@ export async function sealEnvelope(
 }
 
 /**
- * Checks size, kind, run and signature.
- * @returns  the payload, still unparsed, and who signed it
- * @throws SwarmRefusal `too_large`, `malformed`, `wrong_run`, `bad_signature`; `wrong_signer` when `signer` is given and
- *         another key signed
+ * Opens an envelope: checks size, kind, run and signature.
+ * @returns  the unparsed payload and the signer
+ * @throws SwarmRefusal `too_large`, `malformed`, `wrong_run`, `bad_signature`; `wrong_signer` if `signer` is given and
+ *         another key has signed
  */
 export async function openEnvelope(
   data: Uint8Array,
@@ -123,7 +123,7 @@ export async function openEnvelope(
   return { payload, attachment, signer }
 }
 
-/** Who has signed an envelope of that kind, for whichever run; null for what nobody has. */
+/** Returns the signer of an envelope of a kind, for any run; null if there is no valid signature. */
 export async function signerOf(data: Uint8Array, limit: LimitName, kind: EnvelopeKind): Promise<string | null> {
   try {
     const { runId } = envelopeCodec(limit).parse(data)
@@ -142,7 +142,7 @@ function ed25519(raw: Uint8Array) {
   }
 }
 
-/** Size of an envelope without what rides along: what the limit of signed announcements is about. */
+/** Returns the size of an envelope without its attachment, to which the limit of signed announcements applies. */
 export const signedSize = (data: Uint8Array, opened: OpenedEnvelope): number =>
   opened.attachment.length === 0
     ? data.length

@@ -1,6 +1,6 @@
 import { refusal } from './errors.js'
 
-/** Every message on a stream follows its length: 4 bytes, big-endian. */
+/** Length of a frame header: each message on a stream follows its length in 4 bytes, big-endian. */
 export const FRAME_HEADER_BYTES = 4
 
 export function encodeFrame(data: Uint8Array): Uint8Array {
@@ -11,8 +11,8 @@ export function encodeFrame(data: Uint8Array): Uint8Array {
 }
 
 /**
- * The length that a frame announces in its first bytes.
- * @throws SwarmRefusal `too_large` before a byte of the content is read; `malformed` when there are fewer
+ * Reads the length of a frame from its header.
+ * @throws SwarmRefusal `too_large` before a byte of the content is read; `malformed` if the header is too short
  */
 export function frameLength(header: Uint8Array, maxBytes: number): number {
   if (header.length < FRAME_HEADER_BYTES) throw refusal('malformed', `a frame header of ${header.length} B`)

@@ -9,7 +9,7 @@ import { ID_BYTES } from './lease.js'
 import { LIMITS } from './limits.js'
 import { bytes, number, packed } from './wire-shape.js'
 
-/** What a node says about a group that it has generated and scored. The body follows on request, by its hash. */
+/** A node's announcement of a group that it has generated and scored. Others fetch the body by its hash. */
 export interface GroupAnnouncement {
   readonly leaseId: string
   readonly taskId: string
@@ -18,7 +18,7 @@ export interface GroupAnnouncement {
   readonly rewards: readonly number[]
   readonly bodySha256: Sha256
   readonly bodySizeBytes: number
-  /** Hex of 16 bytes; an announcement with a known nonce is a replay. */
+  /** Hex of 16 bytes. An announcement with a known nonce is a replay. */
   readonly nonce: string
   /** Sampled tokens (mask 1) of all rollouts. */
   readonly tokensGenerated: number
@@ -60,16 +60,16 @@ export interface OpenedGroupAnnouncement {
   readonly announcement: GroupAnnouncement
   /** Peer id of the node that generated the group. */
   readonly signer: string
-  /** The body's bytes, already checked against hash and size, when they came along. */
+  /** The body's bytes, already checked against hash and size, if they were attached. */
   readonly body: Uint8Array | null
 }
 
-/** Room that an inline body may take: the rest of the envelope stays within `announcementSignedBytes`. */
+/** Largest inline body. The rest of the envelope stays within `announcementSignedBytes`. */
 export const INLINE_BODY_BYTES = LIMITS.announcementBytes.value - LIMITS.announcementSignedBytes.value
 
 /**
  * Signs an announcement.
- * @param body  the encoded body, sent along when it fits
+ * @param body  the encoded body, attached if it is small enough
  */
 export async function sealGroupAnnouncement(
   key: PrivateKey,
@@ -82,7 +82,7 @@ export async function sealGroupAnnouncement(
   return sealEnvelope(key, 'announcementBytes', { kind: 'group-announcement', runId, payload, ...inline })
 }
 
-/** @throws SwarmRefusal for size, form, run and signature; `body_mismatch` when the inline body is another one */
+/** Opens an announcement. @throws SwarmRefusal for size, form, run and signature; `body_mismatch` if the inline body is another one */
 export async function openGroupAnnouncement(data: Uint8Array, runId: string): Promise<OpenedGroupAnnouncement> {
   const opened = await openEnvelope(data, 'announcementBytes', { kind: 'group-announcement', runId })
   atMost('announcementSignedBytes', signedSize(data, opened), 'announcement without its body')

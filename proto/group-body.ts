@@ -20,14 +20,14 @@ import { LIMITS } from './limits.js'
 import { maskLength } from './mask.js'
 import { bytes, double, message, number, packed } from './wire-shape.js'
 
-/** One tool call as the node saw it. */
+/** One tool call, as the node recorded it. */
 export interface RecordedCall {
-  /** Empty only when the call is malformed and had no name. */
+  /** Empty only if the call is malformed and has no name. */
   readonly name: string
   readonly argumentsJson: string
-  /** Executed, and the world reported no error. */
+  /** The call was executed, and the environment reported no error. */
   readonly ok: boolean
-  /** The call block could not be read; `raw` then holds its text. */
+  /** The call block could not be parsed. `raw` then contains its text. */
   readonly malformed: boolean
   readonly raw: string
   readonly resultJson: string
@@ -48,12 +48,12 @@ export interface RecordedRollout {
   readonly logprobs: readonly number[]
   readonly calls: readonly RecordedCall[]
   readonly reward: RecordedReward
-  /** Hash of the world's state at the end. */
+  /** Hash of the environment's final state. */
   readonly stateHash: Sha256
   readonly endReason: string
 }
 
-/** All that the judge needs of a group. Its bytes are what an announcement names by hash. */
+/** All data that verification needs of a group. An announcement names its bytes by hash. */
 export interface GroupBody {
   readonly leaseId: string
   readonly taskId: string
@@ -111,7 +111,7 @@ export const groupBody: Codec<GroupBody> = codec<GroupBody, prove.GroupBody.$Pro
     leaseId: bytesOf(body.leaseId),
     policyId: bytesOf(body.policyId),
     rollouts: body.rollouts.map((rollout) => ({
-      // Checked here too: the encoder would cut -1 or 1.5 to some other token without a word.
+      // Checked here too, because the encoder would silently convert -1 or 1.5 to another token.
       tokens: [...tokens(rollout.tokens, 'rolloutTokens', 'rollout')],
       maskRuns: [...rollout.maskRuns],
       logprobs: [...rollout.logprobs],

@@ -5,10 +5,10 @@ import { refusal } from './errors.js'
 import { prove } from './gen/swarm.js'
 import { bytes } from './wire-shape.js'
 
-/** What the group stream is asked: to give a body, or to take note of an announcement. */
+/** A request on the group stream: fetch a body, or offer an announcement. */
 export type GroupRequest =
   | { readonly kind: 'fetch'; readonly bodySha256: Sha256 }
-  /** A sealed group announcement. Gossip has no receipts; the reply to this is one. */
+  /** A sealed group announcement. The reply is a receipt, which gossip does not have. */
   | { readonly kind: 'offer'; readonly announcement: Uint8Array }
 
 export const groupRequest: Codec<GroupRequest> = codec<GroupRequest, prove.GroupRequest.$Properties>({
@@ -19,7 +19,7 @@ export const groupRequest: Codec<GroupRequest> = codec<GroupRequest, prove.Group
   maxFields: 1,
   shape: { 1: bytes(), 2: bytes() },
   read: (wire) => {
-    // The generated declaration calls the members of a oneof present; the one that was not sent is null.
+    // The generated declaration does not allow null, but a member of a oneof that was not sent is null.
     const announcement: Uint8Array | null = wire.announcement
     if (announcement) {
       atMost('announcementBytes', announcement.length, 'announcement')

@@ -12,63 +12,63 @@ import { LIMITS } from './limits.js'
 import { PROTOCOL_NEEDS, PROTOCOL_VERSION } from './names.js'
 import { bytes, double, message } from './wire-shape.js'
 
-/** The base model of a run, so that whoever is invited can fetch it. */
+/** The base model of a run, which an invited node can fetch. */
 export interface InvitedBase {
   readonly name: string
   readonly sha256: Sha256
   readonly sizeBytes: number
-  /** SHA-256 over the hashes of its chunks: with that list a false piece is found before the whole is there. */
+  /** SHA-256 over the hashes of its chunks. With the list of hashes, a false chunk is detected at once. */
   readonly chunkListSha256: Sha256
-  /** URLs (https) that serve the same file, beside the run's own nodes. */
+  /** URLs (https) that serve the same file, in addition to the run's nodes. */
   readonly sources: readonly string[]
 }
 
-/** What a stranger needs to take part in a run. */
+/** Everything that a stranger needs to take part in a run. */
 export interface Invitation {
-  /** Peer id of the coordinator: who has signed. */
+  /** Peer id of the coordinator, which has signed the invitation. */
   readonly runId: string
   /** Multiaddrs of the coordinator without its key, in the order in which to try them. */
   readonly addresses: readonly string[]
   readonly base: InvitedBase
-  /** Who runs it and what for, in the operator's own words; empty where they said nothing. */
+  /** The operator's own description of itself and of the run's purpose; empty: none. */
   readonly operator: string
   readonly purpose: string
 }
 
 export type InvitationErrorCode =
-  /** The text is something else. */
+  /** The text is not an invitation. */
   | 'not_an_invitation'
-  /** The end is missing. */
+  /** The end of the text is missing. */
   | 'cut_off'
-  /** It is not what the run's key has signed. */
+  /** The signature does not match. */
   | 'changed'
-  /** It is for programs of a later version. */
+  /** The invitation needs a later version of the program. */
   | 'newer'
-  /** It is of a program of an earlier version. */
+  /** An earlier version of the program made the invitation. */
   | 'older'
-  /** Signed by its key, and yet it says what no invitation may say. */
+  /** The signature matches, but a field is invalid. */
   | 'malformed'
 
-/** An invitation that cannot be accepted. The message is for whoever typed it. */
+/** An invitation that cannot be accepted. The message is for the user. */
 export class InvitationError extends CodedError<InvitationErrorCode> {}
 
 /**
- * The frame, the same in every version so that a later one is told from a damaged one: version (1 byte), length of the
- * content (2, big-endian), public key (32), signature (64), content.
+ * The frame is the same in every version, so that a later invitation can be distinguished from a damaged one: version (1 byte), length of
+ * the content (2, big-endian), public key (32), signature (64), content.
  */
 const [LENGTH_AT, KEY_AT, SIGNATURE_AT, CONTENT_AT] = [1, 3, 35, 99]
-/** Word, version and a dash, before the frame in base64url. */
+/** Prefix, version and a dash, before the frame in base64url. */
 const TEXT = /^prove(\d{1,3})-(.*)$/
 const DOMAIN = new TextEncoder().encode('prove/invitation/1')
 
 type Content = Omit<Invitation, 'runId'>
 
-/** Characters that make a terminal show text in another order than it has. */
+/** Characters that make a terminal display text in another order. */
 const REORDERING = /[\p{Bidi_Control}\p{Zl}\p{Zp}]/u
 
 function words(value: string, what: string): string {
   sentence(value, 'detailBytes', what)
-  if (REORDERING.test(value)) throw refusal('malformed', `${what} holds characters that reorder text`)
+  if (REORDERING.test(value)) throw refusal('malformed', `${what} contains characters that reorder text`)
   return value
 }
 
@@ -85,7 +85,7 @@ const content: Codec<Content> = codec<Content, prove.Invitation.$Properties>({
   },
   read: (wire) => {
     const base = present(wire.base, 'base model')
-    if (wire.addresses.length === 0) throw refusal('malformed', 'an invitation names an address')
+    if (wire.addresses.length === 0) throw refusal('malformed', 'the invitation contains no address')
     if (base.name === '') throw refusal('malformed', 'the base model has no name')
     atMost('nameBytes', new TextEncoder().encode(base.name).length, 'name of the base model')
     return {
@@ -97,8 +97,8 @@ const content: Codec<Content> = codec<Content, prove.Invitation.$Properties>({
         chunkListSha256: hexOf(base.chunkListSha256, 32, 'hash of the chunk list'),
         sources: base.sources.map(checkSource),
       },
-      operator: words(wire.operator, 'who runs it'),
-      purpose: words(wire.purpose, 'what for'),
+      operator: words(wire.operator, 'operator'),
+      purpose: words(wire.purpose, 'purpose'),
     }
   },
   write: ({ addresses, base, operator, purpose }) => ({
@@ -118,7 +118,7 @@ const content: Codec<Content> = codec<Content, prove.Invitation.$Properties>({
 
 const PACKAGE_VERSION = /^\d{1,9}\.\d{1,9}\.\d{1,9}$/
 
-/** Which program an invitation of a later version asks for; null: it does not say so where it should. */
+/** Returns the program version that a later invitation needs; null: it does not contain one. */
 function neededBy(encoded: Uint8Array): string | null {
   try {
     const { needs } = prove.Invitation.decode(encoded)
@@ -138,10 +138,10 @@ const isTaken = (read: () => unknown): boolean => {
   }
 }
 
-/** Whether an invitation may say this of its run. */
+/** Tests whether a text may describe a run in an invitation. */
 export const isInvitationText = (value: string): boolean => isTaken(() => words(value, ''))
 
-/** Whether a base model may be fetched from there. */
+/** Tests whether a base model may be fetched from a URL. */
 export const isSource = (value: string): boolean => isTaken(() => checkSource(value))
 
 function readAddress(wire: Uint8Array): string {
@@ -150,25 +150,24 @@ function readAddress(wire: Uint8Array): string {
     const address = multiaddr(wire)
     if (address.getComponents().length > 0) return address.toString()
   } catch (cause) {
-    throw refusal('malformed', 'an address that is none', { cause })
+    throw refusal('malformed', 'not a network address', { cause })
   }
   throw refusal('malformed', 'an empty address')
 }
 
 /**
- * A URL that a base model may be fetched from. Only https: a plain request could be made to hit whatever listens in a
- * volunteer's own network.
+ * Checks a URL of a base model. It must use https, because a plain request could be directed at a service in a volunteer's own network.
  * @throws SwarmRefusal `malformed`, `too_large`
  */
 function checkSource(text: string): string {
   atMost('sourceBytes', new TextEncoder().encode(text).length, 'source of the base model')
   const url = URL.canParse(text) ? new URL(text) : null
   if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '' || /[^\x21-\x7e]/.test(text))
-    throw refusal('malformed', `a source of the base model is no https URL: ${text.slice(0, 80)}`)
+    throw refusal('malformed', `a source of the base model is not an https URL: ${text.slice(0, 80)}`)
   return text
 }
 
-/** The bytes that are signed. */
+/** Returns the bytes to sign. */
 function signedPart(frame: Uint8Array): Uint8Array {
   const head = frame.subarray(0, SIGNATURE_AT)
   return Buffer.concat([DOMAIN, head, frame.subarray(CONTENT_AT)])
@@ -176,8 +175,8 @@ function signedPart(frame: Uint8Array): Uint8Array {
 
 /**
  * Signs an invitation. @param key  the coordinator's
- * @returns  its bytes; `invitationText` makes the string of them
- * @throws SwarmRefusal when a field is out of bounds
+ * @returns  its bytes, for `invitationText`
+ * @throws SwarmRefusal if a field is out of bounds
  */
 export async function sealInvitation(key: PrivateKey, invited: Content): Promise<Uint8Array> {
   if (key.type !== 'Ed25519') throw new TypeError(`cannot sign with a key of type ${key.type}`)
@@ -191,30 +190,30 @@ export async function sealInvitation(key: PrivateKey, invited: Content): Promise
   return frame
 }
 
-/** The one string that a stranger joins with. */
+/** Returns the text of an invitation, with which a stranger joins. */
 export const invitationText = (sealed: Uint8Array): string =>
   `prove${sealed[0]}-${Buffer.from(sealed).toString('base64url')}`
 
-/** Whether a text is meant to be an invitation, whole or not. */
+/** Tests whether a text looks like an invitation, complete or not. */
 export const looksLikeInvitation = (text: string): boolean => /^\s*prove\d/.test(text)
 
-/** Reads what somebody typed or pasted, line breaks and all. @throws InvitationError */
+/** Reads a typed or pasted invitation, including line breaks. @throws InvitationError */
 export async function parseInvitation(text: string): Promise<Invitation> {
   const joined = text.replaceAll(/\s+/g, '')
   if (!looksLikeInvitation(joined))
-    throw new InvitationError('not_an_invitation', `an invitation begins with prove${PROTOCOL_VERSION}-`)
+    throw new InvitationError('not_an_invitation', `the text is not an invitation: an invitation begins with prove${PROTOCOL_VERSION}-`)
   const [, version, encoded = ''] = TEXT.exec(joined) ?? []
   if (/[^\w-]/.test(encoded))
-    throw new InvitationError('changed', 'it holds characters that no invitation has: copy it again')
+    throw new InvitationError('changed', 'the invitation contains invalid characters: copy it again')
   const sealed = Buffer.from(encoded, 'base64url')
-  // Letters that make no whole byte: the decoder passes over them.
+  // The decoder ignores letters that do not make a whole byte.
   if (sealed.toString('base64url') !== encoded) throw cutOff()
   const invitation = await openInvitation(sealed)
   if (version !== String(sealed[0])) throw changed()
   return invitation
 }
 
-/** Opens an invitation from anyone's hands: whoever has signed it is the run. @throws InvitationError */
+/** Opens an invitation. The key that has signed it is the run's. @throws InvitationError */
 export async function openInvitation(sealed: Uint8Array): Promise<Invitation> {
   if (sealed.length < CONTENT_AT) throw cutOff()
   const length = new DataView(sealed.buffer, sealed.byteOffset).getUint16(LENGTH_AT)
@@ -231,7 +230,7 @@ export async function openInvitation(sealed: Uint8Array): Promise<Invitation> {
   }
 }
 
-/** Peer id of the key whose signature fits; null: it does not. */
+/** Returns the peer id of the key whose signature matches; null: no match. */
 async function signerOf(sealed: Uint8Array): Promise<string | null> {
   try {
     const key = publicKeyFromRaw(sealed.subarray(KEY_AT, SIGNATURE_AT))
@@ -239,21 +238,21 @@ async function signerOf(sealed: Uint8Array): Promise<string | null> {
     const valid = await key.verify(signedPart(sealed), sealed.subarray(SIGNATURE_AT, CONTENT_AT))
     return valid ? peerIdFromPublicKey(key).toString() : null
   } catch {
-    // The library throws for bytes that are no point of the curve.
+    // The library throws for bytes that are not a point of the curve.
     return null
   }
 }
 
-const cutOff = (): InvitationError => new InvitationError('cut_off', 'the end of it is missing: copy all of it')
+const cutOff = (): InvitationError => new InvitationError('cut_off', 'the end of the invitation is missing: copy all of it')
 const changed = (): InvitationError =>
-  new InvitationError('changed', 'it is not what the run’s key has signed: copy it again')
+  new InvitationError('changed', 'the invitation does not match its signature: copy it again')
 const newer = (version: number, needs: string | null): InvitationError =>
   new InvitationError(
     'newer',
-    `the run speaks version ${version} of the protocol, and this program version ${PROTOCOL_VERSION}: install ${needs === null ? 'a newer one' : `prove-swarm ${needs} or newer`}`,
+    `the run uses protocol version ${version}, but this program uses version ${PROTOCOL_VERSION}: install ${needs === null ? 'a newer version' : `prove-swarm ${needs} or newer`}`,
   )
 const older = (version: number): InvitationError =>
   new InvitationError(
     'older',
-    `the run speaks version ${version} of the protocol, and this program version ${PROTOCOL_VERSION}: ask its operator for a new invitation`,
+    `the invitation uses protocol version ${version}, but this program uses version ${PROTOCOL_VERSION}: ask the run’s operator for a new invitation`,
   )

@@ -8,42 +8,42 @@ import { LIMITS } from './limits.js'
 import { MAX_ROUND } from './manifest.js'
 import { bytes, double, message, number } from './wire-shape.js'
 
-/** A key that works for a run, and what it has earned. */
+/** A key that works for a run, and its credit. */
 export interface LeaderboardKey {
   readonly peerId: string
-  /** The name that it gave itself; null: none. Anybody can give themselves any. */
+  /** Team name that the key has chosen; null: none. Any key may choose any name. */
   readonly team: string | null
   readonly credit: number
 }
 
-/** What the keys that name one team have earned together. */
+/** A team, and the credit of all keys that name it. */
 export interface LeaderboardTeam {
   readonly name: string
   readonly keys: number
   readonly credit: number
 }
 
-/** Who has earned how much in a run, signed by its key: whoever passes it on cannot change it. */
+/** The credit of a run's keys and teams. Signed by the run's key, so peers cannot change it. */
 export interface Leaderboard {
-  /** The run's version in force when it was made. */
+  /** The run's version when the leaderboard was created. */
   readonly version: number
   readonly issuedAtMs: number
-  /** Keys and teams that have earned anything: more than are listed, where there is no room for all. */
+  /** Number of keys and teams with credit, listed or not. */
   readonly allKeys: number
   readonly allTeams: number
-  /** Most credit first, as many as there is room for; so are the teams. */
+  /** The keys with the most credit, in that order. Teams likewise. */
   readonly keys: readonly LeaderboardKey[]
   readonly teams: readonly LeaderboardTeam[]
-  /** The key that was asked for, wherever it stands; null: none was, or it has earned nothing. */
+  /** The requested key, at any rank; null: no key was requested, or it has no credit. */
   readonly asked: { readonly rank: number; readonly key: LeaderboardKey } | null
 }
 
-/** Words of visible characters with single blanks between them: nothing in it can hide, reorder or break a line. */
+/** Words of visible characters, separated by single spaces. The name cannot hide text, reorder it or break a line. */
 const TEAM = /^[^\p{C}\p{Z}]+(?: [^\p{C}\p{Z}]+)*$/u
 const MOST = 2 ** 32 - 1
 const MAX_CREDIT = 2 ** 53
 
-/** @throws SwarmRefusal for what is not the name of a team */
+/** Checks a team name. @throws SwarmRefusal */
 export function teamName(value: string): string {
   text(value, 'teamBytes', 'team')
   if (!TEAM.test(value) || value !== value.normalize('NFC'))
@@ -125,22 +125,22 @@ function readKey({ peerId, team, credit }: Decoded<prove.LeaderboardKey.$Propert
 
 function descending(list: readonly { readonly credit: number }[]): void {
   if (list.some(({ credit }, i) => i > 0 && credit > list[i - 1]!.credit))
-    throw refusal('malformed', 'a leaderboard has most credit first')
+    throw refusal('malformed', 'a leaderboard is not in the order of credit')
 }
 
 export const sealLeaderboard = (key: PrivateKey, runId: string, content: Leaderboard): Promise<Uint8Array> =>
   sealEnvelope(key, 'leaderboardBytes', { kind: 'leaderboard', runId, payload: leaderboard.encode(content) })
 
-/** @throws SwarmRefusal; `wrong_signer` for every key but the coordinator's */
+/** Opens a leaderboard. @throws SwarmRefusal; `wrong_signer` for every key except the coordinator's */
 export async function openLeaderboard(data: Uint8Array, runId: string): Promise<Leaderboard> {
   const { payload } = await openEnvelope(data, 'leaderboardBytes', { kind: 'leaderboard', runId, signer: runId })
   return leaderboard.parse(payload)
 }
 
 export interface LeaderboardRequest {
-  /** Whose place is wanted besides; null: nobody's. Only the coordinator knows those that are not listed. */
+  /** Key whose place is requested; null: none. Only the coordinator knows the places of keys that are not listed. */
   readonly peerId: string | null
-  /** The team of whoever asks from now on; null: none; left out: as it was. Only the coordinator takes note of it. */
+  /** New team of the requesting key; null: none; left out: unchanged. Only the coordinator records it. */
   readonly team?: string | null
 }
 
@@ -154,7 +154,7 @@ export const leaderboardRequest: Codec<LeaderboardRequest> = codec<
   shape: { 1: bytes(), 2: bytes() },
   read: ({ peerId, team }) => ({
     peerId: peerId === '' ? null : label(peerId, 'nameBytes', 'peer id'),
-    // The generated declaration calls a member of a oneof present; one that was not sent is null.
+    // The generated declaration does not allow null, but a member of a oneof that was not sent is null.
     ...teamOf(team as string | null),
   }),
   write: ({ peerId, team }) => ({ peerId: peerId ?? '', ...(team === undefined ? {} : { team: team ?? '' }) }),

@@ -20,27 +20,27 @@ import { MAX_ROUND } from './manifest.js'
 import { PEERS, type PeerAddresses, readPeers, writePeers } from './peer-addresses.js'
 import { bytes, double, message, number } from './wire-shape.js'
 
-/** Bytes of a lease id and of a nonce. */
+/** Length of a lease id and of a nonce in bytes. */
 export const ID_BYTES = 16
 export const LEASE_SEED_BYTES = 32
 
 export const RETURN_REASONS = ['shutdown', 'superseded', 'failed', 'too_slow'] as const
 export type ReturnReason = (typeof RETURN_REASONS)[number]
 
-/** Asks for work. Ids and the nonce are hex of 16 bytes. */
+/** A request for work. Ids and the nonce are hex of 16 bytes. */
 export interface LeaseAsk {
   readonly kind: 'ask'
   readonly count: number
   /** The policy that the node has loaded and whose canary it passed. */
   readonly policyId: Sha256
   readonly nonce: string
-  /** Leases that the node still works on; the coordinator may forget the others. */
+  /** Leases that the node still works on. The coordinator may forget the others. */
   readonly holding: readonly string[]
-  /** Program and version, for the board and for bug reports. */
+  /** Program and version, for the leaderboard and for bug reports. */
   readonly agent: string
-  /** Inference backend and build of the engine, for example `cuda-flash@3.22.1`: deviations are metered for each. */
+  /** Inference backend and build of the engine, for example `cuda-flash@3.22.1`. Logit errors are measured for each. */
   readonly backend: string
-  /** How many tokens a second the node samples over all rollouts of a group, as far as it has measured that; 0: it has not. */
+  /** Tokens per second that the node samples over all rollouts of a group; 0: not measured. */
   readonly tokensPerSecond: number
 }
 
@@ -101,32 +101,32 @@ function leaseIds(list: readonly Uint8Array[], atLeast: number): readonly string
 /** The coordinator's assignment of one group to one node. */
 export interface Lease {
   readonly leaseId: string
-  /** Position in the round; part of what the seed is derived from. */
+  /** Position in the round, from which the seed is derived. */
   readonly index: number
   readonly policyId: Sha256
   readonly version: number
   readonly taskId: string
   /** Canonical JSON of the task. */
   readonly task: Uint8Array
-  /** Hex of 32 bytes; world seed and sampler seeds derive from it. */
+  /** Hex of 32 bytes. Environment seed and sampler seeds are derived from it. */
   readonly seed: string
   readonly deadlineMs: number
   readonly groupSize: number
-  /** The terms that the group will be judged by, as the manifest of its round names them. */
+  /** Run configuration that the group will be verified under, named as in the manifest of its round. */
   readonly configurationId: Sha256
 }
 
 export interface LeaseResponse {
   readonly leases: readonly Lease[]
   readonly renewed: readonly { readonly leaseId: string; readonly deadlineMs: number }[]
-  /** Earliest sensible next request. */
+  /** Time until the next request is useful. */
   readonly retryAfterMs: number
-  /** The manifest in force, for a node that works under another. */
+  /** The manifest in force, for a node that uses another one. */
   readonly manifestId: Sha256
-  /** Why fewer leases came than were asked for. */
+  /** Why the response has fewer leases than requested. */
   readonly reason: RefusalCode | null
   readonly detail: string
-  /** Nodes that hold the adapter in force, where whoever asked can dial them. */
+  /** Nodes that have the adapter in force, at addresses that the requesting node can dial. */
   readonly providers: readonly PeerAddresses[]
 }
 

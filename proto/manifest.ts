@@ -21,7 +21,7 @@ import { LIMITS } from './limits.js'
 import { POLICY_SHAPE, type PolicyDescription, policyIdOf, readPolicy, writePolicy } from './policy.js'
 import { bytes, double, message, number, packed } from './wire-shape.js'
 
-/** What a file of a publication is for. A receiver names its files by hash and role; no file name travels. */
+/** The purposes of a publication's files. A receiver names its files by hash and role; no file name is sent. */
 export const BLOB_ROLES = [
   'adapter',
   'base',
@@ -38,17 +38,17 @@ export interface BlobDescription {
   readonly role: BlobRole
   readonly sha256: Sha256
   readonly sizeBytes: number
-  /** Hash of each chunk, in order; every chunk but the last has `LIMITS.chunkBytes`. */
+  /** Hash of each chunk, in order. Every chunk except the last has `LIMITS.chunkBytes`. */
   readonly chunkSha256s: readonly Sha256[]
 }
 
-/** A prompt with the answers that the right policy gives, so that a node notices an adapter that is not applied. */
+/** A prompt with the right policy's answer, with which a node detects an adapter that is not applied. */
 export interface Canary {
   readonly promptTokens: readonly number[]
   readonly continuationTokens: readonly number[]
-  /** Log-probability (nats) of each continuation token under the bare base. */
+  /** Log-probability (nats) of each continuation token under the base model without adapter. */
   readonly baseLogprobs: readonly number[]
-  /** The same under base and adapter. */
+  /** Log-probability (nats) of each continuation token under base model and adapter. */
   readonly policyLogprobs: readonly number[]
 }
 
@@ -59,38 +59,38 @@ export interface EpisodeLimits {
   readonly maxRolloutTokens: number
   readonly maxAssistantTurns: number
   readonly maxUserTurns: number
-  /** Versions that a group may lie behind when it is trained on, S. */
+  /** Largest age of a group at training in versions, S. */
   readonly maxStaleness: number
 }
 
-/** One publication: the policy of a round and all that a node needs to work under it. */
+/** One publication: the policy of a round and everything that a node needs to use it. */
 export interface PolicyManifest {
   readonly round: number
-  /** Grows with every manifest of a run, also when an older adapter is published again. */
+  /** Grows with every manifest of a run, also if an older adapter is published again. */
   readonly version: number
   readonly policyId: Sha256
   readonly policy: PolicyDescription
   readonly blobs: readonly BlobDescription[]
   readonly canary: readonly Canary[]
   readonly limits: EpisodeLimits
-  /** Where tasks come from; meaning is between the coordinator and its synthesis. */
+  /** Source of the tasks. Only the coordinator and its synthesis interpret it. */
   readonly taskSpec: Readonly<Record<string, string>>
   /** SHA-256 of this round's secret, published before any lease of it. */
   readonly roundSecretHash: Sha256
-  /** Secrets (hex, 32 bytes) of rounds that are over: with them anyone can check that no task was hand-picked. */
+  /** Secrets (hex, 32 bytes) of past rounds, with which anyone can check that no task was hand-picked. */
   readonly closedRounds: readonly { readonly round: number; readonly secret: string }[]
   readonly createdAtMs: number
   readonly expiresAtMs: number
-  /** Names all that the round's leases promise: a group of it is judged by these terms, whatever comes later. */
+  /** Run configuration of the round. Groups of its leases are verified under it, also after later changes. */
   readonly configurationId: Sha256
 }
 
 export const MAX_ROUND = 2 ** 32 - 1
 
-/** Splits a size into chunks. @returns  number of chunks, at least 1 for a file with content */
+/** Returns the number of chunks of a file, at least 1 for a file with content. */
 export const chunkCount = (sizeBytes: number): number => Math.ceil(sizeBytes / LIMITS.chunkBytes.value)
 
-/** Length of one chunk in bytes. */
+/** Returns the length of a chunk in bytes. */
 export const chunkLength = (sizeBytes: number, index: number): number =>
   Math.min(LIMITS.chunkBytes.value, sizeBytes - index * LIMITS.chunkBytes.value)
 
@@ -171,7 +171,7 @@ export const policyManifest: Codec<PolicyManifest> = codec<PolicyManifest, prove
   }),
 })
 
-/** A node fetches what a manifest names: no file of a kind may be larger than such files are. */
+/** Largest size of each kind of file, because a node fetches every file that a manifest names. */
 const MOST_BYTES: Readonly<Record<BlobRole, number>> = {
   adapter: LIMITS.adapterBytes.value,
   base: LIMITS.blobBytes.value,
@@ -194,7 +194,7 @@ function readBlob(wire: Decoded<prove.Blob.$Properties>): BlobDescription {
   return { role, sha256: hexOf(wire.sha256, 32, `hash of the ${role} blob`), sizeBytes, chunkSha256s }
 }
 
-/** The blobs must be the very files that the policy id vouches for. */
+/** Checks that the blobs are the files that the policy id names. */
 function checkBlobs(policy: PolicyDescription, blobs: readonly BlobDescription[]): void {
   distinct(
     blobs.map((blob) => blob.role),
@@ -248,14 +248,14 @@ function readTaskSpec(settings: readonly Decoded<prove.TaskSetting.$Properties>[
   )
 }
 
-/** A manifest as it is stored and served: signed bytes, named by the hash of what was signed. */
+/** A manifest as stored and served: signed bytes, named by the hash of the signed payload. */
 export interface SealedManifest {
   readonly manifestId: Sha256
   readonly manifest: PolicyManifest
   readonly envelope: Uint8Array
 }
 
-/** Signs a manifest. @param key  the coordinator's: its peer id is the run id */
+/** Signs a manifest. @param key  the coordinator's, whose peer id is the run id */
 export async function sealManifest(key: PrivateKey, runId: string, manifest: PolicyManifest): Promise<SealedManifest> {
   const payload = policyManifest.encode(manifest)
   const envelope = await sealEnvelope(key, 'manifestBytes', { kind: 'policy-manifest', runId, payload })
@@ -263,7 +263,7 @@ export async function sealManifest(key: PrivateKey, runId: string, manifest: Pol
 }
 
 /**
- * Opens a manifest from anyone's hands; only the coordinator's signature counts.
+ * Opens a manifest from any peer. Only the coordinator's signature is valid.
  * @throws SwarmRefusal for size, form, run, signature, `wrong_signer`, `policy_id_mismatch`
  */
 export async function openManifest(envelope: Uint8Array, runId: string): Promise<SealedManifest> {
@@ -273,7 +273,7 @@ export async function openManifest(envelope: Uint8Array, runId: string): Promise
 }
 
 /**
- * Whether a manifest or announcement may take effect.
+ * Checks whether a manifest or announcement may take effect.
  * @param newest  highest round known so far, or null
  * @throws SwarmRefusal `expired`, `stale_manifest`
  */
@@ -284,7 +284,7 @@ export function checkSuccession(
 ): void {
   if (next.expiresAtMs <= nowMs) {
     const [end, now] = [next.expiresAtMs, nowMs].map((time) => new Date(time).toISOString())
-    throw refusal('expired', `round ${next.round} ended at ${end}, and the clock here says ${now}`)
+    throw refusal('expired', `round ${next.round} ended at ${end}, and this machine’s clock shows ${now}: check the clock`)
   }
   if (newest !== null && next.round < newest) throw refusal('stale_manifest', `round ${next.round} < ${newest}`)
 }

@@ -1,6 +1,6 @@
 /**
- * A loss mask as the lengths of its alternating runs, beginning with mask 0.
- * @param mask  0 or 1 per token; begins with 0, because a rollout begins with its prompt
+ * Converts a loss mask to the lengths of its alternating runs, starting with mask 0.
+ * @param mask  0 or 1 per token; starts with 0, because a rollout starts with its prompt
  */
 export function toMaskRuns(mask: readonly (0 | 1)[]): number[] {
   const runs: number[] = []
@@ -18,7 +18,7 @@ export function toMaskRuns(mask: readonly (0 | 1)[]): number[] {
   return runs
 }
 
-/** The inverse of `toMaskRuns`: 0 or 1 per token. */
+/** Converts run lengths to a mask, the inverse of `toMaskRuns`: 0 or 1 per token. */
 export function expandMask(runs: readonly number[]): Uint8Array {
   const mask = new Uint8Array(runs.reduce((total, length) => total + length, 0))
   let at = 0
@@ -29,7 +29,7 @@ export function expandMask(runs: readonly number[]): Uint8Array {
   return mask
 }
 
-/** Tokens under a mask in all, and how many of them were sampled. */
+/** Returns the number of tokens of a mask, and the number of sampled tokens. */
 export function maskLength(runs: readonly number[]): { readonly total: number; readonly sampled: number } {
   let total = 0
   let sampled = 0

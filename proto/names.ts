@@ -1,13 +1,13 @@
 /**
- * What a run speaks in all: streams, topics and messages. An invitation says it, so that a program of another version is told so
- * before it dials. Raised with every change after which older programs could not take part.
+ * Version of the whole protocol: streams, topics and messages. An invitation contains it, so that a program of another version reports
+ * the difference before it dials. Raise it with every change that excludes older programs.
  */
 export const PROTOCOL_VERSION = 2
 
-/** The first version of this package that speaks it. */
+/** The first version of this package that speaks the protocol version. */
 export const PROTOCOL_NEEDS = '0.1.0'
 
-/** Names of the streams. The version is part of the name: a change of the wire format gets a new one. */
+/** Names of the stream protocols. The version is part of the name and changes with the wire format. */
 export const PROTOCOLS = {
   lease: '/prove/lease/3',
   group: '/prove/group/1',
@@ -24,7 +24,7 @@ export interface TopicNames {
   readonly addresses: string
 }
 
-/** Gossip topics of one run. @param runId  peer id of the run's coordinator */
+/** Returns the gossip topics of a run. @param runId  peer id of the run's coordinator */
 export const topicsOf = (runId: string): TopicNames => ({
   policy: `/prove/${runId}/policy/3`,
   groups: `/prove/${runId}/groups/1`,

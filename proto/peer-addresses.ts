@@ -6,7 +6,7 @@ import type { prove } from './gen/swarm.js'
 import { LIMITS } from './limits.js'
 import { bytes, type FieldShape, message } from './wire-shape.js'
 
-/** Where a peer can be dialled. Whoever answers there has to prove the key. */
+/** The addresses of a peer. The peer that answers must prove the key. */
 export interface PeerAddresses {
   readonly peerId: string
   /** libp2p addresses, without the peer id at the end. */
@@ -22,7 +22,7 @@ export const readAddresses = (list: readonly string[], what: string): readonly s
     try {
       multiaddr(address)
     } catch (cause) {
-      throw refusal('malformed', `${what} is no libp2p address`, { cause })
+      throw refusal('malformed', `${what} is not a libp2p address`, { cause })
     }
   }
   distinct(list, what)
@@ -41,6 +41,6 @@ export const readPeers = (list: readonly Decoded<prove.PeerAddresses.$Properties
   return peers
 }
 
-/** For the encoder, which takes no readonly lists. */
+/** Copies readonly lists for the encoder, which does not accept them. */
 export const writePeers = (peers: readonly PeerAddresses[]): prove.PeerAddresses.$Properties[] =>
   peers.map(({ peerId, addresses }) => ({ peerId, addresses: [...addresses] }))

@@ -9,15 +9,15 @@ import { MAX_ROUND, type SealedManifest } from './manifest.js'
 import { PEERS, type PeerAddresses, readPeers, writePeers } from './peer-addresses.js'
 import { bytes, double, number } from './wire-shape.js'
 
-/** How much work there is at the moment, for nodes that wait for some. */
+/** The current demand for work, for waiting nodes. */
 export interface Demand {
-  /** Leases that there is room for, whoever may get them. */
+  /** Number of leases that the coordinator can still assign. */
   readonly capacity: number
-  /** Nodes that asked for a lease and wait for one. */
+  /** Number of nodes that wait for a lease. */
   readonly waiting: number
 }
 
-/** The gossiped pointer to a manifest, repeated as long as that is in force. */
+/** The gossiped pointer to a manifest, repeated while the manifest is in force. */
 export interface PolicyAnnouncement extends Demand {
   readonly manifestId: Sha256
   readonly manifestSizeBytes: number
@@ -25,7 +25,7 @@ export interface PolicyAnnouncement extends Demand {
   readonly version: number
   readonly policyId: Sha256
   readonly expiresAtMs: number
-  /** Nodes that hold the adapter in force, or are about to, where anybody can dial them. */
+  /** Nodes that have the adapter in force, or fetch it, at addresses that any node can dial. */
   readonly providers: readonly PeerAddresses[]
 }
 
@@ -91,7 +91,7 @@ export const sealPolicyAnnouncement = (key: PrivateKey, runId: string, value: Po
     payload: policyAnnouncement.encode(value),
   })
 
-/** @throws SwarmRefusal; `wrong_signer` for every key but the coordinator's */
+/** Opens an announcement. @throws SwarmRefusal; `wrong_signer` for every key except the coordinator's */
 export async function openPolicyAnnouncement(data: Uint8Array, runId: string): Promise<PolicyAnnouncement> {
   const expected = { kind: 'policy-announcement', runId, signer: runId } as const
   const { payload } = await openEnvelope(data, 'policyAnnouncementBytes', expected)

@@ -13,7 +13,7 @@ export interface AdapterDescription {
   readonly sizeBytes: number
   readonly rank: number
   readonly alpha: number
-  /** As PEFT names them, for example `q_proj`. */
+  /** PEFT's names, for example `q_proj`. */
   readonly targetModules: readonly string[]
 }
 
@@ -27,11 +27,11 @@ export interface SamplerSettings {
   readonly minP: number
   /** 1: off. */
   readonly repeatPenalty: number
-  /** Name of the rule by which a seed draws tokens from the distribution. */
+  /** Name of the rule that samples tokens from the distribution by a seed. */
   readonly draw: string
 }
 
-/** Everything that decides which tokens a seed yields, and what a rollout of them is worth. */
+/** Everything that determines the tokens of a seed, and the reward of a rollout. */
 export interface PolicyDescription {
   readonly base: { readonly name: string; readonly ggufSha256: Sha256; readonly quantisation: string }
   readonly adapter: AdapterDescription | null
@@ -39,23 +39,23 @@ export interface PolicyDescription {
   readonly toolCallFormat: string
   readonly toolsetSchemaSha256: Sha256
   readonly sampler: SamplerSettings
-  /** Version ranges of the binding and builds of llama.cpp that the canary was made for. */
+  /** Version range of the binding, and build of llama.cpp, that the canary was made for. */
   readonly engine: { readonly nodeLlamaCpp: string; readonly llamaCpp: string }
   /** Name of the reward preset. */
   readonly reward: string
-  /** How the engine keeps keys and values: its roundings follow from it. */
+  /** Data type of the engine's key-value cache, which determines its rounding errors. */
   readonly cacheType: string
 }
 
-/** The cache of policies that say nothing of it: they are from before there was a choice, and keep their names. */
+/** The default cache type, which is not part of a policy's name. */
 const USUAL_CACHE = 'f16'
 
-/** The distribution of the policy itself, from which draws can be replayed: a reported log-probability is the full softmax. */
+/** The policy's own distribution, for which sampling can be replayed. A reported log-probability is that of the full softmax. */
 export const PLAIN_SAMPLER = { temperature: 1, topK: 0, topP: 1, minP: 0, repeatPenalty: 1 } as const
 
 /**
- * The policy's name: SHA-256 over a domain prefix and the canonical JSON (RFC 8785) of its description.
- * Target modules are a set, so their order does not count.
+ * Returns the policy's id: SHA-256 over a domain prefix and the canonical JSON (RFC 8785) of its description. Target modules are a set, so
+ * their order has no effect.
  */
 export function policyIdOf(policy: PolicyDescription): Sha256 {
   const { cacheType, ...described } = policy

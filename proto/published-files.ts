@@ -2,17 +2,17 @@ import type { BlobRole } from './manifest.js'
 
 export interface PublishedFile {
   readonly role: BlobRole
-  /** In the folder that a researcher gets: what PEFT and llama.cpp expect. */
+  /** Name in the folder of a publication, as PEFT and llama.cpp expect it. */
   readonly name: string
-  /** Path in the folder of a training step; null: the coordinator writes the file itself. */
+  /** Path in the directory of a training step; null: the coordinator writes the file itself. */
   readonly inStep: string | null
-  /** Steps that an earlier version made do not have it. */
+  /** A training step may not have the file. */
   readonly optional?: true
 }
 
 /**
- * The files of a publication, in the order of its manifest. Names never travel: each side takes them from here. A `base` has no
- * row: it is in the run's invitation, and no publication changes it.
+ * The files of a publication, in the order of its manifest. Names are never sent; each side has this table. A `base` has no row, because it
+ * is in the run's invitation and no publication changes it.
  */
 export const PUBLISHED_FILES: readonly PublishedFile[] = [
   { role: 'adapter', name: 'adapter.gguf', inStep: 'adapter.gguf' },

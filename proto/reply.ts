@@ -4,12 +4,12 @@ import { type RefusalCode, refusal } from './errors.js'
 import { prove } from './gen/swarm.js'
 import { bytes, number } from './wire-shape.js'
 
-/** The answer on a request-response stream: a payload, or the reason why there is none. */
+/** The reply on a request-response stream: a payload, or the reason of a refusal. */
 export type Reply =
   | { readonly ok: true; readonly payload: Uint8Array }
   | { readonly ok: false; readonly code: RefusalCode; readonly detail: string }
 
-/** The reply codec for payloads of one kind. @param payload  the limit that the payload itself keeps to */
+/** Creates the reply codec for payloads of one kind. @param payload  size limit of the payload */
 export const reply = (
   payload: 'leaseResponseBytes' | 'groupBodyBytes' | 'verdictResponseBytes' | 'leaderboardResponseBytes',
 ): Codec<Reply> =>

@@ -8,19 +8,19 @@ import { bytes, message, number } from './wire-shape.js'
 
 export type SnapshotWant =
   | { readonly kind: 'newest-manifest' }
-  /** Which manifests are in service. */
+  /** Asks which manifests the peer serves. */
   | { readonly kind: 'manifest-ids' }
   | { readonly kind: 'invitation' }
   | { readonly kind: 'manifest'; readonly manifestId: Sha256 }
   | { readonly kind: 'chunk'; readonly blobSha256: Sha256; readonly index: number }
-  /** Which chunks of a blob are there, or under way from the coordinator. */
+  /** Asks which chunks of a blob the peer has, or is fetching from the coordinator. */
   | { readonly kind: 'held'; readonly blobSha256: Sha256 }
-  /** Which of the wanted chunks, a bit for each, the coordinator has given to too few of those who pass them on: one of them, for whoever asks. */
+  /** Asks the coordinator for one of the wanted chunks (a bit for each) that it has sent to too few nodes. */
   | { readonly kind: 'share'; readonly blobSha256: Sha256; readonly wanted: Uint8Array }
-  /** The newest notice of where the coordinator is to be found. */
+  /** Asks for the newest address notice of the coordinator. */
   | { readonly kind: 'address-notice' }
 
-/** One question on a snapshot stream; several may be under way, told apart by `id` (1 or more). */
+/** One question on a snapshot stream. Several may be open at once, distinguished by `id` (1 or more). */
 export interface SnapshotRequest {
   readonly id: number
   readonly want: SnapshotWant
@@ -47,7 +47,7 @@ export const snapshotRequest: Codec<SnapshotRequest> = codec<SnapshotRequest, pr
     9: message({ 1: bytes(), 2: bytes() }),
   },
   read: (wire) => {
-    // The generated declaration calls the members of a oneof present; those that were not sent are null.
+    // The generated declaration does not allow null, but members of a oneof that were not sent are null.
     const manifestId: Uint8Array | null = wire.manifestId
     const heldOf: Uint8Array | null = wire.heldOf
     const id = integer(wire.id, 1, MAX_ID, 'request id')
@@ -80,10 +80,10 @@ export const snapshotRequest: Codec<SnapshotRequest> = codec<SnapshotRequest, pr
   },
 })
 
-/** Ids of manifests as they travel: their bytes one after the other. */
+/** Concatenates the bytes of manifest ids. */
 export const manifestIdList = (ids: readonly Sha256[]): Uint8Array => bytesOf(ids.join(''))
 
-/** @throws SwarmRefusal `malformed` for anything but a few whole ids */
+/** Reads manifest ids. @throws SwarmRefusal `malformed` if the bytes are not a few whole ids */
 export function readManifestIds(data: Uint8Array): readonly Sha256[] {
   if (data.length % ID_BYTES !== 0 || data.length > ID_BYTES * LIMITS.manifestsServed.value)
     throw refusal('malformed', `${data.length} B of manifest ids`)
@@ -94,14 +94,14 @@ export function readManifestIds(data: Uint8Array): readonly Sha256[] {
 
 const ID_BYTES = 32
 
-/** `not_found`: this source does not hold it, perhaps not yet. `busy`: it holds it, but its upload is spent. */
+/** `not_found`: the source does not have the item, or not yet. `busy`: the source has the item, but has used up its upload limit. */
 export const SNAPSHOT_STATUSES = ['ok', 'not_found', 'busy'] as const
 export type SnapshotStatus = (typeof SNAPSHOT_STATUSES)[number]
 
 export interface SnapshotResponse {
   readonly id: number
   readonly status: SnapshotStatus
-  /** A sealed manifest, invitation or notice, ids of manifests, a chunk, or a bit for each chunk; empty unless the status is `ok`. */
+  /** A sealed manifest, invitation or notice, manifest ids, a chunk, or a bit for each chunk. Empty unless the status is `ok`. */
   readonly data: Uint8Array
 }
 

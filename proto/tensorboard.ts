@@ -1,6 +1,6 @@
 import protobuf from 'protobufjs/minimal.js'
 
-/** Numbers of one step, by their names. */
+/** The values of one step, by name. */
 export interface Scalars {
   readonly step: number
   /** Seconds since 1970. */
@@ -12,7 +12,7 @@ const [VARINT, FIXED64, BYTES, FIXED32] = [0, 1, 2, 5]
 const tag = (field: number, type: number): number => (field << 3) | type
 
 /**
- * A file of events as TensorBoard reads it: records (tensorflow/core/lib/io/record_writer.h) of `Event` messages
+ * Encodes an event file of TensorBoard: records (tensorflow/core/lib/io/record_writer.h) of `Event` messages
  * (tensorflow/core/util/event.proto) with scalars.
  * @param startedAt  seconds since 1970
  */
@@ -34,7 +34,7 @@ function scalarEvent({ step, wallTime, values }: Scalars): Uint8Array {
   return event.ldelim().finish()
 }
 
-/** Length, its checksum, the data, its checksum; all numbers little-endian. */
+/** Encodes a record: length, its checksum, data, its checksum. All numbers are little-endian. */
 function record(data: Uint8Array): Uint8Array {
   const bytes = Buffer.alloc(8 + 4 + data.length + 4)
   bytes.writeBigUInt64LE(BigInt(data.length), 0)
@@ -44,7 +44,7 @@ function record(data: Uint8Array): Uint8Array {
   return bytes
 }
 
-/** A checksum of data that holds checksums itself says little (tensorflow/core/lib/hash/crc32c.h). */
+/** Masks a checksum, because a checksum over data that contains checksums is weak (tensorflow/core/lib/hash/crc32c.h). */
 const masked = (crc: number): number => (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0
 
 /** The Castagnoli polynomial, its bits in reverse. */
@@ -56,7 +56,7 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   return crc
 })
 
-/** CRC-32C (RFC 3720, appendix B.4). */
+/** Computes CRC-32C (RFC 3720, appendix B.4). */
 export function crc32c(data: Uint8Array): number {
   let crc = 0xffffffff
   for (const byte of data) crc = TABLE[(crc ^ byte) & 0xff]! ^ (crc >>> 8)

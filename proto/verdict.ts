@@ -9,25 +9,25 @@ import { ID_BYTES } from './lease.js'
 import { LIMITS } from './limits.js'
 import { bytes, double, message, number } from './wire-shape.js'
 
-/** What became of one group. */
+/** The verdict on one group. */
 export interface Verdict {
   readonly leaseId: string
   readonly bodySha256: Sha256
   readonly accepted: boolean
-  /** `null` exactly when the group was accepted. */
+  /** `null` exactly if the group was accepted. */
   readonly code: RefusalCode | null
   readonly detail: string
   readonly credit: number
   readonly receivedAtMs: number
 }
 
-/** A page of one node's verdicts, signed by the coordinator: proof of the credit in it. */
+/** A page of one node's verdicts, signed by the coordinator as proof of the credit. */
 export interface VerdictDigest {
   readonly peerId: string
-  /** Position of the first verdict in the node's own list; the next cursor is this plus the number of verdicts. */
+  /** Position of the first verdict in the node's list. The next cursor is this plus the number of verdicts. */
   readonly fromCursor: number
   readonly verdicts: readonly Verdict[]
-  /** Credit of the node over all its groups when the digest was made. */
+  /** The node's credit for all its groups when the digest was created. */
   readonly totalCredit: number
   readonly issuedAtMs: number
 }
@@ -83,7 +83,7 @@ function readVerdict(wire: Decoded<prove.Verdict.$Properties>): Verdict {
 export const sealVerdictDigest = (key: PrivateKey, runId: string, digest: VerdictDigest): Promise<Uint8Array> =>
   sealEnvelope(key, 'verdictDigestBytes', { kind: 'verdict-digest', runId, payload: verdictDigest.encode(digest) })
 
-/** @throws SwarmRefusal; `wrong_signer` for every key but the coordinator's */
+/** Opens a digest. @throws SwarmRefusal; `wrong_signer` for every key except the coordinator's */
 export async function openVerdictDigest(data: Uint8Array, runId: string): Promise<VerdictDigest> {
   const expected = { kind: 'verdict-digest', runId, signer: runId } as const
   const { payload } = await openEnvelope(data, 'verdictDigestBytes', expected)

@@ -5,14 +5,14 @@ export type WireType = 0 | 1 | 2 | 5
 
 export interface FieldShape {
   readonly wire: WireType
-  /** Occurrences at most; a packed list counts as one. */
+  /** Largest number of occurrences. A packed list counts as one. */
   readonly max: number
   readonly shape?: WireShape
   /** Element width of a packed list in bytes; 0 for varints. */
   readonly packed?: 0 | 4 | 8
 }
 
-/** What a message may contain, by field number. A field that is not named may not occur. */
+/** The fields that a message may contain, by field number. No other field may occur. */
 export type WireShape = Readonly<Record<number, FieldShape>>
 
 export const number = (max = 1): FieldShape => ({ wire: 0, max })
@@ -23,9 +23,9 @@ export const packed = (element: 0 | 4 | 8): FieldShape => ({ wire: 2, max: 1, pa
 export const message = (shape: WireShape, max = 1): FieldShape => ({ wire: 2, max, shape })
 
 /**
- * Walks the tags of an encoded message before anything is allocated for it. Without this, 1 MiB of empty submessages
- * becomes half a million objects; with it, so do neither unknown fields, nor a field given twice, nor groups get through.
- * @param maxFields  how many different top-level fields may occur together: the decoder would let the last of a `oneof` win
+ * Checks the tags of an encoded message before the decoder allocates anything. Without this check, 1 MiB of empty submessages becomes half
+ * a million objects. It also refuses unknown fields, repeated single fields and groups.
+ * @param maxFields  number of different top-level fields that may occur together; of a `oneof`, the decoder would keep the last one
  * @throws SwarmRefusal `malformed` for broken framing and unexpected fields, `too_large` for too many entries
  */
 export function checkShape(
@@ -35,7 +35,7 @@ export function checkShape(
   maxFields = Number.POSITIVE_INFINITY,
 ): void {
   const fields = walk(data, 0, data.length, shape, what)
-  if (fields > maxFields) throw refusal('malformed', `${what} has ${fields} fields, at most ${maxFields} go together`)
+  if (fields > maxFields) throw refusal('malformed', `${what} has ${fields} fields, at most ${maxFields} may occur together`)
 }
 
 function walk(data: Uint8Array, from: number, end: number, shape: WireShape, what: string): number {
@@ -49,7 +49,7 @@ function walk(data: Uint8Array, from: number, end: number, shape: WireShape, wha
       value += (byte & 0x7f) * 2 ** shift
       if (byte < 0x80) return value
     }
-    throw refusal('malformed', `${what} holds a number of more than 5 bytes`)
+    throw refusal('malformed', `${what} contains a number of more than 5 bytes`)
   }
   while (at < end) {
     const tag = varint()
@@ -73,8 +73,8 @@ function walk(data: Uint8Array, from: number, end: number, shape: WireShape, wha
   return seen.size
 }
 
-/** A list whose last element overruns it would put the decoder out of step with this walk. */
+/** Checks that a list ends with its last element. Otherwise the decoder would read other fields than this check. */
 function checkPacked(element: 0 | 4 | 8, data: Uint8Array, from: number, length: number, what: string): void {
   const whole = element === 0 ? length === 0 || (data[from + length - 1] ?? 0xff) < 0x80 : length % element === 0
-  if (!whole) throw refusal('malformed', `${what} holds a list that ends within an element`)
+  if (!whole) throw refusal('malformed', `${what} contains a list that ends within an element`)
 }

@@ -2,33 +2,33 @@ import { type AddressNotice, LIMITS, openAddressNotice, refusal, SwarmRefusal, t
 import type { Channel } from './gossip.js'
 import type { SwarmHost } from './host.js'
 
-/** A notice with the bytes that the run's key has signed, which are passed on as they are. */
+/** A notice and the bytes that the run's key has signed, which are passed on unchanged. */
 export interface SealedNotice {
   readonly notice: AddressNotice
   readonly sealed: Uint8Array
 }
 
-/** Where the run's coordinator is to be found, as its key says, whoever passed it on. */
+/** The current addresses of the run's coordinator, signed by its key. Any peer may pass them on. */
 export interface AddressNotices {
-  /** The newest that has not expired. */
+  /** Returns the newest notice, unless it has expired. */
   newest(): SealedNotice | null
-  /** Takes a notice that somebody passed on. @returns  whether it is news. @throws SwarmRefusal */
+  /** Accepts a notice from a peer. @returns  whether it is newer than the known one. @throws SwarmRefusal */
   take(sealed: Uint8Array): Promise<boolean>
-  /** Gossips the newest one; nothing when there is none. */
+  /** Gossips the newest notice, if one is known. */
   publish(): Promise<void>
   close(): void
 }
 
 export interface NoticeParts {
   readonly host: SwarmHost
-  /** Of an earlier life; null: none was heard of. */
+  /** The notice that an earlier process kept; null: none. */
   readonly known: Uint8Array | null
-  /** Hears each newer notice, once. */
-  readonly onNews: (news: SealedNotice) => void
+  /** Called once for each newer notice. */
+  readonly onNewer: (notice: SealedNotice) => void
 }
 
-/** Keeps the newest notice of the run, and passes it on by gossip. */
-export async function openAddressNotices({ host, known, onNews }: NoticeParts): Promise<AddressNotices> {
+/** Keeps the newest notice of the run, and passes on newer ones by gossip. */
+export async function openAddressNotices({ host, known, onNewer }: NoticeParts): Promise<AddressNotices> {
   const { clock, runId } = host
   const open = async (sealed: Uint8Array): Promise<SealedNotice> => ({
     notice: await openAddressNotice(sealed, runId, clock.now()),
@@ -40,16 +40,16 @@ export async function openAddressNotices({ host, known, onNews }: NoticeParts): 
     parse: open,
   }
   let newest = known === null ? null : await open(known).catch(unlessRefused)
-  const isNews = ({ notice }: SealedNotice): boolean => notice.number > (newest?.notice.number ?? 0)
+  const isNewer = ({ notice }: SealedNotice): boolean => notice.number > (newest?.notice.number ?? 0)
   const accept = (next: SealedNotice): boolean => {
-    if (!isNews(next)) return false
+    if (!isNewer(next)) return false
     newest = next
-    onNews(next)
+    onNewer(next)
     return true
   }
   const leave = host.gossip.join(channel, {
     check: (next) => {
-      // The one in force is repeated for those who came late.
+      // The coordinator repeats the notice in force for nodes that joined later.
       if (next.notice.number < (newest?.notice.number ?? 0))
         throw refusal('expired', `a newer notice than ${next.notice.number} is known`)
     },
@@ -65,7 +65,7 @@ export async function openAddressNotices({ host, known, onNews }: NoticeParts): 
   }
 }
 
-/** What was kept may have expired, or come from a disk that changed it. */
+/** A kept notice may have expired, or been damaged on disk. */
 function unlessRefused(why: unknown): null {
   if (why instanceof SwarmRefusal) return null
   throw why

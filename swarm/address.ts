@@ -6,7 +6,7 @@ import type { Invitation } from '../proto/index.js'
 export interface JoinAddress {
   /** In the order in which to try them. */
   readonly addresses: readonly string[]
-  /** Peer id of the coordinator, and so the run id. */
+  /** Peer id of the coordinator, which is also the run id. */
   readonly peerId: string
 }
 

@@ -14,40 +14,40 @@ import {
 import { BlobError } from './errors.js'
 
 /**
- * Files named by the SHA-256 of their content. What comes from the wire can only be a hash, so no name ever becomes a
- * path; a file appears under its hash only whole and synced. Disks change what they hold, so whoever reads a blob gets what
- * has its hash, or nothing.
+ * Files named by the SHA-256 of their content. Input from the wire can only be a hash, so no name from a peer becomes a path. A file
+ * appears under its hash only when it is complete and synced. Disks may damage files, so a read returns content with the right hash, or
+ * nothing.
  */
 export interface BlobStore {
   readonly directory: string
-  /** Where the blob is, or will be. @throws TypeError for anything but a hash */
+  /** Returns the path of a blob, stored or not. @throws TypeError if the argument is not a hash */
   path(hash: Sha256): string
-  /** Whether there is a file under the hash, whole or damaged. */
+  /** Tests whether a file exists under the hash, intact or damaged. */
   has(hash: Sha256): Promise<boolean>
-  /** Whether the blob is there and still has its hash; read piece by piece. @throws the signal's reason */
+  /** Tests whether the blob exists and still has its hash. Reads it in pieces. @throws the signal's reason */
   isWhole(hash: Sha256, signal: AbortSignal): Promise<boolean>
-  /** Resolves when the blob is there, whole: a damaged one is replaced. */
+  /** Stores a blob, and replaces a damaged copy. */
   put(content: Uint8Array): Promise<Sha256>
   /** Copies a file in. */
   putFile(source: string): Promise<Sha256>
-  /** Puts a finished temporary file of this directory under its name. The caller has synced and checked it. */
+  /** Moves a finished temporary file of this directory to its final name. The caller has synced and checked it. */
   adopt(temporary: string, hash: Sha256): Promise<void>
-  /** The whole blob; null when it is not there, or is no longer what its hash says. */
+  /** Reads a whole blob; null if it is missing or its content no longer has the hash. */
   read(hash: Sha256): Promise<Uint8Array | null>
-  /** One chunk as the exchange numbers them, unchecked; null when the store has no such blob, or one that ends before. */
+  /** Reads one chunk, unchecked; null if the blob is missing or too short. */
   readChunk(hash: Sha256, sizeBytes: number, index: number): Promise<Uint8Array | null>
   /** Hashes a stored blob chunk by chunk, for a manifest. @throws BlobError */
   describe(hash: Sha256, role: BlobRole): Promise<BlobDescription>
   list(): Promise<readonly Sha256[]>
   remove(hash: Sha256): Promise<void>
-  /** Removes every blob and every partial download but those of these hashes. */
+  /** Removes every blob and partial download except these. */
   prune(keep: ReadonlySet<Sha256>): Promise<void>
 }
 
 const TEMPORARY = '.put-'
 const BLOB_FILE = /^(?:\.part-|\.have-)?([0-9a-f]{64})$/
 
-/** Opens a store; leftovers of writes that a crash cut short are removed, partial downloads are kept. */
+/** Opens a store. Removes temporary files that a crash left, and keeps partial downloads. */
 export async function createBlobStore(directory: string): Promise<BlobStore> {
   await mkdir(directory, { recursive: true })
   for (const name of await readdir(directory)) {
@@ -55,7 +55,7 @@ export async function createBlobStore(directory: string): Promise<BlobStore> {
   }
   const temporaryPath = (): string => join(directory, TEMPORARY + randomBytes(12).toString('hex'))
   const path = (hash: Sha256): string => {
-    if (!isSha256(hash)) throw new TypeError('a blob is named by 64 hex digits')
+    if (!isSha256(hash)) throw new TypeError(`not a blob hash (64 lower-case hex digits): ${hash.slice(0, 80)}`)
     return join(directory, hash)
   }
 
@@ -137,7 +137,11 @@ export async function createBlobStore(directory: string): Promise<BlobStore> {
 
     async describe(hash, role) {
       const described = await describeFile(path(hash), role)
-      if (described.sha256 !== hash) throw new BlobError('blob_damaged', `${path(hash)} is not what its name says`)
+      if (described.sha256 !== hash)
+        throw new BlobError(
+          'blob_damaged',
+          `the content of ${path(hash)} does not have this hash; delete the file, and it is fetched again`,
+        )
       return described
     },
 
@@ -153,7 +157,7 @@ export async function createBlobStore(directory: string): Promise<BlobStore> {
 }
 
 /**
- * Hashes a file, as a whole and chunk by chunk. It must not be empty.
+ * Hashes a file that is not empty, as a whole and chunk by chunk.
  * @throws BlobError `blob_missing`; the signal's reason
  */
 export async function describeFile(path: string, role: BlobRole, signal?: AbortSignal): Promise<BlobDescription> {
@@ -175,7 +179,7 @@ export async function describeFile(path: string, role: BlobRole, signal?: AbortS
   }
 }
 
-/** One chunk of a file, unchecked; null when there is none, or one that ends before. */
+/** Reads one chunk of a file, unchecked; null if the file is missing or too short. */
 export async function readFileChunk(path: string, sizeBytes: number, index: number): Promise<Uint8Array | null> {
   const file = await orNull(open(path, 'r'))
   if (!file) return null
@@ -188,7 +192,7 @@ export async function readFileChunk(path: string, sizeBytes: number, index: numb
   }
 }
 
-/** @throws Error when the file is shorter than that */
+/** Reads `length` bytes at a position. @throws Error if the file is too short */
 export async function readAt(file: FileHandle, position: number, length: number): Promise<Uint8Array> {
   const bytes = new Uint8Array(length)
   let filled = 0
@@ -201,8 +205,8 @@ export async function readAt(file: FileHandle, position: number, length: number)
 }
 
 /**
- * Writes all the bytes. A disk that fills up takes the first part of a write without an error, and says so at the next.
- * @returns  the position behind them
+ * Writes all bytes. A disk that fills up accepts the first part of a write without an error, and reports the error at the next write.
+ * @returns  the position after the last byte
  */
 export async function writeAll(file: Pick<FileHandle, 'write'>, bytes: Uint8Array, position: number): Promise<number> {
   for (let done = 0; done < bytes.length; ) {
@@ -226,7 +230,7 @@ async function orNull<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
-/** A rename is safe from a power failure only when its directory is synced too. */
+/** A rename survives a power failure only if its directory is synced too. */
 async function syncDirectory(directory: string): Promise<void> {
   // Windows cannot open a directory; NTFS journals the rename.
   if (process.platform === 'win32') return

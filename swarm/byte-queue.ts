@@ -1,23 +1,24 @@
-/** Bytes that arrived and were not read yet, in order. */
+/** Bytes that have arrived and were not read yet, in order. */
 export interface ByteQueue {
   readonly size: number
   push(piece: Uint8Array): void
-  /** The next bytes, copied. @throws RangeError when there are not that many */
+  /** Removes and returns the next bytes, copied. @throws RangeError if fewer bytes are queued */
   take(size: number): Uint8Array
 }
 
-/** Pieces below this are gathered: a peer chooses how it cuts its bytes, and a view on each of a million costs 120 MB. */
+/** Smaller pieces are copied into blocks: a peer chooses the size of its pieces, and a view on each of a million costs 120 MB. */
 const SMALL_BYTES = 4 * 1024
 const BLOCK_BYTES = 16 * 1024
-/** Blocks that are read are dropped many at a time: dropping one moves all that follow. */
+/** Blocks that were read are dropped in batches, because dropping one moves all later blocks. */
 const DROP = 64
 
+/** Creates an empty queue. */
 export function createByteQueue(): ByteQueue {
   let blocks: Uint8Array[] = []
-  /** The first block with unread bytes, and the first of these. */
+  /** Index of the first block with unread bytes, and offset of the first unread byte in it. */
   let first = 0
   let from = 0
-  /** What of the last block is filled; the whole of it unless we gather there. */
+  /** The last block and its fill, while small pieces are copied into it. */
   let gathering: { readonly block: Uint8Array; filled: number } | null = null
   let size = 0
 

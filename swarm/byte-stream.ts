@@ -4,24 +4,24 @@ import { createByteQueue } from './byte-queue.js'
 import type { Clock } from './clock.js'
 import { TransportError } from './errors.js'
 
-/** Bytes handed to libp2p at once; larger pieces are no faster and delay other streams of the connection. */
+/** Bytes that libp2p gets at once. Larger pieces are no faster, and delay other streams of the connection. */
 const SLICE_BYTES = 256 * 1024
 
-/** The same for every wait that ends in time: each would pay for an error with a trace that nobody reads. */
-const NOT_WAITED_FOR = new DOMException('what was waited for has come', 'AbortError')
+/** Shared by all waits that end in time, because a new error for each would cost a stack trace. */
+const WAIT_IS_OVER = new DOMException('the awaited event has happened', 'AbortError')
 
 /** Bounded reading and writing of frames on one libp2p stream. Not safe for two readers, or two writers, at once. */
 export interface ByteStream {
   /**
-   * The next frame's content.
-   * @throws SwarmRefusal `too_large` before a byte of the content is taken; TransportError `timeout`, `stream_ended`
+   * Reads the content of the next frame.
+   * @throws SwarmRefusal `too_large` before a byte of the content is read; TransportError `timeout`, `stream_ended`
    */
   readFrame(maxBytes: number, signal: AbortSignal): Promise<Uint8Array>
-  /** The same, or null when the other side has closed between two frames. */
+  /** Reads the next frame, or returns null if the peer has closed the stream between two frames. */
   readFrameOrEnd(maxBytes: number, signal: AbortSignal): Promise<Uint8Array | null>
-  /** @param pace  called before each slice with its size; waits while an upload limit is spent */
+  /** Writes a frame. @param pace  awaited before each slice, for an upload limit */
   writeFrame(content: Uint8Array, signal: AbortSignal, pace?: Pace): Promise<void>
-  /** Ends our half. */
+  /** Closes the stream for writing. */
   end(signal: AbortSignal): Promise<void>
   /** Drops the stream at once; idempotent. */
   abort(why: Error): void
@@ -33,10 +33,10 @@ export interface Pace {
 }
 
 /**
- * Wraps a stream. Its own iterator is not used because it buffers without bound and ends silently when a relay cuts the
- * stream; `onDrain` is not used because @libp2p/utils 7 keeps its first promise, so that it waits only once.
- * @param progressTimeoutMs  longest wait for the next byte, or for room to write
- * @param onBytes            hears how many have come, each time some do
+ * Wraps a stream. The stream's own iterator is not used because it buffers without bound. `onDrain` is not used because
+ * @libp2p/utils 7 keeps its first promise, so that it waits only once.
+ * @param progressTimeoutMs  longest wait for the next byte, or until a write can continue
+ * @param onBytes            called with the number of bytes of each arrival
  */
 export function createByteStream(
   stream: Stream,
@@ -45,13 +45,13 @@ export function createByteStream(
   onBytes?: (count: number) => void,
 ): ByteStream {
   const arrived = createByteQueue()
-  /** Size of the read under way: a large frame must not be paused before it is whole. */
+  /** Size of the current read: the stream must not be paused before a large frame is complete. */
   let wanted = 0
   let ended = stream.readableEnded
   let failure: Error | null = null
   let wake: (() => void) | null = null
 
-  // yamux lets a full receive window arrive after a pause.
+  // After a pause, yamux may still deliver a full receive window.
   stream.maxReadBufferLength = MAX_WINDOW_BYTES + SLICE_BYTES
   stream.addEventListener('message', (event) => {
     const bytes = event.data.subarray()
@@ -71,7 +71,7 @@ export function createByteStream(
     wake?.()
   })
 
-  /** Waits until `ready`, which is looked at again after every event of the stream. */
+  /** Waits until `ready()`, which is called after every event of the stream. */
   const until = async (ready: () => boolean, signal: AbortSignal, what: string): Promise<void> => {
     while (!ready()) {
       signal.throwIfAborted()
@@ -88,7 +88,7 @@ export function createByteStream(
           wake = resolve
         })
       } finally {
-        over.abort(NOT_WAITED_FOR)
+        over.abort(WAIT_IS_OVER)
         signal.removeEventListener('abort', onAbort)
         wake = null
       }
@@ -140,18 +140,18 @@ export function createByteStream(
   }
 }
 
-/** Largest receive window of a stream; the host configures its muxer with it. */
+/** Largest receive window of a stream. The host's muxer is configured with it. */
 export const MAX_WINDOW_BYTES = 4 * 1024 * 1024
 
 function send(stream: Stream, slice: Uint8Array, failure: Error | null): void {
   try {
     stream.send(slice)
   } catch (cause) {
-    throw new TransportError('stream_ended', 'the other side takes no more bytes', { cause: failure ?? cause })
+    throw new TransportError('stream_ended', 'the peer accepts no more bytes', { cause: failure ?? cause })
   }
 }
 
-/** Waits until the muxer takes bytes again. */
+/** Waits until the muxer accepts bytes again. */
 async function drained(stream: Stream, clock: Clock, signal: AbortSignal, timeoutMs: number): Promise<void> {
   while (stream.writableNeedsDrain) {
     let cleanUp = (): void => {}
@@ -162,7 +162,7 @@ async function drained(stream: Stream, clock: Clock, signal: AbortSignal, timeou
         const onClose = (): void => reject(new TransportError('stream_ended', 'closed while writing'))
         const onAbort = (): void => reject(signal.reason)
         clock.sleep(timeoutMs, over.signal).then(
-          () => reject(new TransportError('timeout', `no room to write for ${timeoutMs} ms`)),
+          () => reject(new TransportError('timeout', `the peer has accepted no bytes for ${timeoutMs} ms`)),
           () => undefined,
         )
         stream.addEventListener('drain', onDrain)
@@ -171,7 +171,7 @@ async function drained(stream: Stream, clock: Clock, signal: AbortSignal, timeou
         if (stream.status !== 'open') onClose()
         if (signal.aborted) onAbort()
         cleanUp = () => {
-          over.abort(NOT_WAITED_FOR)
+          over.abort(WAIT_IS_OVER)
           stream.removeEventListener('drain', onDrain)
           stream.removeEventListener('close', onClose)
           signal.removeEventListener('abort', onAbort)

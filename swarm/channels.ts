@@ -14,20 +14,20 @@ import type { Clock } from './clock.js'
 import type { Channel } from './gossip.js'
 import { createRateLimit } from './rate-limit.js'
 
-/** A group announcement with the bytes that were signed, which a coordinator keeps as evidence. */
+/** A group announcement and its signed bytes, which a coordinator keeps as evidence. */
 export interface ReceivedGroup extends OpenedGroupAnnouncement {
   readonly sealed: Uint8Array
 }
 
 export interface Channels {
-  /** Pointers to manifests; every author but the coordinator is rejected. */
+  /** Pointers to manifests. Messages of other authors than the coordinator are rejected. */
   readonly policy: Channel<PolicyAnnouncement>
   readonly groups: Channel<ReceivedGroup>
-  /** Verdicts per node; every author but the coordinator is rejected. */
+  /** Verdicts of each node. Messages of other authors than the coordinator are rejected. */
   readonly verdicts: Channel<VerdictDigest>
 }
 
-/** The three gossip channels of a run. */
+/** Returns the three gossip channels of a run. */
 export function channelsOf(runId: string): Channels {
   const topics = topicsOf(runId)
   return {
@@ -49,33 +49,33 @@ export function channelsOf(runId: string): Channels {
   }
 }
 
-/** Opens an announcement however it came. @throws SwarmRefusal */
+/** Opens a group announcement from gossip or from a direct offer. @throws SwarmRefusal */
 export const receiveGroup = async (data: Uint8Array, runId: string): Promise<ReceivedGroup> => ({
   ...(await openGroupAnnouncement(data, runId)),
   sealed: data,
 })
 
-/** Stage 0 of judging, for the part that needs no knowledge of leases: rate per key and nonces seen before. */
-export interface GroupGate {
-  /** @throws SwarmRefusal `rate_limited`, `replayed` */
+/** The part of verification check 0 that needs no leases: rate limits and repeated nonces. */
+export interface AnnouncementFilter {
+  /** Checks an announcement. @throws SwarmRefusal `rate_limited`, `replayed` */
   check(group: ReceivedGroup): void
 }
 
 /**
- * Of too many nonces the oldest are forgotten: a replay of those fails on its lease.
- * @param inAllPerMinute  announcements of all keys together; null: no bound
+ * Creates the filter. It forgets the oldest nonces when there are too many: a replay of such an announcement fails at its lease.
+ * @param inAllPerMinute  limit for all keys together; null: none
  */
-export function createGroupGate(
+export function createAnnouncementFilter(
   clock: Pick<Clock, 'elapsedMs'>,
   groupsPerMinute: number = LIMITS.groupsPerMinute.value,
   inAllPerMinute: number | null = null,
-): GroupGate {
+): AnnouncementFilter {
   const inAll = inAllPerMinute === null ? null : createRateLimit(clock, inAllPerMinute)
   const rate = createRateLimit(clock, groupsPerMinute)
   const nonces = new LRUCache<string, true>({ max: LIMITS.trackedNonces.value })
   return {
     check({ announcement, signer }) {
-      // The signer is part of the key, or a stranger could use up another node's nonce.
+      // Includes the signer, because otherwise a stranger could use up another node's nonce.
       const nonce = `${signer}/${announcement.nonce}`
       if (nonces.has(nonce)) throw refusal('replayed', `nonce ${announcement.nonce}`)
       if (!rate.allow(signer)) throw refusal('rate_limited', `more than ${groupsPerMinute} groups a minute`)

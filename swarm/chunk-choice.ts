@@ -3,55 +3,55 @@ import { LIMITS, sha256 } from '../proto/index.js'
 import { bitAt } from './partial-blob.js'
 
 export interface ChunkChoiceParts {
-  /** Indices of the chunks that are to be fetched. */
+  /** Indices of the chunks to fetch. */
   readonly missing: readonly number[]
-  /** Peer id of whoever fetches. */
+  /** Peer id of this host. */
   readonly self: string
-  /** The source that everybody turns to; null: all sources are alike, and none says what it has. */
+  /** The source that all nodes share; null: all sources are equal, and none reports which chunks it has. */
   readonly origin: string | null
-  /** How long the others may deliver nothing before the origin is asked for what they have; less each time. */
+  /** How long other sources may deliver nothing before the origin is asked for chunks that they have. Shrinks with each such request. */
   readonly patienceMs: number
   readonly now: () => number
 }
 
-/** Which chunk a source is asked for next. */
+/** Chooses the chunk that a source is asked for next. */
 export interface ChunkChoice {
   readonly left: number
-  /** Since a chunk came last, from whomever. */
+  /** Time since the last chunk from any source. */
   readonly silentMs: number
-  /** A source other than the origin says which chunks it has; null: it takes no part, or no more. */
+  /** Records the chunks that a source other than the origin has; null: the source takes no part. */
   holds(source: string, bits: Uint8Array | null): void
-  /** What none of the others has or awaits. */
+  /** Returns the chunks that no other source has or is asked for. */
   wanted(): readonly number[]
-  /** The origin had rather give this one than leave it to the others; null: enough of them have had each that is wanted. */
+  /** Records the chunk that the origin offers; null: enough nodes have received each wanted chunk. */
   offer(index: number | null): void
-  /** @param lacks  chunks that the source did not have when it was asked for them. @returns  null: nothing at the moment */
+  /** Chooses a chunk. @param lacks  chunks that the source did not have when asked. @returns  null: none at the moment */
   next(source: string, lacks: ReadonlySet<number>): number | null
-  /** A source is being asked. @returns  it is not any more, whatever came of it */
+  /** Records a request to a source. @returns  call it when the request is over */
   ask(source: string, index: number): () => void
-  /** Some of what may become a chunk has come. */
+  /** Records bytes that arrived from a source. */
   received(source: string, bytes: number): void
-  /** @returns  whether it was still missing */
+  /** Records a verified chunk. @returns  whether it was still missing */
   arrived(source: string, index: number): boolean
 }
 
-/** How long the others may be silent before the origin is asked for what is on its way among them, at least. */
+/** Least time that other sources may be silent before the origin is asked for chunks that only they expect. */
 export const KEEP_UP_MS = 4000
-/** Chunks that others deliver at least within the patience. Fewer, and a neighbour on a slow line that has everything would hold a fetch up for ever. */
+/** Least number of chunks that other sources must deliver within the patience. Otherwise a complete neighbour on a slow line could delay a fetch forever. */
 export const LEAST_OF_OTHERS = 2
 /**
- * Others may also take as long as the origin takes for so many chunks, in place of the two times above: on a busy machine or a
- * crowded line everybody is slow, and the origin, which all turn to then, the slowest.
+ * Both times above extend to the time that the origin takes for this number of chunks. On a busy machine or line all sources are slow,
+ * and the origin, which all nodes then ask, is the slowest.
  */
 export const KEEP_UP_CHUNKS = 4
 export const PATIENCE_CHUNKS = 10
 
 /**
- * Without an origin each source is asked for any chunk that is free, and, when none is, for one that is under way elsewhere.
+ * Creates the choice for one fetch. Without an origin, each source is asked for any free chunk, or for one that is requested elsewhere.
  *
- * With an origin, nodes that fetch the same blob at the same time share it out among themselves. The origin is asked for chunks that
- * it has offered, because too few have them yet. All others come from neighbour to neighbour: the origin is asked for what no neighbour
- * has only while nothing comes, and for what they have only if they are silent or slow.
+ * With an origin, nodes that fetch the same blob at the same time share it out among themselves. The origin is asked for chunks that it
+ * has offered, because too few nodes have them. All other chunks pass from neighbour to neighbour. The origin is asked for chunks that no
+ * neighbour has only while nothing arrives, and for chunks that neighbours have only if those are silent or slow.
  */
 export function createChunkChoice({ missing, self, origin, patienceMs, now }: ChunkChoiceParts): ChunkChoice {
   const remaining = new Set(inOwnOrder(missing, self))
@@ -61,10 +61,10 @@ export function createChunkChoice({ missing, self, origin, patienceMs, now }: Ch
   let offered: number | null = null
   let chunkMs = startMs
   let lastMs = startMs
-  /** Since the others gave something, or were left in peace because of what the origin gave or said. */
+  /** When other sources last delivered, or the origin's offer last gave them more time. */
   let lastOfOthersMs = startMs
   let bytesOfOthers = 0
-  let heardOfOthers = 0
+  let countedOfOthers = 0
   let originSteps = 0
   let originChunkMs = 0
   let originAskedMs: number | null = null
@@ -89,7 +89,7 @@ export function createChunkChoice({ missing, self, origin, patienceMs, now }: Ch
       if (!asked || asked.size === 0) return index
       if (again === null && asked.size === 1 && !asked.has(source)) again = index
     }
-    // Among many that share a blob out, a second copy is worth its traffic only at the very end.
+    // With an origin, a second copy is worth its traffic only when every missing chunk is requested.
     return origin === null || [...remaining].every(isUnderWay) ? again : null
   }
   const ofOrigin = (lacks: ReadonlySet<number>): number | null => {
@@ -119,7 +119,7 @@ export function createChunkChoice({ missing, self, origin, patienceMs, now }: Ch
     wanted: () => [...remaining].filter((index) => !isUnderWay(index) && !othersHold(index)),
     offer(index) {
       offered = index
-      // What the origin has given so many times is on its way: asked for it again by all who wait, it would give a copy to each.
+      // The chunks are on their way from neighbour to neighbour. If all waiting nodes asked the origin again, it would send a copy to each.
       if (index === null) lastOfOthersMs = now()
     },
     next(source, lacks) {
@@ -139,8 +139,8 @@ export function createChunkChoice({ missing, self, origin, patienceMs, now }: Ch
     received(source, bytes) {
       if (source === origin) return
       bytesOfOthers += bytes
-      if (bytesOfOthers - heardOfOthers < HEARD_BYTES) return
-      heardOfOthers = bytesOfOthers
+      if (bytesOfOthers - countedOfOthers < HEARD_BYTES) return
+      countedOfOthers = bytesOfOthers
       lastMs = now()
       lastOfOthersMs = lastMs
     },
@@ -154,12 +154,12 @@ export function createChunkChoice({ missing, self, origin, patienceMs, now }: Ch
   }
 }
 
-/** Others are not silent who send so much: several chunks that come at once come together, after a long time. Refusals are smaller. */
+/** A source that sends this much is not silent: several chunks requested at once all complete late. Refusals are smaller. */
 export const HEARD_BYTES = 64 * 1024
 
 const NONE = new Uint8Array()
 
-/** The same indices, in an order that depends on who asks: then nodes that start together can help each other. */
+/** Shuffles indices by the peer id, so that nodes that start together fetch different chunks first. */
 function inOwnOrder(indices: readonly number[], peer: string): readonly number[] {
   const random = xoroshiro128plus(Buffer.from(sha256(new TextEncoder().encode(peer)), 'hex').readInt32LE())
   return indices

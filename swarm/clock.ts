@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** The only source of time and of waiting: whoever replaces it replaces all of both. */
+/** The only source of time and of waiting. A simulation replaces it as a whole. */
 export interface Clock {
-  /** Milliseconds since 1970. May jump, forwards and backwards; waiting does not follow it. */
+  /** Milliseconds since 1970. May jump forwards and backwards, which does not affect waiting. */
   now(): number
-  /** Milliseconds since some instant, the same for as long as the process lives. Never jumps: by it is measured what has passed. */
+  /** Milliseconds since a fixed instant of this process. Never jumps, so durations are measured with it. */
   elapsedMs(): number
-  /** @throws the signal's reason when that fires first */
+  /** Waits. @throws the signal's reason if the signal fires first */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
-  /** Fires after that time, with a `TimeoutError` as `AbortSignal.timeout` has it. */
+  /** Returns a signal that fires after this time with a `TimeoutError`, like `AbortSignal.timeout`. */
   timeout(ms: number): AbortSignal
 }
 

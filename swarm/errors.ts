@@ -3,7 +3,7 @@ import type { RefusalCode } from '../proto/index.js'
 
 export type TransportErrorCode =
   | 'unreachable'
-  /** The other side speaks another version of the protocol. Only another version of a program helps. */
+  /** The peer speaks another version of the protocol. Only another version of a program helps. */
   | 'other_version'
   | 'timeout'
   | 'stream_ended'
@@ -13,13 +13,13 @@ export type TransportErrorCode =
   | 'busy'
   | 'closed'
 
-/** Something between two nodes did not work out. Nobody is to blame for it; trying again, or elsewhere, may help. */
+/** A failure between two nodes that is neither node's fault. A retry, or another peer, may succeed. */
 export class TransportError extends CodedError<TransportErrorCode> {
   constructor(
     code: TransportErrorCode,
     detail = '',
     options?: ErrorOptions & {
-      /** Why the other side turned a request down; only with `refused`. */
+      /** Why the peer refused a request; only with `refused`. */
       readonly refusal?: RefusalCode
     },
   ) {
@@ -30,7 +30,8 @@ export class TransportError extends CodedError<TransportErrorCode> {
   readonly refusal: RefusalCode | null
 }
 
+/** A key file that cannot be read, written or replaced. */
 export class IdentityError extends CodedError<'key_exists' | 'key_unreadable' | 'not_a_key'> {}
 
-/** What a disk no longer holds, or holds otherwise than it was written. */
+/** A blob that is missing on disk, or damaged. */
 export class BlobError extends CodedError<'blob_missing' | 'blob_damaged'> {}

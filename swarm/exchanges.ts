@@ -37,14 +37,14 @@ const LEASE: Exchange<LeaseRequest, LeaseResponse> = {
   response: leaseResponse,
 }
 
-/** Answers lease requests; the coordinator's. @param handler  throws a SwarmRefusal to turn the node down */
+/** Serves lease requests, on the coordinator. @param handler  throws a SwarmRefusal to refuse */
 export const serveLeases = (
   host: SwarmHost,
   handler: (request: LeaseRequest, caller: Caller) => Promise<LeaseResponse>,
   options?: ServeOptions,
 ): Promise<Server> => serveRequests(host, LEASE, handler, options)
 
-/** Asks for, renews or gives back leases. @throws TransportError, SwarmRefusal */
+/** Asks for, renews or returns leases. @throws TransportError, SwarmRefusal */
 export const requestLeases = (
   host: SwarmHost,
   coordinator: string,
@@ -60,14 +60,14 @@ const VERDICT: Exchange<VerdictRequest, VerdictResponse> = {
   response: verdictResponse,
 }
 
-/** Answers a node about its own verdicts: `caller.peer` is who asks, proved by the connection. */
+/** Serves each node its own verdicts. The connection has proved `caller.peer`. */
 export const serveVerdicts = (
   host: SwarmHost,
   handler: (request: VerdictRequest, caller: Caller) => Promise<VerdictResponse>,
   options?: ServeOptions,
 ): Promise<Server> => serveRequests(host, VERDICT, handler, options)
 
-/** A page of our own verdicts, still sealed. @throws TransportError, SwarmRefusal */
+/** Fetches a page of this node's verdicts, still sealed. @throws TransportError, SwarmRefusal */
 export const requestVerdicts = (
   host: SwarmHost,
   coordinator: string,
@@ -83,14 +83,14 @@ const LEADERBOARD: Exchange<LeaderboardRequest, Uint8Array> = {
   response: leaderboardResponse,
 }
 
-/** Answers with a sealed board. @param handler  throws a SwarmRefusal where there is none */
+/** Serves a sealed leaderboard. @param handler  throws a SwarmRefusal if it has none */
 export const serveLeaderboard = (
   host: SwarmHost,
   handler: (request: LeaderboardRequest, caller: Caller) => Promise<Uint8Array>,
   options?: ServeOptions,
 ): Promise<Server> => serveRequests(host, LEADERBOARD, handler, options)
 
-/** The board that a peer has, still sealed. @throws TransportError, SwarmRefusal */
+/** Fetches a peer's leaderboard, still sealed. @throws TransportError, SwarmRefusal */
 export const requestLeaderboard = (
   host: SwarmHost,
   peer: string,
@@ -99,7 +99,7 @@ export const requestLeaderboard = (
   timeoutMs?: number,
 ): Promise<Uint8Array> => sendRequest(host, LEADERBOARD, peer, request, signal, timeoutMs)
 
-/** Bytes that are checked elsewhere, against a hash. */
+/** Bytes that the caller checks against a hash. */
 const rawBody: Codec<Uint8Array> = {
   maxBytes: LIMITS.groupBodyBytes.value,
   encode: (body) => body,
@@ -109,6 +109,7 @@ const rawBody: Codec<Uint8Array> = {
   },
 }
 
+/** Requests for group bodies, and direct offers of announcements. */
 export const GROUP: Exchange<GroupRequest, Uint8Array> = {
   protocol: PROTOCOLS.group,
   request: groupRequest,

@@ -10,7 +10,7 @@ import { reachOf, withoutPeer } from './reach.js'
 export interface GaterParts {
   readonly clock: Pick<Clock, 'elapsedMs'>
   readonly dialsPerMinute: number
-  /** Whether the host is one of a run on one machine, whose addresses are on the loopback. */
+  /** Whether all nodes of the run are on this machine and use loopback addresses. */
   readonly onMachine: boolean
   /** Open connections to a peer. */
   connectionsTo(peer: PeerId): number
@@ -19,21 +19,21 @@ export interface GaterParts {
 }
 
 export interface Gater extends ConnectionGater {
-  /** Dials what our own user, or the run's key, has named: wherever it leads, and however often. */
+  /** Dials an address that this program's user, or the run's key, has named, without the limits for addresses from peers. */
   deliberately<T>(address: string, dial: () => Promise<T>): Promise<T>
-  /** Whether an address may be dialled that was found under a name. */
+  /** Decides whether an address that was found under a name may be dialled. */
   mayLeadTo(named: Multiaddr, found: Multiaddr): boolean
 }
 
 /**
- * What leaves the process on the word of others, and who may come in. Peers say of themselves where they are: without a bound, a
- * stranger's record would make nodes dial the machines of their own home, or all of them somebody else's.
+ * Creates the limits on dialling addresses that peers name, and on inbound connections. Without them, a stranger's peer record could make
+ * nodes dial machines in their own home, or make all nodes dial a third party.
  */
 export function createGater(parts: GaterParts): Gater {
   const dials = createRateLimit(parts.clock, parts.dialsPerMinute)
   const deliberate = new Map<string, number>()
   let onMachine = parts.onMachine
-  const leadsSomewhere = (address: Multiaddr): boolean => {
+  const isDialable = (address: Multiaddr): boolean => {
     const reach = reachOf(address)
     if (reach === 'machine') return onMachine
     if (reach === 'network') return ownNetworks().has(addressBlock(address.toString()))
@@ -55,18 +55,19 @@ export function createGater(parts: GaterParts): Gater {
     },
     denyDialMultiaddr(address) {
       if (isDeliberate(address)) return false
-      return !leadsSomewhere(address) || !dials.allow('all')
+      return !isDialable(address) || !dials.allow('all')
     },
-    mayLeadTo: (named, found) => isDeliberate(named) || leadsSomewhere(found),
+    mayLeadTo: (named, found) => isDeliberate(named) || isDialable(found),
     denyInboundConnection: ({ remoteAddr }) =>
       parts.connectionsFrom(hostOf(remoteAddr)) >= LIMITS.connectionsPerAddress.value,
     denyInboundUpgradedConnection: (peer) => parts.connectionsTo(peer) >= LIMITS.connectionsPerPeer.value,
   }
 }
 
+/** Returns the host part of an address. */
 export const hostOf = (address: Multiaddr): string => address.getComponents()[0]?.value ?? ''
 
-/** Blocks of addresses that this machine has an interface in; asked anew each time, for they change. */
+/** Returns the address blocks of this machine's interfaces, read each time because they change. */
 function ownNetworks(): ReadonlySet<string | null> {
   const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
   return new Set(

@@ -3,37 +3,38 @@ import { LIMITS, type Sha256 } from '../proto/index.js'
 import { bitAt } from './partial-blob.js'
 
 /**
- * What a coordinator has given of each blob to nodes that pass it on among themselves. Each of them sees only its neighbours, so the
- * coordinator alone can tell that a chunk is on its way to all of them.
+ * The chunks of each blob that a coordinator has sent to nodes, which pass them on. A node sees only its neighbours, so only the
+ * coordinator knows that a chunk is on its way to all nodes.
  */
 export interface GivenChunks {
   /**
-   * Promises a peer one of the chunks that it wants, which it passes on.
+   * Promises a peer one of the chunks that it wants, to be passed on by the peer.
    * @param wanted  a bit for each chunk
-   * @returns  null: enough others have had each of them from here
+   * @returns  null: enough other peers have received each of them from this host
    */
   promise(peer: string, blob: Sha256, wanted: Uint8Array): number | null
-  /** What somebody had who is gone reaches nobody. */
+  /** Forgets a peer that has disconnected: its chunks reach no other node. */
   forget(peer: string): void
 }
 
 /**
- * A chunk is given once, and once more for so many nodes: one copy would take too many steps among thousands, and each is 1 % of what
- * so many nodes fetch.
+ * A chunk is sent once, and once more for each further 100 nodes. One copy would need too many hops among thousands of nodes, and each
+ * copy is 1 % of the traffic of 100 nodes.
  */
 export const NODES_PER_COPY = 100
 /**
- * Of ten thousand nodes 95 % have an adapter as soon with so many copies of each chunk as with a hundred (docs/scale.md): what bounds them
- * is the line of each.
+ * With 20 copies of each chunk, 95 % of ten thousand nodes have an adapter as soon as with 100 copies (docs/scale.md). Each node's own
+ * line is the bottleneck.
  */
 export const MOST_COPIES = 20
 
 interface Given {
   readonly toPeer: Map<string, Set<number>>
-  /** By chunk. */
+  /** Number of copies of each chunk. */
   readonly copies: Map<number, number>
 }
 
+/** Creates an empty record. */
 export function createGivenChunks(): GivenChunks {
   const blobs = new LRUCache<Sha256, Given>({ max: LIMITS.manifestsServed.value })
   return {
@@ -45,7 +46,7 @@ export function createGivenChunks(): GivenChunks {
       const most = Math.min(MOST_COPIES, 1 + Math.floor(toPeer.size / NODES_PER_COPY))
       for (let index = 0; index < wanted.length * 8; index += 1) {
         if (!bitAt(wanted, index)) continue
-        // It did not come, or was lost.
+        // The peer asks again: the chunk did not arrive, or was lost.
         if (own.has(index)) return index
         const given = copies.get(index) ?? 0
         if (given >= most) continue

@@ -5,79 +5,79 @@ import { TransportError } from './errors.js'
 import type { SwarmLogger } from './logger.js'
 import type { OnRefusal } from './refusal-event.js'
 
-/** One kind of gossip: its topic, its own size cap and its parser. */
+/** One kind of gossip: topic, size limit and parser. */
 export interface Channel<T> {
   readonly topic: string
-  /** Far below gossipsub's frame limit, which drops silently on the sender and for good on the receiver. */
+  /** Far below gossipsub's frame limit: the sender drops larger frames silently, and the receiver drops the sender for good. */
   readonly maxBytes: number
-  /** Size and signature included. @throws SwarmRefusal */
+  /** Parses a message and checks its size and signature. @throws SwarmRefusal */
   parse(data: Uint8Array): Promise<T>
 }
 
 export interface Listener<T> {
   /**
-   * Further checks before a message is forwarded: open round, known lease, unseen nonce. Under a millisecond.
-   * @throws SwarmRefusal  anything else that is thrown counts as our own fault and costs the sender nothing
+   * Checks a message before it is forwarded: open round, known lease, new nonce. Must take less than a millisecond.
+   * @throws SwarmRefusal  any other error counts as a fault of this program and does not lower the sender's score
    */
   check?(value: T, from: string): void | Promise<void>
-  /** A message that passed; called once per message. */
+  /** Receives each message that passed the checks, once. */
   deliver(value: T, from: string): void
 }
 
+/** Gossip in this project's own types. */
 export interface Gossip {
-  /** Listens on a channel. @returns  stops listening */
+  /** Subscribes to a channel. @returns  unsubscribes */
   join<T>(channel: Channel<T>, listener: Listener<T>): () => void
   /**
    * Sends sealed bytes to the mesh.
-   * @returns  how many peers they were sent to, 0 when nobody listens; not how many received them
-   * @throws SwarmRefusal `too_large` for what every receiver would refuse; TransportError `busy` when too many sends are
-   *         under way
+   * @returns  the number of peers that the bytes were sent to, 0 without subscribers; not the number that received them
+   * @throws SwarmRefusal `too_large` if every receiver would refuse the message; TransportError `busy` if too many messages are
+   *         being sent
    */
   publish(channel: Channel<unknown>, data: Uint8Array): Promise<number>
-  /** Peers that listen on the channel, as far as known. */
+  /** Returns the known subscribers of a channel. */
   listeners(channel: Pick<Channel<unknown>, 'topic'>): readonly string[]
-  /** Those of them that messages of others are passed on to at once; to the rest only what they ask for. */
+  /** Returns the mesh peers, which get each message at once. Other subscribers get the messages that they ask for. */
   mesh(channel: Channel<unknown>): readonly string[]
   close(): void
 }
 
 export interface PubsubOptions {
   readonly topics: readonly string[]
-  /** Tells those that it drops from its mesh of other peers; for the well-connected coordinator. */
+  /** Names other peers to a peer that is pruned from the mesh (peer exchange). For the well-connected coordinator. */
   readonly exchangePeers: boolean
-  /** Whose word about other peers is taken: the run's coordinator. */
+  /** The only peer whose peer exchange is accepted: the run's coordinator. */
   readonly bootstrapper: string
-  /** Our own opinion of a peer, 0 or negative. */
+  /** Returns the application's score of a peer, 0 or negative. */
   scoreOf(peer: string): number
 }
 
 /**
- * What the bootstrapper's standing begins with (our own opinion counts ten times), and the score from which on a peer's word about
- * others is taken. Nobody else comes near: what all topics together may add is 10.
+ * The application score of the bootstrapper (gossipsub multiplies it by ten), and the score from which peer exchange is accepted. No
+ * other peer can reach it: all topics together add at most 10.
  * https://github.com/libp2p/specs/blob/master/pubsub/gossipsub/gossipsub-v1.1.md#recommendations-for-network-operators
  */
 const BOOTSTRAPPER_SCORE = 100
 const ACCEPT_PEERS_SCORE = 500
 
-/** The pubsub service with the settings that this protocol needs. */
+/** Creates the pubsub service with the settings of this protocol. */
 export function swarmPubsub(options: PubsubOptions) {
   const topicScore = () =>
     createTopicScoreParams({
-      // Ten rejected messages graylist a peer; the default needs hundreds.
+      // Ten rejected messages graylist a peer. The default needs hundreds.
       invalidMessageDeliveriesWeight: -10,
       // The defaults expect 20 messages per heartbeat window and punish a quiet topic.
       meshMessageDeliveriesWeight: 0,
       meshFailurePenaltyWeight: 0,
     })
   return gossipsub({
-    // The default sends everything to every subscriber: too much for a home uplink.
+    // The default sends each message to every subscriber, which is too much for a home uplink.
     floodPublish: false,
     D: 6,
     doPX: options.exchangePeers,
     allowedTopics: [...options.topics],
     maxOutboundBufferSize: 16 << 20,
-    runOnLimitedConnection: true,
-    // Above anything an honest peer sends at our message rates, below the default of 5000: a frame over the limit
+    // Above anything that an honest peer sends at this protocol's rates, below the default of 5000. A frame over the limit
     // silences its sender for good.
     decodeRpcLimits: {
       maxSubscriptions: 64,
@@ -91,16 +91,16 @@ export function swarmPubsub(options: PubsubOptions) {
     scoreThresholds: { acceptPXThreshold: ACCEPT_PEERS_SCORE },
     scoreParams: {
       appSpecificScore: (peer) => options.scoreOf(peer) + (peer === options.bootstrapper ? BOOTSTRAPPER_SCORE : 0),
-      // Off: an attacker with many keys would shut out the honest neighbours behind the same address.
+      // Off, because an attacker with many keys could exclude honest nodes behind the same address.
       IPColocationFactorWeight: 0,
       topics: Object.fromEntries(options.topics.map((topic) => [topic, topicScore()])),
     },
   })
 }
 
-/** The only place that knows the pubsub library's messages and what it makes of them. */
+/** Wraps the pubsub library. No other function reads its messages. */
 export function createGossip(pubsub: GossipSub, onRefusal: OnRefusal, logger: SwarmLogger): Gossip {
-  /** What the validator parsed, until the same message object is delivered. */
+  /** Values that the validator has parsed, until the same message object is delivered. */
   const parsed = new WeakMap<Message, unknown>()
   const listeners = new Map<string, (value: unknown, from: string) => void>()
   let publishing = 0
@@ -146,7 +146,7 @@ export function createGossip(pubsub: GossipSub, onRefusal: OnRefusal, logger: Sw
 
   return {
     join(channel, listener) {
-      if (listeners.has(channel.topic)) throw new Error(`already listening on ${channel.topic}`)
+      if (listeners.has(channel.topic)) throw new Error(`already subscribed to ${channel.topic}`)
       type Value = Parameters<typeof listener.deliver>[0]
       listeners.set(channel.topic, (value, from) => listener.deliver(value as Value, from))
       pubsub.topicValidators.set(channel.topic, (relay, msg) => validate(channel, listener, relay.toString(), msg))
@@ -159,7 +159,7 @@ export function createGossip(pubsub: GossipSub, onRefusal: OnRefusal, logger: Sw
         throw new SwarmRefusal('reject', 'too_large', `${data.length} > ${channel.maxBytes} B on ${channel.topic}`)
       }
       if (publishing >= LIMITS.publishesInFlight.value)
-        throw new TransportError('busy', `${publishing} messages under way`)
+        throw new TransportError('busy', `${publishing} messages are being sent`)
       publishing += 1
       try {
         const { recipients } = await pubsub.publish(channel.topic, data)
@@ -182,7 +182,7 @@ export function createGossip(pubsub: GossipSub, onRefusal: OnRefusal, logger: Sw
   }
 }
 
-/** Public members of gossipsub's class that its interface leaves out. */
+/** Public members of gossipsub's class that its interface does not declare. */
 interface MeshRecords {
   getMeshPeers(topic: string): readonly string[]
   readonly peers: ReadonlyMap<string, unknown>
@@ -190,13 +190,13 @@ interface MeshRecords {
 }
 
 /**
- * Drops streams of peers that are gone. gossipsub (17.1.1) opens one to every peer that opens one to it; if the peer hangs up
- * meanwhile, the stream is kept, with its connection, for good: some 90 KiB for every stranger.
+ * Drops streams of disconnected peers. gossipsub (17.1.1) opens a stream to every peer that opens one to it. If the peer hangs up
+ * meanwhile, gossipsub keeps the stream and its connection for good, which costs some 90 KiB for every stranger.
  */
 export function dropLostStreams(pubsub: GossipSub): void {
   const { peers, streamsOutbound } = pubsub as GossipSub & MeshRecords
   for (const peer of streamsOutbound.keys()) if (!peers.has(peer)) streamsOutbound.delete(peer)
 }
 
-/** Pubsub itself demands a signature, so every message that reaches a validator has an author. */
+/** gossipsub requires a signature, so every message that reaches a validator has an author. */
 const authorOf = (msg: Message): string => (msg.type === 'signed' ? msg.from.toString() : 'unsigned')

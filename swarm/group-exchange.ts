@@ -6,19 +6,19 @@ import type { SwarmHost } from './host.js'
 import { type ServeOptions, type Server, sendRequest, serveRequests } from './request-response.js'
 
 export interface GroupExchangeOptions extends ServeOptions {
-  /** The body of that hash, or null when it is not held. */
+  /** Returns the body with this hash, or null. */
   lookup(bodySha256: Sha256): Promise<Uint8Array | null>
   /**
-   * Takes note of an announcement that was handed over. Its return is the receipt that the node relies on, so return
-   * only once the announcement is safe; called again for one that is known already.
-   * @throws SwarmRefusal to turn it down
+   * Accepts an announcement that a node offers directly. The node treats the return as a receipt, so it must return only when the
+   * announcement is on disk. Called again for a known announcement.
+   * @throws SwarmRefusal to refuse it
    */
   onOffer?(group: ReceivedGroup, from: string): Promise<void>
 }
 
 const NOTHING = new Uint8Array()
 
-/** Serves group bodies by hash and, where `onOffer` is given, accepts announcements. */
+/** Serves group bodies by hash and, if `onOffer` is given, accepts announcements. */
 export function serveGroups(host: SwarmHost, options: GroupExchangeOptions): Promise<Server> {
   return serveRequests(
     host,
@@ -29,7 +29,7 @@ export function serveGroups(host: SwarmHost, options: GroupExchangeOptions): Pro
         if (!body) throw refusal('not_found', request.bodySha256)
         return body
       }
-      if (!options.onOffer) throw refusal('not_found', 'this node takes no announcements')
+      if (!options.onOffer) throw refusal('not_found', 'this node accepts no announcements')
       await options.onOffer(await receiveGroup(request.announcement, host.runId), peer)
       return NOTHING
     },
@@ -38,10 +38,9 @@ export function serveGroups(host: SwarmHost, options: GroupExchangeOptions): Pro
 }
 
 /**
- * Pulls a body, from its author first and then from other holders, until the bytes have the announced hash and, where one was
- * announced, size.
+ * Fetches a body, from its author first and then from other holders, until one sends bytes with the announced hash and size.
  * @param holders  peer ids, tried in order
- * @throws TransportError `no_source` when none of them delivered; its cause tells the last reason
+ * @throws TransportError `no_source` if no holder delivered it; the cause is the last failure
  */
 export async function fetchGroupBody(
   host: SwarmHost,
@@ -67,9 +66,9 @@ export async function fetchGroupBody(
 }
 
 /**
- * Hands an announcement to the coordinator and waits for the receipt.
+ * Offers an announcement to the coordinator directly and waits for the receipt.
  * @param sealed  a sealed group announcement, at most `LIMITS.announcementBytes`
- * @throws TransportError `refused` with the reason; otherwise it may or may not have arrived, and offering again is safe
+ * @throws TransportError `refused` with the reason. After other errors the announcement may have arrived, and a repeated offer is safe
  */
 export async function offerGroup(
   host: SwarmHost,

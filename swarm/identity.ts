@@ -10,7 +10,7 @@ import type { PrivateKey } from '@libp2p/interface'
 import { peerIdOfKey } from '../proto/index.js'
 import { IdentityError } from './errors.js'
 
-/** A node's key. Whoever has it is the node: its credit, its leases and its quarantines. */
+/** A node's key. Credit, leases and quarantines belong to the key. */
 export interface Identity {
   readonly privateKey: PrivateKey
   readonly peerId: string
@@ -18,12 +18,12 @@ export interface Identity {
 
 const KEY_FILE = 'identity.key'
 const EXPORT_PREFIX = 'prove-key-1:'
-/** An Ed25519 key is its seed, and the public key that follows from it. */
+/** Length of an Ed25519 key's seed, which precedes the public key. */
 const SEED_BYTES = 32
 
 /**
- * The identity kept in a data directory; made on first use, readable by the owner only.
- * @throws IdentityError `key_unreadable` when the file is there but damaged: a new key would silently lose the credit
+ * Opens the identity of a data directory, and creates it at the first use. Only the owner can read the file.
+ * @throws IdentityError `key_unreadable` if the file is damaged. A new key would silently lose the credit
  */
 export async function openIdentity(directory: string): Promise<Identity> {
   const existing = await readKey(directory)
@@ -33,7 +33,7 @@ export async function openIdentity(directory: string): Promise<Identity> {
   return identity
 }
 
-/** The identity of a data directory, or null when it has none yet. @throws IdentityError `key_unreadable` */
+/** Reads the identity of a data directory, or returns null if it has none. @throws IdentityError `key_unreadable` */
 export async function readKey(directory: string): Promise<Identity | null> {
   const path = join(directory, KEY_FILE)
   let bytes: Uint8Array
@@ -43,7 +43,7 @@ export async function readKey(directory: string): Promise<Identity | null> {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return null
     throw new IdentityError('key_unreadable', `${path}: ${(cause as Error).message}`, { cause })
   }
-  // A key file that was copied by hand often lost its mode.
+  // A key file that was copied by hand has often lost its mode.
   await chmod(path, 0o600)
   return decode(
     bytes,
@@ -52,29 +52,32 @@ export async function readKey(directory: string): Promise<Identity | null> {
   )
 }
 
-/** The whole key as one line of text, for a backup or another machine. */
+/** Returns the key as one line of text, for a backup or another machine. */
 export const exportIdentity = (identity: Identity): string =>
   EXPORT_PREFIX + Buffer.from(privateKeyToProtobuf(identity.privateKey)).toString('base64')
 
 /**
- * Puts an exported key into a data directory.
- * @param replace  whether a key that is already there, readable or not, may be lost
+ * Imports an exported key into a data directory.
+ * @param replace  whether an existing key, readable or not, may be overwritten
  * @throws IdentityError `not_a_key`, `key_exists`
  */
 export async function importIdentity(directory: string, text: string, replace = false): Promise<Identity> {
   const trimmed = text.trim()
   if (!trimmed.startsWith(EXPORT_PREFIX))
-    throw new IdentityError('not_a_key', `an exported key begins with ${EXPORT_PREFIX}`)
+    throw new IdentityError(
+      'not_a_key',
+      `the text does not begin with ${EXPORT_PREFIX}: paste the whole line that the export printed`,
+    )
   const identity = await decode(
     Buffer.from(trimmed.slice(EXPORT_PREFIX.length), 'base64'),
     'not_a_key',
-    'the text is cut or changed',
+    'the text is truncated or changed: export the key again',
   )
   const present = replace ? null : await readKey(directory)
   if (present && present.peerId !== identity.peerId) {
     throw new IdentityError(
       'key_exists',
-      `${directory} holds the key of ${present.peerId}; with --replace it is lost, so export it first`,
+      `${directory} already contains the key of ${present.peerId}: export that key first, then import with --replace`,
     )
   }
   await writeKey(directory, identity.privateKey)
@@ -91,9 +94,10 @@ async function decode(bytes: Uint8Array, code: 'key_unreadable' | 'not_a_key', w
     throw new IdentityError(code, what, { cause })
   }
   if (key.type !== 'Ed25519') throw new IdentityError(code, `${what} (this is a key of type ${key.type})`)
-  // The library takes any two halves for a key; what they sign would be nobody's.
+  // The library accepts any two halves as a key, but their signatures would not verify.
   const { publicKey } = await generateKeyPairFromSeed('Ed25519', key.raw.subarray(0, SEED_BYTES))
-  if (!publicKey.equals(key.publicKey)) throw new IdentityError(code, `${what} (its halves do not belong together)`)
+  if (!publicKey.equals(key.publicKey))
+    throw new IdentityError(code, `${what} (the public key does not match the private key)`)
   return of(key)
 }
 
@@ -102,7 +106,7 @@ async function writeKey(directory: string, key: PrivateKey): Promise<void> {
   const path = join(directory, KEY_FILE)
   const temporary = `${path}.${process.pid}.tmp`
   try {
-    // The mode is set on creation: between a later chmod and the write, others could read.
+    // Sets the mode at creation. With a later chmod, other users could read the file meanwhile.
     const file = await open(temporary, 'w', 0o600)
     try {
       await file.writeFile(privateKeyToProtobuf(key))

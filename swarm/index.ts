@@ -3,10 +3,10 @@ export { addressBlock } from './address-block.js'
 export { type AddressNotices, openAddressNotices, type SealedNotice } from './address-notices.js'
 export { type BlobStore, createBlobStore, describeFile } from './blob-store.js'
 export {
+  type AnnouncementFilter,
   type Channels,
   channelsOf,
-  createGroupGate,
-  type GroupGate,
+  createAnnouncementFilter,
   type ReceivedGroup,
   receiveGroup,
 } from './channels.js'
@@ -20,6 +20,7 @@ export {
   serveLeases,
   serveVerdicts,
 } from './exchanges.js'
+export type { FetchOptions, FetchProgress, OtherSource } from './fetch-options.js'
 export type { Channel, Gossip, Listener } from './gossip.js'
 export { fetchGroupBody, type GroupExchangeOptions, offerGroup, serveGroups } from './group-exchange.js'
 export { createHost, type HostOptions, type PeerConnection, type SwarmHost } from './host.js'
@@ -35,7 +36,7 @@ export {
   addressesForOthers,
   couldBeOf,
   type DirectReach,
-  mayBeTold,
+  mayBeShared,
   type Reach,
   reachOf,
   widest,
@@ -44,6 +45,6 @@ export {
 export type { OnRefusal, RefusalEvent } from './refusal-event.js'
 export type { Caller, ServeOptions, Server } from './request-response.js'
 export { createSnapshotExchange, type SnapshotExchange, type SnapshotExchangeOptions } from './snapshot-exchange.js'
-export type { FetchOptions, FetchProgress, OtherSource } from './snapshot-fetch.js'
+
 export type { SnapshotSource } from './snapshot-source.js'
 export type { Bandwidth } from './upload-budget.js'

@@ -2,31 +2,32 @@ import { TransportError } from './errors.js'
 import type { SwarmHost } from './host.js'
 import { createRateLimit } from './rate-limit.js'
 
+/** A connection that is dialled again whenever it is lost. */
 export interface KeptConnection {
   /** Resolves when the peer is connected. @throws TransportError `closed` */
   connected(signal: AbortSignal): Promise<void>
-  /** Why the last dials failed; null: none has since the peer was connected. */
+  /** Why the last attempt failed; null: the peer is connected, or no attempt has failed. */
   readonly problem: string | null
-  /** Tries again at once, because there is a new address or the network is there again. Nothing while the peer is connected. */
+  /** Dials again at once, after a new address or the return of the network. Does nothing while the peer is connected. */
   retry(): void
   close(): Promise<void>
 }
 
 export interface KeptPeer {
   readonly peerId: string
-  /** Where to look for it, the likeliest first; asked anew before every attempt. */
+  /** Returns the peer's addresses, the likeliest first. Called before every attempt. */
   addresses(): readonly string[]
 }
 
 const FIRST_DELAY_MS = 500
-/** Of ten thousand nodes some seventy a second come back to a coordinator that was away for hours. */
+/** After an outage of hours, ten thousand nodes return at some 70 a second. */
 const LONGEST_DELAY_MS = 180_000
 const DIAL_TIMEOUT_MS = 10_000
 const EARLY_PER_MINUTE = 6
 
 /**
- * Dials a peer's addresses one after the other, until one answers: libp2p would spend the time of all on the first that is silent.
- * @throws TransportError `unreachable` with what each of them said; the signal's reason
+ * Dials a peer's addresses one after the other, until one answers. libp2p would spend the whole time limit on the first silent address.
+ * @throws TransportError `unreachable` with the failure of each address; the signal's reason
  */
 export async function dialAny(
   host: Pick<SwarmHost, 'dial' | 'clock'>,
@@ -47,9 +48,9 @@ export async function dialAny(
 }
 
 /**
- * Keeps a connection to one peer: dials at once, and again whenever it is lost, waiting longer after each failure.
- * libp2p's own reconnection gives up after five attempts; a volunteer must outlast a coordinator's restart.
- * @param random  0 .. 1, spreads the dials of many nodes after a restart
+ * Keeps a connection to one peer: dials at once, and again whenever it is lost, with a longer delay after each failure. libp2p's own
+ * reconnection gives up after five attempts, but a volunteer must wait for a coordinator's restart.
+ * @param random  returns 0 .. 1, to spread the dials of many nodes after a restart
  */
 export function keepConnected(
   host: SwarmHost,
@@ -59,7 +60,7 @@ export function keepConnected(
   const logger = host.logger.child({ part: 'connection' })
   const closing = new AbortController()
   const { signal } = closing
-  /** Peers that come and go shall not make us hammer at a door. */
+  /** Limits early retries, which connecting and disconnecting peers cause. */
   const early = createRateLimit(host.clock, EARLY_PER_MINUTE, 3)
   let wake: (() => void) | null = null
   let restart = new AbortController()
@@ -79,7 +80,7 @@ export function keepConnected(
         problem = null
         await new Promise<void>((resolve) => {
           wake = resolve
-          // Lost between the question and the listening.
+          // The connection may be lost between the test above and this listener.
           if (!host.isConnected(peerId) || signal.aborted) resolve()
         })
         continue

@@ -16,7 +16,7 @@ import { dropLostStreams, swarmPubsub } from './gossip.js'
 import { type AddressBook, addressBook, localNetwork } from './local-network.js'
 import { type Metrics, networkMetrics } from './metrics.js'
 import { programName } from './other-version.js'
-import { addressesToTell, keepLocalRecords } from './peer-records.js'
+import { addressesToAnnounce, keepLocalRecords } from './peer-records.js'
 import { type Reach, reachOf } from './reach.js'
 import { tcpByAddress } from './tcp-by-address.js'
 
@@ -95,7 +95,7 @@ export async function createLibp2pNode(
     addresses: {
       listen: [...listen],
       announce: [...announce],
-      announceFilter: (addresses) => addressesToTell(addresses, isCoordinator ? null : runReach),
+      announceFilter: (addresses) => addressesToAnnounce(addresses, isCoordinator ? null : runReach),
     },
     transports: [tcpByAddress(gater.mayLeadTo)],
     connectionEncrypters: [noise()],

@@ -6,10 +6,11 @@ export interface SwarmLogger {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
   error(fields: object, message: string): void
-  /** The same with fields in every line: which part of the program speaks. */
+  /** Returns a logger that adds these fields to every line. */
   child(fields: { readonly part: string }): SwarmLogger
 }
 
+/** A logger that drops every line. */
 export const silentLogger: SwarmLogger = {
   debug: () => {},
   info: () => {},
@@ -19,8 +20,8 @@ export const silentLogger: SwarmLogger = {
 }
 
 /**
- * The programs' logger: one JSON object per line, on stderr unless said otherwise. An error is told with its message and
- * causes, which are no fields of their own that would be printed by themselves.
+ * Creates the programs' logger: one JSON object per line. It prints an error with its message and causes.
+ * @param stream  default: stderr
  */
 export function createStderrLogger(level: string, stream: DestinationStream = pino.destination(2)): Logger {
   return pino({ level, serializers: { error: pino.stdSerializers.errWithCause } }, stream)

@@ -2,14 +2,14 @@ import { prometheusMetrics } from '@libp2p/prometheus-metrics'
 import { Registry } from 'prom-client'
 
 /**
- * The registry that a program hands to its parts. Each part defines its own numbers in a file `metrics.ts` of its folder,
- * named `prove_…` with the unit at the end and a line of help (prometheus.io/docs/practices/naming).
+ * The metrics registry of a program. Each package defines its metrics in a file `metrics.ts` of its folder, with names `prove_…` that
+ * end in the unit, and a line of help (prometheus.io/docs/practices/naming).
  */
 export type Metrics = Registry
 
-/** One for each program: two parts of one name would clash in it. */
+/** Creates the registry, once for each program: metric names must be unique in it. */
 export const createMetrics = (): Metrics => new Registry()
 
-/** libp2p's own numbers, and those of the process. */
+/** Creates libp2p's own metrics and those of the process. */
 export const networkMetrics = (registry: Metrics): ReturnType<typeof prometheusMetrics> =>
   prometheusMetrics({ registry, preserveExistingMetrics: true })

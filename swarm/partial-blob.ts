@@ -5,37 +5,38 @@ import { type BlobDescription, chunkLength, LIMITS, type Sha256, sha256 } from '
 import { type BlobStore, readAt, writeAll } from './blob-store.js'
 import { TransportError } from './errors.js'
 
-/** A download that survives its process: the chunks so far in one file, and which they are in another. */
+/** A download that survives its process: one file with the chunks, one with a map of the complete chunks. */
 export interface PartialBlob {
   readonly description: BlobDescription
-  /** Indices that are not there yet, ascending. */
+  /** Returns the indices of the missing chunks, ascending. */
   missing(): readonly number[]
   has(index: number): boolean
-  /** A bit for each chunk that is there, or will soon be: `expected` are under way. */
+  /** Returns a bit for each chunk that is complete or in `expected`. */
   held(): Uint8Array
+  /** Chunks that the origin is sending. */
   readonly expected: Set<number>
-  /** Takes a chunk if it has the right hash. @returns  whether it had */
+  /** Writes a chunk if it has the right hash. @returns  whether it has */
   write(index: number, chunk: Uint8Array): Promise<boolean>
-  /** A chunk that was verified, or null. */
+  /** Reads a verified chunk, or returns null. */
   read(index: number): Promise<Uint8Array | null>
   /**
-   * Checks the whole file, syncs it and puts it into the store.
-   * @throws TransportError `bad_hash` when the chunks fit but the whole does not: the manifest contradicts itself
+   * Checks the whole file, syncs it and moves it into the store.
+   * @throws TransportError `bad_hash` if all chunks match but the file does not: the manifest is inconsistent
    */
   finish(): Promise<void>
-  /** Releases the file; what is there stays for the next attempt. Idempotent. */
+  /** Closes the files, which stay for the next attempt. Idempotent. */
   close(): Promise<void>
 }
 
-/** Where a store keeps an unfinished download: what is there, and which chunks these are. */
+/** Returns the paths of an unfinished download: the data, and the map of complete chunks. */
 export const partialFiles = (directory: string, hash: Sha256): readonly [data: string, bitmap: string] => [
   join(directory, `.part-${hash}`),
   join(directory, `.have-${hash}`),
 ]
 
 /**
- * Opens or resumes a download. The bitmap is only a hint, written without syncing: each chunk that it claims is hashed
- * again, so that a crash at any instant, or a damaged disk, costs at most those chunks.
+ * Opens or resumes a download. The map is only a hint, written without syncing. Each chunk that it names is hashed again, so a crash
+ * or a damaged disk costs at most those chunks.
  */
 export async function openPartialBlob(store: BlobStore, description: BlobDescription): Promise<PartialBlob> {
   const { sizeBytes, chunkSha256s } = description
@@ -101,20 +102,25 @@ export async function openPartialBlob(store: BlobStore, description: BlobDescrip
       if (fits) await store.adopt(dataPath, description.sha256)
       else await rm(dataPath, { force: true })
       await rm(bitmapPath, { force: true })
-      if (!fits) throw new TransportError('bad_hash', `all chunks fit, but the whole is not ${description.sha256}`)
+      if (!fits)
+        throw new TransportError(
+          'bad_hash',
+          `all chunks match their hashes, but the whole file does not have the hash ${description.sha256}`,
+        )
     },
 
     close,
   }
 }
 
-/** One bit for each of a blob's chunks, the first one the highest of its byte. */
+/** Packs one bit for each chunk, the first one the highest of its byte. */
 export function bitsOf(chunks: number, isSet: (index: number) => boolean): Uint8Array {
   const bits = new Uint8Array(Math.ceil(chunks / 8))
   for (let index = 0; index < chunks; index += 1) if (isSet(index)) bits[index >> 3]! |= 0x80 >> (index & 7)
   return bits
 }
 
+/** Reads the bit of a chunk. */
 export const bitAt = (bits: Uint8Array, index: number): boolean =>
   ((bits[index >> 3] ?? 0) & (0x80 >> (index & 7))) !== 0
 
@@ -127,7 +133,7 @@ async function readOptional(path: string): Promise<Uint8Array | null> {
   }
 }
 
-/** Opens for reading and writing, keeping what is there. */
+/** Opens a file for reading and writing, and keeps its content. */
 async function openBoth(path: string): Promise<FileHandle> {
   try {
     return await open(path, 'r+')

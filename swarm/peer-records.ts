@@ -7,7 +7,7 @@ import { type Reach, reachOf, widest } from './reach.js'
  * Selects the addresses that a host puts into its signed peer record, which peers may pass on.
  * @param runReach  from where the run can be dialled; null: the host is the run's coordinator
  */
-export function addressesToTell(addresses: readonly Multiaddr[], runReach: Reach | null): Multiaddr[] {
+export function addressesToAnnounce(addresses: readonly Multiaddr[], runReach: Reach | null): Multiaddr[] {
   const usable = addresses.filter((address) => reachOf(address) !== 'nowhere')
   if (runReach === null || runReach === 'machine') return widest(usable)
   return usable.filter((address) => reachOf(address) === 'anywhere' || reachOf(address) === runReach)

@@ -2,17 +2,18 @@ import { LRUCache } from 'lru-cache'
 import { LIMITS } from '../proto/index.js'
 import type { Clock } from './clock.js'
 
-/** Token buckets, one per key. Of too many keys the longest unused are forgotten, so a flood of keys costs no memory. */
+/** Token buckets, one per key. It forgets the keys unused for longest, so a flood of keys costs no memory. */
 export interface RateLimit {
-  /** Takes one from the key's bucket. @returns  false when it is empty */
+  /** Takes one token from the key's bucket. @returns  false if the bucket is empty */
   allow(key: string): boolean
-  /** Whether it would. */
+  /** Tests whether the key's bucket has a token. */
   has(key: string): boolean
 }
 
 /**
- * @param perMinute  refill
- * @param burst      most that may come at once
+ * Creates a rate limit.
+ * @param perMinute  tokens added per minute
+ * @param burst      size of a bucket
  */
 export function createRateLimit(
   clock: Pick<Clock, 'elapsedMs'>,

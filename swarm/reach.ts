@@ -68,7 +68,7 @@ const isNamed = (address: string): boolean => NAMES.has(multiaddr(address).getCo
  * @param of  where the address's owner is connected from
  * @param to  where the receiver is connected from; null: the address would go to all peers
  */
-export function mayBeTold(address: string, { of, to }: { readonly of: string; readonly to: string | null }): boolean {
+export function mayBeShared(address: string, { of, to }: { readonly of: string; readonly to: string | null }): boolean {
   const reach = reachOf(address)
   if (reach === 'anywhere') return true
   if (reach === 'nowhere' || to === null) return false

@@ -1,6 +1,6 @@
 import type { GossipEffect, RefusalCode } from '../proto/index.js'
 
-/** Input of a peer that was turned down: for counters, and for the judge of repeated offenders. */
+/** Refused input of a peer, for counters and for penalties of repeated offences. */
 export interface RefusalEvent {
   readonly peer: string
   readonly code: RefusalCode

@@ -5,23 +5,23 @@ import { TransportError } from './errors.js'
 import type { SwarmHost } from './host.js'
 import { createRateLimit } from './rate-limit.js'
 
-/** One exchange: a framed request, a framed reply, and the stream is over. */
+/** One exchange: a framed request and a framed reply on a stream of their own. */
 export interface Exchange<Request, Response> {
   readonly protocol: string
   readonly request: Codec<Request>
-  /** Bounds the whole reply. */
+  /** Limits the size of the whole reply. */
   readonly reply: Codec<Reply>
   readonly response: Codec<Response>
 }
 
 export interface Caller {
   readonly peer: string
-  /** Fires when the exchange takes too long or the server closes. */
+  /** Fires at the time limit of the exchange, or when the server closes. */
   readonly signal: AbortSignal
 }
 
 export interface ServeOptions {
-  /** Requests of one peer. Default `LIMITS.requestsPerMinute`. */
+  /** Limit for each peer. Default `LIMITS.requestsPerMinute`. */
   readonly requestsPerMinute?: number
   /** Upload limit for the replies. */
   readonly pace?: Pace
@@ -29,13 +29,13 @@ export interface ServeOptions {
 }
 
 export interface Server {
-  /** Takes no further requests and drops those under way. */
+  /** Accepts no further requests and aborts the running ones. */
   close(): Promise<void>
 }
 
 /**
- * Answers requests of peers. Whatever is thrown in `handler` becomes a reply: a SwarmRefusal with its code, anything
- * else as `internal`; refused input is counted through the host and never ends the process.
+ * Serves requests of peers. An error of `handler` becomes a reply: a SwarmRefusal with its code, any other error as `internal`. Refused
+ * input is reported through the host and never ends the process.
  */
 export async function serveRequests<Request, Response>(
   host: SwarmHost,
@@ -47,7 +47,7 @@ export async function serveRequests<Request, Response>(
   const logger = host.logger.child({ part: 'requests' })
   const closing = new AbortController()
   const open = new Map<ByteStream, string>()
-  /** How many of them each peer has: thousands are open at a time. */
+  /** Number of open streams of each peer, because thousands are open at a time. */
   const held = new Map<string, number>()
 
   const answer = async (bytes: ByteStream, peer: string, signal: AbortSignal): Promise<Reply> => {
@@ -83,16 +83,16 @@ export async function serveRequests<Request, Response>(
   }
 
   /**
-   * Ends the oldest stream of whoever holds the most, if that is more than the newcomer holds: a few keys that open streams and
-   * say nothing must not keep everybody else out.
+   * Aborts the oldest stream of the peer with the most streams, if that peer has more than the new one. A few keys with silent streams
+   * must not exclude all other peers.
    */
-  const makeRoom = (ofNewcomer: number): boolean => {
+  const freeCapacity = (ofNewcomer: number): boolean => {
     if (open.size < LIMITS.inboundStreams.value) return true
     const most = Math.max(...held.values())
     if (most <= ofNewcomer) return false
     const [oldest] = [...open].find(([, peer]) => held.get(peer) === most)!
     drop(oldest)
-    oldest.abort(new TransportError('busy', 'another peer needs the room'))
+    oldest.abort(new TransportError('busy', 'this peer has the most open streams, and another peer needs one'))
     return true
   }
 
@@ -104,7 +104,7 @@ export async function serveRequests<Request, Response>(
     ])
     // libp2p bounds streams per connection, but a peer may open several connections.
     const already = held.get(peer) ?? 0
-    if (already >= LIMITS.inboundStreamsPerPeer.value || !makeRoom(already)) {
+    if (already >= LIMITS.inboundStreamsPerPeer.value || !freeCapacity(already)) {
       host.onRefusal({
         peer,
         code: 'overloaded',
@@ -120,7 +120,7 @@ export async function serveRequests<Request, Response>(
       await bytes.writeFrame(exchange.reply.encode(await answer(bytes, peer, signal)), signal, options.pace)
       await bytes.end(signal)
     } catch (why) {
-      logger.debug({ protocol: exchange.protocol, peer, error: why }, 'an exchange broke off')
+      logger.debug({ protocol: exchange.protocol, peer, error: why }, 'an exchange failed')
       bytes.abort(why instanceof Error ? why : new Error(String(why)))
     } finally {
       drop(bytes)
@@ -138,9 +138,9 @@ export async function serveRequests<Request, Response>(
 }
 
 /**
- * Asks one peer.
- * @throws TransportError `refused` with the code of the other side, `unreachable`, `timeout`, `stream_ended`;
- *         SwarmRefusal when the reply is out of bounds or malformed
+ * Sends a request to one peer and returns its response.
+ * @throws TransportError `refused` with the peer's code, `unreachable`, `timeout`, `stream_ended`;
+ *         SwarmRefusal if the reply is out of bounds or malformed
  */
 export async function sendRequest<Request, Response>(
   host: SwarmHost,
@@ -155,7 +155,7 @@ export async function sendRequest<Request, Response>(
   let bytes: ByteStream | null = null
   try {
     const stream = await host.openStream(peer, exchange.protocol, { signal: both })
-    // The handler may think for as long as the whole exchange may take, so no byte for 5 s is no stall here.
+    // The handler may take as long as the whole exchange, so 5 s without a byte are not a stall here.
     bytes = createByteStream(stream, host.clock, timeoutMs)
     await bytes.writeFrame(exchange.request.encode(request), both)
     const answer = exchange.reply.parse(await bytes.readFrame(exchange.reply.maxBytes, both))

@@ -16,19 +16,19 @@ import { createRateLimit } from './rate-limit.js'
 import type { Server } from './request-response.js'
 import type { UploadBudget } from './upload-budget.js'
 
-/** What this node can give to a peer. Null: not here, or not yet. */
+/** Finds the answer to a peer's question; null: not here, or not yet. */
 export type SnapshotLookup = (want: SnapshotWant, peer: string) => Promise<Uint8Array | null>
 
 const NOTHING = new Uint8Array()
 
 /**
- * Serves manifests and chunks. Requests of one stream are answered in order, one at a time: a peer that asks for more
- * than it takes fills only its own receive window.
+ * Serves manifests and chunks. Requests of one stream are answered in order, one at a time, so a peer that reads too slowly fills only
+ * its own receive window.
  */
 export async function serveSnapshots(host: SwarmHost, lookup: SnapshotLookup, upload: UploadBudget): Promise<Server> {
   const logger = host.logger.child({ part: 'snapshots' })
   const closing = new AbortController()
-  // One for each stream that waits.
+  // One listener for each stream that waits.
   setMaxListeners(LIMITS.inboundStreams.value, closing.signal)
   const open = new Map<ByteStream, string>()
   const rate = createRateLimit(host.clock, LIMITS.chunksPerMinute.value)
@@ -53,9 +53,13 @@ export async function serveSnapshots(host: SwarmHost, lookup: SnapshotLookup, up
         if (!frame) break
         const request = snapshotRequest.parse(frame)
         if (!rate.allow(peer))
-          throw new SwarmRefusal('ignore', 'rate_limited', `${LIMITS.chunksPerMinute.value} a minute`)
+          throw new SwarmRefusal(
+            'ignore',
+            'rate_limited',
+            `more than ${LIMITS.chunksPerMinute.value} requests a minute`,
+          )
         const response = await answer(request.id, request.want, peer)
-        // Only content counts: a `busy` that waits for its turn would arrive too late to be of use.
+        // Only content counts against the limit: a delayed `busy` would arrive too late to be of use.
         const pace = response.status === 'ok' ? upload : undefined
         await bytes.writeFrame(snapshotResponse.encode(response), closing.signal, pace)
       }

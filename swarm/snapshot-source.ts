@@ -11,10 +11,10 @@ import { createByteStream } from './byte-stream.js'
 import { TransportError } from './errors.js'
 import type { SwarmHost } from './host.js'
 
-/** One peer that snapshots are pulled from: one stream, several questions under way. */
+/** A peer that snapshots are fetched from, over one stream with several open questions. */
 export interface SnapshotSource {
   readonly peer: string
-  /** @throws whatever ended the stream: TransportError `timeout`, `stream_ended`; SwarmRefusal for a malformed answer */
+  /** Asks a question. @throws the error that ended the stream: TransportError `timeout`, `stream_ended`; SwarmRefusal for a malformed answer */
   ask(want: SnapshotWant): Promise<SnapshotResponse>
   /** Idempotent. */
   close(why?: Error): void
@@ -28,8 +28,8 @@ interface Pending {
 
 /**
  * Opens a source.
- * @param onChunkBytes       hears how many bytes of chunks have come, each time some do
- * @param progressTimeoutMs  the stream is given up when an answer is due and no byte arrives for so long
+ * @param onChunkBytes       called with the number of bytes of each arrival that belongs to a chunk
+ * @param progressTimeoutMs  the source fails when an answer is due and no byte arrives for this long
  * @throws TransportError `unreachable`
  */
 export async function openSnapshotSource(
@@ -42,7 +42,7 @@ export async function openSnapshotSource(
   const opening = AbortSignal.any([signal, host.clock.timeout(progressTimeoutMs)])
   const stream = await host.openStream(peer, PROTOCOLS.snapshot, { signal: opening })
   const bytes = createByteStream(stream, host.clock, progressTimeoutMs, (count) => {
-    // Answers come in the order of the questions.
+    // Answers arrive in the order of the questions.
     const [first] = pending.values()
     if (first?.isChunk) onChunkBytes?.(count)
   })
@@ -63,7 +63,7 @@ export async function openSnapshotSource(
     pending.clear()
   }
 
-  /** Reads while answers are due: an idle source must not run into the progress timeout. */
+  /** Reads only while answers are due, so that an idle source does not reach the progress timeout. */
   const readAnswers = async (): Promise<void> => {
     if (reading) return
     reading = true
@@ -71,7 +71,7 @@ export async function openSnapshotSource(
       while (pending.size > 0) {
         const response = snapshotResponse.parse(await bytes.readFrame(snapshotResponse.maxBytes, both))
         const asked = pending.get(response.id)
-        if (!asked) throw refusal('malformed', `an answer to ${response.id}, which was not asked`)
+        if (!asked) throw refusal('malformed', `an answer to question ${response.id}, which was not asked`)
         pending.delete(response.id)
         asked.resolve(response)
       }

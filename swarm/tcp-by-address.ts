@@ -5,7 +5,7 @@ import type { Transport } from '@libp2p/interface'
 import { tcp } from '@libp2p/tcp'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 
-/** Of several addresses of a name each but the last must answer within this time. */
+/** If a name has several addresses, each except the last must answer within this time. */
 const ATTEMPT_MS = 3000
 
 const FAMILIES: Readonly<Record<string, 0 | 4 | 6>> = { dns: 0, dns4: 4, dns6: 6 }
@@ -13,10 +13,10 @@ const FAMILIES: Readonly<Record<string, 0 | 4 | 6>> = { dns: 0, dns4: 4, dns6: 6
 type LookUp = (name: string, options: { readonly family: 0 | 4 | 6; readonly all: true }) => Promise<LookupAddress[]>
 
 /**
- * TCP that looks names up itself, so that a connection says which address it leads to: AutoNAT asks nobody whom it knows by a name only,
- * and a name that a stranger tells may stand for a machine of our own home.
- * When none of a name's addresses answers, the error tells why of each.
- * @param mayDial  whether an address may be dialled that was found under a name
+ * Creates a TCP transport that resolves names itself, so that each connection shows the dialled address. AutoNAT does not ask peers that
+ * it knows only by name, and a stranger's name may resolve to a machine in the user's own home. If no address of a name answers, the
+ * error contains the failure of each.
+ * @param mayDial  decides whether an address that was found under a name may be dialled
  * @param lookUp   default: the system's resolver
  */
 export const tcpByAddress =
@@ -27,7 +27,8 @@ export const tcpByAddress =
     transport.dial = async (address, options) => {
       const found = await addressesOf(address, lookUp, options.signal)
       const allowed = found.filter((one) => one === address || mayDial(address, one))
-      if (allowed.length === 0) throw new Error(`${address}: what this name stands for is not dialled`)
+      if (allowed.length === 0)
+        throw new Error(`${address}: this name resolves only to addresses that a peer may not name`)
       const failures: string[] = []
       for (const [i, one] of allowed.entries()) {
         const isLast = i === allowed.length - 1
@@ -45,7 +46,7 @@ export const tcpByAddress =
     return transport
   }
 
-/** @returns  the address itself if it holds no name */
+/** Resolves the name in an address. @returns  the address itself if it contains no name */
 async function addressesOf(address: Multiaddr, lookUp: LookUp, signal: AbortSignal): Promise<Multiaddr[]> {
   const [host, ...rest] = address.getComponents()
   const family = FAMILIES[host?.name ?? '']
@@ -55,7 +56,7 @@ async function addressesOf(address: Multiaddr, lookUp: LookUp, signal: AbortSign
   return found.map((one) => multiaddr(`/ip${one.family}/${one.address}${behind}`))
 }
 
-/** The system's resolver cannot be called off. */
+/** Returns early on abort, because the system's resolver cannot be cancelled. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
   return new Promise((resolve, reject) => {

@@ -1,17 +1,17 @@
 import type { Pace } from './byte-stream.js'
 import type { Clock } from './clock.js'
 
-/** A bound on what a node sends for others, shared by everything it serves. */
+/** A limit on the bytes that a node sends to peers, shared by all of its services. */
 export interface UploadBudget extends Pace {
-  /** Whether a new transfer would have to wait so long that the other side had better ask elsewhere. */
+  /** Whether a new transfer would wait so long that the peer should ask another node. */
   readonly spent: boolean
 }
 
-/** What may be moved in a second, both ways, by the wish of whoever owns the machine. */
+/** Rate limits in both directions, as the machine's owner has set them. */
 export interface Bandwidth {
-  /** In B/s, asked each time, `Infinity` for no limit. */
+  /** Returns B/s, called each time; `Infinity`: no limit. */
   readonly upload?: () => number
-  /** In B/s, as above. What is fetched comes in pieces of 1 MiB, so it is kept to on average. */
+  /** Returns B/s, as above. Fetches arrive in chunks of 1 MiB, so the limit applies on average. */
   readonly download?: () => number
 }
 
@@ -19,7 +19,7 @@ const LIMITED_SLICE_BYTES = 32 * 1024
 const FREE_SLICE_BYTES = 256 * 1024
 const SPENT_AFTER_MS = 2000
 
-/** @param rate  bytes per second, asked each time; `Infinity` for no limit */
+/** Creates a budget. @param rate  returns bytes per second, called each time; `Infinity`: no limit */
 export function createUploadBudget(clock: Clock, rate: () => number): UploadBudget {
   const bytesPerSecond = (): number => {
     const found = rate()
@@ -27,7 +27,7 @@ export function createUploadBudget(clock: Clock, rate: () => number): UploadBudg
     return found
   }
   bytesPerSecond()
-  /** When everything that was granted so far will have been sent. */
+  /** When all bytes granted so far will have been sent. */
   let freeAtMs = clock.elapsedMs()
   return {
     get sliceBytes() {

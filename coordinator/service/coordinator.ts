@@ -113,7 +113,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       clock,
       losses,
     })
-    const notices = await openAddressNotices({ host, known: null, onNews: () => undefined })
+    const notices = await openAddressNotices({ host, known: null, onNewer: () => undefined })
     cleanUps.push(async () => notices.close())
     const neighbours = keepNeighbours({ host, random: Math.random, ...(await openPeerFile(folder.knownPeers)) })
     cleanUps.push(() => neighbours.close())

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { LIMITS, type PeerAddresses } from '../../proto/index.js'
-import { addressBlock, couldBeOf, mayBeTold, reachOf, type SwarmHost, withoutPeer } from '../../swarm/index.js'
+import { addressBlock, couldBeOf, mayBeShared, reachOf, type SwarmHost, withoutPeer } from '../../swarm/index.js'
 
 export interface ProviderParts {
   readonly host: SwarmHost
@@ -98,7 +98,7 @@ export function createProviders({ host, policyInForce, onDialable, random, signa
       const node = list[Math.floor(random() * list.length)]!
       if (!fits(node)) continue
       const { peerId, of, isPublic, ...peer } = table.get(node)!
-      const addresses = isPublic ? peer.addresses : peer.addresses.filter((address) => mayBeTold(address, { of, to }))
+      const addresses = isPublic ? peer.addresses : peer.addresses.filter((address) => mayBeShared(address, { of, to }))
       if (addresses.length > 0) found.set(node, { peerId, addresses })
     }
     return [...found.values()]

@@ -3,7 +3,7 @@ import { SwarmRefusal, sealVerdictDigest, type Verdict } from '../../proto/index
 import {
   type BlobStore,
   channelsOf,
-  createGroupGate,
+  createAnnouncementFilter,
   type SwarmHost,
   serveGroups,
   serveLeaderboard,
@@ -76,7 +76,7 @@ export async function serveRun(parts: ServiceParts): Promise<RunServices> {
       onOffer: async (group) => intake.accept(group),
     }),
   ])
-  const gate = createGroupGate(clock)
+  const gate = createAnnouncementFilter(clock)
   const leave = host.gossip.join(channels.groups, {
     check: (group) => {
       try {

@@ -67,7 +67,7 @@ export async function openMembership(parts: MembershipParts): Promise<Membership
     const notices = await openAddressNotices({
       host,
       known: await store.notice(),
-      onNews: ({ notice, sealed }) => {
+      onNewer: ({ notice, sealed }) => {
         hear(notice.message)
         store.keepNotice(sealed).catch((error: unknown) => logger.warn({ error }, 'a notice could not be kept'))
         connection.retry()
@@ -118,7 +118,7 @@ export async function openMembership(parts: MembershipParts): Promise<Membership
     const news = createNews(host.clock)
     host.gossip.join(channelsOf(coordinator.peerId).policy, {
       deliver: (announcement) => {
-        neighbours.hear(announcement.providers, true)
+        neighbours.suggest(announcement.providers, true)
         leaderboard
           .refresh(closing.signal)
           .catch((error: unknown) => logger.warn({ error }, 'no board could be asked for'))

@@ -4,7 +4,7 @@ import { packageVersion } from '../../common/cli/index.js'
 import { LIMITS } from '../../proto/index.js'
 import type { Engine, Tokenizer } from '../../rollout/engine/index.js'
 import type { Catalogue } from '../../rollout/episode/index.js'
-import { type BlobStore, channelsOf, createGroupGate, type SwarmHost, serveGroups } from '../../swarm/index.js'
+import { type BlobStore, channelsOf, createAnnouncementFilter, type SwarmHost, serveGroups } from '../../swarm/index.js'
 import { openOutbox } from '../delivery/outbox.js'
 import { teamRegistration } from '../leaderboard/team-registration.js'
 import type { Membership } from '../network/membership.js'
@@ -74,7 +74,7 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
   try {
     const groups = await serveGroups(host, { lookup: (hash) => store.body(hash) })
     cleanUp.add(() => groups.close())
-    const gate = createGroupGate(host.clock, LIMITS.groupsPerMinute.value, LIMITS.groupsPassedOnPerMinute.value)
+    const gate = createAnnouncementFilter(host.clock, LIMITS.groupsPerMinute.value, LIMITS.groupsPassedOnPerMinute.value)
     host.gossip.join(channelsOf(coordinator).groups, { check: gate.check, deliver: () => undefined })
     const outbox = await openOutbox({
       host,
@@ -121,7 +121,7 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
         connection,
         news,
         onProviders: (providers) => {
-          neighbours.hear(providers, true)
+          neighbours.suggest(providers, true)
           // Whoever has got an answer is registered.
           tellTeam()
         },

@@ -1,6 +1,12 @@
 import { LIMITS, SwarmRefusal, topicsOf, type VerdictDigest } from '../../proto/index.js'
 import type { SeededRandom } from '../../servers/kernel/index.js'
-import { type Channel, type Clock, createGroupGate, type Listener, type ReceivedGroup } from '../../swarm/index.js'
+import {
+  type Channel,
+  type Clock,
+  createAnnouncementFilter,
+  type Listener,
+  type ReceivedGroup,
+} from '../../swarm/index.js'
 import type { SimGossip } from '../chaos/sim-gossip.js'
 import type { SimHost } from '../chaos/sim-host.js'
 import type { VirtualTime } from '../chaos/virtual-time.js'
@@ -57,7 +63,7 @@ export function createMesh({ time, clock, random, runId, nodes, delayMs }: MeshP
   const counts = new Map<string, TopicCount>()
   const members = new Map<string, Member>()
   const delays = delaysFrom(random, nodes, delayMs)
-  const passesOn = createGroupGate(clock, LIMITS.groupsPerMinute.value, LIMITS.groupsPassedOnPerMinute.value)
+  const passesOn = createAnnouncementFilter(clock, LIMITS.groupsPerMinute.value, LIMITS.groupsPassedOnPerMinute.value)
 
   const count = (topic: string, bytes: number): TopicCount => {
     const sum = counts.get(topic) ?? { messages: 0, bytes: 0, held: 0 }

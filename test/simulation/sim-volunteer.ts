@@ -119,7 +119,7 @@ export async function startSimVolunteer(person: Person, key: PrivateKey, parts: 
   host.gossip.join(channelsOf(runId).policy, {
     deliver: (announcement) => {
       // A node that has its neighbours would take note of further ones: for ten thousand, every second, that is all they would do.
-      if (host.ends.size <= LIMITS.peersSought.value) neighbours.hear(announcement.providers, true)
+      if (host.ends.size <= LIMITS.peersSought.value) neighbours.suggest(announcement.providers, true)
       news.publish({ type: 'announced', announcement })
     },
   })
@@ -162,7 +162,7 @@ export async function startSimVolunteer(person: Person, key: PrivateKey, parts: 
     store: { keepRounds: async () => undefined },
     agent: 'prove-node/0.1.0',
     connection: { connected: connect, problem: null },
-    onProviders: (providers) => neighbours.hear(providers, true),
+    onProviders: (providers) => neighbours.suggest(providers, true),
     onProgress(progress) {
       if (progress.type === 'leased') {
         leaseId = progress.leaseId

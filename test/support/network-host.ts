@@ -77,7 +77,7 @@ async function main({
   const notices = await openAddressNotices({
     host,
     known: await store.notice(),
-    onNews: ({ sealed, notice }) => {
+    onNewer: ({ sealed, notice }) => {
       void store.keepNotice(sealed)
       tell({ type: 'notice', addresses: notice.addresses })
       connection?.retry()
@@ -97,7 +97,7 @@ async function main({
     notice: () => notices.newest()?.sealed ?? null,
   })
   const { policy } = channelsOf(runId)
-  host.gossip.join(policy, { deliver: ({ providers }) => neighbours.hear(providers, true) })
+  host.gossip.join(policy, { deliver: ({ providers }) => neighbours.suggest(providers, true) })
   const addresses = (): string[] => [
     ...(notices.newest()?.notice.addresses ?? []).map((address) => `${address}/p2p/${runId}`),
     ...(coordinator === null ? [] : [coordinator]),

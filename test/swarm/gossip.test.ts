@@ -11,7 +11,7 @@ import {
   sha256,
   topicsOf,
 } from '../../proto/index.js'
-import { type Channel, channelsOf, createGroupGate, type ReceivedGroup } from '../../swarm/index.js'
+import { type Channel, channelsOf, createAnnouncementFilter, type ReceivedGroup } from '../../swarm/index.js'
 import { hash, announcement as sampleGroup } from '../support/proto-samples.js'
 import { connect, createTestSwarm, eventually, noise, type TestNode, type TestSwarm } from '../support/swarm-nodes.js'
 
@@ -147,7 +147,7 @@ test('a group with its body arrives whole and is forwarded with the signature of
 
 test('a replayed nonce and a flood are ignored: the sender keeps its score', async ({ swarm, coordinator, ann }) => {
   const { groups } = channelsOf(swarm.runId)
-  const gate = createGroupGate({ elapsedMs: () => 1000 }, 8)
+  const gate = createAnnouncementFilter({ elapsedMs: () => 1000 }, 8)
   let delivered = 0
   coordinator.host.gossip.join(groups, {
     check: gate.check,
@@ -170,7 +170,7 @@ test('a replayed nonce and a flood are ignored: the sender keeps its score', asy
 })
 
 test('what is passed on is bounded in all, however many keys have signed it', () => {
-  const gate = createGroupGate({ elapsedMs: () => 1000 }, 8, 16)
+  const gate = createAnnouncementFilter({ elapsedMs: () => 1000 }, 8, 16)
   const codeOf = (signer: string, nonce: string): string | null => {
     try {
       gate.check({ announcement: group(nonce), signer, body: null, sealed: new Uint8Array() })
@@ -213,7 +213,7 @@ test('a check that fails by our own fault costs the sender nothing and stops not
 test('hundreds of hostile messages of every kind end nothing, and an honest node is still heard', async (context) => {
   const { swarm, coordinator, ann, ben } = context
   const { groups } = channelsOf(swarm.runId)
-  const gate = createGroupGate({ elapsedMs: () => 1000 })
+  const gate = createAnnouncementFilter({ elapsedMs: () => 1000 })
   const understood: string[] = []
   coordinator.host.gossip.join(groups, { check: gate.check, deliver: ({ signer }) => understood.push(signer) })
   await eventually('the coordinator listens', () => ann.host.gossip.listeners(groups).length === 1)

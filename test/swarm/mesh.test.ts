@@ -118,7 +118,7 @@ test('a node finds its neighbours of an earlier life again, without the coordina
   }
   const random = (): number => 0
   const first = keepNeighbours({ host: ann.host, known: [], keep, random })
-  first.hear([{ peerId: ben.host.peerId, addresses: ben.host.addresses().map(withoutPeer) }], true)
+  first.suggest([{ peerId: ben.host.peerId, addresses: ben.host.addresses().map(withoutPeer) }], true)
   await eventually('it is reached', () => kept.length === 1)
   assert.equal(first.connected(), [ben.host.peerId])
   await first.close()
@@ -145,11 +145,11 @@ test('a coordinator that has moved is found by its signed notice, which nodes pa
   }
   const sealed = await sealAddressNotice(coordinator.key, swarm.runId, notice)
   const news: SealedNotice[] = []
-  const known = await openAddressNotices({ host: ann.host, known: sealed, onNews: () => undefined })
+  const known = await openAddressNotices({ host: ann.host, known: sealed, onNewer: () => undefined })
   const hearing = await openAddressNotices({
     host: ben.host,
     known: null,
-    onNews: (next) => {
+    onNewer: (next) => {
       news.push(next)
       kept.retry()
     },

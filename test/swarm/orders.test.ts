@@ -195,7 +195,7 @@ test('what is announced reaches nodes signed, is told again after a restart, and
   work(run, trainer)
   const ann = await run.volunteer(2)
   const news: SealedNotice['notice'][] = []
-  const notices = await openAddressNotices({ host: ann.host, known: null, onNews: ({ notice }) => news.push(notice) })
+  const notices = await openAddressNotices({ host: ann.host, known: null, onNewer: ({ notice }) => news.push(notice) })
   opened.push(async () => notices.close())
   const blobs = await createBlobStore(await run.swarm.folder())
   const snapshots = await createSnapshotExchange(ann.host, { store: blobs })

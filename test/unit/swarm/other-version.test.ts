@@ -9,29 +9,29 @@ import { otherVersion } from '../../../swarm/other-version.js'
 const PROTOCOL = '/prove/lease/2'
 const why = (protocols: readonly string[], agent?: string) => otherVersion(PROTOCOL, { protocols, agent })
 
-test('a newer protocol asks for the program of the peer, an older one for a newer peer', () => {
+test('the message names the version to install: the peer’s for a newer protocol, an older one for an older protocol', () => {
   assert.is(
     why(['/ipfs/id/1.0.0', '/prove/lease/1', '/prove/lease/3'], 'prove-swarm/0.4.0'),
-    'it speaks /prove/lease/3 (prove-swarm 0.4.0), and this program /prove/lease/2: install prove-swarm 0.4.0 or newer',
+    'the peer speaks /prove/lease/3 (prove-swarm 0.4.0), but this program speaks /prove/lease/2: install prove-swarm 0.4.0 or newer',
   )
   assert.match(
     why(['/prove/lease/1'], 'prove-swarm/0.0.9')!,
-    /ask its operator for a newer one, or install prove-swarm 0\.0\.9/,
+    /ask its operator to update it, or install prove-swarm 0\.0\.9/,
   )
-  assert.match(why(['/prove/lease/10'])!, /speaks \/prove\/lease\/10, .*install a newer one/)
+  assert.match(why(['/prove/lease/10'])!, /speaks \/prove\/lease\/10, .*install a newer version/)
 })
 
-test('a peer that speaks no version of a protocol speaks no other version of it', () => {
+test('there is no message for a peer that speaks no version of the protocol', () => {
   assert.is(why([]), null)
   assert.is(why(['/prove/group/9', '/prove/lease/', '/prove/lease/3/x', '/other/lease/3']), null)
 })
 
-test('a peer that was not ready when it was asked speaks no other version', () => {
+test('there is no message for a peer that speaks this version by now', () => {
   assert.is(why([PROTOCOL], 'prove-swarm/0.1.0'), null)
   assert.is(why(['/prove/lease/1', PROTOCOL, '/prove/lease/3']), null)
 })
 
-test('what a peer calls its program is believed only where it has the form of one', () => {
+test('the message names a peer’s program only if the agent version has the expected form', () => {
   for (const agent of ['prove-swarm/\u001b[2J', 'js-libp2p/3.3.11', 'prove-swarm/1', 'prove-swarm/1.2.3;rm -rf'])
     assert.not.match(why(['/prove/lease/3'], agent)!, /\(prove-swarm/)
 })

@@ -3,8 +3,8 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createGater } from '../../../swarm/gater.js'
 import { systemClock } from '../../../swarm/index.js'
-import { addressesToTell } from '../../../swarm/peer-records.js'
-import { couldBeOf, mayBeTold, type Reach, reachOf, widest } from '../../../swarm/reach.js'
+import { addressesToAnnounce } from '../../../swarm/peer-records.js'
+import { couldBeOf, mayBeShared, type Reach, reachOf, widest } from '../../../swarm/reach.js'
 
 const REACHES: readonly (readonly [string, Reach])[] = [
   ['/ip4/8.8.8.8/tcp/4001', 'anywhere'],
@@ -29,7 +29,7 @@ for (const [address, reach] of REACHES) {
   test(`the reach of ${address} is ${reach}`, () => assert.is(reachOf(address), reach))
 }
 
-test('addresses of a private network pass between peers of that network only, public ones to all', () => {
+test('private addresses are shared only with peers in the same network, public addresses with all peers', () => {
   const [home, neighbour, elsewhere, outside] = [
     '/ip4/192.168.1.7/tcp/50000',
     '/ip4/192.168.1.8/tcp/50000',
@@ -37,20 +37,20 @@ test('addresses of a private network pass between peers of that network only, pu
     '/ip4/8.8.4.4/tcp/50000',
   ]
   const own = '/ip4/192.168.1.7/tcp/4001'
-  assert.is(mayBeTold(own, { of: home, to: neighbour }), true)
-  for (const to of [elsewhere, outside, null]) assert.is(mayBeTold(own, { of: home, to }), false)
-  assert.is(mayBeTold(own, { of: outside, to: neighbour }), false)
+  assert.is(mayBeShared(own, { of: home, to: neighbour }), true)
+  for (const to of [elsewhere, outside, null]) assert.is(mayBeShared(own, { of: home, to }), false)
+  assert.is(mayBeShared(own, { of: outside, to: neighbour }), false)
   const loopback = { of: '/ip4/127.0.0.1/tcp/1', to: '/ip4/127.0.0.1/tcp/2' }
-  assert.is(mayBeTold('/ip4/127.0.0.1/tcp/4001', loopback), true)
-  assert.is(mayBeTold('/ip4/127.0.0.1/tcp/4001', { of: home, to: neighbour }), false)
-  assert.is(mayBeTold(own, loopback), false)
+  assert.is(mayBeShared('/ip4/127.0.0.1/tcp/4001', loopback), true)
+  assert.is(mayBeShared('/ip4/127.0.0.1/tcp/4001', { of: home, to: neighbour }), false)
+  assert.is(mayBeShared(own, loopback), false)
   for (const to of [home, outside, null]) {
-    assert.is(mayBeTold('/ip4/8.8.8.8/tcp/4001', { of: outside, to }), true)
-    assert.is(mayBeTold('/ip4/0.0.0.0/tcp/4001', { of: home, to }), false)
+    assert.is(mayBeShared('/ip4/8.8.8.8/tcp/4001', { of: outside, to }), true)
+    assert.is(mayBeShared('/ip4/0.0.0.0/tcp/4001', { of: home, to }), false)
   }
 })
 
-test('an address is its owner’s when that is seen there, or when it is a name', () => {
+test('an address can belong to a peer that is connected from it, and a name to any peer', () => {
   const of = '/ip4/8.8.8.8/tcp/50000'
   assert.is(couldBeOf('/ip4/8.8.8.8/tcp/4001', of), true)
   assert.is(couldBeOf('/dns4/prove.example/tcp/4001', of), true)
@@ -58,9 +58,9 @@ test('an address is its owner’s when that is seen there, or when it is a name'
   assert.is(couldBeOf('/ip6/2606:4700::1111/tcp/4001', of), false)
 })
 
-test('what a host tells of itself depends on where its run is', () => {
+test('the addresses that a host announces depend on the reach of its run', () => {
   const all = REACHES.map(([address]) => multiaddr(address)).filter((address) => !`${address}`.includes('unix'))
-  const stated = (reach: Reach | null): Reach[] => [...new Set(addressesToTell(all, reach).map((one) => reachOf(one)))]
+  const stated = (reach: Reach | null): Reach[] => [...new Set(addressesToAnnounce(all, reach).map((one) => reachOf(one)))]
   assert.equal(stated('anywhere'), ['anywhere'])
   assert.equal(stated('network'), ['anywhere', 'network'])
   assert.equal(stated(null), ['anywhere'])
@@ -77,11 +77,11 @@ const gater = (onMachine: boolean, dialsPerMinute = 100) =>
     connectionsFrom: (host) => (host === '8.8.8.8' ? 100_000 : 0),
   })
 
-test('on the word of others a host dials neither its own machine nor a network it is not in', async () => {
+test('a host dials no address that peers name on its own machine or in a network that it is not in', async () => {
   const { denyDialMultiaddr, deliberately } = gater(false)
   const denied = (address: string): unknown => denyDialMultiaddr!(multiaddr(address))
   assert.is(denied('/ip4/127.0.0.1/tcp/22'), true)
-  // An address of documentation: no machine has an interface there.
+  // A documentation address: no machine has an interface in this network.
   assert.is(denied('/ip4/198.51.100.9/tcp/22'), true)
   assert.is(denied('/ip4/0.0.0.0/tcp/22'), true)
   assert.is(denied('/ip4/8.8.8.8/tcp/4001'), false)
@@ -90,7 +90,7 @@ test('on the word of others a host dials neither its own machine nor a network i
   assert.is(gater(true).denyDialMultiaddr!(multiaddr('/ip4/127.0.0.1/tcp/22')), false)
 })
 
-test('dials on the word of others are bounded by the minute, our own user’s are not', async () => {
+test('dials of addresses that peers name are limited per minute, dials of the user’s addresses are not', async () => {
   const { denyDialMultiaddr, deliberately } = gater(false, 4)
   const address = '/ip4/8.8.8.8/tcp/4001'
   const denied = (): unknown => denyDialMultiaddr!(multiaddr(address))
@@ -99,7 +99,7 @@ test('dials on the word of others are bounded by the minute, our own user’s ar
   await deliberately(address, async () => assert.is(denied(), false))
 })
 
-test('one address, and one peer, hold so many connections and no more', () => {
+test('connections from one address, and from one peer, are limited', () => {
   const { denyInboundConnection, denyInboundUpgradedConnection } = gater(false)
   const from = (address: string) => ({ remoteAddr: multiaddr(address) }) as never
   assert.is(denyInboundConnection!(from('/ip4/8.8.8.8/tcp/1')), true)

@@ -7,7 +7,7 @@ import { tcpByAddress } from '../../../swarm/tcp-by-address.js'
 const log = Object.assign(() => undefined, { error: () => undefined, trace: () => undefined, newScope: () => log })
 const components = { logger: { forComponent: () => log } } as unknown as Parameters<ReturnType<typeof tcpByAddress>>[0]
 
-/** Nobody listens there. */
+/** No program listens at this address. */
 const NOWHERE = '/dns4/two.test/tcp/1'
 
 const failureOf = async (found: readonly string[], mayDial: (address: string) => boolean = () => true) => {
@@ -22,18 +22,18 @@ const failureOf = async (found: readonly string[], mayDial: (address: string) =>
   )
 }
 
-test('a name whose addresses all fail tells why each of them did', async () => {
+test('the error for a name contains the failure of each of its addresses', async () => {
   const why = await failureOf(['127.0.0.1', '127.0.0.2'])
   assert.match(why, /^\/ip4\/127\.0\.0\.1\/tcp\/1: .*ECONNREFUSED.*; \/ip4\/127\.0\.0\.2\/tcp\/1: .*ECONNREFUSED/)
 })
 
-test('a name with one address fails as that address does', async () => {
+test('the error for a name with one address is the error of that address', async () => {
   assert.match(await failureOf(['127.0.0.1']), /^[^;]*ECONNREFUSED 127\.0\.0\.1:1$/)
 })
 
-test('what may not be dialled is not, and not told of', async () => {
+test('forbidden addresses of a name are neither dialled nor named in the error', async () => {
   assert.not.match(await failureOf(['127.0.0.1', '127.0.0.2'], (address) => address.includes('0.0.2')), /0\.0\.1/)
-  assert.match(await failureOf(['127.0.0.1'], () => false), /what this name stands for is not dialled$/)
+  assert.match(await failureOf(['127.0.0.1'], () => false), /this name resolves only to addresses that a peer may not name$/)
 })
 
 test.run()
