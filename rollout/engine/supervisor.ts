@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { backendName, interfaceOf, type PassedOver, type Placement } from './backend.js'
-import { type ChildEvents, type EngineChild, startChild } from './child.js'
+import { type ChildEvents, type ChildRequest, type EngineChild, startChild } from './child.js'
 import { killUnlessSettled } from './child-watch.js'
 import type { Confinement } from './confinement.js'
 import { START_TIMEOUT_MS, TRIAL_TIMEOUT_MS, TRIAL_TOKENS } from './constants.js'
@@ -83,9 +83,8 @@ export async function createSupervisor(
   const startOnce = async (signal: AbortSignal): Promise<EngineChild> => {
     if (closing !== null) throw new EngineError('closed', 'the engine was closed')
     const { memoryLimitBytes = defaultMemoryLimit(), gpuDevice } = options
-    // Beside a GPU several threads look at distributions at once: there it is these looks that a step would wait for.
+    // On a GPU several threads read distributions at once, and a step would wait for these reads.
     const inOrder = options.threads === 1 && (options.gpu === false || usesGpu === false)
-    const place = { memoryLimitBytes, modelPath, gpuDevice, inOrder, confinement: confinement.level }
     const child = startChild(
       {
         onSlot: events.onSlot,
@@ -95,27 +94,13 @@ export async function createSupervisor(
           events.onDeath(explain(error))
         },
       },
-      place,
+      { memoryLimitBytes, modelPath, gpuDevice, inOrder, confinement: confinement.level },
     )
     running = { child, loaded: new Map(policy === null ? [] : [[policy.path, policy.sha256]]) }
     try {
-      const adapter = policy && (await child.provideAdapter(policy))
       const without = passedOver.map(({ by }) => by)
-      const stated = {
-        options: { ...options, modelPath },
-        adapter,
-        without,
-        ...tuning,
-        inOrder,
-        scratch: child.scratch,
-      }
-      const { answer } = child.request({ kind: 'start', ...stated })
-      killUnlessSettled(child, answer, START_TIMEOUT_MS)
-      // Loading cannot be interrupted from within, so an abort ends the process.
-      const { placement, version } = startedBy(await abortable(answer, signal, () => child.kill()))
-      await tryDevice(child, placement, signal)
-      usesGpu = placement.layers > 0
-      started = { placement, build: { nodeLlamaCpp: version, backend: backendName(placement) } }
+      started = await load(child, policy, { options: { ...options, modelPath }, without, ...tuning, inOrder }, signal)
+      usesGpu = started.placement.layers > 0
       return child
     } catch (error) {
       await child.stop()
@@ -189,7 +174,25 @@ export async function createSupervisor(
   }
 }
 
-/** The process has died when it was to compute by this way to a GPU. */
+type StartRequest = Omit<Extract<ChildRequest, { readonly kind: 'start' }>, 'kind' | 'adapter' | 'scratch'>
+
+/** Loads the model in a new process, and computes some tokens. @throws UnfitDevice; EngineError */
+async function load(
+  child: EngineChild,
+  policy: AdapterFile | null,
+  request: StartRequest,
+  signal: AbortSignal,
+): Promise<Started> {
+  const adapter = policy && (await child.provideAdapter(policy))
+  const { answer } = child.request({ kind: 'start', ...request, adapter, scratch: child.scratch })
+  killUnlessSettled(child, answer, START_TIMEOUT_MS)
+  // Loading cannot be interrupted from within, so an abort ends the process.
+  const { placement, version } = startedBy(await abortable(answer, signal, () => child.kill()))
+  await tryDevice(child, placement, signal)
+  return { placement, build: { nodeLlamaCpp: version, backend: backendName(placement) } }
+}
+
+/** The process ended when it first computed over this interface to a GPU. */
 class UnfitDevice extends Error {
   constructor(readonly passed: PassedOver) {
     super(passed.why)
