@@ -10,35 +10,35 @@ import { findConfinement } from './find-confinement.js'
 import { defaultMemoryLimit } from './memory-guard.js'
 import type { AdapterFile, Engine, EngineOptions } from './types.js'
 
-/** Has the engine's process running whenever it is wanted, under the same policy also after a crash. */
+/** Starts the engine's process on demand, with the same policy also after a crash. */
 export interface Supervisor {
   readonly options: EngineOptions
   readonly confinement: Confinement
-  /** Of the current process; undefined while there is none. */
+  /** Id of the current process; undefined while no process runs. */
   readonly pid: number | undefined
-  /** Ways to a GPU that are left alone, since none could compute there. */
+  /** Interfaces to GPUs that are not used, because the process ended there. */
   readonly passedOver: readonly PassedOver[]
-  /** Null: it was never started. */
+  /** Null: no process was started yet. */
   readonly started: Started | null
-  /** Null while there is no process. */
+  /** Null while no process runs. */
   readonly running: Running | null
-  /** The adapter in force, or that of the next start; null: the bare base. */
+  /** The adapter of the process, or of the next start; null: the bare base. */
   policy: AdapterFile | null
-  /** The process, started unless it runs. */
+  /** Starts the process unless it runs. */
   start(signal: AbortSignal): Promise<EngineChild>
-  /** The next start finds the same policy and options. */
+  /** Ends the process. The next start uses the same policy and options. */
   stop(): Promise<void>
-  /** Starts the process anew under other options. @throws EngineError what starting throws; the new options stay in force */
+  /** Restarts the process with other options. @throws EngineError if it cannot start; the new options stay set */
   restart(options: EngineOptions, signal: AbortSignal): Promise<void>
   /** Ends the process for good. */
   close(): Promise<void>
-  /** What is said of an error: that of a job after the end is no crash. */
+  /** Converts an error of a job. After `close`, an ended process is not reported as a crash. */
   explain(error: unknown): EngineError
 }
 
 export interface Running {
   readonly child: EngineChild
-  /** SHA-256 of the adapters that it has loaded, by path. */
+  /** SHA-256 of the adapters that the process has loaded, by path. */
   readonly loaded: Map<string, string>
 }
 
@@ -47,7 +47,7 @@ export interface Started {
   readonly build: Engine['build']
 }
 
-/** What the process is told beyond its options, see `EngineTuning`. */
+/** Settings of the process besides its options, see `EngineTuning`. */
 export interface ProcessTuning {
   readonly slotWaitMs: number
   readonly sharePrefill: boolean
@@ -58,7 +58,7 @@ export interface SupervisorEvents extends ChildEvents {
   onPassedOver(passed: PassedOver): void
 }
 
-/** Nothing is started yet. */
+/** Creates a supervisor, without starting a process. */
 export async function createSupervisor(
   opening: EngineOptions,
   tuning: ProcessTuning,
@@ -70,7 +70,7 @@ export async function createSupervisor(
   let policy: AdapterFile | null = null
   let running: Running | null = null
   let started: Started | null = null
-  /** Null: nobody has seen, with these resources. */
+  /** Null: unknown with these resources. */
   let usesGpu: boolean | null = null
   let passedOver: readonly PassedOver[] = []
   let closing: Promise<void> | null = null
@@ -200,8 +200,8 @@ class UnfitDevice extends Error {
 }
 
 /**
- * Computes some tokens. A driver can be too old for the code that llama.cpp's build brings, and then the process ends at the first
- * of them, with the model loaded.
+ * Computes some tokens on a device. If its driver is too old for llama.cpp's build, the process ends at the first tokens, although the
+ * model was loaded.
  * @throws UnfitDevice
  */
 async function tryDevice(
@@ -224,6 +224,7 @@ async function tryDevice(
 }
 
 function startedBy(answer: Awaited<ReturnType<EngineChild['request']>['answer']>) {
-  if (answer.kind !== 'started') throw new EngineError('engine_failed', `a start was answered by ${answer.kind}`)
+  if (answer.kind !== 'started')
+    throw new EngineError('engine_failed', `the process answered a start request with ${answer.kind}`)
   return answer
 }
