@@ -16,18 +16,18 @@ const PROJECTIONS: Readonly<Record<string, string>> = {
 }
 const FACTOR = /^(blk\.\d{1,4}\.([a-z_]+)\.weight)\.lora_([ab])$/
 const MAX_RANK = 4096
-/** Of the alpha in the file from the published one: it is stored as float32. */
+/** Relative tolerance between the alpha in the file, which is float32, and the published one. */
 const ALPHA_SLACK = 1e-5
 const PIECE_BYTES = 2 ** 20
 
 const refuse = (detail: string): EngineError => new EngineError('adapter_refused', detail)
 
 /**
- * Checks a LoRA adapter that came over the network, before llama.cpp opens it: the architecture of the base, nothing but
- * pairs of low-rank factors of its projections, their sizes, one rank, float16 or float32, every value finite.
+ * Checks a LoRA adapter from the network before llama.cpp opens it. It must have the architecture of the base, only pairs of
+ * low-rank factors of its projections with fitting sizes, one rank, float16 or float32, and finite values.
  * @param base   header of the base model
- * @param shape  what was published about the adapter, if anything was
- * @throws EngineError `adapter_refused`, saying what is wrong
+ * @param shape  the published shape of the adapter, if known
+ * @throws EngineError `adapter_refused`, which names the fault
  */
 export async function checkAdapterFile(
   path: string,
@@ -47,9 +47,9 @@ export async function checkAdapterFile(
         signal.throwIfAborted()
         const length = Math.min(PIECE_BYTES, sizeBytes - at)
         const { bytesRead } = await file.read(piece, 0, length, start + at)
-        if (bytesRead < length) throw refuse(`${path} became shorter`)
+        if (bytesRead < length) throw refuse(`${path} became shorter while it was read`)
         if (!allFinite(piece.subarray(0, length), type))
-          throw refuse(`${printable(name)} holds a value that is not finite`)
+          throw refuse(`${printable(name)} contains a value that is not finite`)
       }
     }
   } finally {
@@ -57,7 +57,7 @@ export async function checkAdapterFile(
   }
 }
 
-/** The same for a header, without the values. @throws EngineError `adapter_refused` */
+/** Checks the header of an adapter, without its values. @throws EngineError `adapter_refused` */
 export function checkAdapter(
   { metadata, tensors }: GgufHeader,
   base: GgufHeader,
@@ -65,12 +65,12 @@ export function checkAdapter(
 ): void {
   const architecture = base.metadata.get('general.architecture')
   if (metadata.get('general.architecture') !== architecture)
-    throw refuse(`an adapter for another architecture than ${String(architecture)}`)
+    throw refuse(`the adapter is not for the architecture ${String(architecture)}`)
   if (metadata.get('general.type') !== 'adapter' || metadata.get('adapter.type') !== 'lora')
-    throw refuse('this is no LoRA adapter')
+    throw refuse('the file is not a LoRA adapter')
   for (const key of metadata.keys()) {
     if (!key.startsWith('general.') && key !== 'adapter.type' && key !== 'adapter.lora.alpha')
-      throw refuse(`the metadata ${printable(key)} has no place in a LoRA adapter`)
+      throw refuse(`a LoRA adapter must not have the metadata ${printable(key)}`)
   }
   const modules = new Set<string>()
   let rank = 0
@@ -80,12 +80,12 @@ export function checkAdapter(
     if (!adapted || module === undefined || !Object.values(PROJECTIONS).includes(module) || adapted.shape.length !== 2)
       throw refuse(`the tensor ${printable(name)} belongs to no projection of the base`)
     const other = tensors.get(`${weight}.lora_${which === 'a' ? 'b' : 'a'}`)
-    if (!other) throw refuse(`the tensor ${printable(name)} lacks its other half`)
+    if (!other) throw refuse(`the tensor ${printable(name)} has no second factor`)
     rank ||= rankOf(factor, which)
     checkFactor(name, factor, which, adapted, rank)
     modules.add(module)
   }
-  if (rank === 0) throw refuse('it adapts nothing')
+  if (rank === 0) throw refuse('the adapter has no tensors')
   checkScale(metadata.get('adapter.lora.alpha'), rank, shape)
   if (shape) checkShape(shape, rank, modules)
 }
@@ -106,24 +106,24 @@ function checkFactor(
 }
 
 function checkScale(alpha: unknown, rank: number, shape: AdapterShape | undefined): void {
-  if (typeof alpha !== 'number' || !Number.isFinite(alpha) || alpha < 0) throw refuse(`an alpha of ${String(alpha)}`)
+  if (typeof alpha !== 'number' || !Number.isFinite(alpha) || alpha < 0) throw refuse(`the alpha is ${String(alpha)}`)
   if (!shape) return
   // Rank-stabilised LoRA divides by the root of the rank; llama.cpp cannot, so its alpha is stored larger.
   const published = [shape.alpha, shape.alpha * Math.sqrt(rank)]
   if (!published.some((value) => Math.abs(alpha - value) <= ALPHA_SLACK * value))
-    throw refuse(`an alpha of ${alpha}, published was ${shape.alpha}`)
+    throw refuse(`the alpha is ${alpha}, the published one is ${shape.alpha}`)
 }
 
 function checkShape(shape: AdapterShape, rank: number, modules: ReadonlySet<string>): void {
-  if (shape.rank !== rank) throw refuse(`rank ${rank}, published was ${shape.rank}`)
+  if (shape.rank !== rank) throw refuse(`the rank is ${rank}, the published one is ${shape.rank}`)
   const published = new Set(
     shape.targetModules.map((name) => (Object.hasOwn(PROJECTIONS, name) ? PROJECTIONS[name] : name)),
   )
   if (published.size !== modules.size || [...modules].some((module) => !published.has(module)))
-    throw refuse(`it adapts ${[...modules].join(', ')}, published was ${shape.targetModules.join(', ')}`)
+    throw refuse(`the adapter adapts ${[...modules].join(', ')}, published was ${shape.targetModules.join(', ')}`)
 }
 
-/** Infinities and NaN have all exponent bits set. */
+/** Whether all floats are finite: infinities and NaN have all exponent bits set. */
 function allFinite(bytes: Uint8Array, type: number): boolean {
   const { buffer, byteOffset, byteLength } = bytes
   if (type === GGML_F16) {

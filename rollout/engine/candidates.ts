@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs'
 import type { Token } from './types.js'
 
-/** @returns  the tokens whose word under a draw is `line` at least, in ascending order, as a copy of their own */
+/**
+ * Returns the tokens whose hash under a draw is at least `leastWord`, in ascending order, as a copy.
+ * @param drawState  the hash state of the draw, see `drawState` of gumbel-max.ts
+ */
 export type FindCandidates = (drawState: number, leastWord: number) => Uint32Array
 
 /**
- * The search of a vocabulary for loud tokens, by WebAssembly's SIMD (`candidates.wat`, which the build compiles), in a third of the time
- * that it takes in JavaScript. It needs SSE4.1 or NEON.
- * @param blockOf  what a token contributes to the hash of draw.ts, whose words these are
+ * Creates the search of a vocabulary for the candidates of Gumbel-max sampling, the tokens with large noise. It uses WebAssembly's SIMD
+ * (`candidates.wat`, which the build compiles), which takes a third of the time of JavaScript and needs SSE4.1 or NEON.
+ * @param blockOf  the contribution of a token to the hash of gumbel-max.ts
  */
 export function createFindCandidates(vocabularySize: number, blockOf: (token: Token) => number): FindCandidates {
   const padded = Math.ceil(vocabularySize / SIMD_LANES) * SIMD_LANES
@@ -22,7 +25,7 @@ export function createFindCandidates(vocabularySize: number, blockOf: (token: To
   const { find } = new WebAssembly.Instance(compiled, { candidates: { memory } }).exports as unknown as Exports
   return (drawState, leastWord) => {
     let count = find(drawState, leastWord, padded * WORD)
-    // What pads the vocabulary is no token; it comes last.
+    // The padding of the vocabulary comes last and is no token.
     while (count > 0 && found[count - 1]! >= vocabularySize) count--
     return found.slice(0, count)
   }
@@ -34,7 +37,7 @@ interface Exports {
 
 let compiled: WebAssembly.Module | null = null
 
-/** Words that are computed at once. */
+/** 32-bit lanes of a SIMD vector: hashes that are computed at once. */
 const SIMD_LANES = 4
 /** Bytes. */
 const WORD = 4

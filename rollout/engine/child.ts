@@ -13,22 +13,22 @@ import { SINGLE_THREAD } from './thread-pool.js'
 import type { AdapterFile } from './types.js'
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
-/** A message that gets one answer; the child numbers it. */
+/** A message with exactly one answer. `request` numbers it. */
 export type ChildRequest = WithoutId<Extract<ToWorker, { readonly kind: 'start' | 'swap' | 'open' | 'score' }>>
 export type SlotMessage = Extract<FromWorker, { readonly group: number }>
 
-/** The engine's process as its parent sees it. */
+/** The parent's handle of the engine's process. */
 export interface EngineChild {
   readonly pid: number | undefined
   /** Private directory of this process, removed with it. */
   readonly scratch: string
-  /** Puts an adapter where the process can read it. @returns  the same adapter, there */
+  /** Copies an adapter to where the process can read it, if needed. @returns  the adapter with its new path */
   provideAdapter(adapter: AdapterFile): Promise<AdapterFile>
   /** Set once the process has ended. */
   readonly death: EngineError | null
   /**
-   * Sends a request. The answer settles when the process has really finished with it, even after `cancel`.
-   * @throws EngineError  the code the process reported, or `engine_crashed`
+   * Sends a request. The answer settles when the process has finished the work, even after `cancel`.
+   * @throws EngineError  with the code that the process reported, or `engine_crashed`
    */
   request(message: ChildRequest): { readonly answer: Promise<Answer>; cancel(): void }
   send(message: Extract<ToWorker, { readonly kind: 'next' | 'leave' }>): void
@@ -43,14 +43,14 @@ export interface ChildEvents {
 }
 
 export interface ChildOptions {
-  /** Resident memory beyond which the process is killed. */
+  /** Bytes of resident memory beyond which the process is killed. */
   readonly memoryLimitBytes: number
   readonly confinement: ConfinementLevel
   /** The base model, as an absolute path. */
   readonly modelPath: string
   /** The only GPU that the process sees; undefined: all of them. */
   readonly gpuDevice: number | undefined
-  /** Whether the library does in the process what it is asked one after the other, see thread-pool.ts. */
+  /** Whether the library runs its calls one after the other in the process, see thread-pool.ts. */
   readonly inOrder: boolean
 }
 
@@ -67,7 +67,7 @@ export function startChild(events: ChildEvents, options: ChildOptions): EngineCh
     child.pid === undefined
       ? () => undefined
       : guardMemory(child.pid, memoryLimitBytes, (bytes) => {
-          exceeded = `it held ${mebibytes(bytes)} of memory, ${mebibytes(memoryLimitBytes)} are allowed`
+          exceeded = `it used ${mebibytes(bytes)} of memory, the limit is ${mebibytes(memoryLimitBytes)}: allow more with --memory`
           child.kill('SIGKILL')
         })
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -89,7 +89,7 @@ export function startChild(events: ChildEvents, options: ChildOptions): EngineCh
     // Not `close`: after our `disconnect()` Node 20 does not emit it for a child with advanced serialisation.
     child.on('exit', (code, signal) => {
       const how = signal === null ? `exit code ${code}` : `ended by ${signal}`
-      // What it last wrote to stderr may still be in the pipe.
+      // Its last output to stderr may still be in the pipe.
       if (child.stderr === null || child.stderr.readableEnded) return die(how)
       child.stderr.once('close', () => die(how))
       setTimeout(() => die(how), STDERR_WAIT_MS).unref()
@@ -109,7 +109,7 @@ export function startChild(events: ChildEvents, options: ChildOptions): EngineCh
   })
 
   const post = (message: ToWorker) => {
-    // A failed write means that the process is ending, which `close` reports.
+    // A failed write means that the process is ending, which `exit` reports.
     if (child.connected) child.send(message, () => {})
   }
 
@@ -154,7 +154,7 @@ function startWorker(
 ): ChildProcess {
   const node = { file: process.execPath, args: [...loaderArguments, scriptBeside('worker')] }
   const { file, args } = confined(level, node, needs)
-  // CUDA orders devices by speed unless it is told to keep to the order of the slots, in which tools list them.
+  // By default CUDA orders devices by speed. PCI_BUS_ID is the order of the tools that list GPUs.
   const visible =
     gpuDevice === undefined
       ? {}

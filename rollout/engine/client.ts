@@ -14,53 +14,53 @@ import { createSupervisor } from './supervisor.js'
 import type { Draw, Engine, EngineOptions, EngineResources, Token, TokenScore } from './types.js'
 
 export interface EngineTuning {
-  /** How long a pass waits for a lane between two turns. */
+  /** Milliseconds that a pass waits for a slot between two turns. */
   readonly slotWaitMs?: number
-  /** Whether lanes with equal prompts share one prefill; only a measurement needs `false`. */
+  /** Whether slots with equal prompts share one prefill. Only measurements need `false`. */
   readonly sharePrefill?: boolean
   /**
-   * Whether a group finds the caches that those before it left, and computes only what of its prompts is new. The last bits of
-   * its log-probabilities then depend on these. Default: only groups do that are opened while others are made.
+   * Whether a group reuses the caches of earlier groups, and computes only the new part of its prompts. The last bits of its
+   * log-probabilities then depend on those groups. Default: only groups that are opened while others are open.
    */
   readonly keepCaches?: boolean
-  /** Told of a GPU that is there and cannot be used; default: a warning of the process. */
+  /** Called with an unusable GPU; default: emits a process warning. */
   readonly onPassedOver?: (passed: PassedOver) => void
   /** Adapters one process may load before it is replaced. */
   readonly recycleAfterSwaps?: number
 }
 
-/** What a run asks of lanes. */
+/** Settings of the slots that a run decides. */
 export type EngineSlots = Partial<Pick<EngineOptions, 'contextSize' | 'cacheType'>>
 
-/** An engine in a child process of its own. */
+/** An engine in a child process. */
 export interface EngineProcess extends Engine {
-  /** Of the current process; undefined while there is none. */
+  /** Id of the current process; undefined while no process runs. */
   readonly pid: number | undefined
-  /** What keeps the process from doing harm. */
+  /** The confinement of the process. */
   readonly confinement: Confinement
-  /** What of the machine it uses now. */
+  /** The machine's resources that the engine may use now. */
   readonly resources: EngineResources
-  /** Tokens per lane. */
+  /** Tokens per slot. */
   readonly contextSize: number
-  /** What was chosen of it. */
+  /** The devices and settings chosen within the resources. */
   readonly placement: Placement
-  /** Ways to a GPU that were there, and on which the process died. */
+  /** Interfaces to GPUs on which the process ended. */
   readonly passedOver: readonly PassedOver[]
-  /** Resolves when fewer rollouts are open than decode together, so that more of them would cost no time. */
+  /** Resolves when a slot is free, so that another rollout costs little time. */
   capacity(signal: AbortSignal): Promise<void>
-  /** Ends the process once the job under way is over, and with it what it holds of memory; the next call starts it again. */
+  /** Ends the process after the current job, which frees its memory. The next call starts it again. */
   unload(signal: AbortSignal): Promise<void>
   /**
-   * Starts the process anew with other resources, under the same policy, once the job under way is over.
-   * @param slots  tokens of each and the type of its cache from now on; default: as before
-   * @throws EngineError what starting throws; the resources before it are in force again then
+   * Restarts the process with other resources and the same policy, after the current job.
+   * @param slots  context size and cache type of each slot; default: unchanged
+   * @throws EngineError if the process cannot start; the previous resources then apply again
    */
   reconfigure(resources: EngineResources, signal: AbortSignal, slots?: EngineSlots): Promise<void>
 }
 
 /**
- * Starts the engine's process and loads the base model. After a crash the next call starts a new process with the same
- * policy. Close it in the end: the process ends by itself only when this one does.
+ * Starts the engine's process and loads the base model. After a crash, the next call starts a new process with the same
+ * policy. The caller must close the engine: otherwise the process ends only together with its parent.
  * @throws EngineError `model_refused`, `engine_crashed`, `bad_request`
  */
 export async function openEngine(options: EngineOptions, tuning: EngineTuning = {}): Promise<EngineProcess> {
@@ -74,7 +74,7 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
   const jobs = createJobs(supervisor.explain)
   const rollouts = createOpenRollouts()
 
-  /** @param draws  null: the log-probabilities alone are wanted */
+  /** @param draws  null: only the log-probabilities are computed */
   const score = async (
     tokens: readonly Token[],
     from: number,
@@ -91,7 +91,8 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
         cancel()
         killUnlessSettled(child, answer, SETTLE_TIMEOUT_MS)
       })
-      if (scored.kind !== 'scored') throw new EngineError('engine_failed', `a score was answered by ${scored.kind}`)
+      if (scored.kind !== 'scored')
+        throw new EngineError('engine_failed', `the process answered a score request with ${scored.kind}`)
       return [...scored.scores]
     })
   }

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 
-/** Tries what a confined process must not be able to do, and what it must. `find-confinement.ts` starts it. */
+/** Tests what a confined process can do. `find-confinement.ts` starts this script. */
 
 const [port, secret, outside, scratch] = process.argv.slice(2)
 

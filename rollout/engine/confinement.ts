@@ -2,48 +2,48 @@ import { existsSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * What keeps the engine's process from doing harm, should a downloaded adapter take llama.cpp over.
- * - `files`: it has no network, and sees the program, the base model and a folder of its own, but nothing else of its user
- * - `network`: it has no network, and reads and writes what its user may
- * - `none`: it may do all that its user may
+ * Confinement of the engine's process, in case a downloaded adapter takes over llama.cpp.
+ * - `files`: no network, and only the program, the base model and a private folder, but no other files of the user
+ * - `network`: no network, but all files of the user
+ * - `none`: all rights of the user
  *
- * Both are namespaces of Linux, made by util-linux without any rights (unshare(1), user_namespaces(7)). Processes that it starts are
- * kept in the same bounds. It may still signal other processes of its user.
+ * The first two are Linux namespaces, which util-linux creates without privileges (unshare(1), user_namespaces(7)). They apply to
+ * child processes too. The process can still signal other processes of its user.
  */
 export type ConfinementLevel = 'files' | 'network' | 'none'
 
 export interface Confinement {
   readonly level: ConfinementLevel
-  /** Why it is no stronger one, a sentence for each that was tried; none for the strongest. */
+  /** Reasons why no stronger level is used, one for each level that was tried; none for the strongest. */
   readonly lacks: readonly string[]
 }
 
-/** A program that is to be started. */
+/** A program to start. */
 export interface Launch {
   readonly file: string
   readonly args: readonly string[]
 }
 
-/** What the process needs of the disk, as absolute paths. */
+/** The files that the process needs, as absolute paths. */
 export interface Needs {
-  /** Files and folders that it reads. */
+  /** Files and folders that the process reads. */
   readonly reads: readonly string[]
-  /** Private folder of the process, removed with it: `root` and `scratch` lie in it, or are it on the levels that need no root. */
+  /** Private folder of the process, removed with it. It contains `root` and `scratch`, or equals them on levels without a root. */
   readonly home: string
-  /** The folder that it writes to. */
+  /** The folder to which the process writes. */
   readonly scratch: string
-  /** An empty folder that becomes its root. */
+  /** An empty folder that becomes the root of the process. */
   readonly root: string
 }
 
-/** Devices, and what the kernel tells of them: bound as they are, for GPUs. */
+/** Devices and kernel information, bound unchanged for GPUs. */
 const LIVE = ['/dev', '/proc', '/sys']
-/** Programs, libraries and their settings. On most systems some are links into `/usr`. */
+/** Programs, libraries and their settings. On most systems some of them are links into `/usr`. */
 const SYSTEM = ['/usr', '/etc', '/opt', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/nix/store']
 
 /**
- * Builds the root and goes there: `$1` is an empty folder, then pairs of what is bound how and where, `--`, and the program. Rights
- * over the namespace end before it starts.
+ * Shell script that builds the root and enters it. Arguments: an empty folder, pairs of mode and path to bind, `--`, and the
+ * program. It drops the rights over the namespace before the program starts.
  */
 const ENTER = `set -eu
 root=$1; shift
@@ -63,12 +63,12 @@ mount -o remount,bind,ro "$root"
 cd /
 exec chroot "$root" setpriv --no-new-privs --bounding-set=-all --inh-caps=-all -- "$@"`
 
-/** Removes `$1` when the program has ended, for one that cannot do it from within, and whose parent may be gone. */
+/** Shell script that removes `$1` when the program has ended: the program cannot do it from within, and its parent may be gone. */
 const CLEAN_UP = `home=$1; shift
 ( tail --pid=$$ -s 0.1 -f /dev/null && rm -rf -- "$home" ) <&- >/dev/null 2>&1 3>&- &
 exec "$@"`
 
-/** The program as it is started within these bounds. */
+/** Returns the command that starts a program within a confinement. */
 export function confined(
   level: ConfinementLevel,
   { file, args }: Launch,
@@ -90,7 +90,7 @@ export function confined(
   return { file: 'sh', args: ['-c', CLEAN_UP, 'sh', home, ...enter, ...bound, '--', file, ...args] }
 }
 
-/** A link at the top is a link there too; anything else is bound. */
+/** Returns the arguments to bind a path. A link in the top folder stays a link. */
 function bindOf(path: string): string[] {
   if (!existsSync(path)) return []
   const isTop = dirname(path) === '/'
@@ -98,7 +98,7 @@ function bindOf(path: string): string[] {
   return ['read', path]
 }
 
-/** Without those that lie in others, or in what is bound anyway. */
+/** Returns the paths that are not inside other ones or inside the system folders. */
 function outermost(paths: readonly string[]): string[] {
   const all = [...new Set(paths)]
   return all.filter(

@@ -2,38 +2,38 @@ import { EngineError } from './errors.js'
 import type { NativeContext } from './native.js'
 import type { Token } from './types.js'
 
-/** Tokens that follow what a sequence holds. */
+/** Tokens to decode after those in a sequence's cache. */
 export interface Feed {
   readonly sequence: number
-  /** Of the first token. */
+  /** Position of the first token. */
   readonly position: number
   readonly tokens: readonly Token[]
-  /** Whether the distribution after a token is looked at. */
+  /** Whether the distribution after a token will be read. */
   wanted(index: number): boolean
   /**
-   * Looks at the distribution after `tokens[index]`, one after the other; it is gone when this is over. Where the context works
-   * in order, the first look is asked for behind the decode, and those that nothing waits for need but be asked for when this is
-   * over: the next decode comes behind them. What is found after a decode that failed is not used.
-   * @param place  by which the context finds it
+   * Reads the distribution after `tokens[index]`; the calls follow one another. The distribution is freed afterwards. Where the
+   * context runs in order, the first read queues behind the decode, and a read that nothing awaits need only be requested, since the
+   * next decode queues behind it. Reads after a failed decode are discarded.
+   * @param place  the context's number of the distribution
    */
   read(place: number, index: number): Promise<void>
-  /** Called once while llama.cpp computes, before anything is read: for what costs time and needs no distribution yet. */
+  /** Called once while llama.cpp computes, before any read: for work that needs no distribution. */
   meanwhile?(): void
 }
 
-/** Puts what several sequences are fed at the same time into one decode. */
+/** Combines simultaneous feeds of several sequences into one decode. */
 export interface Decoder {
-  /** Resolves when all is fed and read. On an error nothing certain is held of the sequence. */
+  /** Resolves when all tokens are decoded and read. After an error the content of the sequence is undefined. */
   feed(feed: Feed): Promise<void>
-  /** Removes what a sequence holds from a position on. @returns  whether the rest is still there; if not, nothing is */
+  /** Removes a sequence's tokens from a position on. @returns  false if llama.cpp could only remove all of them */
   remove(sequence: number, from: number): Promise<boolean>
-  /** Puts all that one sequence holds in place of what another one does. @returns  its last position */
+  /** Replaces a sequence's tokens by a copy of another sequence's. @returns  the last position */
   copy(from: number, to: number): Promise<number>
-  /** Resolves when llama.cpp is not at work. */
+  /** Resolves when llama.cpp is idle. */
   idle(): Promise<void>
 }
 
-/** What of a feed is not in a decode yet. */
+/** The progress of a feed. */
 interface Job extends Feed {
   readonly resolve: () => void
   readonly reject: (cause: unknown) => void
@@ -50,11 +50,11 @@ interface Piece {
 }
 
 export interface DecoderOptions {
-  /** Of one decode at most. */
+  /** Maximal tokens of one decode. */
   readonly batchTokens: number
-  /** Tokens that a sequence holds at most. */
+  /** Maximal tokens of a sequence. */
   readonly contextSize: number
-  /** Whether what is asked of the context is done one after the other, see thread-pool.ts. */
+  /** Whether the context runs its calls one after the other, see thread-pool.ts. */
   readonly inOrder: boolean
 }
 
@@ -64,7 +64,7 @@ export function createDecoder(native: NativeContext, options: DecoderOptions): D
   let scheduled = false
   let last: Promise<unknown> = Promise.resolve()
 
-  /** llama.cpp does one thing at a time. */
+  /** Runs work alone: llama.cpp handles one call at a time. */
   const alone = <T>(work: () => T | Promise<T>): Promise<T> => {
     const done = last.then(work)
     last = done.catch(() => undefined)
@@ -93,7 +93,7 @@ export function createDecoder(native: NativeContext, options: DecoderOptions): D
         piece.places = native.addToBatch(job.sequence, job.position + from, tokens, new Uint32Array(wanted))
       }
       decoded = native.decodeBatch()
-      // Each piece hears of it, but perhaps not before it has looked.
+      // Each piece awaits it, but perhaps only after its reads.
       decoded.catch(() => undefined)
       for (const { job, from } of pieces) if (from === 0) job.meanwhile?.()
     } catch (cause) {
@@ -112,7 +112,7 @@ export function createDecoder(native: NativeContext, options: DecoderOptions): D
       job.fed = from + size
       if (job.fed === job.tokens.length) job.resolve()
     } catch (cause) {
-      // Behind a decode that failed a look fails too, and does not know why.
+      // After a failed decode a read fails too. The error of the decode explains the reason.
       fail(
         job,
         await decoded.then(
@@ -126,13 +126,13 @@ export function createDecoder(native: NativeContext, options: DecoderOptions): D
   return {
     feed(feed) {
       if (feed.tokens.length === 0) return Promise.resolve()
-      // llama.cpp has no place for more, and by itself says so only in its own words.
+      // llama.cpp would report the full context in its own words.
       if (feed.position + feed.tokens.length >= contextSize) return Promise.reject(new EngineError('context_full'))
       return new Promise((resolve, reject) => {
         queue.push({ ...feed, resolve, reject, fed: 0, failed: false })
         if (scheduled) return
         scheduled = true
-        // When all that waits for the same thing has gone on: those belong into one decode.
+        // After all continuations of the current event, whose feeds belong into one decode.
         process.nextTick(() => void alone(decodeQueue))
       })
     },
@@ -148,7 +148,7 @@ export function createDecoder(native: NativeContext, options: DecoderOptions): D
   }
 }
 
-/** What goes into the next decode: of each feed as much as there is room for, in the order of coming. */
+/** Returns the pieces of the next decode: as much of each feed as fits, in the order of arrival. */
 function piecesOf(jobs: readonly Job[], batchTokens: number): Piece[] {
   const pieces: Piece[] = []
   let capacity = batchTokens

@@ -3,22 +3,22 @@ import type { LogitFilter, NativeContext, NativeSampler } from './native.js'
 import type { Token } from './types.js'
 
 /**
- * Looks at a distribution over the vocabulary, of which each goes once over all of it, because all logits cost more on their way
- * from native code than the model's own multiplications (1.0 ms of CPU for 2,048 of them, where a token of the demo model takes
+ * Reads a distribution over the vocabulary. Each call passes once over the whole vocabulary in native code, because transferring all
+ * logits costs more than the model's own multiplications (1.0 ms of CPU for 2,048 logits, where a token of the demo model takes
  * 0.4). With 151,936 tokens `weigh` takes 0.9 ms, `totalWeight` 0.3 less, `near` 0.3 and `logitOf` 0.5.
  */
 export interface DistributionReader {
   /**
-   * The tokens whose logit is at most so many nats below the largest, in descending order; perhaps a few more.
-   * @param raised  tokens whose logit counts as larger than it is, or smaller; to float32's precision
+   * Returns the tokens whose logit is at most `reach` nats below the largest, in descending order, and perhaps a few more.
+   * @param raised  offsets that are added to the logits of some tokens, to float32's precision
    */
   near(reach: number, raised?: Raised): Promise<[Token, number][]>
-  /** What each log-probability takes, with the logit of one token; default: of the likeliest one. */
+  /** Returns the weights for log-probabilities, and the logit of one token; default: the likeliest one. */
   weigh(token?: Token): Promise<Weights & { readonly logit: number }>
-  /** Of `weigh` the total weight alone, to the bit. */
+  /** Returns only the total weight, equal to that of `weigh` to the bit. */
   totalWeight(): Promise<number>
   logitOf(token: Token): Promise<number>
-  /** Sum of exp(2 (logit - topLogit)) over the vocabulary, added up in float32. */
+  /** Returns the sum of exp(2 (logit - topLogit)) over the vocabulary, in float32. */
   squaredWeight(): Promise<number>
 }
 
@@ -26,11 +26,11 @@ export interface Weights {
   /** The likeliest token. */
   readonly top: Token
   readonly topLogit: number
-  /** Sum of exp(logit - topLogit) over the vocabulary, added up in float32. */
+  /** Sum of exp(logit - topLogit) over the vocabulary, in float32. */
   readonly totalWeight: number
 }
 
-/** A distribution of which the weights are known. */
+/** A distribution with known weights. */
 export type Distribution = Weights & Pick<DistributionReader, 'near' | 'logitOf' | 'squaredWeight'>
 
 export interface Raised {
@@ -38,14 +38,14 @@ export interface Raised {
   readonly by: Float32Array
 }
 
-/** Nats, more than float32 rounds logits and their sums by. */
+/** In nats: more than the float32 rounding of logits and their sums. */
 export const LOGIT_ROUNDING = 1e-3
 
-/** By which a sequence's distributions are looked at, one distribution at a time. */
+/** The samplers that read a sequence's distributions, one distribution at a time. */
 export interface Samplers {
-  /** That never leaves anything out. */
+  /** Never leaves a token out. */
   readonly greedy: NativeSampler
-  /** Set anew for each look. */
+  /** Configured for each read. */
   readonly drawing: NativeSampler
 }
 
@@ -56,8 +56,8 @@ export function openSamplers(create: () => NativeSampler): Samplers {
 }
 
 /**
- * @param place     by which the context finds the distribution
- * @param samplers  that nothing else uses until the last look, or is asked for behind it where the context works in order
+ * @param place     the context's number of the distribution
+ * @param samplers  no other reader may use them until the last read ends, or is requested where the context runs in order
  */
 export function readDistribution(
   context: NativeContext,
@@ -66,7 +66,7 @@ export function readDistribution(
 ): DistributionReader {
   return {
     async near(reach, raised) {
-      // A sampler that draws: it is the only kind that leaves out tokens. What it draws is of no interest.
+      // Only a sampler that draws can leave tokens out. Its drawn token is ignored.
       const minP = Math.exp(-reach - LOGIT_ROUNDING)
       if (raised === undefined) drawing.applyConfig({ temperature: 1, minP, seed: 0 })
       else {
@@ -74,7 +74,7 @@ export function readDistribution(
         drawing.applyConfig({ temperature: 1, minP, seed: 0, tokenBiasKeys, tokenBiasValues })
       }
       const [, , , pairs] = await context.sampleToken(place, drawing, false, false, true, false)
-      if (pairs === undefined) throw new EngineError('engine_failed', 'llama.cpp gave no logits to sample from')
+      if (pairs === undefined) throw new EngineError('engine_failed', 'llama.cpp returned no logits to sample from')
       const near: [Token, number][] = []
       for (let i = 0; i < pairs.length; i += 2) near.push([pairs[i]!, pairs[i + 1]!])
       return near
@@ -97,34 +97,35 @@ export function readDistribution(
     async logitOf(token) {
       const [, , , pairs = []] = await context.sampleToken(place, greedy, false, false, only(token), false)
       const logit = logitIn(token, pairs)
-      if (Number.isNaN(logit)) throw new EngineError('engine_failed', `llama.cpp gave no logit of token ${token}`)
+      if (Number.isNaN(logit)) throw new EngineError('engine_failed', `llama.cpp returned no logit of token ${token}`)
       return logit
     },
     async squaredWeight() {
       drawing.applyConfig({ temperature: 0.5, seed: 0 })
       const [, , , , weight] = await context.sampleToken(place, drawing, false, false, false, true)
-      if (weight === undefined) throw new EngineError('engine_failed', 'llama.cpp gave no logits to add up')
+      if (weight === undefined) throw new EngineError('engine_failed', 'llama.cpp returned no total weight')
       return weight
     },
   }
 }
 
-/** The same distribution with its weights, of which the likeliest token's logit needs no look any more. */
+/** Reads the weights of a distribution. The likeliest token's logit then needs no further read. */
 export async function weighed(looks: DistributionReader): Promise<Distribution> {
   const { top, topLogit, totalWeight } = await looks.weigh()
   const logitOf = async (token: Token): Promise<number> => (token === top ? topLogit : await looks.logitOf(token))
   return { ...looks, top, topLogit, totalWeight, logitOf }
 }
 
-/** NaN: it is not among them. */
+/** Returns the logit of a token; NaN: the pairs do not contain it. */
 function logitIn(token: Token, pairs: readonly number[]): number {
   for (let i = 0; i < pairs.length; i += 2) if (pairs[i] === token) return pairs[i + 1]!
   return Number.NaN
 }
 
-const noNumbers = (): EngineError => new EngineError('engine_failed', 'llama.cpp gave logits that are no numbers')
+const noNumbers = (): EngineError =>
+  new EngineError('engine_failed', 'llama.cpp returned logits that are not finite numbers')
 
-/** These tokens and the selected one. */
+/** Requests the logits of these tokens and of the selected one. */
 const only = (...tokens: Token[]): LogitFilter => [tokens, false, false, true, 0]
 
 const ONLY_SELECTED = only()

@@ -1,13 +1,13 @@
-/** Lets holders in, in the order of asking: those that share it together, any other one alone. */
+/** A lock that is granted in the order of requests: to one exclusive holder, or to several sharing holders at a time. */
 export interface FairLock {
-  /** Waits for its turn; the returned function lets the next ones in and may be called twice. Rejects with the signal's reason. */
+  /** Waits for the lock. @returns  a function that releases it and may be called twice. Rejects with the signal's reason. */
   enter(signal: AbortSignal, mode?: 'alone' | 'shared'): Promise<() => void>
 }
 
 export function createFairLock(): FairLock {
-  /** When the last one that wants to be alone, and those before it, are through. */
+  /** Settles when the last exclusive holder, and all before it, have released the lock. */
   let alone: Promise<unknown> = Promise.resolve()
-  /** Those that have come since. */
+  /** The sharing holders since then. */
   let shared = new Set<Promise<void>>()
   return {
     enter: async (signal, mode = 'alone') => {
@@ -27,7 +27,7 @@ export function createFairLock(): FairLock {
       try {
         await abortable(before, signal)
       } catch (reason) {
-        void before.then(leave) // its place in the queue stays until those before it are through
+        void before.then(leave) // it keeps its place in the queue until those before it have released the lock
         throw reason
       }
       return leave
@@ -35,7 +35,7 @@ export function createFairLock(): FairLock {
   }
 }
 
-/** The promise, or a rejection with the signal's reason as soon as it aborts; `onAbort` then stops what is under way. */
+/** Awaits a promise, but rejects with the signal's reason as soon as it aborts. `onAbort` then stops the work. */
 export async function abortable<T>(promise: Promise<T>, signal: AbortSignal, onAbort = () => {}): Promise<T> {
   let abort = () => {}
   const aborted = new Promise<never>((_, reject) => {
@@ -50,6 +50,6 @@ export async function abortable<T>(promise: Promise<T>, signal: AbortSignal, onA
     return await Promise.race([promise, aborted])
   } finally {
     signal.removeEventListener('abort', abort)
-    promise.catch(() => {}) // after an abort nobody listens to it any more
+    promise.catch(() => {}) // after an abort its rejection has no other handler
   }
 }

@@ -11,34 +11,34 @@ import { type Confinement, type ConfinementLevel, confined, type Needs } from '.
 const PROBE_TIMEOUT_MS = 30_000
 /** Device files of GPUs on Linux: NVIDIA, Intel and AMD, AMD's compute, WSL. */
 const GPU_DEVICES = ['/dev/nvidiactl', '/dev/dri', '/dev/kfd', '/dev/dxg']
-/** By which a user names drivers to Vulkan's loader: a device may then be there without a file of its own. */
+/** Variables that name drivers to Vulkan's loader: a device may then exist without a device file. */
 const DRIVER_VARIABLES = ['VK_DRIVER_FILES', 'VK_ICD_FILENAMES']
 
 const hasGpu = (): boolean =>
   GPU_DEVICES.some((path) => existsSync(path)) || DRIVER_VARIABLES.some((name) => process.env[name])
 
-/** Run from source, which needs the loader that runs this file too. */
+/** Whether the program runs from source, with the same loader for its child processes. */
 export const fromSource = import.meta.url.endsWith('.ts')
-/** Arguments for Node before a script of this folder. */
+/** Node's arguments before a script of this folder. */
 export const loaderArguments: readonly string[] = fromSource ? ['--import', import.meta.resolve('tsx')] : []
-/** A script of this folder: compiled, it lies beside this file as JavaScript. */
+/** Returns the path of a script of this folder, as JavaScript if compiled. */
 export const scriptBeside = (name: string): string =>
   fileURLToPath(new URL(`./${name}.${fromSource ? 'ts' : 'js'}`, import.meta.url))
 
-/** What this program consists of: its code, the packages it uses and what says that they are modules. */
+/** Returns the files of this program: its code, its packages and its package.json. */
 export function programFiles(): readonly string[] {
   const code = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
   const top = fromSource ? code : dirname(code)
-  // Installed, it lies among packages itself, and npm puts those that it uses in either place.
+  // If the program is installed as a package, npm puts its dependencies next to it or inside it.
   const beside = basename(dirname(top)) === 'node_modules' ? [dirname(top)] : []
   const found = [code, join(top, 'package.json'), join(top, 'node_modules'), ...beside].filter((path) =>
     existsSync(path),
   )
-  // They may be links, and modules are known by where they really are.
+  // Paths may be links, and Node resolves modules by their real paths.
   return [...new Set(found.flatMap((path) => [path, realpathSync(path)]))]
 }
 
-/** Makes a private folder with what a process on this level needs in it. */
+/** Creates the private folder of a process on this level. */
 export function makeHome(level: ConfinementLevel): Pick<Needs, 'home' | 'scratch' | 'root'> {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'prove-engine-')))
   if (level !== 'files') return { home, scratch: home, root: home }
@@ -50,14 +50,14 @@ export function makeHome(level: ConfinementLevel): Pick<Needs, 'home' | 'scratch
 const tried = new Map<ConfinementLevel, Promise<string | null>>()
 
 /**
- * The strongest confinement that works here: each is tried once per process, by a program that does what it must not be able to do.
- * @param gpu  whether the process shall use a GPU if there is one: it then sees all files, since drivers look in many places
+ * Finds the strongest confinement that works on this machine. A program tests each level once per process by trying what it forbids.
+ * @param gpu  whether the process may use a GPU; it then sees all files, since drivers read files in many places
  */
 export async function findConfinement(gpu: 'auto' | false): Promise<Confinement> {
   if (process.platform !== 'linux') return { level: 'none', lacks: [`${process.platform} has no namespaces`] }
   const lacks: string[] = []
   const usesGpu = gpu !== false && hasGpu()
-  if (usesGpu) lacks.push('files: the drivers of a GPU look in many places')
+  if (usesGpu) lacks.push('files: GPU drivers read files in many places')
   for (const level of usesGpu ? (['network'] as const) : (['files', 'network'] as const)) {
     const trial = tried.get(level) ?? whyNot(level)
     tried.set(level, trial)
@@ -77,12 +77,12 @@ const findings = z.strictObject({
 
 export type ProbeFindings = z.output<typeof findings>
 
-/** Why a level does not hold here; null: it does. */
+/** Returns why a level does not work on this machine; null: it works. */
 async function whyNot(level: 'files' | 'network'): Promise<string | null> {
   try {
     const found = await probe(level)
     if (found.reachesNetwork) return 'the network can be reached'
-    if (!found.writesScratch) return 'its own folder cannot be written'
+    if (!found.writesScratch) return 'its private folder cannot be written'
     if (level === 'files' && (found.readsSecret || found.writesOutside)) return 'files outside can be reached'
     return null
   } catch (why) {
@@ -91,7 +91,7 @@ async function whyNot(level: 'files' | 'network'): Promise<string | null> {
   }
 }
 
-/** What a program on this level can really do. @throws what starting it throws */
+/** Tests what a program on this level can do. @throws the error of starting it */
 export async function probe(level: ConfinementLevel): Promise<ProbeFindings> {
   const { home, scratch, root } = makeHome(level)
   const outside = realpathSync(mkdtempSync(join(tmpdir(), 'prove-outside-')))

@@ -6,7 +6,7 @@ export interface Bytes {
   readonly gpu: number
 }
 
-/** What is put where. */
+/** The placement of a model with its context. */
 export interface Fit {
   /** Layers on the devices. */
   readonly layers: number
@@ -14,14 +14,14 @@ export interface Fit {
   readonly needs: Bytes
 }
 
-/** What a model with so many layers on the devices takes, with a context of so many lanes. */
+/** Estimates the memory of a model with `layers` layers on the devices and a context of `slots` slots. */
 export type Estimate = (layers: number, slots: number) => Promise<Bytes>
 
 /**
- * Chooses what fits, before anything is loaded: first as many layers on the devices as one lane leaves room for, since each
- * layer beside them costs more time than lanes that take turns; then as many lanes as there is room for.
- * @param most  layers there are (0: there is no device), and lanes wanted, at least one
- * @throws EngineError `model_refused` when not even one lane fits, saying what is missing
+ * Chooses a placement that fits, before anything is loaded. First it puts as many layers on the devices as fit with one slot, since
+ * each layer on the CPU costs more time than slots that take turns. Then it takes as many slots as fit.
+ * @param most  layers of the model (0: no device), and requested slots, at least one
+ * @throws EngineError `model_refused` when not even one slot fits, with the needed memory
  */
 export async function fitInto(
   capacity: Bytes,
@@ -38,20 +38,20 @@ export async function fitInto(
     const { main } = await estimate(layers, 1)
     throw new EngineError(
       'model_refused',
-      `it takes ${mebibytes(main)} of main memory with room for one rollout, ${mebibytes(capacity.main)} are left: allow it more (--memory), or look for a run with a smaller model`,
+      `it needs ${mebibytes(main)} of main memory for one rollout, ${mebibytes(capacity.main)} are available: allow more with --memory, or join a run with a smaller model`,
     )
   }
   const slots = await largest(1, most.slots, fits)
   return { layers, slots, needs: await estimate(layers, slots) }
 }
 
-/** The largest number for which a question that smaller ones pass before larger ones is answered with yes; `least` is not asked. */
-async function largest(least: number, most: number, question: (n: number) => Promise<boolean>): Promise<number> {
-  if (most <= least || (await question(most))) return Math.max(least, most)
+/** Returns the largest number that passes a monotonic test, by bisection. `least` is not tested. */
+async function largest(least: number, most: number, passes: (n: number) => Promise<boolean>): Promise<number> {
+  if (most <= least || (await passes(most))) return Math.max(least, most)
   let [yes, no] = [least, most]
   while (no - yes > 1) {
     const middle = Math.floor((yes + no) / 2)
-    if (await question(middle)) yes = middle
+    if (await passes(middle)) yes = middle
     else no = middle
   }
   return yes

@@ -5,7 +5,7 @@ import { type GgufHeader, type GgufValue, readGguf } from './gguf.js'
 /** Longer than any chat template that is rendered, in bytes. */
 const MAX_CHAT_TEMPLATE_BYTES = 256 * 1024
 
-/** @throws EngineError `model_refused` or `adapter_refused` when the file cannot be read or is not in order */
+/** Reads the header of a GGUF file. @throws EngineError `model_refused` or `adapter_refused` if it cannot be read or is invalid */
 export function readGgufFile(path: string, what: 'model' | 'adapter'): GgufHeader {
   const code = `${what}_refused` as const
   const failed = (cause: unknown): EngineError =>
@@ -32,31 +32,34 @@ function readFully(file: number, start: number, length: number): Uint8Array {
   let filled = 0
   while (filled < length) {
     const read = readSync(file, bytes, filled, length - filled, start + filled)
-    if (read === 0) throw new Error('the file became shorter')
+    if (read === 0) throw new Error('the file became shorter while it was read')
     filled += read
   }
   return bytes
 }
 
 /**
- * Checks a base model before llama.cpp opens it: a readable header, tensors within the file, a vocabulary whose lists fit
- * together, a chat template of sane length, and everything in this one file, since its hash vouches for no other.
+ * Checks a base model before llama.cpp opens it: a readable header, tensors within the file, a vocabulary with lists of equal
+ * length, a chat template of bounded length, and a single file, since the hash covers no other.
  * @throws EngineError `model_refused`
  */
 export function readModelFile(path: string): GgufHeader {
   const header = readGgufFile(path, 'model')
   const { metadata } = header
   const refuse = (detail: string): EngineError => new EngineError('model_refused', `${path}: ${detail}`)
-  if (typeof metadata.get('general.architecture') !== 'string') throw refuse('it names no architecture')
+  if (typeof metadata.get('general.architecture') !== 'string') throw refuse('its metadata names no architecture')
   const parts = metadata.get('split.count') ?? 0
-  if (typeof parts !== 'number' || parts > 1) throw refuse('it is split into several files')
+  if (typeof parts !== 'number' || parts > 1)
+    throw refuse('it is split into several files: merge them with llama-gguf-split --merge')
   const template = metadata.get('tokenizer.chat_template')
-  if (typeof template !== 'string') throw refuse('it holds no chat template')
+  if (typeof template !== 'string') throw refuse('it has no chat template')
   if (Buffer.byteLength(template) > MAX_CHAT_TEMPLATE_BYTES)
-    throw refuse(`a chat template of ${template.length} characters`)
+    throw refuse(
+      `its chat template has ${template.length} characters, at most ${MAX_CHAT_TEMPLATE_BYTES} bytes are read`,
+    )
   const tokens = countOf(metadata.get('tokenizer.ggml.tokens'))
   const types = countOf(metadata.get('tokenizer.ggml.token_type'))
-  if (tokens === 0 || types !== tokens) throw refuse(`a vocabulary of ${tokens} tokens with ${types} types`)
+  if (tokens === 0 || types !== tokens) throw refuse(`its vocabulary has ${tokens} tokens and ${types} token types`)
   return header
 }
 

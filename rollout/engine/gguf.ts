@@ -1,6 +1,6 @@
 import { EngineError, type EngineErrorCode } from './errors.js'
 
-/** A metadata value; of a list only its element type and length, since nothing here needs more. */
+/** A metadata value. Of a list, only element type and length are read. */
 export type GgufValue = string | number | boolean | { readonly elementType: number; readonly count: number }
 
 export interface GgufTensor {
@@ -8,7 +8,7 @@ export interface GgufTensor {
   readonly shape: readonly number[]
   /** ggml type. */
   readonly type: number
-  /** Place of the data in the file, in bytes. */
+  /** Offset of the data in the file, in bytes. */
   readonly start: number
   readonly sizeBytes: number
 }
@@ -18,10 +18,10 @@ export interface GgufHeader {
   readonly tensors: ReadonlyMap<string, GgufTensor>
 }
 
-/** Random access to a file, or in a test to bytes. */
+/** Random access to the bytes of a file. */
 export interface GgufSource {
   readonly sizeBytes: number
-  /** `length` bytes from `start` on; both lie within the file. */
+  /** Returns `length` bytes from `start` on, which are within the file. */
   read(start: number, length: number): Uint8Array
 }
 
@@ -29,9 +29,9 @@ export const GGML_F32 = 0
 export const GGML_F16 = 1
 export const GGML_BF16 = 30
 
-/** Metadata, names and tensor table of a base model: a vocabulary of 250,000 tokens with its merges takes some 15 MB. */
+/** Bytes of a base model's header: a vocabulary of 250,000 tokens with its merges has some 15 MB. */
 export const MAX_MODEL_HEADER_BYTES = 128 * 2 ** 20
-/** The same of an adapter: 500 pairs of factors take some 100 KB. */
+/** Bytes of an adapter's header: 500 pairs of factors have some 100 KB. */
 export const MAX_ADAPTER_HEADER_BYTES = 4 * 2 ** 20
 const MAX_KEYS = 4096
 const MAX_TENSORS = 65_536
@@ -87,19 +87,19 @@ const BLOCKS: Readonly<Record<number, readonly [elements: number, bytes: number]
 }
 
 /**
- * Reads the header of a GGUF file (versions 2 and 3) that somebody else made, before llama.cpp sees the file: native
- * code trusts more than it should. Every count and length is bounded before anything is allocated for it, and every
- * tensor must lie within the file, one after the other, as llama.cpp's own writer puts them.
- * @param what  the file's part, which decides how large its header may be and what a refusal is called
- * @throws EngineError `model_refused` or `adapter_refused`, and nothing else
+ * Reads the header of an untrusted GGUF file (versions 2 and 3) before llama.cpp opens it, whose native code checks too little.
+ * Every count and length is bounded before memory is allocated for it. The tensors must be within the file, one after the other, as
+ * llama.cpp's writer orders them.
+ * @param what  decides the maximal size of the header, and the error code
+ * @throws EngineError `model_refused` or `adapter_refused`, and no other error
  */
 export function readGguf(source: GgufSource, what: 'model' | 'adapter'): GgufHeader {
   const code = `${what}_refused` as const
   const cursor = createCursor(source, what === 'model' ? MAX_MODEL_HEADER_BYTES : MAX_ADAPTER_HEADER_BYTES, code)
   const refuse = (detail: string): EngineError => new EngineError(code, detail)
-  if (cursor.u32() !== MAGIC) throw refuse('this is no GGUF file')
+  if (cursor.u32() !== MAGIC) throw refuse('the file is not a GGUF file')
   const version = cursor.u32()
-  if (version !== 2 && version !== 3) throw refuse(`GGUF version ${version}, 2 and 3 are read`)
+  if (version !== 2 && version !== 3) throw refuse(`the GGUF version is ${version}, only 2 and 3 are supported`)
   const tensorCount = cursor.count(MAX_TENSORS, 'tensors')
   const keyCount = cursor.count(MAX_KEYS, 'metadata keys')
   const metadata = new Map<string, GgufValue>()
@@ -110,7 +110,7 @@ export function readGguf(source: GgufSource, what: 'model' | 'adapter'): GgufHea
   }
   const alignment = metadata.get('general.alignment') ?? 32
   if (typeof alignment !== 'number' || alignment < 8 || alignment > MAX_ALIGNMENT || Math.log2(alignment) % 1 !== 0)
-    throw refuse(`an alignment of ${String(alignment)} bytes`)
+    throw refuse(`the alignment is ${String(alignment)} bytes`)
 
   const tensors = new Map<string, GgufTensor>()
   let end = 0
@@ -157,7 +157,7 @@ function readTensor(
   const type = cursor.u32()
   const offset = cursor.count(Number.MAX_SAFE_INTEGER, `place of ${printable(name)}`)
   const [elements, bytes] = BLOCKS[type] ?? [0, 0]
-  if (elements === 0) throw refuse(`the tensor ${printable(name)} is of the unknown type ${type}`)
+  if (elements === 0) throw refuse(`the tensor ${printable(name)} has the unknown type ${type}`)
   const size = shape.reduce((product, width) => product * width, 1)
   if (size < 1 || shape[0]! % elements !== 0 || !Number.isSafeInteger(size * bytes))
     throw refuse(`the tensor ${printable(name)} of ${shape.join(' x ')} does not fit its type`)
@@ -167,14 +167,14 @@ function readTensor(
 interface Cursor {
   readonly at: number
   u32(): number
-  /** A 64-bit number that may not be larger than `most`. */
+  /** Reads a 64-bit number of at most `most`. */
   count(most: number, what: string): number
   text(mostBytes: number, what: string): string
   scalar(type: number, key: string): string | number | boolean
   skip(bytes: number): void
 }
 
-/** Walks the header through a window, so that a file of any size costs the same memory. */
+/** Reads the header through a window, so that a file of any size needs the same memory. */
 function createCursor(source: GgufSource, mostBytes: number, code: EngineErrorCode): Cursor {
   const end = Math.min(source.sizeBytes, mostBytes)
   let at = 0
@@ -188,7 +188,7 @@ function createCursor(source: GgufSource, mostBytes: number, code: EngineErrorCo
     }
     at += bytes
   }
-  /** The place of the next `bytes` bytes in the window. */
+  /** Returns the offset of the next `bytes` bytes in the window. */
   const take = (bytes: number): number => {
     const start = at
     skip(bytes)
@@ -229,7 +229,7 @@ function createCursor(source: GgufSource, mostBytes: number, code: EngineErrorCo
     scalar(type, key) {
       if (type === STRING) return text(MAX_STRING_BYTES, printable(key))
       const width = SCALAR_BYTES[type]
-      if (!width) throw new EngineError(code, `${printable(key)} is of the unknown type ${type}`)
+      if (!width) throw new EngineError(code, `${printable(key)} has the unknown type ${type}`)
       const place = take(width)
       switch (type) {
         case 0:
@@ -261,5 +261,5 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 const padded = (bytes: number, alignment: number): number => Math.ceil(bytes / alignment) * alignment
 
-/** A name of the file's choosing, for a message. */
+/** Quotes and shortens a name from a file, for messages. */
 export const printable = (name: string): string => JSON.stringify(name.slice(0, 80))

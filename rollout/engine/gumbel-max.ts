@@ -2,29 +2,29 @@ import { createFindCandidates } from './candidates.js'
 import type { Draw, Token } from './types.js'
 
 /**
- * The draw of a token, by the Gumbel-max rule (Gumbel 1954; for audits: Token-DiFR, arXiv 2511.20621): the token whose
- * logit / T + noise is the largest, which is a sample of softmax(logits / T). The noise of a token follows from the turn's
- * sampler seed, the place of the draw in the turn and the token's id alone:
+ * Name of the sampling rule, Gumbel-max sampling (Gumbel 1954; for audits: Token-DiFR, arXiv 2511.20621). A draw selects the token
+ * whose logit / T + noise is the largest, which is a sample of softmax(logits / T). The noise of a token depends only on the
+ * turn's sampler seed, the position of the draw in the turn and the token's id:
  *
  *     word  = MurmurHash3_x86_32(seed, position as u32 LE ‖ token as u32 LE)
  *     noise = -ln(-ln((word + 0.5) / 2^32)), in float64
  *
- * Integers, so every implementation has the same word; the two logarithms differ by some 1e-15 nats at most. The noise lies
- * in [-3.1, 22.9], so a token of probability below 1e-9 is drawn slightly too rarely. `prove_trainer/draw.py` is the same
- * in torch, and `test/fixtures/draws.json` holds both to it. Another rule needs another name.
+ * The word is an integer, so every implementation computes the same; the two logarithms differ by some 1e-15 nats at most. The
+ * noise is in [-3.1, 22.9], so a token of probability below 1e-9 is sampled slightly too rarely. `prove_trainer/gumbel_max.py`
+ * computes the same noise in torch, and `test/fixtures/draws.json` tests both. Another rule needs another name.
  */
 export const DRAW = 'gumbel-murmur3'
 
-/** The noise of one token under one draw. */
+/** Returns the noise of one token under one draw. */
 export function noiseOf({ seed, position }: Draw, token: Token): number {
   return gumbel(wordOf(drawState(seed, position), blockOf(token)))
 }
 
-/** The noise of a whole vocabulary under one draw: what there is to know of it before the logits are there. */
+/** The noise of a whole vocabulary under one draw, which is known before the logits. */
 export interface Noise {
-  /** The largest of any token. */
+  /** The largest noise of any token. */
   readonly largest: number
-  /** The tokens with at least the table's `candidateNoise`. */
+  /** The tokens whose noise is at least the table's `candidateNoise`. */
   readonly candidates: Uint32Array
   of(token: Token): number
   isCandidate(token: Token): boolean
@@ -32,14 +32,14 @@ export interface Noise {
 
 /** The draws of one vocabulary. */
 export interface DrawTable {
-  /** Noise from which a token is loud, which is so for some e sqrt(V) of V tokens; what for is said in selection.ts. */
+  /** Least noise of a candidate: some e sqrt(V) of V tokens have it. selection.ts explains its use. */
   readonly candidateNoise: number
   noise(draw: Draw): Noise
 }
 
 export function createDrawTable(vocabularySize: number): DrawTable {
   const candidateNoise = (Math.log(vocabularySize) - GUESS) / 2
-  /** The first word whose noise is that large. */
+  /** The smallest word with that noise. */
   const candidateWord = Math.ceil(2 ** 32 * Math.exp(-Math.exp(-candidateNoise)) - 0.5)
   const findCandidates = createFindCandidates(vocabularySize, blockOf)
   return {
@@ -63,9 +63,9 @@ export function createDrawTable(vocabularySize: number): DrawTable {
 }
 
 /**
- * The token that a draw selects.
- * @param logits  in descending order, of all tokens that the noise can lift above the likeliest one
- * @param temperature  what the noise is multiplied by, which says the same as dividing the logits
+ * Returns the token that a draw selects.
+ * @param logits  in descending order, of all tokens that the noise can raise above the likeliest one
+ * @param temperature  multiplies the noise, which is equivalent to dividing the logits
  */
 export function selectAmong(noise: Noise, logits: Iterable<readonly [Token, number]>, temperature = 1): Token {
   let [selected, best] = [-1, Number.NEGATIVE_INFINITY]
@@ -77,10 +77,10 @@ export function selectAmong(noise: Noise, logits: Iterable<readonly [Token, numb
   return selected
 }
 
-/** Nats: the best of all scores lies that far below the logarithm of the sum of weights in one of 1,600 draws. */
+/** In nats: in one of 1,600 draws, the best score is that far below the logarithm of the sum of weights. */
 export const GUESS = 2
 
-/** What a draw contributes to the hash, before any token. */
+/** Returns the hash state of a draw, before any token. */
 const drawState = (seed: number, position: number): number => absorb(seed | 0, blockOf(position))
 
 function wordOf(state: number, block: number): number {

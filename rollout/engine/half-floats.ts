@@ -1,4 +1,4 @@
-/** Values of 16 bits as weights are stored in them: IEEE binary16, and bfloat16, the upper half of a binary32. */
+/** Conversions of 16-bit floats: IEEE binary16, and bfloat16, the upper half of a binary32. */
 
 const scratch = new Float32Array(1)
 const bitsOf = new Uint32Array(scratch.buffer)
@@ -19,7 +19,7 @@ export function toHalf(value: number): number {
   if (magnitude > 0x7f800000) return sign | 0x7e00
   if (magnitude >= 0x477ff000) return sign | 0x7c00
   if (magnitude < 0x38800000) {
-    // Beside 0.5, a float32 is as fine as the smallest halves: the addition rounds.
+    // Near 0.5, a float32 has the resolution of the smallest halves: the addition rounds.
     scratch[0] = Math.abs(value) + 0.5
     return sign | (bitsOf[0]! - 0x3f000000)
   }

@@ -1,15 +1,15 @@
 import { createFairLock } from './fair-lock.js'
 
-/** Work that the next job waits for, beyond the job's own end: an abort returns before llama.cpp does. */
+/** Registers work that the next job must await: after an abort, a job returns before llama.cpp has finished. */
 export type Hold = (work: Promise<unknown>) => void
 
-/** What is asked of an engine: one job at a time, but for those that share it. */
+/** The queue of an engine's jobs: one job at a time, or several shared ones. */
 export interface Jobs {
-  /** @throws the signal's reason when it aborts, else what `explain` makes of the job's error */
+  /** Runs a job. @throws the signal's reason when it aborts, else the job's error converted by `explain` */
   run<T>(signal: AbortSignal, job: (hold: Hold) => Promise<T>, mode?: 'alone' | 'shared'): Promise<T>
 }
 
-/** @param explain  what is said of an error */
+/** @param explain  converts a job's error */
 export function createJobs(explain: (error: unknown) => Error): Jobs {
   const fairLock = createFairLock()
   return {

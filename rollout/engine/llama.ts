@@ -27,13 +27,13 @@ import type { AdapterFile, EngineOptions, Token } from './types.js'
 /** Token type of the GGUF format: an added token which is not a control token, so it parses in plain text too. */
 const USER_DEFINED = 4
 
-/** A GGUF's tokenizer, in llama.cpp's words. */
+/** llama.cpp's tokenizer of a GGUF. */
 export interface LlamaVocabulary {
   readonly size: number
   readonly chatTemplate: string
   readonly userDefined: readonly string[]
   tokenize(text: string, special: boolean): Token[]
-  /** Special tokens are written out. */
+  /** Converts tokens to text, special tokens included. */
   detokenize(tokens: readonly Token[]): string
   isEndOfGeneration(token: Token): boolean
   dispose(): Promise<void>
@@ -48,7 +48,7 @@ export async function openVocabulary(modelPath: string): Promise<LlamaVocabulary
     const model = await loadModel(llama, modelPath, true)
     const metadata = model.fileInfo.metadata.tokenizer
     const { chat_template: chatTemplate, ggml } = metadata
-    if (chatTemplate === undefined) throw new EngineError('model_refused', `${modelPath} holds no chat template`)
+    if (chatTemplate === undefined) throw new EngineError('model_refused', `${modelPath} has no chat template`)
     return {
       size: ggml.tokens.length,
       chatTemplate,
@@ -74,14 +74,15 @@ export interface LlamaPolicy {
   readonly vocabularySize: number
   readonly sequences: readonly LlamaSequence[]
   isEndOfGeneration(token: Token): boolean
-  /** Puts another adapter in force; `sequences` are new afterwards. On failure the previous adapter is in force again. */
+  /** Switches to another adapter. `sequences` are new afterwards. On failure the previous adapter is restored. */
   swap(adapter: AdapterFile | null): Promise<void>
   dispose(): Promise<void>
 }
 
 /**
- * @param inOrder  whether the library does in this process what it is asked one after the other, see thread-pool.ts
- * @param without  interfaces to GPUs that are left alone
+ * Loads a base model and creates its context.
+ * @param inOrder  whether the library runs its calls one after the other, see thread-pool.ts
+ * @param without  interfaces to GPUs that must not be used
  * @throws EngineError `model_refused`, `adapter_refused`
  */
 export async function openPolicy(
@@ -109,14 +110,21 @@ export async function openPolicy(
       })
       .catch((cause: unknown) => {
         throw lora === null
-          ? new EngineError('model_refused', `no context of ${slots} x ${contextSize} tokens: ${text(cause)}`, {
-              cause,
-            })
+          ? new EngineError(
+              'model_refused',
+              `cannot create a context of ${slots} x ${contextSize} tokens: ${text(cause)}`,
+              {
+                cause,
+              },
+            )
           : new EngineError('adapter_refused', `${lora.path}: ${text(cause)}`, { cause })
       })
     if (context.contextSize >= contextSize) return context
     await context.dispose()
-    throw new EngineError('model_refused', `the context holds ${context.contextSize} tokens, ${contextSize} wanted`)
+    throw new EngineError(
+      'model_refused',
+      `the model's context has ${context.contextSize} tokens, the run needs ${contextSize}`,
+    )
   }
   let context = await createContext(adapter)
   let current = adapter
@@ -183,8 +191,8 @@ interface Machine {
 }
 
 /**
- * Finds what of the machine a model is to compute on. Where a build for GPUs finds no device, or none with room for a single
- * layer, it is the CPU's build that is used: the other one would still compute large batches on the device, or by other kernels.
+ * Chooses the build and the devices for a model. If the GPU build finds no device, or none with space for a single layer, the CPU
+ * build is used: the GPU build would still compute large batches on the device, or with other kernels.
  * @throws EngineError `model_refused`
  */
 async function openMachine(options: EngineOptions, without: readonly GpuInterface[]): Promise<Machine> {
@@ -198,7 +206,7 @@ async function openMachine(options: EngineOptions, without: readonly GpuInterfac
 
 async function openBuild(options: EngineOptions, gpu: NonNullable<LlamaOptions['gpu']>): Promise<Machine> {
   const { gpuMemoryShare, modelPath, memoryLimitBytes = defaultMemoryLimit() } = options
-  // Both thread settings by hand: the default of at least 4 threads fell to 0.5 tokens/s on 2 busy cores.
+  // Both thread settings are explicit: the default of at least 4 threads fell to 0.5 tokens/s on 2 busy cores.
   const llama = await getLlama({
     gpu,
     build: 'never',
@@ -243,13 +251,13 @@ async function insightsOf(llama: Llama, modelPath: string): Promise<GgufInsights
 const GGML_TYPES: Readonly<Record<CacheType, GgmlType>> = { f16: GgmlType.F16, q8_0: GgmlType.Q8_0 }
 
 /**
- * On a CPU it makes a prefill differ from single steps by 8e-3 nats, so scores would not reproduce: only a cache that cannot be
- * without it has it there, whose own roundings are larger.
+ * Whether a model uses flash attention. On a CPU it makes a prefill differ from single steps by 8e-3 nats, so scores would not
+ * reproduce. There only a quantised cache uses it, which requires it and has larger roundings.
  */
 const usesFlashAttention = (insights: GgufInsights, layers: number, cacheType: CacheType): boolean =>
   insights.flashAttentionSupported && (layers > 0 || cacheType !== USUAL_CACHE)
 
-/** @throws EngineError `model_refused` where llama.cpp cannot keep a cache of that type, which it would not say in words */
+/** Checks the cache type. @throws EngineError `model_refused` if llama.cpp does not support it, which it would not report clearly */
 function checkCache(
   insights: GgufInsights,
   { modelPath, cacheType = USUAL_CACHE }: Pick<EngineOptions, 'modelPath' | 'cacheType'>,
@@ -258,13 +266,14 @@ function checkCache(
   const refused = (why: string): EngineError =>
     new EngineError(
       'model_refused',
-      `${modelPath}: a cache of ${cacheType} ${why}: this model needs one of ${USUAL_CACHE}`,
+      `${modelPath}: a cache of type ${cacheType} ${why}: use the type ${USUAL_CACHE} for this model`,
     )
-  if (!insights.flashAttentionSupported) throw refused('takes flash attention, which llama.cpp does not have for it')
+  if (!insights.flashAttentionSupported)
+    throw refused('needs flash attention, which llama.cpp does not support for this model')
   const { attention, embedding_length: width } = insights.ggufFileInfo.architectureMetadata
   const length = attention?.key_length ?? (width ?? 0) / Number(attention?.head_count ?? 1)
   if (length % CACHE_BLOCK !== 0)
-    throw refused(`is kept in blocks of ${CACHE_BLOCK} numbers, and heads of ${length} are none`)
+    throw refused(`needs heads whose length is a multiple of ${CACHE_BLOCK}, and this one is ${length}`)
 }
 
 const estimateFor =
@@ -288,12 +297,12 @@ async function loadModel(llama: Llama, modelPath: string, vocabOnly: boolean, gp
   })
 }
 
-/** Our ids as the library's branded ones, in an array of its own: the library keeps what it is given. */
+/** Converts token ids to the library's branded type, in a new array: the library keeps it. */
 function native(tokens: readonly Token[]): NativeToken[] {
   return [...tokens] as NativeToken[]
 }
 
-/** stdout belongs to the program that embeds the engine. */
+/** Logs to stderr: stdout belongs to the program that embeds the engine. */
 function logger(_level: LlamaLogLevel, message: string): void {
   process.stderr.write(message.endsWith('\n') ? message : `${message}\n`)
 }

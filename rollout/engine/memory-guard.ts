@@ -1,21 +1,21 @@
 import { totalmem } from 'node:os'
 import pidusage from 'pidusage'
 
-/** Share of the machine's memory that inference may take unless the volunteer says otherwise. */
+/** Share of the machine's memory that inference may use by default. */
 const DEFAULT_SHARE = 0.75
-/** Listing a process takes 30 ms where the system has no /proc, so not more often. */
+/** Milliseconds between two checks: listing a process takes 30 ms on systems without /proc. */
 const LOOK_EVERY_MS = 1000
 
 export const defaultMemoryLimit = (): number => Math.floor(DEFAULT_SHARE * totalmem())
 
-/** What a process holds of main memory now (B). */
+/** Returns the bytes of main memory that a process uses now. */
 export const residentBytes = async (pid: number): Promise<number> => (await pidusage(pid)).memory
 
 /**
- * Watches the resident memory of a process from outside: a native allocation that runs away keeps the process itself from
- * looking. Ends by itself when the process is gone.
- * @param onExceeded  called once, with the bytes that it holds
- * @returns  stops watching
+ * Watches the resident memory of a process from outside: a runaway native allocation would block a check inside the process. The
+ * watch ends with the process.
+ * @param onExceeded  called once, with the bytes in use
+ * @returns  a function that stops the watch
  */
 export function guardMemory(pid: number, limitBytes: number, onExceeded: (bytes: number) => void): () => void {
   let looking = false
@@ -29,7 +29,7 @@ export function guardMemory(pid: number, limitBytes: number, onExceeded: (bytes:
       stop()
       onExceeded(memory)
     } catch {
-      // No such process: whoever started it hears of its end from the system.
+      // The process is gone. The system reports its end to the parent.
       stop()
     } finally {
       looking = false

@@ -7,7 +7,7 @@ import { readGgufFile, readModelFile } from './gguf-file.js'
 import { fromBfloat, fromHalf, toBfloat, toHalf } from './half-floats.js'
 import type { AdapterShape } from './types.js'
 
-/** How a type of weights is read and written; what it cannot hold becomes infinite. */
+/** Reads and writes one type of weights. Values beyond its range become infinite. */
 interface Precision {
   readonly bytes: 2 | 4
   readonly read: (view: DataView, at: number) => number
@@ -32,22 +32,22 @@ const PRECISIONS: Readonly<Record<number, Precision>> = {
   },
 }
 
-/** Weights that are in memory at a time. */
+/** Bytes of weights in memory at a time. */
 const SLAB_BYTES = 8 * 2 ** 20
 
 export interface MergeFiles {
   /** GGUF of the base model, in floating point. */
   readonly base: string
   readonly adapter: string
-  /** Where the merged model goes; replaced if it is there, and never there in part. */
+  /** Path of the merged model, which replaces an existing file and never exists in part. */
   readonly merged: string
 }
 
 /**
- * Writes a base model with an adapter's change in its weights, `W + alpha / rank * B A`, for programs that take no adapters. Metadata and types
- * of the tensors stay as they are, so each changed weight is rounded once, to what the base holds it in.
- * @param shape  what was published about the adapter
- * @throws EngineError `adapter_refused`; `model_refused`, also for a quantised base: rounding to blocks again would be another change
+ * Writes a base model with an adapter merged into its weights, `W + alpha / rank * B A`, for programs without adapters. Metadata and
+ * types of the tensors do not change, so each changed weight is rounded once, to the base's type.
+ * @param shape  the published shape of the adapter
+ * @throws EngineError `adapter_refused`; `model_refused`, also for a quantised base, which would be quantised a second time
  */
 export async function mergeAdapter(
   { base, adapter, merged }: MergeFiles,
@@ -62,7 +62,7 @@ export async function mergeAdapter(
     if (PRECISIONS[model.tensors.get(name)!.type]) continue
     throw new EngineError(
       'model_refused',
-      `${base} is quantised (${name}): an adapter is merged into weights of float32, float16 or bfloat16. Name such a file of the same model, and quantise what comes of it`,
+      `${base} is quantised (${name}), but merging needs weights of float32, float16 or bfloat16: name such a file of the same model, and quantise the result`,
     )
   }
   const temporary = `${merged}.${process.pid}.tmp`
@@ -74,7 +74,7 @@ export async function mergeAdapter(
         const [a, b] = [factors.get(`${name}.lora_a`)!, factors.get(`${name}.lora_b`)!]
         const rank = a.shape[1]!
         const alpha = metadata.get('adapter.lora.alpha') as number
-        // As llama.cpp has it: an alpha of 0 says that there is none.
+        // In llama.cpp an alpha of 0 means a scale of 1.
         const change = {
           a: await readAll(source, a),
           b: await readAll(source, b),
@@ -93,7 +93,7 @@ export async function mergeAdapter(
   }
 }
 
-/** The factors of a change: `a` has `rank` rows as wide as the weights', `b` has `rank` values for each of their rows. */
+/** The low-rank factors of a change: `a` has `rank` rows as wide as the weights, `b` has `rank` values for each row of the weights. */
 interface Change {
   readonly a: Float32Array
   readonly b: Float32Array
@@ -125,7 +125,7 @@ async function addTo(
         const at = (row * width + i) * bytes
         write(view, at, read(view, at) + delta[i]!)
         if (!Number.isFinite(read(view, at)))
-          throw new EngineError('adapter_refused', `a merged weight of ${name} is larger than the base's type holds`)
+          throw new EngineError('adapter_refused', `a merged weight of ${name} exceeds the range of the base's type`)
       }
     }
     await file.write(new Uint8Array(view.buffer), 0, view.byteLength, start + first * width * bytes)

@@ -1,18 +1,18 @@
 import { readModelFile } from './gguf-file.js'
 
-/** What a model's file says of itself. */
+/** Facts from the header of a model's file. */
 export interface ModelFacts {
-  /** Numbers in all of its tensors. */
+  /** Number of values in all tensors. */
   readonly parameters: number
-  /** As GGUF names it, for example `qwen3`. */
+  /** GGUF's name, for example `qwen3`. */
   readonly architecture: string
-  /** Null: it has none. */
+  /** Null: the file has no name. */
   readonly name: string | null
-  /** As files are labelled, for example `q8_0`; null: a type that has no name here. */
+  /** The usual label, for example `q8_0`; null: an unknown type. */
   readonly quantisation: string | null
 }
 
-/** `general.file_type` (gguf-py `LlamaFileType`), those that are in use. */
+/** Names of the usual values of `general.file_type` (gguf-py `LlamaFileType`). */
 const FILE_TYPES: Readonly<Record<number, string>> = {
   ...{ 0: 'f32', 1: 'f16', 32: 'bf16' },
   ...{ 2: 'q4_0', 3: 'q4_1', 7: 'q8_0', 8: 'q5_0', 9: 'q5_1' },
@@ -20,7 +20,7 @@ const FILE_TYPES: Readonly<Record<number, string>> = {
   ...{ 16: 'q5_k_s', 17: 'q5_k_m', 18: 'q6_k', 25: 'iq4_nl', 30: 'iq4_xs' },
 }
 
-/** Reads the header of a base model, and no weights. @throws EngineError `model_refused` */
+/** Reads the header of a base model, without weights. @throws EngineError `model_refused` */
 export function readModelFacts(path: string): ModelFacts {
   const { metadata, tensors } = readModelFile(path)
   const name = metadata.get('general.name')

@@ -3,15 +3,15 @@ import { EngineError } from './errors.js'
 import type { Token } from './types.js'
 
 /**
- * What the library has inside: its binding to llama.cpp, which one decode of all lanes and several looks at one distribution
- * need. By the library's own calls each token of each lane passes locks, queues and copies of everything before it, which took
- * 0.3 ms of CPU where the demo model itself takes 0.35; and all logits, or only one look at them, are to be had. Nothing else
- * but `llama.ts` imports the library, and no other file uses what it does not name in its types.
+ * The library's internal binding to llama.cpp, which is needed for one decode of all slots and several reads of one distribution.
+ * With the library's public calls, each token of each slot passes locks, queues and copies of all earlier tokens, which took 0.3 ms
+ * of CPU where the demo model takes 0.35, and they return either all logits or one read. Only `llama.ts` imports the library, and
+ * only this file uses parts that its types do not declare.
  */
 export interface NativeContext {
-  /** Begins a batch of so many tokens, in place of the one before. */
+  /** Begins a batch of `tokens` tokens, which replaces the previous one. */
   initBatch(tokens: number): void
-  /** @returns  for each of `wanted`, which are places in `tokens`: by what its distribution is found until the next decode */
+  /** Adds tokens to the batch. @param wanted  indices in `tokens` @returns  the place of each wanted distribution, valid until the next decode */
   addToBatch(sequence: number, position: number, tokens: Uint32Array, wanted: Uint32Array): Uint32Array
   decodeBatch(): Promise<void>
   /** @returns token, probabilities, confidence, logits as `[token, logit, token, logit, …]`, total weight */
@@ -23,14 +23,14 @@ export interface NativeContext {
     logits: boolean | LogitFilter,
     totalWeight: boolean,
   ): Promise<readonly [token: Token, _?: undefined, __?: undefined, logits?: readonly number[], totalWeight?: number]>
-  /** @returns  false: only all of the sequence can be removed */
+  /** @returns  false if only the whole sequence can be removed */
   removeTokenCellsFromSequence(sequence: number, from: number, to: number): boolean
-  /** The first position of which something is kept. */
+  /** Returns the first cached position. */
   getSequenceKvCacheMinPosition(sequence: number): number
   copySequenceStateFromOtherSequence(to: number, from: number): Promise<number>
 }
 
-/** These tokens, the largest, the smallest, the selected one, and so many of the top. */
+/** Selects logits: those of these tokens, the largest, the smallest, the selected one, and a number of the largest. */
 export type LogitFilter = readonly [Token[], boolean, boolean, boolean, number]
 
 export interface NativeSampler {
@@ -44,7 +44,7 @@ export interface NativeSampler {
   dispose(): void
 }
 
-/** @throws EngineError `engine_failed`: another version of the library */
+/** Returns the internal binding of a context. @throws EngineError `engine_failed` for another version of the library */
 export function nativeContext(context: LlamaContext): NativeContext {
   const { _ctx: native } = context as unknown as { readonly _ctx?: NativeContext }
   if (typeof native?.sampleToken !== 'function' || typeof native.copySequenceStateFromOtherSequence !== 'function')
@@ -52,7 +52,7 @@ export function nativeContext(context: LlamaContext): NativeContext {
   return native
 }
 
-/** A sampler looks at one distribution at a time. @throws EngineError `engine_failed`: another version of the library */
+/** Creates a sampler, which reads one distribution at a time. @throws EngineError `engine_failed` for another version of the library */
 export function createNativeSampler(model: LlamaModel): NativeSampler {
   const { _llama: llama, _model: native } = model as unknown as InternalModel
   const Sampler = llama?._bindings?.AddonSampler
@@ -66,4 +66,4 @@ interface InternalModel {
 }
 
 const unknownLibrary = (): EngineError =>
-  new EngineError('engine_failed', 'this is not the version of node-llama-cpp that prove-swarm was made for')
+  new EngineError('engine_failed', 'prove-swarm needs another version of node-llama-cpp: reinstall its packages')

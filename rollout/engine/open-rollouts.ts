@@ -1,9 +1,9 @@
 import { abortable } from './fair-lock.js'
 
-/** Counts the rollouts that are open in an engine, or are to be. */
+/** Counts the rollouts that are open or requested in an engine. */
 export interface OpenRollouts {
   add(count: number): { end(rollout: number): void; endAll(): void }
-  /** Resolves when fewer than so many are open. Rejects with the signal's reason. */
+  /** Resolves when fewer than `count` are open. Rejects with the signal's reason. */
   below(count: number, signal: AbortSignal): Promise<void>
 }
 

@@ -10,15 +10,15 @@ import type { AdapterFile } from './types.js'
 
 export interface PolicySwap {
   readonly supervisor: Supervisor
-  /** Of the base model, which the adapter must fit. */
+  /** Header of the base model, which the adapter must fit. */
   readonly base: GgufHeader
   /** Adapters one process may load before it is replaced. */
   readonly recycleAfterSwaps: number
 }
 
 /**
- * Puts an adapter in force, or with null the bare base: in the running process, or in a new one where that cannot be.
- * @throws EngineError `adapter_refused`: the policy before it stays in force
+ * Switches to an adapter, or with null to the bare base, in the running process if possible, else in a new one.
+ * @throws EngineError `adapter_refused`; the previous policy stays active
  */
 export async function swapPolicy(
   { supervisor, base, recycleAfterSwaps }: PolicySwap,
@@ -29,7 +29,7 @@ export async function swapPolicy(
   const { running, policy } = supervisor
   if (running !== null && adapter?.path === policy?.path && adapter?.sha256 === policy?.sha256) return
   if (adapter !== null) await checkAdapter(adapter, base, signal)
-  // It may have ended while the file was read.
+  // The process may have ended while the file was read.
   const now = supervisor.running
   if (now === null || mustRecycle(now, adapter, recycleAfterSwaps)) {
     await now?.child.stop()
@@ -51,7 +51,7 @@ export async function swapPolicy(
       if (adapter !== null) loaded.set(adapter.path, adapter.sha256)
     },
     (error: unknown) => {
-      // A refused adapter leaves the previous one in force; anything else leaves the process without a context.
+      // After a refused adapter the previous one is active. After any other error the process has no context.
       if (!(error instanceof EngineError && error.code === 'adapter_refused')) child.kill()
       throw error
     },
@@ -60,7 +60,7 @@ export async function swapPolicy(
   await abortable(swapped, signal)
 }
 
-/** llama.cpp keeps adapters by path until their model goes: another file under a known path would silently not be read. */
+/** Whether the process must be replaced. llama.cpp caches adapters by path: it would not read another file at a known path. */
 function mustRecycle({ loaded }: Running, adapter: AdapterFile | null, recycleAfterSwaps: number): boolean {
   if (adapter === null) return false
   const known = loaded.get(adapter.path)

@@ -4,7 +4,7 @@ import type { AdapterFile, Draw, EngineOptions, SampledTurn, TokenScore } from '
 
 /**
  * Messages between the client and the engine's process, over Node's IPC with structured cloning. They cross at turn
- * boundaries only, never per token. Requests carry an `id` and get one answer; lanes are named by (`group`, `lane`).
+ * boundaries only, never per token. Requests have an `id` and get one answer. Slots are named by (`group`, `slot`).
  */
 export type ToWorker =
   | {
@@ -15,11 +15,11 @@ export type ToWorker =
       readonly slotWaitMs: number
       readonly sharePrefill: boolean
       readonly keepCaches: boolean
-      /** Interfaces to GPUs that are left alone. */
+      /** Interfaces to GPUs that must not be used. */
       readonly without: readonly GpuInterface[]
-      /** Whether the process was started with a single thread for what the library is asked. */
+      /** Whether the process was started with a single thread for the library's calls. */
       readonly inOrder: boolean
-      /** Private directory of the process, which removes it when its parent goes. */
+      /** Private directory of the process, which removes it when its parent ends. */
       readonly scratch: string
     }
   | { readonly kind: 'swap'; readonly id: number; readonly adapter: AdapterFile | null }
@@ -29,7 +29,7 @@ export type ToWorker =
       readonly id: number
       readonly tokens: Int32Array
       readonly from: number
-      /** Of `tokens[from ..]`; null: log-probabilities alone. */
+      /** Draws of `tokens[from ..]`; null: only log-probabilities are computed. */
       readonly draws: readonly (Draw | null)[] | null
     }
   | { readonly kind: 'cancel'; readonly id: number }

@@ -2,14 +2,14 @@ import { BATCH_TOKENS, SCORED_BATCH_TOKENS } from './constants.js'
 import type { LlamaSequence } from './sequence.js'
 import type { Draw, Token, TokenScore } from './types.js'
 
-/** Tells what a policy's distributions say of tokens that are there already. */
+/** Scores given tokens by the policy's distributions. */
 export interface Scorer {
   /**
-   * What they say of `tokens[from ..]`, each given all tokens before it; in prefills of `BATCH_TOKENS`, or of `PLACED_TOKENS`
-   * where whole distributions are wanted. The next text that begins alike, as rollouts of a group do, is spared what was
-   * computed of this one by the very same prefills: its numbers are those of an empty sequence, to the bit.
+   * Scores `tokens[from ..]`, each given all tokens before it. Prefills have `BATCH_TOKENS`, or `SCORED_BATCH_TOKENS` where whole
+   * distributions are needed. The next text with the same beginning, such as another rollout of a group, reuses equal prefills of
+   * this one. Its scores equal those of an empty sequence, to the bit.
    * @param from   1 .. tokens.length: nothing precedes the first token
-   * @param draws  behind each of `tokens[from ..]`; null: the log-probabilities alone are wanted, all else is NaN
+   * @param draws  the draw of each of `tokens[from ..]`; null: only the log-probabilities are computed, the other fields are NaN
    */
   score(
     tokens: readonly Token[],
@@ -17,16 +17,16 @@ export interface Scorer {
     draws: readonly (Draw | null)[] | null,
     signal: AbortSignal,
   ): Promise<TokenScore[]>
-  /** Something else has used the sequence. */
+  /** Drops the reusable prefills: another user has changed the sequence. */
   forget(): void
 }
 
-/** @param sequence  its content is dropped */
+/** @param sequence  cleared on first use */
 export function createScorer(sequence: Pick<LlamaSequence, 'clear' | 'keepPrefix' | 'predict'>): Scorer {
-  /** The prefills that the sequence holds. */
+  /** The prefills in the sequence's cache. */
   let held: readonly Prefill[] = []
 
-  /** Keeps of the sequence what a text begins with. @returns  so many of its prefills */
+  /** Keeps the cached prefills with which a text begins. @returns  their number */
   const keep = async (wanted: readonly Prefill[]): Promise<number> => {
     const differs = wanted.findIndex((prefill, i) => !isSame(prefill, held[i]))
     const same = held.slice(0, differs === -1 ? wanted.length : differs)
@@ -43,15 +43,15 @@ export function createScorer(sequence: Pick<LlamaSequence, 'clear' | 'keepPrefix
   return {
     async score(tokens, from, draws, signal) {
       const prefills = prefillsOf(tokens, from, draws === null ? BATCH_TOKENS : SCORED_BATCH_TOKENS)
-      // What is asked of a distribution is asked while it is there.
-      const silent = prefills.filter(({ at, tokens: own }) => at + own.length < from)
+      // Only prefills before `from` are reusable: scores are read while their distributions exist.
+      const unscored = prefills.filter(({ at, tokens: own }) => at + own.length < from)
       const found: TokenScore[] = []
-      for (const prefill of prefills.slice(await keep(silent))) {
+      for (const prefill of prefills.slice(await keep(unscored))) {
         signal.throwIfAborted()
         const { at, tokens: own } = prefill
         const targets = own.map((_, i) => (at + i + 1 < from ? null : tokens[at + i + 1]!))
         const behind = draws && own.map((_, i) => draws[at + i + 1 - from] ?? null)
-        for (const audit of await sequence.predict(own, targets, behind)) if (audit !== null) found.push(audit)
+        for (const score of await sequence.predict(own, targets, behind)) if (score !== null) found.push(score)
         held = [...held, prefill]
       }
       return found
@@ -62,18 +62,18 @@ export function createScorer(sequence: Pick<LlamaSequence, 'clear' | 'keepPrefix
   }
 }
 
-/** Tokens that are fed together, and where in the text they begin. */
+/** Tokens that are fed together, and their place in the text. */
 interface Prefill {
   readonly at: number
   readonly tokens: readonly Token[]
 }
 
-/** @param placed  tokens of those in which something is asked */
-function prefillsOf(tokens: readonly Token[], from: number, placed: number): Prefill[] {
+/** @param scored  the size of prefills in which tokens are scored */
+function prefillsOf(tokens: readonly Token[], from: number, scored: number): Prefill[] {
   const prefills: Prefill[] = []
   // The last token is predicted, never fed.
   for (let at = 0; at < tokens.length - 1; ) {
-    const size = at + BATCH_TOKENS < from ? BATCH_TOKENS : placed
+    const size = at + BATCH_TOKENS < from ? BATCH_TOKENS : scored
     const own = tokens.slice(at, Math.min(at + size, tokens.length - 1))
     prefills.push({ at, tokens: own })
     at += own.length

@@ -9,25 +9,26 @@ export interface Selected {
   readonly logit: number
 }
 
-/** What a draw has selected. */
+/** The result of a selection by a draw. */
 export interface Selection {
   readonly token: Token
-  /** Its logit and the largest of all, if what was looked at tells both to the bit, as it mostly does of a sure policy. */
+  /** The logit of the token and the largest logit, if the search has read both exactly, which is usual for a certain policy. */
   readonly logits: { readonly own: number; readonly top: number } | null
 }
 
-/** What a draw asks of a distribution, which is known before the logits are there. */
+/** The search for the token of a draw, which is known before the logits. */
 export interface Search {
   readonly noise: Noise
-  /** What the noise is multiplied by, which says the same as dividing the logits. */
+  /** Multiplies the noise, which is equivalent to dividing the logits. */
   readonly temperature: number
-  /** Noise that a loud token has at least, times the temperature. */
+  /** Least noise of a candidate, times the temperature. */
   readonly baseline: number
-  /** Loud tokens count as larger by their noise beyond the baseline. */
+  /** The candidates, whose logits are raised by their noise beyond the baseline. */
   readonly raised: Raised
   /**
-   * So far down as it takes unless the likeliest token has hardly any noise and no other one makes up for it; less where the loudest
-   * token would stand hardly above all others of a policy that prefers nothing, whose whole vocabulary is in reach then.
+   * Nats below the largest raised logit that the search reads first. It suffices unless the likeliest token has very small noise and
+   * no other token compensates for it. It is smaller where the largest noise is hardly above the baseline: the whole vocabulary of a
+   * policy without preference would be in reach.
    */
   readonly reach: number
 }
@@ -42,13 +43,12 @@ export function searchOf(noise: Noise, { candidateNoise }: Pick<DrawTable, 'cand
 }
 
 /**
- * The token that a draw selects, exactly that of the rule in draw.ts, by logit and noise, with as little of the distribution as
- * it takes: those tokens are looked at whose noise is large, and of the others those whose logit is. With the noise of the loud ones
- * added to their logits, less the baseline from which a token is loud, both kinds stand above the same baseline. Whatever stands below
- * the largest of these sums by `reach` scores less than that, and the baseline more. What was left out is less than what was found,
- * or it is looked for again with what was found for a baseline.
+ * Selects the token of a draw, exactly by the rule of gumbel-max.ts, with as little of the distribution as possible. It reads the
+ * tokens whose noise is large, the candidates, and the other tokens whose logit is large. The noise of candidates, less the baseline,
+ * is added to their logits, so that one bound applies to both kinds. A token that is `reach` below the largest sum scores at most that sum
+ * minus `reach` plus the baseline. If that is more than the best score found, the search repeats with a larger reach.
  *
- * The look is asked for before this returns, so it can be asked for behind the decode of the logits.
+ * The read is requested before this returns, so that it can queue behind the decode of the logits.
  */
 export async function select(looks: Pick<DistributionReader, 'near' | 'logitOf'>, search: Search): Promise<Selection> {
   const { noise, temperature, baseline, raised } = search
@@ -58,13 +58,14 @@ export async function select(looks: Pick<DistributionReader, 'near' | 'logitOf'>
       ([token, sum]) => sum + (noise.isCandidate(token) ? baseline : temperature * noise.of(token)),
     )
     const best = scores.reduce((a, b) => Math.max(a, b))
-    if (!Number.isFinite(best)) throw new EngineError('engine_failed', 'llama.cpp gave logits that are no numbers')
+    if (!Number.isFinite(best))
+      throw new EngineError('engine_failed', 'llama.cpp returned logits that are not finite numbers')
     const missing = sums[0]![1] + baseline - best - reach
     if (missing > 0) {
       reach += missing
       continue
     }
-    // Sums are of float32: what they do not tell apart is looked at again.
+    // Sums are float32: tokens with nearly equal scores are compared again by their exact logits.
     const close = sums.filter((_, i) => scores[i]! >= best - LOGIT_ROUNDING)
     if (close.length === 1) return withLogits(close[0]![0], sums, search)
     const logits: [Token, number][] = []
@@ -75,9 +76,9 @@ export async function select(looks: Pick<DistributionReader, 'near' | 'logitOf'>
 }
 
 /**
- * A token that is not loud stands among the sums with its logit itself. If there is one, the likeliest token of all is there too,
- * for its sum is no less; and it is the first that is not loud, unless the logit of a loud one may be larger, which is known only
- * as far as float32 tells.
+ * Adds the exact logits to a selection where they are known. The sum of a token that is no candidate is its logit. If there is such a
+ * token, the likeliest token is among the sums too, since its sum is no less. It is the first one that is no candidate, unless a
+ * candidate may have a larger logit, which is known only to float32's precision.
  */
 function withLogits(
   token: Token,
@@ -93,7 +94,7 @@ function withLogits(
   return { token, logits: { own: sums.find(([other]) => other === token)![1], top } }
 }
 
-/** Logit and noise together, by which tokens are chosen. */
+/** Returns logit plus noise, by which tokens are selected. */
 export const scoreOf = ({ token, logit }: Selected, noise: Noise, temperature = 1): number =>
   logit + temperature * noise.of(token)
 
@@ -103,5 +104,5 @@ function raise({ candidates, of }: Noise, baseline: number, temperature: number)
   return { tokens: candidates, by }
 }
 
-/** Nats: the noise of one token in fifteen is less than minus this. */
+/** In nats: the noise of one token in fifteen is less than minus this. */
 const LOW_NOISE = 1

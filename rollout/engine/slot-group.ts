@@ -4,29 +4,29 @@ import { EngineError } from './errors.js'
 import { abortable } from './fair-lock.js'
 import type { SampledTurn, SlotRequest, Token, TokenSource } from './types.js'
 
-/** The parent's side of a group of lanes in lockstep. */
+/** The parent's side of a group of slots in lockstep. */
 export interface SlotGroup {
   readonly sources: readonly TokenSource[]
   receive(message: SlotMessage): void
-  /** The process is gone: every lane ends with this error. */
+  /** Ends every slot with this error, when the process has ended. */
   fail(error: EngineError): void
-  /** Resolves when the process has ended all lanes, so that the next call may use it. */
+  /** Resolves when the process has ended all slots, so that the next call may use the process. */
   readonly over: Promise<void>
 }
 
 interface Slot {
   readonly index: number
-  /** Prompt and everything after it, in tokens. */
+  /** Tokens of the prompt and everything after it. */
   length: number
-  /** Why it ended: an EngineError, or the reason of the abort. */
+  /** The reason of its end: an EngineError, or the reason of the abort. */
   ended: unknown
   waiting: { resolve(turn: SampledTurn): void; reject(reason: unknown): void } | null
 }
 
 /**
- * @param contextSize  tokens a lane may hold in all
- * @param signal       of the whole group: when it aborts, every lane leaves
- * @param onEnd        hears once of each lane that is over
+ * @param contextSize  maximal tokens of a slot
+ * @param signal       of the whole group: when it aborts, every slot leaves
+ * @param onEnd        called once for each slot that ends
  */
 export function createSlotGroup(
   child: EngineChild,
@@ -52,11 +52,11 @@ export function createSlotGroup(
   }
 
   let watchdog: NodeJS.Timeout | undefined
-  const leave = (slot: Slot, reason: unknown = new EngineError('closed', `lane ${slot.index} was closed`)) => {
+  const leave = (slot: Slot, reason: unknown = new EngineError('closed', `slot ${slot.index} was closed`)) => {
     if (slot.ended !== null) return
     end(slot, reason)
     child.send({ kind: 'leave', group, slot: slot.index })
-    // A process that does not come to rest after its last lane has left hangs in native code.
+    // A process that is not idle soon after its last slot has left hangs in native code.
     if (slots.every(({ ended }) => ended !== null)) watchdog = setTimeout(() => child.kill(), SETTLE_TIMEOUT_MS).unref()
   }
   const leaveAll = () => {
@@ -78,19 +78,20 @@ export function createSlotGroup(
     signal.throwIfAborted()
     turnSignal.throwIfAborted()
     if (slot.ended !== null) throw slot.ended
-    if (slot.waiting !== null) throw new EngineError('bad_request', `lane ${slot.index} is still sampling`)
+    if (slot.waiting !== null)
+      throw new EngineError('bad_request', `slot ${slot.index} is still sampling its previous turn`)
     if (!Number.isSafeInteger(maxTokens) || maxTokens < 1) {
-      throw new EngineError('bad_request', `a turn of at most ${maxTokens} tokens`)
+      throw new EngineError('bad_request', `the turn's limit of ${maxTokens} tokens must be a positive integer`)
     }
     if (slot.length + feed.length + maxTokens > contextSize) {
       const asked = `${slot.length} tokens, ${feed.length} fed and up to ${maxTokens} sampled`
-      throw new EngineError('context_full', `${asked} exceed ${contextSize}`)
+      throw new EngineError('context_full', `${asked} exceed the context of ${contextSize} tokens`)
     }
     const turn = new Promise<SampledTurn>((resolve, reject) => {
       slot.waiting = { resolve, reject }
     })
     child.send({ kind: 'next', group, slot: slot.index, feed: Int32Array.from(feed), maxTokens })
-    // Half a turn is no rollout, so an abort ends the lane.
+    // A partial turn is useless, so an abort ends the slot.
     const sampled = await abortable(turn, AbortSignal.any([signal, turnSignal]), () => leave(slot))
     slot.length += feed.length + sampled.tokens.length
     return sampled

@@ -7,13 +7,13 @@ import type { Hold } from './jobs.js'
 import { createSlotGroup, type SlotGroup } from './slot-group.js'
 import type { SlotRequest, TokenSource } from './types.js'
 
-/** The groups of lanes that are open in an engine's process. */
+/** The open groups of slots in an engine's process. */
 export interface SlotGroups {
   /**
-   * @param contextSize  tokens a lane may hold in all
+   * @param contextSize  maximal tokens of a slot
    * @param signal       of the whole group
-   * @param onEnd        hears once of each lane that is over
-   * @param hold         gets the end of the group
+   * @param onEnd        called once for each slot that ends
+   * @param hold         receives the end of the group
    */
   open(
     child: EngineChild,
@@ -24,7 +24,7 @@ export interface SlotGroups {
     hold: Hold,
   ): Promise<TokenSource[]>
   receive(message: SlotMessage): void
-  /** The process is gone: every lane ends with this error. */
+  /** Ends every slot with this error, when the process has ended. */
   fail(error: EngineError): void
 }
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { backendName, interfaceOf, type PassedOver, type Placement } from './backend.js'
-import { type ChildEvents, type EngineChild, startChild } from './child.js'
+import { type ChildEvents, type ChildRequest, type EngineChild, startChild } from './child.js'
 import { killUnlessSettled } from './child-watch.js'
 import type { Confinement } from './confinement.js'
 import { START_TIMEOUT_MS, TRIAL_TIMEOUT_MS, TRIAL_TOKENS } from './constants.js'
@@ -10,35 +10,35 @@ import { findConfinement } from './find-confinement.js'
 import { defaultMemoryLimit } from './memory-guard.js'
 import type { AdapterFile, Engine, EngineOptions } from './types.js'
 
-/** Has the engine's process running whenever it is wanted, under the same policy also after a crash. */
+/** Starts the engine's process on demand, with the same policy also after a crash. */
 export interface Supervisor {
   readonly options: EngineOptions
   readonly confinement: Confinement
-  /** Of the current process; undefined while there is none. */
+  /** Id of the current process; undefined while no process runs. */
   readonly pid: number | undefined
-  /** Ways to a GPU that are left alone, since none could compute there. */
+  /** Interfaces to GPUs that are not used, because the process ended there. */
   readonly passedOver: readonly PassedOver[]
-  /** Null: it was never started. */
+  /** Null: no process was started yet. */
   readonly started: Started | null
-  /** Null while there is no process. */
+  /** Null while no process runs. */
   readonly running: Running | null
-  /** The adapter in force, or that of the next start; null: the bare base. */
+  /** The adapter of the process, or of the next start; null: the bare base. */
   policy: AdapterFile | null
-  /** The process, started unless it runs. */
+  /** Starts the process unless it runs. */
   start(signal: AbortSignal): Promise<EngineChild>
-  /** The next start finds the same policy and options. */
+  /** Ends the process. The next start uses the same policy and options. */
   stop(): Promise<void>
-  /** Starts the process anew under other options. @throws EngineError what starting throws; the new options stay in force */
+  /** Restarts the process with other options. @throws EngineError if it cannot start; the new options stay set */
   restart(options: EngineOptions, signal: AbortSignal): Promise<void>
   /** Ends the process for good. */
   close(): Promise<void>
-  /** What is said of an error: that of a job after the end is no crash. */
+  /** Converts an error of a job. After `close`, an ended process is not reported as a crash. */
   explain(error: unknown): EngineError
 }
 
 export interface Running {
   readonly child: EngineChild
-  /** SHA-256 of the adapters that it has loaded, by path. */
+  /** SHA-256 of the adapters that the process has loaded, by path. */
   readonly loaded: Map<string, string>
 }
 
@@ -47,7 +47,7 @@ export interface Started {
   readonly build: Engine['build']
 }
 
-/** What the process is told beyond its options, see `EngineTuning`. */
+/** Settings of the process besides its options, see `EngineTuning`. */
 export interface ProcessTuning {
   readonly slotWaitMs: number
   readonly sharePrefill: boolean
@@ -58,7 +58,7 @@ export interface SupervisorEvents extends ChildEvents {
   onPassedOver(passed: PassedOver): void
 }
 
-/** Nothing is started yet. */
+/** Creates a supervisor, without starting a process. */
 export async function createSupervisor(
   opening: EngineOptions,
   tuning: ProcessTuning,
@@ -70,7 +70,7 @@ export async function createSupervisor(
   let policy: AdapterFile | null = null
   let running: Running | null = null
   let started: Started | null = null
-  /** Null: nobody has seen, with these resources. */
+  /** Null: unknown with these resources. */
   let usesGpu: boolean | null = null
   let passedOver: readonly PassedOver[] = []
   let closing: Promise<void> | null = null
@@ -83,9 +83,8 @@ export async function createSupervisor(
   const startOnce = async (signal: AbortSignal): Promise<EngineChild> => {
     if (closing !== null) throw new EngineError('closed', 'the engine was closed')
     const { memoryLimitBytes = defaultMemoryLimit(), gpuDevice } = options
-    // Beside a GPU several threads look at distributions at once: there it is these looks that a step would wait for.
+    // On a GPU several threads read distributions at once, and a step would wait for these reads.
     const inOrder = options.threads === 1 && (options.gpu === false || usesGpu === false)
-    const place = { memoryLimitBytes, modelPath, gpuDevice, inOrder, confinement: confinement.level }
     const child = startChild(
       {
         onSlot: events.onSlot,
@@ -95,27 +94,13 @@ export async function createSupervisor(
           events.onDeath(explain(error))
         },
       },
-      place,
+      { memoryLimitBytes, modelPath, gpuDevice, inOrder, confinement: confinement.level },
     )
     running = { child, loaded: new Map(policy === null ? [] : [[policy.path, policy.sha256]]) }
     try {
-      const adapter = policy && (await child.provideAdapter(policy))
       const without = passedOver.map(({ by }) => by)
-      const stated = {
-        options: { ...options, modelPath },
-        adapter,
-        without,
-        ...tuning,
-        inOrder,
-        scratch: child.scratch,
-      }
-      const { answer } = child.request({ kind: 'start', ...stated })
-      killUnlessSettled(child, answer, START_TIMEOUT_MS)
-      // Loading cannot be interrupted from within, so an abort ends the process.
-      const { placement, version } = startedBy(await abortable(answer, signal, () => child.kill()))
-      await tryDevice(child, placement, signal)
-      usesGpu = placement.layers > 0
-      started = { placement, build: { nodeLlamaCpp: version, backend: backendName(placement) } }
+      started = await load(child, policy, { options: { ...options, modelPath }, without, ...tuning, inOrder }, signal)
+      usesGpu = started.placement.layers > 0
       return child
     } catch (error) {
       await child.stop()
@@ -189,7 +174,25 @@ export async function createSupervisor(
   }
 }
 
-/** The process has died when it was to compute by this way to a GPU. */
+type StartRequest = Omit<Extract<ChildRequest, { readonly kind: 'start' }>, 'kind' | 'adapter' | 'scratch'>
+
+/** Loads the model in a new process, and computes some tokens. @throws UnfitDevice; EngineError */
+async function load(
+  child: EngineChild,
+  policy: AdapterFile | null,
+  request: StartRequest,
+  signal: AbortSignal,
+): Promise<Started> {
+  const adapter = policy && (await child.provideAdapter(policy))
+  const { answer } = child.request({ kind: 'start', ...request, adapter, scratch: child.scratch })
+  killUnlessSettled(child, answer, START_TIMEOUT_MS)
+  // Loading cannot be interrupted from within, so an abort ends the process.
+  const { placement, version } = startedBy(await abortable(answer, signal, () => child.kill()))
+  await tryDevice(child, placement, signal)
+  return { placement, build: { nodeLlamaCpp: version, backend: backendName(placement) } }
+}
+
+/** The process ended when it first computed over this interface to a GPU. */
 class UnfitDevice extends Error {
   constructor(readonly passed: PassedOver) {
     super(passed.why)
@@ -197,8 +200,8 @@ class UnfitDevice extends Error {
 }
 
 /**
- * Computes some tokens. A driver can be too old for the code that llama.cpp's build brings, and then the process ends at the first
- * of them, with the model loaded.
+ * Computes some tokens on a device. If its driver is too old for llama.cpp's build, the process ends at the first tokens, although the
+ * model was loaded.
  * @throws UnfitDevice
  */
 async function tryDevice(
@@ -221,6 +224,7 @@ async function tryDevice(
 }
 
 function startedBy(answer: Awaited<ReturnType<EngineChild['request']>['answer']>) {
-  if (answer.kind !== 'started') throw new EngineError('engine_failed', `a start was answered by ${answer.kind}`)
+  if (answer.kind !== 'started')
+    throw new EngineError('engine_failed', `the process answered a start request with ${answer.kind}`)
   return answer
 }

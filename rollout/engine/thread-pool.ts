@@ -1,6 +1,6 @@
 /**
- * Has libuv start a single thread, on which the library does what it is asked in the order of asking. So looks at distributions
- * can be asked for behind the decode that they are of, which spares the way to the main thread and back, and the caches of one
- * core stay warm. libuv reads this once, when it first needs a thread, which is before any line of ours runs.
+ * Environment that limits libuv to a single thread, on which the library runs its calls in order. So reads of distributions can queue
+ * behind their decode, which saves the round trip to the main thread, and the caches of one core stay warm. libuv reads the
+ * variable once, when it first needs a thread, before the program's own code runs.
  */
 export const SINGLE_THREAD: NodeJS.ProcessEnv = { UV_THREADPOOL_SIZE: '1' }

@@ -2,10 +2,10 @@ import { openVocabulary } from './llama.js'
 import type { Tokenizer } from './types.js'
 
 /**
- * Opens the tokenizer of a GGUF in this process: its vocabulary and chat template, no weights.
+ * Opens the tokenizer of a GGUF in this process, with its vocabulary and chat template but no weights.
  *
- * Text is normalised to NFC first, which Qwen's tokenizer does and llama.cpp leaves out. Detokenising writes special tokens
- * out, so that text shows everything the policy sampled; take a turn's end-of-generation token off by its id first.
+ * Text is first normalised to NFC, as in Qwen's tokenizer; llama.cpp omits this. Detokenising includes special tokens, so that text
+ * shows everything that the policy sampled. Callers remove a turn's end-of-generation token by its id first.
  * @throws EngineError `model_refused`
  */
 export async function openTokenizer(modelPath: string): Promise<Tokenizer> {

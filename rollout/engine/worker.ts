@@ -8,11 +8,11 @@ import { createScorer, type Scorer } from './score.js'
 import type { Token } from './types.js'
 
 /**
- * The engine's process: llama.cpp away from the program that uses it, because an out-of-memory kill or a native crash must
- * take neither the network host nor the ledger along. Started by `client.ts`; ends when its parent goes.
+ * The engine's process. It isolates llama.cpp: an out-of-memory kill or a native crash must end neither the network host nor the
+ * ledger. `child.ts` starts the process, which ends with its parent.
  */
 let policy: LlamaPolicy | null = null
-/** Both over the sequences of the policy, the scorer over the first, in turns. */
+/** Lockstep and scorer use the sequences of the policy in turns; the scorer uses the first one. */
 let lockstep: Lockstep | null = null
 let scorer: Scorer | null = null
 let tuning = { slotWaitMs: 0, sharePrompts: true, keepCaches: false }
@@ -72,7 +72,7 @@ async function serve(request: Request, signal: AbortSignal): Promise<Answer> {
       return { kind: 'started', id, version: policy.version, placement: policy.placement }
     }
     case 'swap':
-      // The sequences are others afterwards, also when it is refused.
+      // The sequences are new afterwards, also after a refusal.
       await opened().swap(request.adapter).finally(useSequences)
       return { kind: 'done', id }
     case 'open':
@@ -127,17 +127,17 @@ function opened(): LlamaPolicy {
   return policy
 }
 
-/** Ids outside the vocabulary would index past llama.cpp's embedding table. */
+/** Checks token ids: ids outside the vocabulary would index past llama.cpp's embedding table. */
 function known(ids: Int32Array): Token[] {
   const { vocabularySize } = opened()
-  const stranger = ids.find((id) => id < 0 || id >= vocabularySize)
-  if (stranger !== undefined) {
-    throw new EngineError('bad_request', `token ${stranger} is outside the vocabulary of ${vocabularySize}`)
+  const unknown = ids.find((id) => id < 0 || id >= vocabularySize)
+  if (unknown !== undefined) {
+    throw new EngineError('bad_request', `token ${unknown} is outside the vocabulary of ${vocabularySize} tokens`)
   }
   return Array.from(ids)
 }
 
-/** Ends the process once the decode in progress is over: leaving in the middle of one would crash in native code. */
+/** Ends the process after the decode in progress: exiting during a decode would crash in native code. */
 async function leaveWithParent(): Promise<void> {
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), STOP_TIMEOUT_MS).unref()
   const requests = [...running.values()]
@@ -150,7 +150,7 @@ async function leaveWithParent(): Promise<void> {
   try {
     if (scratch !== null) rmSync(scratch, { recursive: true, force: true })
   } catch {
-    // A folder that was bound into this process's own root cannot go from within: what started the process removes it.
+    // A folder that is bound into this process's root cannot be removed from within: the parent removes it.
   }
   process.exit(0)
 }

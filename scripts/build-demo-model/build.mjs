@@ -1,5 +1,5 @@
-// Makes models/demo/prove-demo-base-f16.gguf from nothing, or goes on from such a file, step by step. A step whose output exists is
-// skipped, so an interrupted build goes on where it stopped; training also resumes from its own checkpoint.
+// Makes models/demo/prove-demo-base-f16.gguf from nothing, or continues the training of such a file, step by step. The build skips a
+// step whose output exists, so an interrupted build resumes where it stopped. Training also resumes from its own checkpoint.
 // Usage: npm run build && node scripts/build-demo-model/build.mjs [--from FILE] [--tokens N] [--demonstrations 6000] [--threads 1] [--work DIR] [--out FILE]
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const here = fileURLToPath(new URL('.', import.meta.url))
 const { values } = parseArgs({
   options: {
-    // A file that was made so: its tokenizer stays, and it is taught what has changed since.
+    // A file that this script made: its tokenizer stays, and training continues on the current texts.
     from: { type: 'string' },
     tokens: { type: 'string' },
     // Per set of demonstrations.
@@ -21,7 +21,7 @@ const { values } = parseArgs({
     out: { type: 'string', default: join(root, 'models/demo/prove-demo-base-f16.gguf') },
   },
 })
-// Of its own where training goes on: with the steps of the other kind in it none would be done.
+// A separate folder for continued training: with the outputs of the other kind in it, no step would run.
 const workFolder =
   values.work ?? join(root, values.from === undefined ? '.cache/demo-model' : '.cache/demo-model-again')
 const work = (name) => join(workFolder, name)

@@ -18,7 +18,7 @@ DIGIT_IDS = np.arange(FIRST_FREE_ID + 15, FIRST_FREE_ID + 25)
 
 @dataclass(frozen=True)
 class Difficulty:
-    """Upper bounds of what a document asks for."""
+    """Upper bounds of a document."""
 
     length: int  # tokens of one document
     repeat_max: int  # tokens of a repeated string
@@ -27,7 +27,7 @@ class Difficulty:
 
 @dataclass
 class Draft:
-    """A document under construction: ids, and 1 where a token follows from what stands before it."""
+    """A document under construction: ids, and 1 where earlier tokens determine a token."""
 
     ids: list[int]
     predictable: list[int]

@@ -14,7 +14,7 @@ WINDOW = 512
 
 
 class BadShard(Exception):
-    """A shard that does not hold what its format promises."""
+    """A shard whose content does not fit its format."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def pad(dialogues: list[Dialogue]) -> Rows:
 
 
 def cut(dialogues: list[Dialogue], batch_tokens: int) -> Iterator[list[Dialogue]]:
-    """Consecutive runs whose padded size stays within `batch_tokens`; a longer dialogue is a batch of its own."""
+    """Consecutive runs whose padded size stays within `batch_tokens`; a longer dialogue gets its own batch."""
     run: list[Dialogue] = []
     longest = 0
     for dialogue in dialogues:

@@ -8,7 +8,7 @@ from dialogues import Dialogue, cut, pad
 from model import Qwen3
 
 # A target counts as content when fewer than this share of the held-out dialogues use its token in an assistant turn;
-# the rest is the glue of the call syntax, right almost at once and telling nothing about copying.
+# the rest is call syntax, which is learnt almost at once and shows nothing about copying.
 GLUE_SHARE = 0.5
 
 
@@ -29,8 +29,8 @@ def glue_tokens(dialogues: list[Dialogue], vocab_size: int) -> np.ndarray:
 def sources(dialogue: Dialogue, glue: np.ndarray) -> dict[str, np.ndarray]:
     """
     For every position, whether its token is an assistant token of each kind:
-    `from_user` content that stands before the first assistant turn, `from_results` content that stands only in later
-    environment text (so it must be copied from a tool result), `unseen` content that stands nowhere before.
+    `from_user` content that occurs before the first assistant turn, `from_results` content that occurs only in later
+    environment text (so it must be copied from a tool result), `unseen` content that does not occur before.
     """
     ids, assistant = dialogue.ids, dialogue.assistant
     kinds = {kind: np.zeros(len(ids), bool) for kind in ('from_user', 'from_results', 'unseen')}

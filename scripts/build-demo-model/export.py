@@ -25,7 +25,7 @@ MEAN_TOLERANCE = 0.01
 PROBE_TEXTS = [
     '<|im_start|>user\nMove 250.00 from "savings" to acc-4k7.<|im_end|>\n<|im_start|>assistant\n<tool_call>\n',
     '{"name":"create_event","arguments":{"title":"Q3 review","start":"2026-03-14T09:30"}}',
-    "It's   naïve – e\u0301tude 漢字 🙂\n\n\tdon't  \n",  # noqa: RUF001, it is there to be read
+    "It's   naïve – e\u0301tude 漢字 🙂\n\n\tdon't  \n",  # noqa: RUF001, the tokenizer must read it
 ]
 
 
@@ -34,7 +34,7 @@ class ExportMismatch(Exception):
 
 
 def engine_reads(path: Path, sequences: list[list[int]], texts: list[str]) -> dict:
-    """Log-probabilities and token ids as the engine gives them; see `llama-score.ts`."""
+    """Return log-probabilities (nats) and token ids from the engine, see `llama-score.ts`."""
     command = ['node', str(TSX), str(Path(__file__).with_name('llama-score.ts')), str(path.resolve())]
     request = json.dumps({'sequences': sequences, 'texts': texts})
     done = subprocess.run(

@@ -24,7 +24,7 @@ from optimizer import Optimizer
 COPY_SHARE = 0.1
 COPY_DIFFICULTY = Difficulty(256, 40, 10)
 COPY_KINDS = {'repeats': 0.2, 'spans': 0.1, 'lookups': 0.35, 'tables': 0.35}
-# Weight of a token the assistant did not write: what users and tools say teaches the worlds' words.
+# Weight of a token the assistant did not write: texts of users and tools teach the environments' vocabulary.
 CONTEXT_WEIGHT = 0.1
 WARMUP_SHARE, DECAY_SHARE, LOWEST_RATE = 0.01, 0.4, 0.02
 LOG_EVERY_S, EVALUATE_EVERY_S, SAVE_EVERY_S = 30, 300, 120
@@ -32,7 +32,7 @@ LOG_EVERY_S, EVALUATE_EVERY_S, SAVE_EVERY_S = 30, 300, 120
 
 @dataclass
 class Progress:
-    """Where a run stands; saved with every checkpoint, so that a resumed run goes on with the same batches."""
+    """The progress of a run, saved with every checkpoint, so that a resumed run continues with the same batches."""
 
     steps: int = 0
     tokens: int = 0  # of dialogues; copying documents do not count
@@ -84,10 +84,10 @@ def main() -> None:
     table = model.config.vocab_size
     shards = sorted(arguments.shards.rglob('*.safetensors'))
     if any(path.samefile(arguments.held_out) for path in shards):
-        raise SystemExit('the held-out shard lies among the training shards')
+        raise SystemExit('the held-out shard is one of the training shards: name another one')
     if not shards:
         raise SystemExit(f'no shards in {arguments.shards}')
-    judged = read_shard(arguments.held_out, table)
+    held_out = read_shard(arguments.held_out, table)
     source = batches(shards, table, arguments.batch_tokens, arguments.seed, arguments.max_length)
     for _ in range(progress.steps):
         next(source)
@@ -127,14 +127,14 @@ def main() -> None:
             since = padding = cells = 0
             shown = time.monotonic()
         if now - evaluated > EVALUATE_EVERY_S:
-            log(held_out=teacher_forced(model, judged[: arguments.held_out_count], DIGIT_IDS))
+            log(held_out=teacher_forced(model, held_out[: arguments.held_out_count], DIGIT_IDS))
             evaluated = time.monotonic()
         if now - saved > SAVE_EVERY_S:
             checkpoint.save(arguments.out, model, optimizer, vars(progress))
             saved = time.monotonic()
 
     checkpoint.save(arguments.out, model, optimizer, vars(progress))
-    log(final=teacher_forced(model, judged, DIGIT_IDS))
+    log(final=teacher_forced(model, held_out, DIGIT_IDS))
 
 
 if __name__ == '__main__':

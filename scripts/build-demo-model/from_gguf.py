@@ -1,4 +1,4 @@
-"""A shipped GGUF back to a checkpoint and a tokenizer: training goes on there when the worlds' words have changed."""
+"""Converts a shipped GGUF to a checkpoint and a tokenizer, to continue training after environment texts changed."""
 
 import argparse
 import json

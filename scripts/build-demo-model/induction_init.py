@@ -3,9 +3,9 @@ A start that copies: random weights with an induction circuit placed in them, be
 
 Tool use is copying: an account's key from a result, a title from the user's sentence. A transformer copies through two
 heads that work together ("induction heads", Olsson et al. 2022, arXiv 2209.11895): a previous-token head writes into
-every position which token stood before it, and a later induction head looks for positions whose previous token is the
-present one and takes what stands there, which is what followed last time. Neither helps without the other, so training
-from random weights waits long for the pair; here it is there from the first step, and training only refines it.
+every position which token precedes it, and a later induction head looks for positions whose previous token is the
+present one and copies their token, which followed last time. Neither helps without the other, so training
+from random weights waits long for the pair; here it exists from the first step, and training only refines it.
 
 The residual stream is divided for this:
 

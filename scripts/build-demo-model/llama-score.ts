@@ -1,5 +1,5 @@
 /**
- * What the node's own engine makes of a GGUF, for comparison with torch.
+ * Scores sequences and tokenises texts with the node's engine, for comparison with torch.
  * Standard input: `{"sequences": number[][], "texts": string[]}`; standard output: `{"logprobs": number[][], "ids": number[][]}`,
  * a log-probability (nats) for every token but the first, and the texts' ids with control tokens recognised.
  */

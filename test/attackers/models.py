@@ -11,8 +11,8 @@ from prove_trainer.distributed import join_ranks
 from prove_trainer.gguf_base import load_base
 from prove_trainer.gguf_lora import write_gguf_lora
 from prove_trainer.grpo import GrpoTrainer
-from prove_trainer.policy import Policy, new_policy
 from prove_trainer.jobs import JobDirectory, sha256_file
+from prove_trainer.policy import Policy, new_policy
 from prove_trainer.step_folder import portray, write_step
 
 

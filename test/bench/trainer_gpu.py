@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "coordinator" / "trainer")
 import numpy as np
 import torch
 from prove_trainer.batch import Batch, Rollout
+from prove_trainer.capacity import find_capacity
 from prove_trainer.config import LoraSettings, LossSettings, OptimizerSettings, TrainerConfig
 from prove_trainer.distributed import Ranks
 from prove_trainer.gguf_base import Base
@@ -30,7 +31,6 @@ from prove_trainer.grpo import GrpoTrainer
 from prove_trainer.memory import count
 from prove_trainer.packing import make_packs
 from prove_trainer.policy import new_policy
-from prove_trainer.capacity import find_capacity
 from test_memory_table import GIB, MODELS, shapes
 from test_sizing import GROUPS, SIZE, step_seconds
 

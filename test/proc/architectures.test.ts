@@ -61,11 +61,11 @@ for (const architecture of ARCHITECTURES)
     }
   })
 
-test('a cache whose blocks the heads of a model do not fill is refused in words', async ({ folder }) => {
+test('a quantised cache whose blocks do not divide the head length is refused with the reason', async ({ folder }) => {
   const modelPath = join(folder, 'granite', 'base.gguf')
   await assert.rejects(
     openEngine({ modelPath, threads: 1, contextSize: 256, slots: 1, gpu: false, cacheType: 'q8_0' }),
-    /model_refused: .*a cache of q8_0 is kept in blocks of 32 numbers, and heads of 16 are none: this model needs one of f16/,
+    /model_refused: .*a cache of type q8_0 needs heads whose length is a multiple of 32, and this one is 16: use the type f16/,
   )
 })
 

@@ -382,14 +382,14 @@ test('a process that holds more memory than it may is killed, and its owner hear
     } as const
     child.request(start).answer.catch(() => undefined)
   })
-  assert.match((await died).message, /engine_crashed: it held \d+ MiB of memory, 1 MiB are allowed/)
+  assert.match((await died).message, /engine_crashed: it used \d+ MiB of memory, the limit is 1 MiB/)
 })
 
 test('what memory has no room for is not loaded, and it is said how much is missing', async () => {
   const vast = { ...options, contextSize: 2 ** 24, memoryLimitBytes: 2 ** 30 }
   await assert.rejects(
     openEngine(vast),
-    /model_refused: .*base\.gguf: it takes \d+ MiB of main memory with room for one rollout, \d+ MiB are left/,
+    /model_refused: .*base\.gguf: it needs \d+ MiB of main memory for one rollout, \d+ MiB are available/,
   )
 })
 

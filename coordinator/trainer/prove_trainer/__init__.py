@@ -1,3 +1,5 @@
-"""GRPO trainer of the PROVE coordinator: batches of accepted groups in, LoRA adapters out, over a spool directory."""
+"""
+GRPO trainer of the PROVE coordinator: reads batches of accepted groups from a job directory, writes LoRA adapters.
+"""
 
 __version__ = "0.1.0"

@@ -10,9 +10,9 @@ from .config import PROJECTIONS, LoraSettings
 from .errors import BatchRefused
 from .gguf_base import Base
 from .gguf_lora import gguf_name, read_gguf_lora
+from .jobs import sha256_file
 from .limits import MAX_RANK
 from .policy import Policy, new_policy
-from .jobs import sha256_file
 
 
 def _read(path: Path, expected_sha256: str) -> tuple[dict[str, np.ndarray], float]:
@@ -29,13 +29,13 @@ def _read(path: Path, expected_sha256: str) -> tuple[dict[str, np.ndarray], floa
 
 
 def bare_policy(base: Base) -> Policy:
-    """The base model alone, as a policy whose adapter adds exactly zero."""
+    """Return the base model alone, as a policy whose adapter adds exactly zero."""
     return new_policy(base, LoraSettings(rank=1, alpha=1), 0, None, None)
 
 
 def published_policy(base: Base, path: Path, expected_sha256: str) -> Policy:
     """
-    Base and the adapter in `path`, its tensors as they are stored: float16 where the trainer wrote it.
+    Return base and the adapter in `path` as a policy. The tensors keep the stored precision: float16 for the trainer's.
 
     Raises BatchRefused `adapter_unreadable`, `adapter_hash_mismatch`, `adapter_invalid`, `adapter_unsupported`.
     """
@@ -56,12 +56,16 @@ def published_policy(base: Base, path: Path, expected_sha256: str) -> Policy:
 
 
 def published_adapter(base: Base, policy: Policy, path: Path, expected_sha256: str) -> dict[str, torch.Tensor]:
-    """The adapter in `path` as volunteers load it, for `Policy.under` of this policy; raises as `published_policy`."""
+    """
+    Read the adapter in `path` as volunteers load it, for `Policy.under` of this policy.
+
+    Raises the errors of `published_policy`.
+    """
     return _match(_read(path, expected_sha256)[0], policy, base.row_order, path.name)
 
 
 def _match(stored: dict[str, np.ndarray], policy: Policy, order: RowOrder, where: str) -> dict[str, torch.Tensor]:
-    """The tensors by the policy's names and in its order of rows, float32."""
+    """Return the tensors by the policy's names and in its order of rows, float32."""
     parameters = {gguf_name(name): (name, parameter) for name, parameter in policy.adapter_parameters()}
     if set(parameters) != set(stored):
         raise BatchRefused("adapter_unsupported", f"{where} does not adapt the same modules in every layer")

@@ -1,4 +1,6 @@
-"""The architectures that can be trained: what GGUF calls them, and how their weights lie there and in transformers."""
+"""
+The architectures that can be trained: their names in GGUF, and the layout of their weights there and in transformers.
+"""
 
 import re
 from collections.abc import Mapping
@@ -57,18 +59,18 @@ _TURNED = re.compile(r"attn_([qk])\.(?:weight|bias|weight\.lora_b)$")
 
 @dataclass(frozen=True)
 class RowOrder:
-    """In which order the rows of a tensor lie in the GGUF of a model with so many heads."""
+    """The order of a tensor's rows in GGUF, for a model with these numbers of heads."""
 
     architecture: str
     heads: int
     key_heads: int
 
     def stored(self, name: str, rows: Rows) -> Rows:
-        """As GGUF has the tensor `name`; `rows` in the order of transformers."""
+        """Return `rows` of the tensor `name`, given in the order of transformers, in the order of GGUF."""
         return self._turned(name, rows, 1)
 
     def read(self, name: str, rows: Rows) -> Rows:
-        """The inverse of `stored`."""
+        """Return the rows of the tensor `name`, given in the order of GGUF, in the order of transformers."""
         return self._turned(name, rows, 2)
 
     def _turned(self, name: str, rows: Rows, axis: int) -> Rows:

@@ -1,4 +1,4 @@
-"""An audit as it lies in the job directory: parsed and checked, answered beside the job, never in it."""
+"""Audits in the job directory: parsed and checked here, and answered in another folder than the audit's."""
 
 import hashlib
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from . import __version__
 from .batch import Rollout, check_layout, read_tokens
 from .draws import DRAW_TENSORS, check_draws, draws_of
 from .errors import BatchRefused
-from .token_scores import TokenScores
 from .fields import Fields, read_json
 from .gguf_base import Base
-from .layout import ANSWER_FILE, TOKEN_SCORE_FILE, MANIFEST_FILE, TOKENS_FILE
-from .limits import MAX_BATCH_TOKENS, MAX_ID_LENGTH, MAX_ROLLOUTS, SCHEMA
 from .jobs import atomic_directory, write_json_atomic
+from .layout import ANSWER_FILE, MANIFEST_FILE, TOKEN_SCORE_FILE, TOKENS_FILE
+from .limits import MAX_BATCH_TOKENS, MAX_ID_LENGTH, MAX_ROLLOUTS, SCHEMA
+from .token_scores import TokenScores
 
 AUDIT_TENSORS = {"ids": np.int32, "loss_mask": np.uint8, "cu_seqlens": np.int32, **DRAW_TENSORS}
 
@@ -24,7 +24,7 @@ AUDIT_TENSORS = {"ids": np.int32, "loss_mask": np.uint8, "cu_seqlens": np.int32,
 @dataclass(frozen=True)
 class AuditJob:
     audit_id: str
-    adapter_sha256: str | None  # of adapters/<sha256>.gguf in the job directory; None: the bare base
+    adapter_sha256: str | None  # names adapters/<sha256>.gguf in the job directory; None: the bare base
     manifest_sha256: str
     rollouts: tuple[Rollout, ...]  # rewards, advantages and log-probabilities are zero: an audit needs none
     draws: tuple[np.ndarray, ...]  # per rollout, see `draws_of`
@@ -44,7 +44,7 @@ class Manifest:
 
 
 def parse_manifest(fields: Fields) -> Manifest:
-    """The content of an audit's `manifest.json`; raises the error of `fields`."""
+    """Parse the content of an audit's `manifest.json`. Raises the error of `fields`."""
     fields.integer("schema", SCHEMA, SCHEMA)
     manifest = Manifest(
         audit_id=fields.text("auditId", MAX_ID_LENGTH),
@@ -65,7 +65,9 @@ def _entry(fields: Fields) -> tuple[str, int]:
 
 def load_job(directory: Path, base: Base) -> AuditJob:
     """
-    Raises BatchRefused `manifest_invalid`, `base_mismatch`, `draws_invalid`, and those of `read_tokens` and
+    Read and check an audit.
+
+    Raises BatchRefused `manifest_invalid`, `base_mismatch`, `draws_invalid`, and the errors of `read_tokens` and
     `check_layout`.
     """
 
@@ -100,16 +102,18 @@ def load_job(directory: Path, base: Base) -> AuditJob:
 
 
 def write_token_scores(
-    folder: Path, name: str, manifest_sha256: str, evidence: TokenScores, draft_folder: Path | None = None
+    folder: Path, name: str, manifest_sha256: str, scores: TokenScores, draft_folder: Path | None = None
 ) -> None:
     """
-    Writes the evidence on the job `name`, an audit's or a batch's, atomically and in bytes that depend on job, policy
-    and program only. Raises BatchRefused `token_scores_nonfinite` when the policy gives no finite numbers for these tokens.
+    Write the token scores of the job `name`, an audit or a batch, atomically. The bytes depend on job, policy and
+    program only.
+
+    Raises BatchRefused `token_scores_nonfinite` when the policy gives no finite numbers for these tokens.
     """
-    broken = sorted(name for name, values in evidence.items() if not np.isfinite(values).all())
+    broken = sorted(name for name, values in scores.items() if not np.isfinite(values).all())
     if broken:
         raise BatchRefused("token_scores_nonfinite", ", ".join(broken))
-    blob = save_safetensors(evidence)
+    blob = save_safetensors(scores)
     with atomic_directory(folder, draft_folder) as draft:
         (draft / TOKEN_SCORE_FILE).write_bytes(blob)
         content = {
@@ -118,6 +122,6 @@ def write_token_scores(
             "trainer": __version__,
             "manifestSha256": manifest_sha256,
             "tokenScoresSha256": hashlib.sha256(blob).hexdigest(),
-            "sampled": len(evidence["logp"]),
+            "sampled": len(scores["logp"]),
         }
         write_json_atomic(draft / ANSWER_FILE, content)

@@ -1,6 +1,6 @@
 """
-The audit process, or the ranks of one: polls the job directory for audits and answers each with its evidence. Trains nothing,
-writes no steps.
+The audit process, or the ranks of one: polls the job directory for audits and writes the token scores of each. It
+trains nothing and writes no steps.
 """
 
 from dataclasses import dataclass, replace
@@ -11,22 +11,22 @@ import torch
 
 from .adapter import bare_policy, published_policy
 from .audit_folder import AuditJob, load_job, write_token_scores
+from .capacity import find_capacity
 from .config import TrainerConfig
 from .distributed import Ranks
 from .errors import BatchRefused
 from .events import Events
-from .token_scores import TokenScores, find_token_scores, in_order
 from .gguf_base import Base
+from .jobs import JobDirectory
 from .lifetime import Lifetime
 from .limits import AUDIT_POLICIES
 from .policy import Policy
-from .capacity import find_capacity
-from .jobs import JobDirectory
+from .token_scores import TokenScores, find_token_scores, in_order
 
 
 @dataclass(frozen=True)
 class Task:
-    """What rank 0 found for all ranks in this poll. The others read no job: it may be gone a moment later."""
+    """The task of all ranks in this poll, found by rank 0. The others read no job: it may be gone a moment later."""
 
     job: AuditJob | None = None
     stop: bool = False
@@ -34,8 +34,8 @@ class Task:
 
 class AuditWorker:
     """
-    Apart from the training ranks: a group can be judged while a step is computed, and a job that kills this process
-    costs no batch. Several ranks share the forward passes of each job, and rank 0 answers it.
+    Answers audits in another process than the training ranks: a group can be verified while a step is computed, and a
+    job that kills this process costs no batch. Several ranks share the forward passes of a job, and rank 0 answers it.
     """
 
     def __init__(
@@ -47,22 +47,22 @@ class AuditWorker:
         self.ranks = ranks
         self.events = events
         self.lifetime = lifetime
-        self.busy_with: str | None = None  # the audit in hand, named in an error event
-        # Nothing is kept without a gradient.
-        self.room = replace(find_capacity(config, base, base.device), may_checkpoint=False)
+        self.busy_with: str | None = None  # the audit that is computed, named in an error event
+        # Forward passes without gradients keep nothing, so checkpointing saves nothing.
+        self.capacity = replace(find_capacity(config, base, base.device), may_checkpoint=False)
         self._policies: dict[str | None, Policy] = {}  # by adapter, the least recently used first
         drafts = jobs.clean_token_score_drafts() if ranks.rank == 0 else 0
         if drafts:
             events.emit("cleaned", drafts=drafts)
 
     def loop(self) -> str:
-        """Works until asked to end; returns the reason."""
+        """Work until asked to end. Returns the reason."""
         self.events.emit("ready", device=str(self.base.device), worldSize=self.ranks.world)
         while True:
             self.lifetime.check()
             task = self.ranks.from_first(self._next)
             if task.stop:
-                self.ranks.all_agree(True)  # nobody leaves while a peer still waits for the task
+                self.ranks.all_agree(True)  # no rank leaves while a peer still waits for the task
                 return "stop_file"
             if task.job is None:
                 self.lifetime.pause(self.config.poll_ms / 1000)
@@ -96,27 +96,25 @@ class AuditWorker:
     def _answer(self, job: AuditJob) -> None:
         started = perf_counter()
         self.events.emit("auditing", auditId=job.audit_id, rollouts=len(job.rollouts), tokens=job.tokens)
-        evidence = self._token_scores(job)
+        scores = self._token_scores(job)
         if self.ranks.rank != 0:
             return
-        write_token_scores(self.jobs.token_score_path(job.audit_id), job.audit_id, job.manifest_sha256, evidence)
-        self.events.emit(
-            "audited", auditId=job.audit_id, sampled=len(evidence["logp"]), seconds=perf_counter() - started
-        )
+        write_token_scores(self.jobs.token_score_path(job.audit_id), job.audit_id, job.manifest_sha256, scores)
+        self.events.emit("audited", auditId=job.audit_id, sampled=len(scores["logp"]), seconds=perf_counter() - started)
 
     def _token_scores(self, job: AuditJob) -> TokenScores:
-        """Of all ranks together. Raises BatchRefused on all of them when it does on one."""
+        """Compute the token scores on all ranks together. Raises BatchRefused on all ranks when one raises it."""
         policy = self._agreed_policy(job.adapter_sha256)
         while True:
-            budget = min(self.ranks.gather(self.room.budget))
+            budget = min(self.ranks.gather(self.capacity.budget))
             parts = self.ranks.gather(self._own_part(policy, job, budget))
             if None not in parts:
-                found = {index: evidence for part in parts for index, evidence in (part or {}).items()}
+                found = {index: scores for part in parts for index, scores in (part or {}).items()}
                 return in_order(found, [rollout.index for rollout in job.rollouts])
-            self.room = self.room.less(budget, budget <= max(len(rollout.ids) for rollout in job.rollouts))
+            self.capacity = self.capacity.less(budget, budget <= max(len(rollout.ids) for rollout in job.rollouts))
 
     def _own_part(self, policy: Policy, job: AuditJob, budget: int) -> dict[int, TokenScores] | None:
-        """This rank's, or None where forward passes of `budget` tokens do not fit its device."""
+        """Compute this rank's token scores. Returns None if forward passes of `budget` tokens do not fit its device."""
         try:
             return find_token_scores(
                 policy,
@@ -132,7 +130,7 @@ class AuditWorker:
             return None
 
     def _agreed_policy(self, adapter_sha256: str | None) -> Policy:
-        """Raises BatchRefused on all ranks when one of them does not find the adapter."""
+        """Load the policy to audit. Raises BatchRefused on all ranks when one of them does not find the adapter."""
         policy, refused = None, None
         try:
             policy = self._policy(adapter_sha256)

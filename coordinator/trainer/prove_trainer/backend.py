@@ -1,6 +1,6 @@
 """
-What makes another adapter of the slopes of a loss: where gradients are summed, and where the optimizer is.
-`GrpoTrainer` says how much each token counts, and takes the step by what one of these backends does.
+Training backends: each sums gradients and runs the optimizer, in this process or at a service. `GrpoTrainer` computes
+the loss of each token and takes its steps through a backend.
 """
 
 import math
@@ -19,20 +19,20 @@ from .policy import Policy
 from .sharding import is_sharded
 from .shards import part_like, whole
 
-# Of a snapshot whose optimizer is a service's: where that keeps it, as the bytes of a path.
+# Key in a snapshot whose optimizer is at a service: the path under which the service keeps it, as bytes.
 SERVICE_STATE = "service_state"
 
 
 @dataclass(frozen=True)
 class Update:
-    """The adapter has moved. `stats` are numbers that the step's statistics take over, the largest of all passes."""
+    """One optimizer step. The step's statistics take the largest value of `stats` over all passes."""
 
-    norm: float | None  # of the gradient before clipping; None: whoever knows it does not say
+    norm: float | None  # of the gradient before clipping; None: the service does not report it
     stats: Mapping[str, float] = field(default_factory=dict)
 
 
 class Backend(Protocol):
-    """Gradients and optimizer of one policy. Where several ranks are, all of them make the same calls."""
+    """Gradients and optimizer of one policy. With several ranks, all of them make the same calls."""
 
     @property
     def keeps_graph(self) -> bool:
@@ -40,38 +40,40 @@ class Backend(Protocol):
         ...
 
     def start(self) -> None:
-        """Puts the adapter that a run begins with into the policy."""
+        """Put the adapter that a run begins with into the policy."""
         ...
 
     def begin(self) -> None:
-        """A pass over the batch begins: gradients of an earlier one are forgotten."""
+        """Begin a pass over the batch: discard the gradients of an earlier one."""
         ...
 
     def learn(self, pack: Pack, logp: torch.Tensor, total: torch.Tensor) -> None:
-        """Takes the slopes of `total`, a sum of loss terms, which are functions of the pack's `logp`."""
+        """Add the gradients of `total`, a sum of loss terms, which are functions of the pack's `logp`."""
         ...
 
     def gather(self) -> None:
-        """The pass is over: what the ranks have is put together."""
+        """End the pass: sum the gradients of the ranks."""
         ...
 
     def apply(self, tokens: float, finite: bool, rate: float, should_stop: Callable[[], None]) -> Update | None:
         """
-        One step of the optimizer at the learning rate `rate`, by gradients divided by `tokens`. None: a number is not
-        finite on some rank, and whoever asked restores what was.
+        Take one optimizer step at the learning rate `rate`, with gradients divided by `tokens`. Returns None when a
+        number is not finite on some rank. The caller then restores the state before.
         """
         ...
 
     def end(self) -> None:
-        """The step is over, or given up."""
+        """End the step, complete or not."""
         ...
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The optimizer's, for `restore` in this process or another."""
+        """Return the optimizer's state, for `restore` in this process or another."""
         ...
 
     def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
-        """Inverse of `state`. Raises TrainerError `resume_mismatch` for that of another kind of backend."""
+        """
+        Load what `state` returned. Raises TrainerError `resume_mismatch` for the state of another kind of backend.
+        """
         ...
 
 
@@ -96,7 +98,7 @@ class LocalBackend:
         )
 
     def start(self) -> None:
-        """A policy is made with it."""
+        """Do nothing: a new policy has its adapter already."""
 
     def begin(self) -> None:
         self.optimizer.zero_grad(set_to_none=True)
@@ -105,7 +107,7 @@ class LocalBackend:
         total.backward()
 
     def gather(self) -> None:
-        if not self.in_shards:  # whose gradients are summed as they come
+        if not self.in_shards:  # FSDP2 sums gradients during the backward pass
             self.ranks.add_gradients(self.parameters)
 
     def apply(self, tokens: float, finite: bool, rate: float, should_stop: Callable[[], None]) -> Update | None:
@@ -124,7 +126,10 @@ class LocalBackend:
         self.begin()
 
     def state(self) -> dict[str, torch.Tensor]:
-        """`exp_avg/<name>`, `exp_avg_sq/<name>` and `step/<name>`, whole; of shards on all ranks together."""
+        """
+        Return `exp_avg/<name>`, `exp_avg_sq/<name>` and `step/<name>` as whole tensors. All ranks of a policy in
+        shards must call it together.
+        """
         return {
             f"{key}/{name}": whole(value).cpu().clone()
             for name, parameter in self.named
@@ -134,7 +139,7 @@ class LocalBackend:
     def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
         if SERVICE_STATE in tensors:
             raise TrainerError(
-                "resume_mismatch", "the optimizer's state is at a service: go on with `tinker`, or begin another run"
+                "resume_mismatch", "the optimizer's state is at a service: continue with `tinker`, or begin another run"
             )
         self.begin()
         self.optimizer.state.clear()

@@ -1,4 +1,4 @@
-"""A batch directory, parsed and checked: nothing in it is believed before this module has seen it."""
+"""Batch directories, parsed and checked: no other module reads them unchecked."""
 
 import hashlib
 import os
@@ -41,7 +41,7 @@ class Rollout:
     mask: np.ndarray  # bool; True only on tokens the model sampled
     sampler_logp: np.ndarray  # float32, nats; 0 where the mask is False; as claimed, so perhaps not finite
     supplier: int = 0  # which of the batch's suppliers made it
-    draws: np.ndarray | None = None  # as of `draws_of`, of rollouts that are not audited yet
+    draws: np.ndarray | None = None  # see `draws_of`; None: the rollout was audited already
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Batch:
     manifest_sha256: str
     tokens_sha256: str
     rollouts: tuple[Rollout, ...]
-    left_out: frozenset[str] = frozenset()  # groups that an audit has found fault with
+    left_out: frozenset[str] = frozenset()  # groups that an audit refused
 
     @property
     def tokens(self) -> int:
@@ -61,7 +61,7 @@ class Batch:
 
     @property
     def unaudited(self) -> tuple[Rollout, ...]:
-        """Rollouts that no gradient may come from before their evidence was judged."""
+        """Rollouts that must not contribute gradients before their token scores are verified."""
         return tuple(rollout for rollout in self.rollouts if rollout.draws is not None)
 
     def without(self, groups: frozenset[str]) -> "Batch":
@@ -96,7 +96,7 @@ class Manifest:
     tokens_sha256: str
     sha256: str
     entries: tuple[_Entry, ...]
-    back_to: int | None = None  # the step whose policy comes back; nothing is learnt then
+    back_to: int | None = None  # for a rollback without training: the step whose policy is restored
 
 
 def _entry(fields: Fields) -> _Entry:
@@ -116,7 +116,7 @@ def _entry(fields: Fields) -> _Entry:
 
 
 def read_manifest(directory: Path) -> Manifest:
-    """Parses `manifest.json`. Raises BatchRefused `manifest_invalid`."""
+    """Parse `manifest.json`. Raises BatchRefused `manifest_invalid`."""
 
     def fail(detail: str) -> BatchRefused:
         return BatchRefused("manifest_invalid", detail)
@@ -128,12 +128,12 @@ def read_manifest(directory: Path) -> Manifest:
     if manifest.back_to is None and not manifest.entries:
         raise fail("a batch needs at least one rollout")
     if manifest.back_to is not None and (manifest.entries or manifest.back_to >= manifest.parent_step):
-        raise fail("a batch that goes back has no rollouts, and an earlier step than its parent to go back to")
+        raise fail("a rollback has no rollouts, and its backTo is an earlier step than its parent")
     return manifest
 
 
 def parse_manifest(fields: Fields, sha256: str) -> Manifest:
-    """The content of a `manifest.json` with this hash; raises the error of `fields`."""
+    """Parse the content of a `manifest.json` with this hash. Raises the error of `fields`."""
     fields.integer("schema", SCHEMA, SCHEMA)
     manifest = Manifest(
         batch_id=fields.text("batchId", MAX_ID_LENGTH),
@@ -151,7 +151,7 @@ def parse_manifest(fields: Fields, sha256: str) -> Manifest:
 
 def read_tokens(path: Path, expected_sha256: str, kinds: Mapping[str, type]) -> dict[str, np.ndarray]:
     """
-    The flat tensors of a token file: exactly those of `kinds`, with its element types.
+    Read the flat tensors of a token file: exactly the names and element types of `kinds`.
 
     Raises BatchRefused `tokens_unreadable`, `tokens_hash_mismatch`, `tokens_invalid`.
     """
@@ -182,7 +182,7 @@ def check_layout(
     arrays: dict[str, np.ndarray], expected_lengths: Sequence[int], vocab_size: int, context_length: int
 ) -> np.ndarray:
     """
-    The start offsets of rollouts of these lengths, `ids` and `loss_mask` checked.
+    Check `ids` and `loss_mask`, and return the start offsets of rollouts of these lengths.
 
     Raises BatchRefused `tokens_invalid`, `cu_seqlens_invalid`, `length_mismatch`, `too_long`, `token_out_of_range`,
     `mask_invalid`.
@@ -218,15 +218,15 @@ def load_batch(
     directory: Path, manifest: Manifest, loss: LossSettings, base_sha256: str, vocab_size: int, context_length: int
 ) -> Batch:
     """
-    The whole batch, checked; `loss` is what it will be trained with. A rollout with doubtful log-probabilities is left
-    in, for `selection.select` to leave out by reason.
+    Read and check the whole batch; `loss` are the settings of its training. A rollout with doubtful log-probabilities
+    stays in the batch: `selection.select` rejects it with a reason.
 
     Raises BatchRefused: `base_mismatch`, `tokens_unreadable`, `tokens_hash_mismatch`, `tokens_invalid`,
     `cu_seqlens_invalid`, `length_mismatch`, `too_long`, `token_out_of_range`, `mask_invalid`, `logp_invalid`,
     `draws_invalid`, `advantage_mismatch`.
     """
     if manifest.base_sha256 != base_sha256:
-        raise BatchRefused("base_mismatch", f"batch for base {manifest.base_sha256}, this trainer holds {base_sha256}")
+        raise BatchRefused("base_mismatch", f"batch for base {manifest.base_sha256}, this trainer has {base_sha256}")
     arrays = read_tokens(directory / TOKENS_FILE, manifest.tokens_sha256, BATCH_TENSORS)
     offsets = check_layout(arrays, [entry.length for entry in manifest.entries], vocab_size, context_length)
     if (arrays["sampler_logp"][arrays["loss_mask"] == 0] != 0).any():  # NaN != 0 as well

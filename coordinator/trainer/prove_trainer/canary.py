@@ -1,6 +1,5 @@
 """
-Canaries: token sequences whose log-probabilities tell whether a node has the right base and has really applied the
-adapter.
+Canaries: token sequences whose log-probabilities show whether a node has the right base and has applied the adapter.
 """
 
 from collections.abc import Sequence
@@ -16,14 +15,14 @@ from .policy import Policy
 
 
 def default_canary(vocab_size: int, context_length: int) -> Canary:
-    """A fixed sequence for the export checks of a run that configures no canaries."""
+    """Return a fixed sequence for the export checks of a run that configures no canaries."""
     length = min(48, context_length)
     ids = tuple((i * i * 7919 + i * 104_729 + 13) % vocab_size for i in range(length))
     return Canary(ids[: length // 2], ids[length // 2 :])
 
 
 def check_canaries(canaries: Sequence[Canary], vocab_size: int, context_length: int) -> None:
-    """Raises TrainerError `config_invalid` for a canary this model cannot score."""
+    """Check the canaries. Raises TrainerError `config_invalid` for a canary that this model cannot score."""
     for i, canary in enumerate(canaries):
         ids = canary.prompt + canary.continuation
         if max(ids) >= vocab_size or len(ids) > context_length:
@@ -37,7 +36,10 @@ def check_canaries(canaries: Sequence[Canary], vocab_size: int, context_length: 
 def score_canaries(
     policy: Policy, canaries: Sequence[Canary], temperature: float, reference: bool = False
 ) -> list[list[float]]:
-    """Teacher-forced log-probabilities (nats) of each canary's continuation; under the bare base with `reference`."""
+    """
+    Return the teacher-forced log-probabilities (nats) of each canary's continuation. With `reference`, the bare base
+    scores them.
+    """
     found = []
     for canary in canaries:
         pack = _pack_of(canary, policy.device)
@@ -54,6 +56,6 @@ def _pack_of(canary: Canary, device: torch.device) -> Pack:
 
 
 def largest_gap(left: list[list[float]], right: list[list[float]]) -> float:
-    """Largest |difference| in nats; NaN counts as infinite."""
+    """Return the largest |difference| in nats. NaN counts as infinite."""
     gaps = [abs(a - b) for one, two in zip(left, right, strict=True) for a, b in zip(one, two, strict=True)]
     return max((gap if gap == gap else float("inf") for gap in gaps), default=0.0)

@@ -1,4 +1,6 @@
-"""How many tokens one forward pass may have: planned before the first, fewer after each that did not fit the device."""
+"""
+The tokens that one forward pass may have: planned before the first pass, and fewer after each that ran out of memory.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,9 +12,9 @@ from .config import TrainerConfig
 from .errors import TrainerError
 from .fields import read_json
 from .gguf_base import Base
+from .jobs import write_json_atomic
 from .limits import MAX_TOKENS_PER_FORWARD, SCHEMA
 from .memory import Costs, count
-from .jobs import write_json_atomic
 
 USABLE = 0.9  # of a device: fragments, kernels' own buffers and what two packs of branches repeat of a prompt
 
@@ -24,23 +26,23 @@ class Capacity:
     may_checkpoint: bool  # it may be turned on
 
     def within(self, budget: int) -> "Capacity":
-        """No more than `budget` tokens."""
+        """Return this capacity with at most `budget` tokens."""
         return replace(self, budget=min(budget, self.budget))
 
     def less(self, tokens: int, alone: bool) -> "Capacity":
         """
-        After a forward of `tokens` tokens did not fit; `alone`: with a single rollout in it. One of a prompt that
-        several packs share may be cut.
+        Return the next smaller capacity after a forward of `tokens` tokens ran out of memory. `alone`: the forward had
+        a single rollout, which cannot be cut. A forward over a shared prompt can.
 
-        Raises TrainerError `device_memory` when there is nothing left to give up.
+        Raises TrainerError `device_memory` when no smaller capacity is possible.
         """
         if self.may_checkpoint and not self.checkpointing:
             return replace(self, checkpointing=True)
         if alone or self.budget == 1:
             raise TrainerError(
                 "device_memory",
-                f"a single rollout of {tokens} tokens does not fit the device: lower the run's limits of tokens, or "
-                "take a smaller base or a larger device, or set precision to 16 bits and checkpointing to layer",
+                f"a single rollout of {tokens} tokens does not fit the device: lower the run's token limits, or use a "
+                "smaller base or a larger device, or set precision to 16 bits and checkpointing to layer",
             )
         return replace(self, budget=max(1, min(self.budget, tokens) // 2))
 
@@ -50,8 +52,9 @@ UNPLANNED = Capacity(MAX_TOKENS_PER_FORWARD, checkpointing=False, may_checkpoint
 
 def plan(costs: Costs, usable: float, wanted: int, checkpointing: str, longest: int) -> Capacity:
     """
-    What fits `usable` bytes. `wanted` tokens a forward, 0: as many as fit. `checkpointing`: `none`, `layer`, or `auto`:
-    only where the wanted tokens, or a rollout of `longest`, would not fit without.
+    Plan the capacity of a device with `usable` bytes. `wanted` is the number of tokens of a forward; 0: as many as fit.
+    `checkpointing` is `none`, `layer`, or `auto`: only if the wanted tokens, or a rollout of `longest`, do not fit
+    without it.
 
     Raises TrainerError `device_memory` when not even a token fits.
     """
@@ -75,8 +78,8 @@ def find_capacity(
     tell: Callable[..., None] = lambda **_: None,
 ) -> Capacity:
     """
-    What is planned for `device`, on which lies `base` or one of so many `shards` of it, told to `tell`. Where its
-    memory is not known, on a CPU unless `memoryGiB` says it, things are as configured.
+    Plan the capacity of `device`, which has `base` or one of `shards` parts of it, and report the plan to `tell`. If
+    the memory is unknown (on a CPU without `memoryGiB`), the configured values apply.
 
     Raises TrainerError `device_memory`, or `config_invalid` when tokens are to be planned for unknown memory.
     """
@@ -93,31 +96,37 @@ def find_capacity(
     if shards > 1:
         costs = costs.in_shards(base, shards)
     usable = memory * USABLE - others
-    room = plan(costs, usable, wanted, checkpointing, base.context_length)
+    capacity = plan(costs, usable, wanted, checkpointing, base.context_length)
     tell(
         bytes=memory,
         baseBytes=costs.base,
         adapterBytes=costs.adapter,
-        bytesPerToken=round(costs.forward(room.checkpointing).token),
-        tokensPerForward=room.budget,
-        checkpointing=room.checkpointing,
-        longestRollout=costs.fitting(usable, room.checkpointing or room.may_checkpoint),
+        bytesPerToken=round(costs.forward(capacity.checkpointing).token),
+        tokensPerForward=capacity.budget,
+        checkpointing=capacity.checkpointing,
+        longestRollout=costs.fitting(usable, capacity.checkpointing or capacity.may_checkpoint),
     )
-    return room
+    return capacity
 
 
-def remember_capacity(folder: Path, rank: int, room: Capacity) -> None:
-    """For the next start: a rank of a policy in shards that runs out of memory takes all others down with it."""
+def remember_capacity(folder: Path, rank: int, capacity: Capacity) -> None:
+    """
+    Write the reduced capacity for the next start: a rank of a policy in shards that runs out of memory ends all ranks.
+    """
     folder.mkdir(exist_ok=True)
-    content = {"schema": SCHEMA, "tokensPerForward": room.budget, "checkpointing": room.checkpointing}
+    content = {"schema": SCHEMA, "tokensPerForward": capacity.budget, "checkpointing": capacity.checkpointing}
     write_json_atomic(folder / f"rank-{rank}.json", content)
 
 
-def remembered_capacity(folder: Path, room: Capacity) -> Capacity:
-    """`room`, less what any rank has found since to be too much. Raises TrainerError `job_directory_unusable`."""
+def remembered_capacity(folder: Path, capacity: Capacity) -> Capacity:
+    """
+    Return `capacity`, reduced to the smallest that any rank wrote with `remember_capacity`.
+
+    Raises TrainerError `job_directory_unusable`.
+    """
     for path in sorted(folder.glob("rank-*.json")):
         fields, _ = read_json(path, path.name, lambda detail: TrainerError("job_directory_unusable", detail))
         fields.integer("schema", SCHEMA, SCHEMA)
-        room = room.within(fields.integer("tokensPerForward", 1, MAX_TOKENS_PER_FORWARD))
-        room = replace(room, checkpointing=fields.flag("checkpointing") or room.checkpointing)
-    return room
+        capacity = capacity.within(fields.integer("tokensPerForward", 1, MAX_TOKENS_PER_FORWARD))
+        capacity = replace(capacity, checkpointing=fields.flag("checkpointing") or capacity.checkpointing)
+    return capacity

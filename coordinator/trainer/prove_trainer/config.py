@@ -29,7 +29,7 @@ PROJECTIONS = ("down_proj", "gate_proj", "k_proj", "o_proj", "q_proj", "up_proj"
 
 @dataclass(frozen=True)
 class LossSettings:
-    """What the loss depends on; recorded in step.json."""
+    """Settings of the loss, recorded in step.json."""
 
     advantage: str = (
         "none"  # 'none': R - mean (Dr. GRPO, arXiv 2503.20783); 'group': also / std (GRPO, arXiv 2402.03300)
@@ -48,7 +48,7 @@ class LossSettings:
     # equation 9); 0: any.
     off_policy_max: float = 0.0
     drift: float = 0.05  # nats; largest median of |mean log(pi_old / mu)| over a batch's rollouts
-    temperature: float = 1.0  # as sampled
+    temperature: float = 1.0  # of the sampler
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class OptimizerSettings:
     weight_decay: float = 0.0
     max_grad_norm: float = 1.0
     warmup_steps: int = 2  # updates, linear
-    schedule: str = "constant"  # after them: as it is, or down to `final_share` until update `decay_steps`
+    schedule: str = "constant"  # after the warm-up: constant, or down to `final_share` at update `decay_steps`
     decay_steps: int = 0
     final_share: float = 0.0  # of lr
     passes: int = 1  # optimizer steps per batch; above 1 the PPO clip becomes active
@@ -76,7 +76,7 @@ class OptimizerSettings:
 
 @dataclass(frozen=True)
 class TinkerSettings:
-    """Of a service that speaks the Tinker API, which then makes the gradients and has the optimizer."""
+    """A remote training service with the Tinker API, which computes gradients and runs the optimizer."""
 
     model: str  # the base model's name there
     url: str = "https://tinker.thinkingmachines.dev/services/tinker-prod"
@@ -99,7 +99,7 @@ class TrainerConfig:
     loss: LossSettings = LossSettings()
     lora: LoraSettings = LoraSettings()
     optimizer: OptimizerSettings = OptimizerSettings()
-    tinker: TinkerSettings | None = None  # None: gradients and optimizer are here
+    tinker: TinkerSettings | None = None  # None: gradients are computed locally
     seed: int = 0
     device: str = "cpu"
     precision: str = "float32"
@@ -139,7 +139,7 @@ def _parse_loss(fields: Fields) -> LossSettings:
 
 
 def json_names(settings: Any) -> dict[str, Any]:
-    """Settings under the names that they have in `trainer.json`."""
+    """Return the settings under their names in `trainer.json`."""
     return {
         "".join([part if i == 0 else part.capitalize() for i, part in enumerate(key.split("_"))]): (
             list(value) if isinstance(value, tuple) else value
@@ -149,7 +149,7 @@ def json_names(settings: Any) -> dict[str, Any]:
 
 
 def training_record(config: TrainerConfig) -> dict[str, Any]:
-    """All that an update depends on beside its batch and the base, defaults included, as `trainer.json` has it."""
+    """Return all settings that an update depends on, defaults included, in the form of `trainer.json`."""
     return {
         "lora": json_names(config.lora),
         "optimizer": json_names(config.optimizer),
@@ -211,9 +211,9 @@ def _parse_tinker(fields: Fields) -> TinkerSettings | None:
 
 
 def _check_for_tinker(config: TrainerConfig, fail: Fail) -> None:
-    """What such a service cannot do is refused; it would be left out without a word."""
+    """Refuse settings that such a service does not support, instead of ignoring them."""
     if config.loss.temperature != 1:
-        raise fail("config.loss.temperature must be 1 with config.tinker: the service's loss knows no other")
+        raise fail("config.loss.temperature must be 1 with config.tinker: the service's loss supports no other value")
     if config.lora.rs_lora:
         raise fail("config.lora.rsLora must be false with config.tinker")
     if config.sharding != "none":
@@ -233,7 +233,7 @@ def _parse_canary(fields: Fields) -> Canary:
 
 
 def parse_config(fields: Fields) -> TrainerConfig:
-    """The settings of a run; raises the error of `fields`."""
+    """Parse the settings of a run. Raises the error of `fields`."""
     fields.integer("schema", SCHEMA, SCHEMA)
     keep = fields.child("keepSteps", {})
     base = fields.child("baseModel", {})
@@ -271,7 +271,7 @@ def parse_config(fields: Fields) -> TrainerConfig:
 
 
 def load_config(path: Path) -> TrainerConfig:
-    """Reads `trainer.json`. Raises TrainerError `config_invalid` naming the field."""
+    """Read `trainer.json`. Raises TrainerError `config_invalid`, which names the field."""
 
     def fail(detail: str) -> TrainerError:
         return TrainerError("config_invalid", detail)

@@ -1,7 +1,7 @@
 """
-What the coordinator and this package have to agree on, as one JSON object: the JSON files that travel between them as
-this package parses them, and constants that both use. It lies in `contract.json`, which
-`python -m prove_trainer.contract` writes; a test on either side compares it with the code.
+The contract between the coordinator and this package, as one JSON object: schemas of the JSON files that they exchange,
+and constants that both use. `python -m prove_trainer.contract` writes it to `contract.json`. A test on either side
+compares that file with the code.
 """
 
 import json
@@ -13,15 +13,15 @@ import numpy as np
 
 from . import audit_folder, batch, findings, layout, life, limits
 from .config import parse_config
+from .fields import Fields
 from .gumbel_max import DRAW
 from .token_scores import TOKEN_SCORES
-from .fields import Fields
 
 CONTRACT = Path(__file__).parent.parent / "contract.json"
 
 
 class Outline(Fields):
-    """Reads nothing: notes what a parser asks for, as a JSON schema, and answers with the least that would do."""
+    """Records the fields that a parser reads as a JSON schema, and returns the smallest valid value for each."""
 
     def __init__(self) -> None:
         super().__init__({}, "outline", _unasked)
@@ -84,7 +84,7 @@ class Outline(Fields):
 
 
 class _Later:
-    """An object whose fields have not been asked for yet."""
+    """An object whose fields the parser has not read yet."""
 
     def __init__(self, outline: Outline) -> None:
         self.outline = outline
@@ -103,7 +103,7 @@ def _resolved(value: Any) -> Any:
 
 
 def outline(parse: Callable[[Fields], object]) -> dict[str, Any]:
-    """The JSON schema of what `parse` accepts, with the defaults it falls back on."""
+    """Return the JSON schema of the input that `parse` accepts, with its defaults."""
     fields = Outline()
     parse(fields)
     return _resolved(fields.schema())

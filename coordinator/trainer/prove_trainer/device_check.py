@@ -20,17 +20,18 @@ from .config import LoraSettings, LossSettings, OptimizerSettings
 from .distributed import Ranks
 from .gguf_base import Base, load_base
 from .grpo import GrpoTrainer
+from .jobs import sha256_file
 from .packing import make_packs
 from .policy import Policy, new_policy
-from .jobs import sha256_file
 
 GROUPS, SIZE = 2, 4
 PROMPT, ANSWER = 96, 64  # tokens
 BUDGET = 1024  # tokens of a forward
-# Largest `distance` by precision. In float32 rounding of another order leaves some 1e-6 to 1e-5, and 16 bits more than
-# the bound; these leave 0.09 and 0.011 of the demo's model on a CPU, against which a device may be twice as far off.
+# Largest `distance` by precision. A different summation order in float32 causes 1e-6 to 1e-5, and 16 bits cause more
+# than the float32 bound. bfloat16 and float16 cause 0.09 and 0.011 for the demo model on a CPU; a device may be twice
+# as far off.
 BOUNDS = {"float32": 1e-3, "bfloat16": 0.2, "float16": 0.025}
-# Nothing may be left out: both sides compute all of it.
+# No rollout is left out: both sides compute the same batch.
 LOSS = LossSettings(guard=20.0, drift=20.0)
 
 
@@ -41,7 +42,7 @@ class Step:
 
 
 def random_policy(base: Base) -> Policy:
-    """With an adapter that does something: B of a new one is zero, and then so is the gradient of A."""
+    """Return a policy with a random adapter: B of a new one is zero, which makes the gradient of A zero too."""
     policy = new_policy(base, LoraSettings(), 0, None, None)
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
@@ -51,7 +52,7 @@ def random_policy(base: Base) -> Policy:
 
 
 def random_batch(policy: Policy, vocab_size: int) -> Batch:
-    """Rollouts of random tokens, sampled, as their log-probabilities say, by the policy itself."""
+    """Return rollouts of random tokens, with the policy's own log-probabilities as the sampler's."""
     rng = np.random.default_rng(0)
     rollouts = []
     for group in range(GROUPS):
@@ -76,7 +77,7 @@ def random_batch(policy: Policy, vocab_size: int) -> Batch:
 
 
 def step(policy: Policy, batch: Batch, device: torch.device) -> Step:
-    """The second of two equal steps without a learning rate: the first one compiles and warms up."""
+    """Return the second of two equal steps at learning rate 0: the first one compiles and warms up."""
     settings, ranks = OptimizerSettings(lr=0.0, max_grad_norm=1e6), Ranks(0, 1, device)
     backend = LocalBackend(policy, settings, ranks)
     trainer = GrpoTrainer(policy, settings, ranks, backend=backend)
@@ -103,8 +104,8 @@ def distance(found: torch.Tensor, reference: torch.Tensor) -> float:
 
 def compare(path: Path, device: torch.device, precisions: Sequence[str]) -> tuple[Step, dict[str, Step]]:
     """
-    The step on the CPU in float32, and on `device` in each precision. Raises TrainerError for a base that cannot be
-    loaded.
+    Return the step on the CPU in float32, and on `device` in each precision. Raises TrainerError for a base that cannot
+    be loaded.
     """
     base = load_base(path, sha256_file(path))
     policy = random_policy(base)

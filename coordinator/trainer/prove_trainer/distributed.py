@@ -25,7 +25,7 @@ class Ranks:
         self.device = device
 
     def sum(self, values: list[float]) -> list[float]:
-        """Element-wise sum over all ranks, in float64."""
+        """Return the element-wise sum over all ranks, in float64."""
         if self.world == 1:
             return values
         tensor = torch.tensor(values, dtype=torch.float64, device=self.device)
@@ -33,7 +33,7 @@ class Ranks:
         return tensor.tolist()
 
     def all_agree(self, good: bool) -> bool:
-        """True when `good` holds on every rank."""
+        """Return whether `good` is true on every rank."""
         if self.world == 1:
             return good
         tensor = torch.tensor([1.0 if good else 0.0], device=self.device)
@@ -41,7 +41,7 @@ class Ranks:
         return bool(tensor.item() == 1.0)
 
     def gather(self, value: T) -> list[T]:
-        """One picklable value per rank, in rank order. Only between our own processes."""
+        """Return one picklable value per rank, in rank order. Use it between the trainer's own processes only."""
         if self.world == 1:
             return [value]
         found: list[T | None] = [None] * self.world
@@ -49,7 +49,7 @@ class Ranks:
         return cast("list[T]", found)
 
     def from_first(self, decide: Callable[[], T]) -> T:
-        """What `decide` returns on rank 0, on every rank; the others do not call it."""
+        """Call `decide` on rank 0 only, and return its result on every rank."""
         if self.world == 1:
             return decide()
         box = [decide() if self.rank == 0 else None]
@@ -58,8 +58,8 @@ class Ranks:
 
     def add_gradients(self, parameters: list[nn.Parameter]) -> None:
         """
-        Leaves the sum over all ranks in each gradient; a rank may have had nothing to add. One reduction, after the
-        last pack: an adapter's gradients are a few megabytes, and ranks need neither as many packs nor to stay in step.
+        Replace each gradient by its sum over all ranks; a rank may have none. One reduction follows the last pack: an
+        adapter's gradients are a few megabytes, and ranks need neither as many packs nor to stay in step.
         """
         if self.world == 1:
             return
@@ -72,19 +72,21 @@ class Ranks:
 
 def lost_peer(error: BaseException) -> bool:
     """
-    Whether this rank failed for no other reason than that another is gone, or the network between them. Gloo has no
-    error type of its own, but says where in its sources it was.
+    Return whether this rank failed only because another rank, or the network between them, is gone. Gloo has no error
+    type, but its messages name its source files.
     """
     return isinstance(error, distributed.DistError) or (isinstance(error, RuntimeError) and "/gloo/" in str(error))
 
 
 def join_ranks(device: str) -> Ranks:
-    """Joins the job torchrun describes in the environment. Raises TrainerError `device_unavailable`."""
+    """Join the job that torchrun describes in the environment. Raises TrainerError `device_unavailable`."""
     rank, world = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
     place = torch.device("cpu")
     if device == "cuda":
         if not torch.cuda.is_available():
-            raise TrainerError("device_unavailable", "the configuration asks for cuda, torch sees none")
+            raise TrainerError(
+                "device_unavailable", "device is cuda, but torch finds no GPU: install its driver or set device: cpu"
+            )
         place = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
         torch.cuda.set_device(place)
     if world > 1:

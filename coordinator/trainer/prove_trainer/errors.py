@@ -4,7 +4,7 @@ from .limits import MAX_DETAIL
 
 
 class TrainerError(Exception):
-    """The worker cannot go on: it prints an `error` event with this code and exits with a non-zero status."""
+    """The worker cannot continue: it prints an `error` event with this code and exits with a non-zero status."""
 
     def __init__(self, code: str, detail: str = "") -> None:
         super().__init__(f"{code}: {detail}" if detail else code)
@@ -13,4 +13,6 @@ class TrainerError(Exception):
 
 
 class BatchRefused(TrainerError):
-    """This batch or audit can never be worked on: `refused.json` is written beside it, and the next one taken."""
+    """
+    This batch or audit can never be processed: the worker writes `refused.json` into its folder and takes the next.
+    """

@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 
 def finite(value: Any) -> Any:
-    """`value` with non-finite floats replaced by None: JSON.parse refuses the NaN that json.dump would write."""
+    """Replace non-finite floats in `value` by None: JSON.parse refuses the NaN that json.dump would write."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
@@ -23,8 +23,8 @@ def dump(value: Any, indent: int | None = None) -> str:
 
 class Events:
     """
-    Writes events to `out`; a rank other than 0 passes None and stays silent. `to_disk`: it is a file, which others
-    read on another machine.
+    Writes events to `out`. A rank other than 0 passes None and writes nothing. `to_disk`: `out` is a file that another
+    machine reads, so each event is synced.
     """
 
     def __init__(self, out: TextIO | None, to_disk: bool = False) -> None:
@@ -44,7 +44,7 @@ class Events:
 
 
 def claim_stdout(rank: int) -> Events:
-    """Keeps the real stdout for events of rank 0 and points file descriptor 1 at stderr for everybody else."""
+    """Keep the real stdout for events of rank 0, and point file descriptor 1 at stderr for all other output."""
     private = os.dup(1)
     os.dup2(2, 1)
     if rank != 0:

@@ -14,22 +14,22 @@ Adapter = Mapping[str, torch.Tensor]  # by the names of `Policy.adapter_paramete
 
 @dataclass(frozen=True)
 class Examination:
-    """What it takes to have a batch's groups judged between its first pass and its update."""
+    """How the groups of a batch are verified between its first pass and its update."""
 
     unaudited: tuple[Rollout, ...]
-    older: Mapping[int, Adapter]  # of the policy versions among them that are not the policy in hand
-    # From the evidence on each of them, by its index, to the groups to leave out; called on all ranks, alike on each.
-    judge: Callable[[dict[int, TokenScores]], frozenset[str]]
+    older: Mapping[int, Adapter]  # adapters of their policy versions other than the current policy
+    # Maps the token scores of each rollout, by index, to the groups to leave out. Called on all ranks with equal input.
+    verify: Callable[[dict[int, TokenScores]], frozenset[str]]
 
     def shown(self, kept: Collection[Rollout]) -> dict[int, np.ndarray]:
-        """The draws of those that a pass over `kept` shows under the very policy that should have sampled them."""
+        """Return the draws of the rollouts in `kept` that the current policy sampled: the training pass scores them."""
         trained = {rollout.index for rollout in kept if rollout.policy_version not in self.older}
         return {index: draws for index, draws in self._draws().items() if index in trained}
 
     def hidden(
         self, kept: Collection[Rollout]
     ) -> Iterator[tuple[Adapter | None, list[Rollout], dict[int, np.ndarray]]]:
-        """The others with their draws, by the adapter to recompute them under; None: the one in hand."""
+        """Yield the other rollouts with their draws, by the adapter to recompute them under; None: the current one."""
         shown, draws = self.shown(kept), self._draws()
         rest = [rollout for rollout in self.unaudited if rollout.index in draws and rollout.index not in shown]
         for version in sorted({rollout.policy_version for rollout in rest}):
@@ -37,5 +37,5 @@ class Examination:
             yield self.older.get(version), rollouts, {rollout.index: draws[rollout.index] for rollout in rollouts}
 
     def _draws(self) -> dict[int, np.ndarray]:
-        """A rollout in which nothing was sampled has none, and no evidence."""
+        """Return the draws by rollout. A rollout in which nothing was sampled has none, and no token scores."""
         return {r.index: r.draws for r in self.unaudited if r.draws is not None and r.mask.any()}

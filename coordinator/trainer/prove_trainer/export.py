@@ -1,6 +1,5 @@
 """
-The adapter as others will load it: a clean PEFT directory and a GGUF, checked by reading both back before anyone sees
-them.
+Export of the adapter: a PEFT directory and a GGUF file, both read back and checked before they become visible.
 """
 
 import json
@@ -42,7 +41,7 @@ LoRA (rank {rank}, alpha {alpha:g}) trained with GRPO against the base model who
 
 
 class DeltaTooLarge(TrainerError):
-    """The adapter outgrew `maxDeltaNorm`: the update is undone and recorded as skipped, not published."""
+    """The adapter exceeds `maxDeltaNorm`: the update is undone and recorded as skipped."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +49,14 @@ class Scores:
     """Log-probabilities (nats) of the canaries' continuations."""
 
     trained: list[list[float]]
-    volunteers: list[list[float]]  # under the adapter as float16 has it
+    volunteers: list[list[float]]  # under the adapter rounded to float16
     bare: list[list[float]]
 
 
 def live_adapter(policy: Policy) -> dict[str, torch.Tensor]:
-    """The adapter by its file names, whole and on the CPU. Of a policy in shards on all ranks together."""
+    """
+    Return the whole adapter by its file names, on the CPU. All ranks of a policy in shards must call it together.
+    """
     return {name: whole(parameter).cpu() for name, parameter in policy.adapter_parameters()}
 
 
@@ -65,8 +66,8 @@ def _canaries(base: Base, config: TrainerConfig) -> list[Canary]:
 
 def score_in_shards(policy: Policy, adapter: Mapping[str, torch.Tensor], base: Base, config: TrainerConfig) -> Scores:
     """
-    Of a policy in shards, on all ranks together: no rank could load what it exports over a base of its own.
-    `adapter` is that of the policy.
+    Score the canaries under a policy in shards, on all ranks together: no rank could load the export over a whole base.
+    `adapter` is the policy's.
     """
     canaries, temperature = _canaries(base, config), config.loss.temperature
     trained = score_canaries(policy, canaries, temperature)
@@ -84,8 +85,8 @@ def write_adapter(
     live: Mapping[str, torch.Tensor] | None = None,
 ) -> None:
     """
-    Writes `adapter/` and `adapter.gguf` into `directory`, in a form whose bytes depend on the adapter only. `live`:
-    the policy's, where it was gathered already.
+    Write `adapter/` and `adapter.gguf` into `directory`. The bytes depend on the adapter only. `live` is the policy's
+    adapter if it was gathered already.
     """
     adapter = directory / "adapter"
     live = live or live_adapter(policy)
@@ -109,8 +110,8 @@ def write_adapter(
 
 def write_base_config(path: Path, base: Base) -> None:
     """
-    The base model's `config.json` for transformers, which reads a Qwen3's GGUF without its head length and then builds
-    heads of another size.
+    Write the base model's `config.json` for transformers, which reads a Qwen3's GGUF without its head length and would
+    build heads of another size.
     """
     settings = {**base.config.to_dict(), "architectures": [ARCHITECTURES[base.architecture].model.__name__]}
     path.parent.mkdir()
@@ -118,7 +119,7 @@ def write_base_config(path: Path, base: Base) -> None:
 
 
 def delta_norms(tensors: dict[str, np.ndarray], lora: LoraSettings, base: Base) -> dict[str, float]:
-    """||scale B A|| / ||W|| (Frobenius) by module, without forming B A: ||BA||^2 = tr(B'B AA')."""
+    """Return ||scale B A|| / ||W|| (Frobenius) by module, without forming B A: ||BA||^2 = tr(B'B AA')."""
     scale = effective_alpha(lora) / lora.rank
     norms = {}
     for name, half in tensors.items():

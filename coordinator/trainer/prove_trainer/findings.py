@@ -1,4 +1,4 @@
-"""What the coordinator has found out about the groups of a batch, from the evidence that was put before it."""
+"""The coordinator's findings on the groups of a batch, from the token scores that the trainer wrote."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from .limits import MAX_ID_LENGTH, MAX_ROLLOUTS, SCHEMA
 
 
 def parse_findings(fields: Fields) -> tuple[str, frozenset[str]]:
-    """The batch that a `findings.json` is about, and the groups to leave out of it; raises the error of `fields`."""
+    """Return the batch id in a `findings.json`, and the groups to leave out. Raises the error of `fields`."""
     fields.integer("schema", SCHEMA, SCHEMA)
     batch_id = fields.text("batchId", MAX_ID_LENGTH)
     entries = fields.children("leftOut", MAX_ROLLOUTS)
@@ -23,7 +23,7 @@ def parse_findings(fields: Fields) -> tuple[str, frozenset[str]]:
 
 def read_findings(directory: Path, batch: Batch) -> frozenset[str] | None:
     """
-    The groups to leave out of the batch in this directory; None: they are not judged yet.
+    Return the groups to leave out of the batch in this directory, or None if they are not verified yet.
 
     Raises BatchRefused `findings_invalid`.
     """

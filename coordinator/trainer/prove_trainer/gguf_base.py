@@ -1,5 +1,5 @@
 """
-The frozen base model, read from the very GGUF the volunteers run, so that sampler and trainer hold the same weights.
+The frozen base model, read from the same GGUF that the volunteers run, so that sampler and trainer have equal weights.
 """
 
 import re
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 _CPU = torch.device("cpu")
 
-# The precisions of 16 bits: matrices lie and multiply in them, see docs/trainer.md.
+# The precisions of 16 bits, in which matrices are stored and multiplied, see docs/trainer.md.
 HALVES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 
 MAX_DIMENSION = 2**24  # of the widths in the metadata: context length, feed-forward width
@@ -54,25 +54,25 @@ _BLOCK = re.compile(r"blk\.(\d{1,4})\.([a-z_]+)\.(weight|bias)")
 @dataclass(frozen=True)
 class Base:
     """
-    The base model's weights by their Hugging Face names, and what is needed to build modules around them. This is the
-    one copy on the device: policies, however many, are modules over these very tensors.
+    The base model's weights by their Hugging Face names, and the configuration to build modules around them. This is
+    the only copy on the device: all policies are modules over these tensors.
     """
 
     architecture: str
     sha256: str
-    config: Qwen3Config  # of its architecture; what is read of it here they all have
+    config: Qwen3Config  # of its architecture; all architectures have the fields that are read here
     tensors: dict[str, torch.Tensor]
     precision: str = "float32"
     _norms: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
 
     def norm(self, name: str) -> float:
-        """Of a weight (Frobenius)."""
+        """Return the Frobenius norm of a weight."""
         if name not in self._norms:
             self._norms[name] = float(torch.linalg.vector_norm(self.tensors[name], dtype=torch.float32))
         return self._norms[name]
 
     def without_weights(self) -> "Base":
-        """What is known of the base when its weights lie elsewhere: shapes and norms."""
+        """Return the base with shapes and norms only, for a policy in shards."""
         for name, weight in self.tensors.items():
             if weight.dim() > 1:
                 self.norm(name)
@@ -80,7 +80,7 @@ class Base:
         return replace(self, tensors=tensors)
 
     def on(self, device: torch.device, precision: str) -> "Base":
-        """The same weights elsewhere, or in other bits."""
+        """Return the same weights on another device or in another precision."""
         tensors = {name: placed(weight, device, precision) for name, weight in self.tensors.items()}
         return replace(self, tensors=tensors, precision=precision)
 
@@ -107,7 +107,7 @@ class Base:
 
 
 def hugging_face_name(name: str, architecture: str) -> str:
-    """The Hugging Face parameter for a GGUF tensor. Raises TrainerError `base_unknown_tensor`."""
+    """Return the Hugging Face parameter of a GGUF tensor. Raises TrainerError `base_unknown_tensor`."""
     if name in OUTER_NAMES:
         return OUTER_NAMES[name]
     match = _BLOCK.fullmatch(name)
@@ -116,12 +116,12 @@ def hugging_face_name(name: str, architecture: str) -> str:
         if kind == "weight" or (ARCHITECTURES[architecture].biases and block in BIASED):
             return f"model.layers.{int(match.group(1))}.{BLOCK_NAMES[block]}.{kind}"
     raise TrainerError(
-        "base_unknown_tensor", f"{name!r} has no place in the model; training without it would be another model"
+        "base_unknown_tensor", f"the architecture has no tensor {name!r}: use a GGUF of a supported model"
     )
 
 
 def _metadata(reader: gguf.GGUFReader, key: str, kind: type[T], default: T | None = None) -> T:
-    """Without a default the key must be there."""
+    """Read a metadata value. Without a default, the key is required."""
     field = reader.get_field(key)
     if field is None:
         if default is None:
@@ -141,7 +141,7 @@ def _metadata(reader: gguf.GGUFReader, key: str, kind: type[T], default: T | Non
 def _read_config(reader: gguf.GGUFReader, architecture: str, vocab_size: int, tied: bool) -> Qwen3Config:
     def value(key: str, kind: type[T], default: T | None = None) -> T:
         found = _metadata(reader, f"{architecture}.{key}", kind, default)
-        # Some of these numbers decide how many objects the model's configuration makes.
+        # The model's configuration creates as many objects as some of these numbers say.
         if isinstance(found, int) and not 1 <= found <= MAX_DIMENSION:
             raise TrainerError("base_invalid", f"metadata {architecture}.{key} is {found}")
         return found
@@ -158,7 +158,7 @@ def _read_config(reader: gguf.GGUFReader, architecture: str, vocab_size: int, ti
     kind = ARCHITECTURES[architecture]
     if not kind.free_head_length and head_dim * heads != hidden:
         raise TrainerError("base_unsupported", f"{heads} heads of {head_dim} in a width of {hidden}")
-    # llama.cpp divides by the root of the head length where no scale is named, and leaves the others out.
+    # Without a scale, llama.cpp divides by the root of the head length and omits the other multipliers.
     usual = {"attention_multiplier": head_dim**-0.5}
     multipliers = {
         name: _metadata(reader, f"{architecture}.{key}", float, usual.get(name, 1.0))
@@ -186,8 +186,8 @@ def _read_config(reader: gguf.GGUFReader, architecture: str, vocab_size: int, ti
 
 def placed(values: torch.Tensor, device: torch.device, precision: str) -> torch.Tensor:
     """
-    A float32 weight as it lies on the device: matrices in the 16 bits of `precision`; norms and biases stay float32,
-    they are a thousandth of a model.
+    Move a float32 weight to the device: matrices in the 16 bits of `precision`; norms and biases, a thousandth of a
+    model, stay float32.
     """
     half = HALVES.get(precision)
     return values.to(device, half if half is not None and values.dim() > 1 else torch.float32)
@@ -195,7 +195,7 @@ def placed(values: torch.Tensor, device: torch.device, precision: str) -> torch.
 
 def load_base(path: Path, expected_sha256: str, device: torch.device = _CPU, precision: str = "float32") -> Base:
     """
-    Reads and dequantises a GGUF base model, tensor by tensor onto `device`.
+    Read and dequantise a GGUF base model, tensor by tensor onto `device`.
 
     Raises TrainerError: `base_unreadable`, `base_hash_mismatch`, `base_unsupported` (architecture, quantisation, a
     weight beyond float16 where that is the precision), `base_invalid`, `base_unknown_tensor`.
@@ -231,7 +231,9 @@ def load_base(path: Path, expected_sha256: str, device: torch.device = _CPU, pre
             raise TrainerError("base_invalid", f"{tensor.name} holds a non-finite weight")
         tensors[name] = placed(weight, device, precision)
         if not torch.isfinite(tensors[name]).all():
-            raise TrainerError("base_unsupported", f"{tensor.name} holds a weight that {precision} does not reach")
+            raise TrainerError(
+                "base_unsupported", f"{tensor.name} has a weight beyond the range of {precision}: use float32"
+            )
     embedding = tensors.get("model.embed_tokens.weight")
     if embedding is None or embedding.dim() != 2:
         raise TrainerError("base_invalid", "token_embd.weight is missing")
@@ -240,14 +242,14 @@ def load_base(path: Path, expected_sha256: str, device: torch.device = _CPU, pre
     try:
         tensors |= {name: base.row_order.read(stored[name], weight) for name, weight in tensors.items()}
     except RuntimeError as error:
-        raise TrainerError("base_invalid", f"rows that no heads share evenly: {error}") from error
-    build_model(base)  # proves now, not at the first batch, that every tensor is there and has the right shape
+        raise TrainerError("base_invalid", f"the heads do not divide the rows evenly: {error}") from error
+    build_model(base)  # checks now, not at the first batch, that every tensor exists and has the right shape
     return base
 
 
 def build_model(base: Base, attention: str = "sdpa") -> Qwen3ForCausalLM:
     """
-    A frozen model over `base.tensors` (shared, not copied). `attention` names the attention implementation.
+    Build a frozen model over `base.tensors` (shared, not copied). `attention` names the attention implementation.
     """
     architecture = ARCHITECTURES[base.architecture]
     config = architecture.config.from_dict(base.config.to_dict())
@@ -263,7 +265,7 @@ def build_model(base: Base, attention: str = "sdpa") -> Qwen3ForCausalLM:
     except RuntimeError as error:
         raise TrainerError("base_invalid", str(error)) from error
     model.tie_weights()
-    # Its buffers are not in the state dict and were born on meta.
+    # Its buffers are not in the state dict and were created on the meta device.
     model.model.rotary_emb = cast("Qwen3RotaryEmbedding", architecture.rotary(config))
     model.requires_grad_(False)
     return model.eval()

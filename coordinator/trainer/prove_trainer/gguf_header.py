@@ -1,6 +1,6 @@
 """
-A look at a GGUF header before gguf-py reads it: that reader walks a list of 2^60 entries to its end, in a file of any
-size.
+Check of a GGUF header before gguf-py reads it: that reader would walk a list of 2^60 entries to its end, whatever the
+size of the file.
 """
 
 import struct
@@ -53,12 +53,12 @@ class _Cursor:
 
 def check_header(path: Path) -> None:
     """
-    Walks metadata and tensor table within bounds. Raises ValueError that says what is out of order, and OSError.
+    Check metadata and tensor table within bounds. Raises ValueError that names the fault, and OSError.
     """
     with path.open("rb") as file:
         cursor = _Cursor(file, path.stat().st_size)
         if cursor.take(4) != b"GGUF":
-            raise ValueError("this is no GGUF file")
+            raise ValueError("the file is not a GGUF file")
         if cursor.u32() not in (2, 3):
             raise ValueError("only GGUF versions 2 and 3 are read")
         tensors = cursor.count(MAX_TENSORS, "tensors")

@@ -1,4 +1,6 @@
-"""LoRA adapters as GGUF, the form llama.cpp loads: names and layout of its own converter, tensors in float16."""
+"""
+LoRA adapters as GGUF, the form that llama.cpp loads: names and layout of llama.cpp's converter, tensors in float16.
+"""
 
 import math
 import re
@@ -18,7 +20,7 @@ _PEFT = re.compile(r"base_model\.model\.model\.layers\.(\d+)\.(?:self_attn|mlp)\
 
 
 def gguf_name(peft_name: str) -> str:
-    """`blk.N.<name>.weight.lora_a` for a PEFT tensor name. Raises TrainerError `export_unknown_tensor`."""
+    """Return `blk.N.<name>.weight.lora_a` for a PEFT tensor name. Raises TrainerError `export_unknown_tensor`."""
     match = _PEFT.fullmatch(peft_name)
     if match is None or match.group(2) not in _PROJECTION:
         raise TrainerError("export_unknown_tensor", f"{peft_name!r} cannot be expressed in a GGUF adapter")
@@ -26,13 +28,16 @@ def gguf_name(peft_name: str) -> str:
 
 
 def effective_alpha(lora: LoraSettings) -> float:
-    """llama.cpp scales by alpha / r; rank-stabilised LoRA by alpha / sqrt(r), so its alpha is written larger."""
+    """
+    Return the alpha to write: llama.cpp scales by alpha / r, rank-stabilised LoRA by alpha / sqrt(r), so its alpha is
+    written larger.
+    """
     return lora.alpha * math.sqrt(lora.rank) if lora.rs_lora else lora.alpha
 
 
 def write_gguf_lora(path: Path, tensors: dict[str, np.ndarray], lora: LoraSettings, order: RowOrder) -> None:
     """
-    Writes PEFT tensors (A [r, in], B [out, r], float32) as float16, sorted by name so that equal adapters give equal
+    Write PEFT tensors (A [r, in], B [out, r], float32) as float16, sorted by name so that equal adapters give equal
     bytes.
     """
     writer = gguf.GGUFWriter(path, order.architecture)
@@ -48,7 +53,7 @@ def write_gguf_lora(path: Path, tensors: dict[str, np.ndarray], lora: LoraSettin
 
 
 def read_gguf_lora(path: Path) -> tuple[dict[str, np.ndarray], float]:
-    """The tensors by GGUF name, as stored, and the adapter's alpha. Raises TrainerError `export_check_failed`."""
+    """Read the stored tensors by GGUF name, and the adapter's alpha. Raises TrainerError `export_check_failed`."""
     try:
         check_header(path)
         reader = gguf.GGUFReader(path)

@@ -11,29 +11,30 @@ import torch
 
 from .backend import Backend, LocalBackend, Update
 from .batch import Batch
+from .capacity import UNPLANNED, Capacity
 from .config import LossSettings, OptimizerSettings
 from .distributed import Ranks
 from .errors import TrainerError
-from .token_scores import TokenScores, Witness, all_finite
 from .examination import Examination
 from .loss import clipped, token_terms
 from .masks import sequence_masks, typical_distance
 from .packing import Pack, make_packs, share_out
 from .policy import Policy
 from .prompts import KeptPrompt, SharedPrompts
-from .capacity import UNPLANNED, Capacity
 from .schedule import share_of_rate
 from .selection import Selection, select
 from .sharding import is_sharded
 from .shards import put, whole
 from .stats import StepSums, summarise
+from .token_scores import TokenScores, Witness, all_finite
 
 
 @dataclass(frozen=True)
 class StepOutcome:
     """
-    `skipped` is None when the adapter moved, otherwise why it did not: 'no_signal', 'nonfinite', 'drift' when the
-    samplers' policy and ours are too far apart for an update (`LossSettings.drift`), or 'rollback' by order.
+    The result of a step. `skipped` is None when the adapter changed, otherwise the reason: 'no_signal', 'nonfinite',
+    'drift' when the samplers' policy and the trainer's are too far apart for an update (`LossSettings.drift`), or
+    'rollback' by the operator's order.
     """
 
     skipped: str | None
@@ -44,7 +45,7 @@ class StepOutcome:
 
 @dataclass
 class _Remembered:
-    """What the first pass over a pack fixes for the later ones."""
+    """The values of a pack that the first pass computes and later passes reuse."""
 
     old: torch.Tensor
     keep: torch.Tensor
@@ -52,7 +53,7 @@ class _Remembered:
 
 
 class _Attempt:
-    """A step under way: what is trained on, and what is known of it. Of one that begins again nothing stays."""
+    """A step in progress: its rollouts and the sums over them. A step that begins again creates a new attempt."""
 
     def __init__(self, loss: LossSettings, selection: Selection, packs: list[Pack], budget: int) -> None:
         self.loss = loss
@@ -62,7 +63,7 @@ class _Attempt:
         self.rejected = dict(selection.rejected)
         self.sums = StepSums(sorted({rollout.sampler for rollout in selection.kept}))
         self.remembered: list[_Remembered] = []
-        self.counted: torch.Tensor | None = None  # the last prompt whose tokens are counted
+        self.counted: torch.Tensor | None = None  # the last shared prompt whose tokens are counted
         self.distances: dict[int, float] = {}  # rollout index -> |mean log(pi_old / mu)|
         self.masked: dict[int, str] = {}  # rollout index -> why
         self.clip_sums: list[float] = []  # clipped tokens of each later pass; in the first one pi equals pi_old
@@ -70,26 +71,26 @@ class _Attempt:
 
 @dataclass
 class _Verdict:
-    """What an examination has found by now; it holds for all attempts at a step."""
+    """The result of an examination so far, shared by all attempts at a step."""
 
     left_out: frozenset[str] | None = None  # groups; None: nothing is known yet
     waited: float = 0.0  # seconds
 
 
 class RanOut(Exception):
-    """Some rank had too little memory for a pack. Raised on all ranks."""
+    """A rank had too little memory for a pack. Raised on all ranks."""
 
     def __init__(self, tokens: int, alone: bool) -> None:
         super().__init__(f"a forward of {tokens} tokens")
         self.tokens = tokens
-        self.alone = alone  # the pack held one rollout: there is no smaller one
+        self.alone = alone  # the pack had one rollout, so no smaller pack is possible
 
 
 class GrpoTrainer:
     """
-    Policy and optimizer between steps, the latter and all gradients in the hands of a `backend`. A step that runs out
-    of memory begins again with less `room`, which is told to `on_less_room` with the tokens of the forward that was too
-    much.
+    Policy and optimizer between steps. A `backend` computes gradients and runs the optimizer. A step that runs out of
+    memory begins again with a smaller `capacity`, which is reported to `on_reduced_capacity` with the tokens of the
+    failed forward.
 
     Gradients are accumulated as sums and divided by the number N of kept tokens of all ranks once N is known: the
     guard needs log pi_old, so N is only known after the forward passes, and a pass just to count would cost a third
@@ -101,12 +102,12 @@ class GrpoTrainer:
         policy: Policy,
         settings: OptimizerSettings,
         ranks: Ranks,
-        room: Capacity = UNPLANNED,
-        on_less_room: Callable[[Capacity, int], None] = lambda *_: None,
+        capacity: Capacity = UNPLANNED,
+        on_reduced_capacity: Callable[[Capacity, int], None] = lambda *_: None,
         backend: Backend | None = None,
     ) -> None:
-        self.room = room
-        self.on_less_room = on_less_room
+        self.capacity = capacity
+        self.on_reduced_capacity = on_reduced_capacity
         self.policy = policy
         self.in_shards = is_sharded(policy)
         self.settings = settings
@@ -128,39 +129,41 @@ class GrpoTrainer:
         examination: Examination | None = None,
     ) -> StepOutcome:
         """
-        Takes one step from trainer step `step`. When a number is not finite on any rank, adapter and optimizer are as
-        before.
+        Take one step from trainer step `step`. When a number is not finite on any rank, adapter and optimizer stay
+        unchanged.
 
-        With an `examination` the first pass is the audit of the batch's unaudited rollouts, and its gradients are used
-        when all groups have passed. Otherwise they are thrown away, and the step begins again without the groups that
-        have not: to the last bit it is the step of a batch in which they never were.
+        With an `examination`, the first pass is also the audit of the batch's unaudited rollouts. If all groups pass,
+        the step uses its gradients. Otherwise the step discards them and begins again without the refused groups: the
+        result equals, to the last bit, the step of a batch without them.
 
-        `should_stop` is called between forward passes and may raise. Raises BatchRefused `future_policy`, and whatever
-        `examination.judge` raises.
+        `should_stop` is called between forward passes and may raise. Raises BatchRefused `future_policy`, and the
+        errors of `examination.verify`.
         """
         started = perf_counter()
         before = self.snapshot()
         verdict = _Verdict()
         while True:
-            room = self.room.within(budget)
-            self.policy.checkpointing = room.checkpointing
+            capacity = self.capacity.within(budget)
+            self.policy.checkpointing = capacity.checkpointing
             try:
-                attempt, finite = self._first_pass(batch, step, packing, room.budget, should_stop, examination, verdict)
+                attempt, finite = self._first_pass(
+                    batch, step, packing, capacity.budget, should_stop, examination, verdict
+                )
                 skipped, updates = self._finish(attempt, finite, before, should_stop)
                 break
             except RanOut as ran_out:
                 tokens, alone = ran_out.tokens, ran_out.alone
             finally:
                 self.backend.end()
-            # Not in the handler: while an error is handled, what the failed forward had in hand stays in memory.
-            self.room = room.less(tokens, alone)
+            # Not in the handler: while an error is handled, the tensors of the failed forward stay in memory.
+            self.capacity = capacity.less(tokens, alone)
             if self.in_shards:
-                self.on_less_room(self.room, tokens)
+                self.on_reduced_capacity(self.capacity, tokens)
                 raise TrainerError("ran_out_of_memory", f"a forward of {tokens} tokens; all ranks have to start again")
             self.restore(before)
             if self.ranks.device.type == "cuda":
                 torch.cuda.empty_cache()
-            self.on_less_room(self.room, tokens)
+            self.on_reduced_capacity(self.capacity, tokens)
         sums, distances = attempt.sums, attempt.distances
         rejected = dict(sorted(attempt.rejected.items()))
         stats = summarise(batch, attempt.selection, rejected, sums)
@@ -191,7 +194,7 @@ class GrpoTrainer:
         examination: Examination | None,
         verdict: _Verdict,
     ) -> tuple[_Attempt, bool]:
-        """Leaves the gradients of the first pass with the backend; whether all numbers were finite."""
+        """Run the first pass, whose gradients stay in the backend. Returns whether all numbers were finite."""
         if verdict.left_out is not None:
             batch = batch.without(verdict.left_out)
         attempt = self._begin(batch, step, packing, budget)
@@ -200,7 +203,7 @@ class GrpoTrainer:
         finite, found = self._examine(attempt, examination, packing, budget, should_stop)
         if finite:
             asked = perf_counter()
-            verdict.left_out = examination.judge(found)
+            verdict.left_out = examination.verify(found)
             verdict.waited = perf_counter() - asked
             if verdict.left_out:
                 attempt = self._begin(batch.without(verdict.left_out), step, packing, budget)
@@ -209,7 +212,7 @@ class GrpoTrainer:
 
     def _begin(self, batch: Batch, step: int, packing: str, budget: int) -> _Attempt:
         selection = select(batch, step)
-        # Ranks that hold shards make their passes together, and as many: there prompts are repeated.
+        # Ranks with shards make equally many passes, together. So prompts are repeated there, not shared.
         packs = make_packs(selection.kept, packing, budget, not self.in_shards) if selection.kept else []
         own = self._own(packs) if packs else []
         return _Attempt(batch.loss, selection, own, budget)
@@ -226,8 +229,9 @@ class GrpoTrainer:
         should_stop: Callable[[], None],
     ) -> tuple[bool, dict[int, TokenScores]]:
         """
-        The first pass with the evidence on all unaudited rollouts, and whether all numbers are finite; both the same on
-        every rank. What the pass does not show, because an older policy has sampled it, costs one forward under that.
+        Run the first pass. Returns whether all numbers are finite, and the token scores of all unaudited rollouts; both
+        the same on every rank. What the pass does not show, because an older policy has sampled it, costs one forward
+        under that.
         """
         kept, temperature = attempt.selection.kept, attempt.loss.temperature
         witness = Witness(examination.shown(kept), temperature)
@@ -249,7 +253,7 @@ class GrpoTrainer:
             self._agree_on_memory(too_much)
             found |= other.found
         finite = self.ranks.all_agree(finite and all_finite(found))
-        return finite, {index: evidence for part in self.ranks.gather(found) for index, evidence in part.items()}
+        return finite, {index: scores for part in self.ranks.gather(found) for index, scores in part.items()}
 
     def _finish(
         self, attempt: _Attempt, finite: bool, before: dict[str, torch.Tensor], should_stop: Callable[[], None]
@@ -349,13 +353,13 @@ class GrpoTrainer:
         else:
             clips = (loss.clip_low, loss.clip_high, loss.dual_clip)
             attempt.clip_sums.append(float(clipped(logp, now.old, pack.advantage, now.keep, *clips).sum()))
-        # Checked apart: the guard would reject rollouts with a NaN log pi_old and leave a finite loss over nothing.
+        # Checked separately: the guard rejects rollouts with a NaN log pi_old, which would leave a finite, empty loss.
         return math.isfinite(value) and bool(torch.isfinite(logp).all())
 
     def _agree_on_memory(self, too_much: Pack | None) -> None:
         """
-        Raises RanOut on all ranks when one of them had too little memory for a pack. Of a policy in shards only on
-        that rank: the others wait for its part of a layer, and nobody can take that forward pass back.
+        Raise RanOut on all ranks when one of them had too little memory for a pack. With a policy in shards only that
+        rank raises it: the others wait for its part of a layer, and that forward pass cannot be cancelled.
         """
         if self.in_shards:
             if too_much is not None:
@@ -379,7 +383,7 @@ class GrpoTrainer:
         sums.add_mismatch(
             old - pack.sampler_logp, keep, [rollout.sampler for rollout in pack.rollouts], pack.owner, loss.tis_cap
         )
-        computed = pack.tokens if pack.rollouts else 0  # a filler is no work
+        computed = pack.tokens if pack.rollouts else 0  # a filler does not count
         if pack.prompt is not None and pack.prompt is not attempt.counted:
             attempt.counted = pack.prompt
             computed += pack.prompt.shape[1]
@@ -389,8 +393,8 @@ class GrpoTrainer:
 
     def snapshot(self) -> dict[str, torch.Tensor]:
         """
-        Adapter and optimizer state as named tensors, copied and whole: `adapter/<name>`, `updates`, and those of the
-        backend. Of a policy in shards on all ranks together.
+        Return adapter and optimizer state as copied, whole tensors: `adapter/<name>`, `updates`, and those of the
+        backend. All ranks of a policy in shards must call it together.
         """
         tensors = {"updates": torch.tensor([self.updates], dtype=torch.int64)}
         tensors |= {f"adapter/{name}": whole(parameter).cpu().clone() for name, parameter in self.named}
@@ -398,8 +402,8 @@ class GrpoTrainer:
 
     def restore(self, tensors: dict[str, torch.Tensor]) -> None:
         """
-        Inverse of `snapshot`, on however many ranks that was taken. Raises KeyError when an adapter tensor is absent,
-        RuntimeError when a shape differs, TrainerError `resume_mismatch` when the optimizer was of another kind.
+        Load a snapshot, taken on any number of ranks. Raises KeyError when an adapter tensor is missing, RuntimeError
+        when a shape differs, TrainerError `resume_mismatch` when the optimizer was of another kind.
         """
         self.backend.restore(tensors)
         self.updates = int(tensors["updates"].item())

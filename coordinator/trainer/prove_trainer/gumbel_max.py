@@ -1,7 +1,7 @@
 """
-The draw of a token, by the Gumbel-max rule (Gumbel 1954; for audits: Token-DiFR, arXiv 2511.20621): the token whose
-logit / T + noise is the largest. `rollout/engine/gumbel-max.ts` defines the noise and is what volunteers sample by; this is the same
-in torch, and `test/fixtures/draws.json` holds both to it.
+Gumbel-max sampling (Gumbel 1954; for audits: Token-DiFR, arXiv 2511.20621): a draw selects the token whose
+logit / T + noise is the largest. `rollout/engine/gumbel-max.ts`, by which volunteers sample, defines the noise. This
+module computes the same noise in torch, and `test/fixtures/draws.json` tests both.
 """
 
 import math
@@ -16,7 +16,7 @@ def _signed(word: int) -> int:
 
 
 def _shifted(x: torch.Tensor, bits: int) -> torch.Tensor:
-    """To the right, without the sign: torch has no unsigned shift."""
+    """Shift to the right without the sign: torch has no unsigned shift."""
     return (x >> bits).bitwise_and_(2 ** (32 - bits) - 1)
 
 
@@ -33,13 +33,13 @@ def _absorbed(state: torch.Tensor, block: torch.Tensor) -> torch.Tensor:
 
 
 def draw_states(draws: torch.Tensor) -> torch.Tensor:
-    """What each draw contributes to the hash, before any token. `draws` [T, 2] int64: seed and position; [T] int32."""
+    """Return the hash state of each draw, before any token: [T] int32. `draws` [T, 2] int64: seed and position."""
     seeds, positions = draws.T
     return _absorbed(seeds.to(torch.int32), _block(positions))
 
 
 def noise(states: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-    """The noise of tokens, each under the draw of its state: [N] int32 and [N] int64; [N] float64."""
+    """Return the noise of each token under its draw, [N] float64. `states` [N] int32, `tokens` [N] int64."""
     h = _absorbed(states, _block(tokens))
     h ^= 8  # bytes hashed
     h ^= _shifted(h, 16)

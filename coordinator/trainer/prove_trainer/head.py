@@ -1,6 +1,6 @@
 """
-The LM head over the tokens that a loss, or an audit, asks about, a chunk at a time: the float32 logits of a whole pack
-over 152k tokens of vocabulary would take more memory than everything else.
+The LM head over the tokens that a loss or an audit scores, a chunk at a time: the float32 logits of a whole pack over a
+vocabulary of 152k tokens would take more memory than everything else.
 """
 
 from typing import Any, cast
@@ -13,8 +13,8 @@ from .limits import HEAD_CHUNK_ELEMENTS
 
 def head_logits(states: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     """
-    [T, V] float32 from `states` [T, hidden] float32 and the head's `weight` [V, hidden]. A weight of 16 bits is
-    widened a block at a time, so that sums and states stay float32 and no second head lies in memory.
+    Return logits [T, V] float32 from `states` [T, hidden] float32 and the head's `weight` [V, hidden]. A weight of 16
+    bits is widened a block at a time, so that sums and states stay float32 without a second head in memory.
     """
     if weight.dtype == states.dtype:
         return states @ weight.T
@@ -25,14 +25,14 @@ def log_probabilities(
     states: torch.Tensor, weight: torch.Tensor, targets: torch.Tensor, temperature: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """
-    Log-probabilities (nats, at `temperature`) of `targets` [T] under a frozen head, [T] float32, and the entropy of
-    each distribution, detached.
+    Return the log-probabilities (nats, at `temperature`) of `targets` [T] under a frozen head, [T] float32, and the
+    entropy of each distribution, detached.
     """
     rows = rows_at_once(weight)
     if len(targets) > rows or weight.dtype != states.dtype:
         logp, entropy = cast("tuple[torch.Tensor, torch.Tensor]", _Fused.apply(states, weight, targets, temperature))
         return logp, entropy
-    # What fits at once is left to autograd.
+    # Autograd handles logits that fit into memory at once.
     logp = _normalised(states, weight, temperature)
     with torch.no_grad():
         entropy = -(logp.exp() * logp).sum(-1)
@@ -54,9 +54,9 @@ def _normalised(states: torch.Tensor, weight: torch.Tensor, temperature: float) 
 
 class _Fused(Function):
     """
-    The same in chunks. The head is frozen, so the slope of a log-probability along its state, (W[target] - E_p[W]) /
-    temperature, is known as soon as the logits are: kept are [T, hidden] numbers instead of [T, V], and no logits are
-    computed twice.
+    Log-probabilities in chunks. The head is frozen, so the gradient of a log-probability by its state, (W[target] -
+    E_p[W]) / temperature, is known as soon as the logits are. The graph keeps [T, hidden] numbers instead of [T, V],
+    and no logits are computed twice.
     """
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""The spool directory: atomic writes, listing, hashing. See docs/trainer.md for its layout."""
+"""The job directory: atomic writes, listing, hashing. docs/trainer.md shows its layout."""
 
 import errno
 import hashlib
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .errors import TrainerError
 from .events import dump
-from .layout import ADAPTERS, AUDITS, BATCHES, TOKEN_SCORES, REFUSED_FILE, CAPACITIES, STEPS
+from .layout import ADAPTERS, AUDITS, BATCHES, CAPACITIES, REFUSED_FILE, STEPS, TOKEN_SCORES
 from .limits import SCHEMA
 
 BATCH_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -38,8 +38,8 @@ def fsync_path(path: Path) -> None:
 @contextmanager
 def atomic_directory(target: Path, draft: Path | None = None) -> Generator[Path, None, None]:
     """
-    Yields `draft`, by default `<target>.tmp`, to fill; on success everything is synced and renamed, so a reader sees
-    all of it or nothing.
+    Yield `draft`, by default `<target>.tmp`, to fill. On success everything is synced and renamed, so a reader sees all
+    of it or nothing.
 
     Raises TrainerError `overtaken` when another process has made the target meanwhile.
     """
@@ -71,10 +71,10 @@ def write_json_atomic(path: Path, value: object) -> None:
 
 class JobDirectory:
     """
-    Paths and listings of one spool directory. Creates its folders when they are missing.
+    Paths and listings of one job directory. Creates its folders when they are missing.
 
-    `life` names the drafts of ranks that may live on while others have taken their place on other machines: no two
-    lives ever write into one draft, and only one of them can make it visible.
+    `life` names the drafts of ranks that may still run after ranks on other machines have replaced them. No two lives
+    write into one draft, and only one of them can make it visible.
     """
 
     def __init__(self, root: Path, life: str | None = None) -> None:
@@ -85,7 +85,7 @@ class JobDirectory:
         self.audits = root / AUDITS
         self.token_scores = root / TOKEN_SCORES
         self.adapters = root / ADAPTERS
-        self.rooms = root / CAPACITIES  # made when there is need
+        self.capacities = root / CAPACITIES  # created on first use
         self.stop_file = root / "stop"
         self.stop_audits_file = root / "stop-audits"
         try:
@@ -101,18 +101,18 @@ class JobDirectory:
         return target.with_name(target.name + self._draft_end)
 
     def step_numbers(self) -> list[int]:
-        """Complete steps on disk, ascending."""
+        """Return the numbers of complete steps on disk, ascending."""
         found = (
             STEP_NAME.fullmatch(entry.name) for entry in os.scandir(self.steps) if entry.is_dir(follow_symlinks=False)
         )
         return sorted(int(match.group(1)) for match in found if match)
 
     def batch_ids(self) -> list[str]:
-        """Complete batches on disk, by name. Names that are no batch id, `*.tmp` among them, are not ours to read."""
+        """Return complete batches on disk, by name. Other names, such as `*.tmp`, are ignored."""
         return _complete(self.batches)
 
     def open_audits(self) -> list[str]:
-        """Complete audits without evidence or refusal, by name."""
+        """Return complete audits without token scores or refusal, by name."""
         answered = set(_complete(self.token_scores))
         return [
             name
@@ -130,7 +130,7 @@ class JobDirectory:
         return self.batches / batch_id / TOKEN_SCORES
 
     def take_stop(self) -> bool:
-        """Whether the worker was asked to end; it is told once."""
+        """Return whether the worker was asked to end, and remove the request."""
         if not self.stop_file.exists():
             return False
         self.stop_file.unlink(missing_ok=True)
@@ -160,8 +160,8 @@ class JobDirectory:
 
     def clean_drafts(self) -> list[str]:
         """
-        Removes what a crash left half written under `steps/`; returns the names. Drafts under `batches/` are the
-        coordinator's.
+        Remove incomplete folders that a crash left under `steps/`. Returns their names. Drafts under `batches/` belong
+        to the coordinator.
         """
         drafts = [entry.name for entry in os.scandir(self.steps) if STEP_DRAFT.fullmatch(entry.name)]
         for name in drafts:
@@ -170,7 +170,7 @@ class JobDirectory:
 
     def prune(self, keep_last: int, keep_every: int, kept: int) -> list[int]:
         """
-        Deletes old steps, except step 0, step `kept`, the newest `keep_last` and every `keep_every`-th; returns the
+        Delete old steps, except step 0, step `kept`, the newest `keep_last` and every `keep_every`-th. Returns the
         deleted numbers.
         """
         if keep_last == 0:
@@ -178,7 +178,7 @@ class JobDirectory:
         old = self.step_numbers()[:-keep_last]
         doomed = [n for n in old if n not in (0, kept) and (keep_every == 0 or n % keep_every != 0)]
         for number in doomed:
-            # Renamed first: a reader must never see a step with half of its files.
+            # Renamed first: a reader must not see a step without some of its files.
             draft = self.step_path(number).with_name(f"step-{number}.tmp")
             os.rename(self.step_path(number), draft)
             shutil.rmtree(draft)
@@ -186,6 +186,6 @@ class JobDirectory:
 
 
 def _complete(folder: Path) -> list[str]:
-    """Complete batches or audits in a folder, by name."""
+    """Return complete batches or audits in a folder, by name."""
     names = (entry.name for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False))
     return sorted(name for name in names if BATCH_ID.fullmatch(name) and not name.endswith(".tmp"))

@@ -1,17 +1,17 @@
-"""Names in the job directory. coordinator/jobs/layout.ts has the same ones, and contract.json holds both to them."""
+"""Names in the job directory. coordinator/jobs/layout.ts has the same names, and contract.json tests both."""
 
 BATCHES = "batches"
 STEPS = "steps"
 AUDITS = "audits"
-TOKEN_SCORES = "token-scores"  # on audits; that on a batch lies in a folder of this name beside its manifest
+TOKEN_SCORES = "token-scores"  # of audits; a batch has a folder of this name next to its manifest
 ADAPTERS = "adapters"
-CAPACITIES = "capacities"  # what ranks found too much of their devices
+CAPACITIES = "capacities"  # reduced capacities of ranks that ran out of memory
 LAUNCH = "launch"  # of ranks on several machines: their lease, and a folder of each life
 
 MANIFEST_FILE = "manifest.json"  # of a batch, and of an audit
 TOKENS_FILE = "tokens.safetensors"
 REFUSED_FILE = "refused.json"
-FINDINGS_FILE = "findings.json"  # beside a batch's manifest, from the coordinator
+FINDINGS_FILE = "findings.json"  # next to a batch's manifest, from the coordinator
 STEP_FILE = "step.json"
 ANSWER_FILE = "audit.json"
 TOKEN_SCORE_FILE = "token-scores.safetensors"
@@ -21,7 +21,7 @@ EVENTS_FILE = "events.jsonl"  # of a life, from its rank 0
 
 BASE_CONFIG_FILE = "base/config.json"
 
-# What a step consists of, beside step.json.
+# The files of a step, besides step.json.
 STEP_FILES = (
     "adapter/README.md",
     "adapter/adapter_config.json",

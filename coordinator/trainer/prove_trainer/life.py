@@ -1,6 +1,6 @@
 """
-One life of a trainer whose ranks are on several machines: what tells them that it goes on, and what they tell of
-themselves. All of it are files of the job directory, which is what these machines share.
+One life of a trainer whose ranks are on several machines: its lease from the coordinator, and the status that each rank
+reports. Both are files of the job directory, which these machines share.
 """
 
 import os
@@ -23,15 +23,15 @@ LOOK_SECONDS = 2.0  # between two looks at the lease: each is a question to a fi
 
 @dataclass(frozen=True)
 class Lease:
-    """The coordinator's word that a life may go on."""
+    """The coordinator's permission for a life to continue."""
 
     life: str
-    beat: int  # another one each time
+    beat: int  # changes with each renewal
     silence: float  # seconds without another beat after which the coordinator is gone
 
 
 def parse_lease(fields: Fields) -> Lease:
-    """Raises the error of `fields`."""
+    """Parse a lease. Raises the error of `fields`."""
     fields.integer("schema", SCHEMA, SCHEMA)
     lease = Lease(
         fields.text("life", MAX_LIFE_NAME),
@@ -48,8 +48,8 @@ class _Unreadable(Exception):
 
 class Life:
     """
-    What one rank sees and tells of its life. Clocks of two machines are never compared: a beat that has not been seen
-    before is as fresh as the moment in which it is seen.
+    One rank's view of its life. Clocks of two machines are never compared: a new beat counts from the moment in which
+    this rank reads it.
     """
 
     def __init__(self, jobs: Path, name: str, rank: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -60,20 +60,23 @@ class Life:
         self._folder = jobs / LAUNCH / name
         self._beat: int | None = None
         self._fresh = clock()
-        self._silence = MAX_SILENCE_MS / 1000  # until a lease says it
+        self._silence = MAX_SILENCE_MS / 1000  # until the first lease sets it
         self._next_look = clock()
         self._beats = 0
         self._error: dict[str, str | None] | None = None
         self._lock = threading.Lock()
 
     def events(self) -> Events:
-        """Where rank 0 reports: the coordinator need not be on its machine."""
+        """Open the event file of rank 0: the coordinator may be on another machine."""
         if self.rank != 0:
             return Events(None)
         return Events((self._folder / EVENTS_FILE).open("a", encoding="utf-8"), to_disk=True)
 
     def look(self) -> str | None:
-        """Why this life is over, if it is. Tells that this rank is there. Often asked, it looks now and then."""
+        """
+        Return why this life is over, or None. Reads the lease and reports this rank's status at most every
+        `LOOK_SECONDS`, however often it is called.
+        """
         now = self._clock()
         if now < self._next_look:
             return None
@@ -89,7 +92,7 @@ class Life:
         except _Unreadable as error:
             if isinstance(error.__cause__, FileNotFoundError):
                 return "lease_withdrawn"
-            # A file server that does not answer looks like a coordinator that is silent.
+            # A file server that does not answer counts as a silent coordinator.
             return "lease_silent" if now - self._fresh > self._silence else None
         if lease.life != self.name:
             return "lease_of_another"
@@ -99,12 +102,12 @@ class Life:
         return "lease_silent" if now - self._fresh > lease.silence else None
 
     def failed(self, code: str, message: str, batch_id: str | None) -> None:
-        """What ends this rank. The coordinator hears of it also when rank 0 only sees that a peer is gone."""
+        """Report the error that ends this rank, also when rank 0 only sees that a peer is gone."""
         self._error = {"code": code, "message": message, "batchId": batch_id}
         self.tell()
 
     def tell(self, ended: bool = False) -> None:
-        """Writes what is known of this rank; a disk that refuses it makes this rank a silent one."""
+        """Write this rank's status. If the disk refuses, the coordinator counts this rank as silent."""
         path = self._folder / f"rank-{self.rank}.json"
         draft = path.with_name(path.name + ".tmp")
         with self._lock:
@@ -119,7 +122,7 @@ class Life:
                 "error": self._error,
             }
             try:
-                # Not synced: after a power cut there is no rank of which it would be true.
+                # Not synced: after a power cut the rank does not run, so its status does not matter.
                 draft.write_text(dump(content) + "\n", encoding="utf-8")
                 os.rename(draft, path)
             except OSError:

@@ -1,4 +1,4 @@
-"""When the worker must end: a signal, the stop file, or the death of the process it works for."""
+"""Reasons for the worker to end: a signal, the stop file, or the end of its parent process."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ GRACE_SECONDS = 5.0
 
 
 class Stopped(Exception):
-    """Raised between forward passes when the worker has been asked to end; nothing of the step in progress is kept."""
+    """Raised between forward passes when the worker was asked to end. The step in progress is discarded."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -23,7 +23,7 @@ class Stopped(Exception):
 
 def start_time(pid: int) -> str | None:
     """
-    A process's start time as the kernel counts it, so that a reused id is not taken for the same process. None: dead,
+    Return a process's start time in kernel ticks, so that a reused id is not taken for the same process. None: dead,
     zombie or unknown.
     """
     try:
@@ -35,7 +35,7 @@ def start_time(pid: int) -> str | None:
 
 
 def alive(pid: int, started: str | None) -> bool:
-    """Whether `pid` is still the process that began at `started` (None where /proc does not exist)."""
+    """Return whether `pid` is still the process that began at `started` (None where /proc does not exist)."""
     if started is not None:
         return start_time(pid) == started
     try:
@@ -49,13 +49,13 @@ def alive(pid: int, started: str | None) -> bool:
 
 class Lifetime:
     """
-    Collects reasons to end. `check()` raises Stopped; `pause(seconds)` sleeps but returns early when asked to end.
+    Collects reasons to end. `check()` raises Stopped; `pause(seconds)` sleeps, and ends early when asked to end.
 
-    The watch on the parents runs in a thread and ends the process at once, because the main thread may sit in a
-    collective whose peer is gone. Exit status 0, or torchrun would start the orphan again.
+    A thread watches the parents and ends the process at once, because the main thread may wait in a collective whose
+    peer is gone. The exit status is 0, or torchrun would restart the orphan.
 
-    With a `life`, of ranks on several machines, the end of its lease is watched in place of a process's. Exit status 1
-    then: an agent of torchrun whose ranks are content waits for the others'.
+    With a `life`, of ranks on several machines, the thread watches the lease too. The exit status is then 1: a torchrun
+    agent whose ranks exit with 0 waits for the other agents.
     """
 
     def __init__(
@@ -93,8 +93,8 @@ class Lifetime:
 
     def reason_to_end(self) -> str | None:
         """
-        Why the process should end, or None. Asked when something failed: a peer that was told to end a moment earlier
-        breaks the collective this rank sits in, and that is no error.
+        Return why the process should end, or None. Checked after a failure: a peer that was asked to end a moment
+        earlier breaks the collective of this rank, which is not an error.
         """
         return self._reason or ("orphaned" if self._orphaned() else None)
 

@@ -10,7 +10,7 @@ from .limits import FLAT_REWARD, LOG_RATIO_CLAMP, STD_EPS
 
 def group_advantages(rewards: Sequence[float], scale: str) -> np.ndarray:
     """
-    Group-relative advantages, float64, in the order of `rewards`.
+    Return group-relative advantages, float64, in the order of `rewards`.
 
     `scale` 'none': R - mean (Dr. GRPO, arXiv 2503.20783). 'group': also divided by the unbiased standard deviation +
     1e-4 (GRPO, arXiv 2402.03300). All zeros for a group of one or when the rewards do not differ.
@@ -23,12 +23,12 @@ def group_advantages(rewards: Sequence[float], scale: str) -> np.ndarray:
 
 
 def _ratio(keep: torch.Tensor, upper: torch.Tensor, lower: torch.Tensor) -> torch.Tensor:
-    # where() before exp(): slots that are not kept may hold garbage, and 0 * inf is NaN.
+    # where() before exp(): entries that are not kept may be non-finite, and 0 * inf is NaN.
     return torch.where(keep, upper - lower, torch.zeros_like(upper)).clamp(-LOG_RATIO_CLAMP, LOG_RATIO_CLAMP).exp()
 
 
 def importance_weights(logp_old: torch.Tensor, logp_sampler: torch.Tensor, keep: torch.Tensor) -> torch.Tensor:
-    """exp(log pi_old - log mu), untruncated, 1 where not kept; detached."""
+    """Return exp(log pi_old - log mu), untruncated, 1 where not kept; detached."""
     return _ratio(keep, logp_old, logp_sampler).detach()
 
 
@@ -47,7 +47,8 @@ def token_terms(
     kl_coefficient: float = 0.0,
 ) -> torch.Tensor:
     """
-    Per-token GRPO loss; the caller sums and divides by the number of kept tokens of the whole optimizer step.
+    Return the per-token GRPO loss. The caller sums and divides by the number of kept tokens of the whole optimizer
+    step.
 
     All inputs [T] float32 (log-probabilities in nats), `keep` [T] bool; returns [T], zero where not kept. PPO clip
     with clip-higher (DAPO, arXiv 2503.14476), multiplied by the truncated importance weight of pi_old against the
@@ -76,7 +77,7 @@ def clipped(
     clip_high: float,
     dual_clip: float = 0.0,
 ) -> torch.Tensor:
-    """[T] bool: kept tokens whose gradient the PPO clip, or the dual one, removed."""
+    """Return [T] bool: kept tokens whose gradient the PPO clip, or the dual clip, removed."""
     step = _ratio(keep, logp.detach(), logp_old)
     out = ((step > 1 + clip_high) & (advantage > 0)) | ((step < 1 - clip_low) & (advantage < 0))
     if dual_clip > 0:

@@ -1,4 +1,4 @@
-"""Which rollouts the sampler's log-probabilities are too far off for, and how far off a whole batch's are."""
+"""Masks of rollouts whose sampler log-probabilities are too far off, and the typical distance of a whole batch."""
 
 import math
 import statistics
@@ -15,7 +15,7 @@ from .selection import MASKED
 
 @dataclass(frozen=True)
 class Masks:
-    """What the sampler's log-probabilities let through of a pack."""
+    """The part of a pack that the checks of the sampler's log-probabilities keep."""
 
     keep: torch.Tensor  # [T] bool: loss tokens of rollouts that are kept
     distances: list[float]  # per rollout |mean log(pi_old / mu)| in nats, infinite where it is not a number
@@ -24,10 +24,10 @@ class Masks:
 
 def sequence_masks(pack: Pack, old: torch.Tensor, loss: LossSettings) -> Masks:
     """
-    Masks whole rollouts whose sampler was too far from pi_old: by `guard` on |mean log(pi_old / mu)| (prime-rl's bounds
-    on the geometric mean of the ratios), by bounds on the product of the ratios (TRL's `sequence_mask`), and, where
-    the advantage is negative, by a bound on mean log(mu / pi_old) (off-policy sequence masking of DeepSeek-V3.2, arXiv
-    2512.02556; TRL's `off_policy_mask_threshold`).
+    Mask whole rollouts whose sampler was too far from pi_old. Three bounds apply: `guard` on |mean log(pi_old / mu)|
+    (prime-rl's bounds on the geometric mean of the ratios), bounds on the product of the ratios (TRL's
+    `sequence_mask`), and, for a negative advantage, a bound on mean log(mu / pi_old) (off-policy sequence masking of
+    DeepSeek-V3.2, arXiv 2512.02556; TRL's `off_policy_mask_threshold`).
 
     Tokens with a missing sampler logprob are left out.
     """
@@ -56,8 +56,8 @@ def sequence_masks(pack: Pack, old: torch.Tensor, loss: LossSettings) -> Masks:
 
 def typical_distance(distances: dict[int, float], rollouts: Sequence[Rollout]) -> float:
     """
-    The median rollout's distance, without the supplier whose rollouts raise it most: a single one of several decides
-    nothing, however much of the batch is its own. `distances` by rollout index, at least one.
+    Return the median rollout's distance without the supplier whose rollouts raise it most: one of several suppliers
+    cannot decide the result, whatever its part of the batch. `distances` by rollout index, at least one.
     """
     supplier_of = {rollout.index: rollout.supplier for rollout in rollouts}
     suppliers = {supplier_of[i] for i in distances}

@@ -1,6 +1,6 @@
 """
-What a training step takes of a device's memory, counted before the first one: the policy's own forward and backward
-pass at its real shapes, on tensors that have sizes and no numbers.
+The device memory that a training step needs, counted before the first step: the policy's forward and backward pass at
+its real shapes, on tensors without data.
 """
 
 import math
@@ -22,7 +22,7 @@ from .limits import HEAD_CHUNK_ELEMENTS
 from .packing import Pack, Segment
 from .policy import Policy, new_policy
 
-_DEPTHS = (1, 2)  # layers of the models that are counted: what a layer adds is the difference
+_DEPTHS = (1, 2)  # layers of the measured models: the difference is the cost of a layer
 _LENGTH = 16_384  # tokens of the forward passes
 _HEAD = 5 * 4 * HEAD_CHUNK_ELEMENTS  # a chunk as logits, probabilities and between these, and a widened block
 _META = torch.device("meta")
@@ -30,9 +30,9 @@ _META = torch.device("meta")
 
 @dataclass(frozen=True)
 class Forward:
-    """Bytes that a forward and its backward pass take at most, beside what stays, for a number of tokens."""
+    """Bytes that a forward and its backward pass need at most, without weights, as a function of the tokens."""
 
-    fixed: float  # in the head, whatever the number
+    fixed: float  # in the head, for any number of tokens
     token: float
 
     def bytes(self, tokens: int) -> float:
@@ -50,8 +50,8 @@ class Costs:
 
     def in_shards(self, base: Base, ranks: int) -> "Costs":
         """
-        On one of so many ranks: its part of everything, what belongs to no layer as a whole, two whole layers, the one
-        at work and the one that is fetched meanwhile, and the buffer which that arrives in.
+        Return the costs on one of `ranks` ranks: its part of all tensors, all tensors outside layers, two whole layers
+        (the one in use and the one that is fetched meanwhile), and the buffer of that fetch.
         """
         layers = base.config.num_hidden_layers
         outer = sum(
@@ -68,17 +68,17 @@ class Costs:
         return self.checkpointed if checkpointing else self.plain
 
     def of(self, tokens: int, checkpointing: bool) -> float:
-        """A step whose forward passes have this many tokens."""
+        """Return the bytes of a step whose forward passes have `tokens` tokens."""
         return self.base + self.adapter + self.forward(checkpointing).bytes(tokens)
 
     def fitting(self, memory: float, checkpointing: bool) -> int:
-        """Tokens of the largest forward within `memory` bytes; below 1: none."""
+        """Return the tokens of the largest forward within `memory` bytes; below 1: none."""
         forward = self.forward(checkpointing)
         return int((memory - self.base - self.adapter - forward.fixed) / forward.token)
 
 
 def count(base: Base, lora: LoraSettings) -> Costs:
-    """For policies over `base`. Only the shapes of its tensors matter: they may lie on the meta device."""
+    """Count the costs of policies over `base`. Only the shapes of its tensors matter: the meta device will do."""
     layers = base.config.num_hidden_layers
     found = {depth: _measure(_cut(base, depth), lora) for depth in _DEPTHS}
     one, two = (found[depth] for depth in _DEPTHS)
@@ -91,11 +91,11 @@ def count(base: Base, lora: LoraSettings) -> Costs:
 
 
 def _cut(base: Base, depth: int) -> Base:
-    """The first layers of a model, without its numbers."""
+    """Return the first `depth` layers of a model, without data."""
     config = copy(base.config)
     config.num_hidden_layers = depth
     if hasattr(config, "layer_types"):
-        config.layer_types = None  # one for each layer that there was
+        config.layer_types = None  # it has an entry for each layer of the whole model
     tensors = {
         name: torch.empty_like(weight, device=_META)
         for name, weight in base.tensors.items()
@@ -105,7 +105,7 @@ def _cut(base: Base, depth: int) -> Base:
 
 
 def _measure(base: Base, lora: LoraSettings) -> dict[str, int]:
-    """Bytes of a forward and backward pass, `plain` and `checkpointed`, and of the `adapter`."""
+    """Return the bytes of a forward and backward pass, `plain` and `checkpointed`, and of the `adapter`."""
     policy = new_policy(base, lora, 0, None, None)
     found = {"adapter": sum(4 * p.numel() for _, p in policy.adapter_parameters())}
     with FakeTensorMode():
@@ -121,7 +121,7 @@ def _measure(base: Base, lora: LoraSettings) -> dict[str, int]:
 
 
 def _without_numbers(policy: Policy) -> list[torch.Tensor]:
-    """Puts tensors of the mode at hand in the place of all parameters and buffers; returns them."""
+    """Replace all parameters and buffers by tensors of the current mode. Returns these tensors."""
     made: dict[torch.Tensor, nn.Parameter] = {}
     buffers: list[torch.Tensor] = []
     for module in policy.modules():
@@ -138,14 +138,14 @@ def _without_numbers(policy: Policy) -> list[torch.Tensor]:
 
 
 def _rollout(length: int) -> Pack:
-    """One rollout, of which every 32nd token was sampled: the others are prompt and tool results."""
+    """Return one rollout in which every 32nd token was sampled: the others are prompt and tool results."""
     ids = torch.zeros(1, length, dtype=torch.int64)
     sampled, none = ids[0, ::32].clone(), torch.zeros(length // 32)
     return Pack(ids, ids, (Segment(0, 0, (length,)),), sampled, sampled, none, none, sampled, ())
 
 
 class _Peak(TorchDispatchMode):
-    """The largest sum of storages that were alive at once, beside those of `resident`."""
+    """The largest sum of storages that were alive at once, without those of `resident`."""
 
     def __init__(self, resident: list[torch.Tensor]) -> None:
         super().__init__()

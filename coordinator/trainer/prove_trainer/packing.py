@@ -1,9 +1,9 @@
 """From rollouts to forward passes.
 
-The rollouts of a group share their prompt, so it is computed once: a *tree* is a prompt followed by its
-continuations, each of which attends to the prompt and to itself, with positions that go on where the prompt ends. A
-*pack* is one forward pass over one or more trees, laid out flat. Of a group that is too large for one, the prompt
-stands apart, and the packs of its continuations share it (prompts.py).
+The rollouts of a group share their prompt, so it is computed once: a *tree* is a prompt followed by its continuations.
+Each continuation attends to the prompt and to itself, with positions that continue after the prompt. A *pack* is one
+forward pass over one or more trees, laid out flat. If a group is too large for one pack, the prompt is computed apart,
+and the packs of its continuations share it (prompts.py).
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,19 +15,18 @@ from torch.nn.attention.bias import causal_lower_right
 
 from .batch import Rollout
 
-# What is kept of a token that stands apart, its keys, its values and their slopes, is no more than so many tokens of a
-# forward pass take that keeps the input of each layer.
+# The keys, values and gradients that are kept of a prompt token apart take no more memory than this many tokens of a
+# forward pass with checkpointing.
 APART_TOKENS = 2
 
-# With fewer, some ranks would wait for others for half of the time.
+# With fewer units, some ranks would wait for others half of the time.
 UNITS_PER_RANK = 2
 
 
 @dataclass(frozen=True)
 class Branch:
     """
-    A rollout's own part: `ids` after the shared prefix, up to but not including its last loss token, which is only
-    predicted.
+    A rollout's part after the shared prefix: `ids` without its last loss token, which is only predicted.
     """
 
     rollout: Rollout
@@ -43,7 +42,7 @@ class Tree:
 
     @property
     def tokens(self) -> int:
-        """Of a forward pass."""
+        """The tokens of a forward pass over this tree."""
         own = len(self.prefix) if self.apart is None else 0
         return own + sum(len(branch.ids) for branch in self.branches)
 
@@ -51,8 +50,8 @@ class Tree:
 @dataclass(frozen=True)
 class Segment:
     """
-    Where one tree lies in the flat pack: the prefix at [start, start + prefix), then branches of these lengths. `apart`
-    tokens come before them that are not in the pack.
+    The place of one tree in the flat pack: the prefix at [start, start + prefix), then branches of these lengths. They
+    follow `apart` tokens that are not in the pack.
     """
 
     start: int
@@ -63,8 +62,8 @@ class Segment:
 
     def mask(self, length: int, device: torch.device) -> torch.Tensor | None:
         """
-        For a branch of this length, what it may see of the prefix, or of what is apart, and of itself, [length, prefix
-        + apart + length]; None where plain causal attention does. The same for all layers.
+        Return the attention mask of a branch of this length, [length, prefix + apart + length]; None for plain causal
+        attention. All layers share it.
         """
         before = self.prefix + self.apart
         if before == 0:
@@ -77,8 +76,8 @@ class Segment:
 
 def _lower_right(rows: int, columns: int, device: torch.device) -> torch.Tensor:
     """
-    Causal, the last row seeing all columns. A GPU gets it as a rule that its fused kernels know, without a number in
-    memory; a CPU's kernel takes numbers to add, and would make its own for every layer from a mask of truth values.
+    Return a causal mask whose last row sees all columns. A GPU gets it as a rule that its fused kernels know, without
+    memory. A CPU's kernel adds numbers, and would convert a boolean mask again for every layer.
     """
     if device.type == "cuda":
         return causal_lower_right(rows, columns)
@@ -106,7 +105,7 @@ class Pack:
         return self.ids.shape[1]
 
     def to(self, device: torch.device) -> "Pack":
-        """On `device`, with masks of its own: they go when this pack does."""
+        """Return the pack on `device`, with masks of its own, which are freed together with it."""
         segments = tuple(Segment(s.start, s.prefix, s.branches, s.apart) for s in self.segments)
         moved = (self.ids, self.positions, self.rows, self.targets, self.sampler_logp, self.advantage, self.owner)
         ids, positions, rows, targets, sampler_logp, advantage, owner = (tensor.to(device) for tensor in moved)
@@ -114,7 +113,7 @@ class Pack:
 
 
 def shared_prefix(members: Sequence[Rollout]) -> int:
-    """Number of leading tokens that are equal in all members and were sampled in none."""
+    """Return the number of leading tokens that are equal in all members and sampled in none."""
     limit = min(int(np.argmax(member.mask)) for member in members)
     first = members[0].ids[:limit]
     for member in members[1:]:
@@ -126,15 +125,15 @@ def shared_prefix(members: Sequence[Rollout]) -> int:
 
 def _branch(rollout: Rollout, prefix: int) -> Branch:
     targets = np.nonzero(rollout.mask)[0]
-    # Tokens after the last loss token, and that token itself as an input, can change no loss term.
+    # Tokens after the last loss token, and that token itself as an input, change no loss term.
     return Branch(rollout, rollout.ids[prefix : int(targets[-1])], targets)
 
 
 def make_trees(rollouts: Iterable[Rollout], share: bool, budget: int, apart: bool = False) -> list[Tree]:
     """
-    One tree per group when `share`, else one per rollout; a group of more than `budget` tokens is cut into several
-    trees that repeat its prompt, or, if it may stand `apart`, share it. Every rollout must have a loss token and a
-    first token that is not one.
+    Make one tree per group when `share`, else one per rollout. A group of more than `budget` tokens is cut into several
+    trees that repeat its prompt or, with `apart`, share it. Every rollout must have a loss token, and its first token
+    must not be one.
     """
     groups: dict[object, list[Rollout]] = {}
     for rollout in rollouts:
@@ -149,18 +148,18 @@ def make_trees(rollouts: Iterable[Rollout], share: bool, budget: int, apart: boo
 
 
 def _trees_of(members: Sequence[Rollout], prefix: int, budget: int) -> list[Tree]:
-    """Of a group; with its prompt in each of them."""
+    """Make the trees of a group, each with the prompt."""
     head = members[0].ids[:prefix]
     parts = _in_parts([_branch(member, prefix) for member in members], budget - prefix)
     return [Tree(head, part) for part in parts]
 
 
-def _in_parts(branches: Iterable[Branch], room: int) -> list[tuple[Branch, ...]]:
-    """In order, as many together as have `room`, at least one."""
+def _in_parts(branches: Iterable[Branch], capacity: int) -> list[tuple[Branch, ...]]:
+    """Split branches in order into parts of at most `capacity` tokens, with at least one branch each."""
     parts: list[list[Branch]] = []
     used = 0
     for branch in branches:
-        if parts and used + len(branch.ids) <= room:
+        if parts and used + len(branch.ids) <= capacity:
             parts[-1].append(branch)
             used += len(branch.ids)
         else:
@@ -171,8 +170,8 @@ def _in_parts(branches: Iterable[Branch], room: int) -> list[tuple[Branch, ...]]
 
 def _pays_apart(repeating: Sequence[Tree], prefix: int) -> bool:
     """
-    Whether an eighth less is computed when the prompt stands apart: twice forward, where other tokens pass once forward
-    and once, for twice as much, backward. Small forward passes and copies have their price, too.
+    Return whether computing the prompt apart saves an eighth of the work. It passes twice forward; other tokens pass
+    once forward and once backward, for twice as much. Small forward passes and copies have a price, too.
     """
     repeated = sum(tree.tokens for tree in repeating)
     once = repeated - len(repeating) * prefix + prefix * 4 / 3
@@ -181,18 +180,21 @@ def _pays_apart(repeating: Sequence[Tree], prefix: int) -> bool:
 
 def _trees_apart(members: Sequence[Rollout], prefix: int, budget: int) -> list[Tree]:
     """
-    Each continuation begins with the last token of the prompt: what that predicts is asked of each of them, and nothing
-    of what stands apart.
+    Make the trees of a group whose prompt is computed apart. Each continuation begins with the last token of the
+    prompt, whose prediction each of them scores.
     """
     head = members[0].ids[: prefix - 1]
     ids = torch.from_numpy(head).to(torch.int64)[None]
-    room = max(budget - APART_TOKENS * len(head), budget // 2)
-    parts = _in_parts([_branch(member, len(head)) for member in members], room)
+    capacity = max(budget - APART_TOKENS * len(head), budget // 2)
+    parts = _in_parts([_branch(member, len(head)) for member in members], capacity)
     return [Tree(head, part, ids) for part in parts]
 
 
 def pack_trees(trees: Sequence[Tree], budget: int) -> list[list[Tree]]:
-    """Trees in order, as many per pack as fit the budget, at least one; one whose prompt stands apart by itself."""
+    """
+    Put trees in order into packs of at most `budget` tokens, with at least one tree each. A tree whose prompt is
+    computed apart gets its own pack.
+    """
     packs: list[list[Tree]] = []
     used = 0
     for tree in trees:
@@ -208,8 +210,8 @@ def pack_trees(trees: Sequence[Tree], budget: int) -> list[list[Tree]]:
 
 def build_pack(trees: Sequence[Tree]) -> Pack:
     """
-    Lays trees out flat. The first token of a branch is predicted by the last token of the prefix, the others by their
-    predecessor.
+    Lay trees out flat. The last token of the prefix predicts the first token of a branch; each other token is predicted
+    by its predecessor.
     """
     ids: list[np.ndarray] = []
     positions: list[np.ndarray] = []
@@ -260,10 +262,9 @@ def build_pack(trees: Sequence[Tree]) -> Pack:
 
 def make_packs(rollouts: Sequence[Rollout], packing: str, budget: int, apart: bool = False) -> list[Pack]:
     """
-    `packing` 'shared': prompts once per group; 'packed': every rollout whole, several per forward; 'single': one
-    rollout per forward. Packs hold up to `budget` input tokens (more only when a single rollout needs it). `apart`: a
-    group of more than that shares its prompt over its packs, which then come one after the other; otherwise it is
-    repeated.
+    Make the packs of rollouts. `packing` 'shared': prompts once per group; 'packed': every rollout whole, several per
+    forward; 'single': one rollout per forward. Packs have up to `budget` input tokens (more only when a single rollout
+    needs it). `apart`: the packs of a larger group share its prompt and follow one another; otherwise each repeats it.
     """
     trees = make_trees(rollouts, packing == "shared", budget, apart)
     parts = [[tree] for tree in trees] if packing == "single" else pack_trees(trees, budget)
@@ -271,14 +272,14 @@ def make_packs(rollouts: Sequence[Rollout], packing: str, budget: int, apart: bo
 
 
 def filler() -> Pack:
-    """Two tokens that nothing is asked about: for a rank whose peers still compute while it has no pack left."""
+    """Return a pack of two tokens without loss: for a rank that has no pack left while its peers still compute."""
     ids, none = torch.zeros(1, 2, dtype=torch.int64), torch.zeros(0)
     nothing = none.long()
     return Pack(ids, torch.arange(2)[None], (Segment(0, 0, (2,)),), nothing, nothing, none, none, nothing, ())
 
 
 def _in_units(packs: Sequence[Pack]) -> list[list[Pack]]:
-    """Packs that share a prompt, together; others alone."""
+    """Group packs that share a prompt; each other pack is a unit."""
     units: list[list[Pack]] = []
     for pack in packs:
         if units and pack.prompt is not None and units[-1][-1].prompt is pack.prompt:
@@ -290,9 +291,10 @@ def _in_units(packs: Sequence[Pack]) -> list[list[Pack]]:
 
 def share_out(packs: Sequence[Pack], rank: int, world: int, in_step: bool = False) -> list[Pack]:
     """
-    This rank's packs: largest first to the least loaded rank, those of one prompt together, unless there are so few
-    that ranks would have nothing to do: then each computes the prompts of what it has. Depends on the batch only.
-    `in_step`: every rank gets as many, the last of them fillers, for forward passes that all ranks make together.
+    Return this rank's packs. The largest unit goes first, to the least loaded rank; packs of one prompt stay together.
+    If there are too few units, packs are assigned one by one, and each rank computes the prompts it needs. The result
+    depends on the batch only. `in_step`: fillers give every rank as many packs, for forward passes that all ranks make
+    together.
     """
     units = _in_units(packs)
     if len(units) < UNITS_PER_RANK * world:

@@ -37,18 +37,18 @@ def segment_attention(
     **_: object,
 ) -> tuple[torch.Tensor, None]:
     """
-    Attention over a flat pack, tree by tree, in the shape transformers expects: inputs [1, heads, L, D], output [1,
+    Compute attention over a flat pack, tree by tree, in the shapes of transformers: inputs [1, heads, L, D], output [1,
     L, heads, D].
 
-    `segments` are the pack's, `kept` is what its branches see beside it. A loop over branches costs less than one
-    dense L x L mask: on one core, 8 branches of 250 tokens after 200, forward and backward of a 6 x 256 model took
-    0.85 s with the loop, 1.87 s dense, 0.93 s with padded branches.
+    `segments` are the pack's; `kept` is a prompt outside the pack that its branches see. A loop over branches costs
+    less than one dense L x L mask: on one core, 8 branches of 250 tokens after 200, forward and backward of a 6 x 256
+    model took 0.85 s with the loop, 1.87 s dense, 0.93 s with padded branches.
     """
     parts = []
     before = kept.before(cast("int", module.layer_idx)) if kept else []
 
     def attend(at: int, end: int, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None) -> None:
-        # Autocast would make their types alike, but a mask that is a rule asks for it before autocast has its turn.
+        # Autocast would convert the types, but a mask that is a rule needs equal types before autocast applies.
         kind = value.dtype
         parts.append(
             scaled_dot_product_attention(
@@ -84,11 +84,11 @@ def segment_attention(
 
 
 def lora_config(settings: LoraSettings, base_name: str | None, revision: str | None) -> LoraConfig:
-    """Plain LoRA only: DoRA, biases, saved modules and per-module ranks cannot be expressed in a GGUF adapter."""
+    """Return PEFT's settings of plain LoRA: a GGUF adapter has no DoRA, biases, saved modules or per-module ranks."""
     alpha = int(settings.alpha) if settings.alpha == int(settings.alpha) else settings.alpha
     return LoraConfig(
         r=settings.rank,
-        lora_alpha=cast("int", alpha),  # what PEFT says; it takes any number
+        lora_alpha=cast("int", alpha),  # PEFT's annotation; any number works
         target_modules=list(settings.target_modules),
         lora_dropout=0.0,
         bias="none",
@@ -101,7 +101,7 @@ def lora_config(settings: LoraSettings, base_name: str | None, revision: str | N
 
 def fuse_lora(model: PeftModel) -> None:
     """
-    Replaces the forward of PEFT's plain LoRA layers by one addmm: the same sum, without two passes over the layer's
+    Replace the forward of PEFT's plain LoRA layers by one addmm: the same sum, without two passes over the layer's
     output, which are a tenth of a step of a small model on a CPU. The layers keep PEFT's parameters, switches and
     file format.
     """
@@ -126,7 +126,7 @@ def fuse_lora(model: PeftModel) -> None:
 
 
 class Policy(nn.Module):
-    """Wraps a PEFT model: the tokens of a pack in, log-probabilities out."""
+    """A PEFT model that maps the tokens of a pack to log-probabilities."""
 
     def __init__(self, model: PeftModel, precision: str) -> None:
         super().__init__()
@@ -138,8 +138,8 @@ class Policy(nn.Module):
     @property
     def checkpointing(self) -> bool:
         """
-        Whether only the input of each layer is kept for the backward pass, which computes the layer anew: a third
-        more time for a fraction of the memory, and the same numbers.
+        Whether only the input of each layer is kept for the backward pass, which computes the layer again: a third more
+        time for a fraction of the memory, with equal results.
         """
         return self._checkpointing
 
@@ -159,7 +159,7 @@ class Policy(nn.Module):
         return self.model.device
 
     def adapter_parameters(self) -> list[tuple[str, nn.Parameter]]:
-        """Trainable parameters by their PEFT file name, sorted."""
+        """Return the trainable parameters by their PEFT file name, sorted."""
         named = [(name.replace(".default.", "."), p) for name, p in self.model.named_parameters() if p.requires_grad]
         return sorted(named, key=lambda item: item[0])
 
@@ -171,9 +171,9 @@ class Policy(nn.Module):
         kept: KeptPrompt | None = None,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """
-        Log-probabilities (nats, at `temperature`) of the pack's loss tokens, [T] float32, and the policy's entropy
-        there, detached. `watch` is shown the pack with its `states`, and keeps no graph of them. `kept` is the prompt
-        of a pack that has it apart.
+        Return the log-probabilities (nats, at `temperature`) of the pack's loss tokens, [T] float32, and the policy's
+        entropy there, detached. `watch` is called with the pack, its `states` and the head's weight, and must keep no
+        graph of them. `kept` is the prompt of a pack whose prompt is computed apart.
         """
         states, weight = self.states(pack, kept)
         if watch:
@@ -181,19 +181,19 @@ class Policy(nn.Module):
         return log_probabilities(states, weight, pack.targets, temperature)
 
     def states(self, pack: Pack, kept: KeptPrompt | None = None) -> tuple[torch.Tensor, torch.Tensor]:
-        """What the LM head is given for each loss token, [T, hidden] float32, and the head's weight."""
+        """Return the LM head's input for each loss token, [T, hidden] float32, and the head's weight."""
         causal = cast("Qwen3ForCausalLM", self.model.get_base_model())
         states = self.pass_over(pack, kept)[0].index_select(0, pack.rows).float()
         scaling = getattr(causal.config, "logits_scaling", 1.0)
         return states if scaling == 1.0 else states / scaling, causal.lm_head.weight
 
     def pass_over(self, pack: Pack, kept: KeptPrompt | None = None) -> torch.Tensor:
-        """The last layer's output for each token of the pack, [1, L, hidden]."""
+        """Return the last layer's output for each token of the pack, [1, L, hidden]."""
         causal = cast("Qwen3ForCausalLM", self.model.get_base_model())
         half = HALVES.get(self.precision)
         with torch.autocast(pack.ids.device.type, dtype=half, enabled=half is not None):
             return causal.model(
-                # What is added up over layers stays float32, also over a base of 16 bits.
+                # The residual stream stays float32, also over a base of 16 bits.
                 inputs_embeds=causal.model.embed_tokens(pack.ids).float(),
                 position_ids=pack.positions,
                 segments=pack.segments,
@@ -203,7 +203,9 @@ class Policy(nn.Module):
 
     @contextmanager
     def under(self, adapter: Mapping[str, torch.Tensor]) -> Generator[None, None, None]:
-        """The policy with another adapter, by the names of `adapter_parameters`; afterwards its own, bit for bit."""
+        """
+        Use another adapter, by the names of `adapter_parameters`, and restore the policy's own afterwards, bit for bit.
+        """
         named = self.adapter_parameters()
         own = [parameter.detach().clone() for _, parameter in named]
         put(named, adapter)
@@ -218,21 +220,21 @@ class Policy(nn.Module):
     def show(
         self, pack: Pack, watch: Callable[[Pack, torch.Tensor, torch.Tensor], None], kept: KeptPrompt | None = None
     ) -> None:
-        """A forward pass for nothing but what `watch` is shown of it."""
+        """Run a forward pass only to call `watch` with its states."""
         watch(pack, *self.states(pack, kept))
 
     @torch.no_grad()
     def reference(self, pack: Pack, temperature: float, prompts: SharedPrompts | None = None) -> torch.Tensor:
         """
-        Log-probabilities under the base model alone, [T]. `prompts` are those of such passes; None: the pack has its
-        own in it.
+        Return the log-probabilities (nats) under the base model alone, [T]. `prompts` are the shared prompts of such
+        passes; None: the pack contains its prompt.
         """
         with self.model.disable_adapter():
             return self(pack, temperature, kept=prompts.of(pack, learns=False) if prompts else None)[0]
 
 
 def frozen_model(base: Base):
-    """The base model with segment attention, over the one copy of the weights that `base` holds."""
+    """Build the base model with segment attention, over the only copy of the weights, in `base`."""
     ALL_ATTENTION_FUNCTIONS.register(ATTENTION, segment_attention)
     return build_model(base, ATTENTION)
 
@@ -244,12 +246,12 @@ def new_policy(
     base_name: str | None,
     revision: str | None,
 ) -> Policy:
-    """A policy whose adapter is new: A random from `seed`, B zero, so it equals the base model."""
+    """Create a policy with a new adapter: A random from `seed`, B zero, so it equals the base model."""
     model = frozen_model(base)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         peft_model = get_peft_model(model, lora_config(settings, base_name, revision))
-    # PEFT fills both fields in from the model object, which knows only that it came from memory.
+    # PEFT fills both fields from the model object, which does not know its name.
     peft_model.peft_config["default"].base_model_name_or_path = base_name
     peft_model.peft_config["default"].revision = revision
     return Policy(peft_model.eval().to(base.device), base.precision)

@@ -1,4 +1,4 @@
-"""What this program is, recorded with every step: a publication says what has made it."""
+"""The version record of this program, stored with every step: a publication names the program that made it."""
 
 import hashlib
 import platform
@@ -12,8 +12,8 @@ from . import __version__
 @cache
 def program_record() -> dict[str, str]:
     """
-    Versions of the trainer and of what its numbers come from, and `sourcesSha256`: over the name, a zero byte, the
-    length in decimal, a zero byte and the content of each of its modules, in the order of their names.
+    Return the versions of the trainer and its numeric libraries, and `sourcesSha256`: the hash over the name, a zero
+    byte, the length in decimal, a zero byte and the content of each module, in the order of names.
     """
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):

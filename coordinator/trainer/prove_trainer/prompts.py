@@ -1,7 +1,7 @@
 """
-A prompt that several packs share is computed once for all of them: its keys and values are kept, layer by layer, the
-packs attend to them, and what their backward passes say of them goes back through the prompt at the end. In pieces, so
-that a prompt may be longer than a forward pass.
+Prompts that several packs share, computed once for all of them. The keys and values of each layer are kept, and the
+packs attend to them. At the end, the gradients that the packs' backward passes add to them go back through the prompt.
+A prompt is computed in pieces, so it may be longer than a forward pass.
 """
 
 from collections.abc import Callable
@@ -16,12 +16,12 @@ PassOver = Callable[[Pack, "KeptPrompt"], object]  # a forward pass of the polic
 
 class KeptPrompt:
     """
-    Keys and values of the pieces of a prompt, by layer, for `segment_attention`. Attention asks for those `before` a
-    token of the forward pass at hand, and hands its own over by `note`.
+    Keys and values of the pieces of a prompt, by layer, for `segment_attention`. Attention reads those `before` the
+    current forward pass, and stores its own with `note`.
     """
 
     def __init__(self) -> None:
-        self._pieces: list[dict[int, KeysAndValues]] = []  # leaves: slopes are added up in their `grad`
+        self._pieces: list[dict[int, KeysAndValues]] = []  # leaves: gradients are summed in their `grad`
         self._noted: dict[int, KeysAndValues] | None = None  # of the piece that is computed
         self._seen = 0  # pieces before it
 
@@ -29,13 +29,13 @@ class KeptPrompt:
         return [piece[layer] for piece in self._pieces[: self._seen]]
 
     def note(self, layer: int, key: torch.Tensor, value: torch.Tensor) -> None:
-        # A layer that is computed anew for its backward pass comes a second time: the first is what its graph is of.
+        # With checkpointing, a layer is computed again for its backward pass. Its graph refers to the first tensors.
         if self._noted is not None:
             self._noted.setdefault(layer, (key, value))
 
     @torch.no_grad()
     def add(self, pass_over: PassOver, piece: Pack) -> None:
-        """Computes the next piece, without a graph."""
+        """Compute the next piece, without a graph."""
         self._noted, self._seen = {}, len(self._pieces)
         pass_over(piece, self)
         self._pieces.append({layer: _leaves(*pair) for layer, pair in self._noted.items()})
@@ -43,8 +43,8 @@ class KeptPrompt:
 
     def learn(self, pass_over: PassOver, piece: Pack) -> None:
         """
-        Computes the last piece again, adds the gradients of what has come back to it, and forgets it. What it says
-        itself of the pieces before it is added to theirs.
+        Compute the last piece again, run its backward pass with the gradients that the packs added, and drop it. Its
+        own gradients for earlier pieces are added to theirs.
         """
         self._noted, self._seen = {}, len(self._pieces) - 1
         pass_over(piece, self)
@@ -65,7 +65,7 @@ def _leaves(key: torch.Tensor, value: torch.Tensor) -> KeysAndValues:
 
 
 def pieces_of(prompt: torch.Tensor, budget: int) -> list[Pack]:
-    """Forward passes over the prompt's `ids` [1, P], of `budget` tokens at most, about which nothing is asked."""
+    """Return forward passes without loss over the prompt's `ids` [1, P], of at most `budget` tokens each."""
     none = torch.zeros(0)
     nothing = none.long()
     packs = []
@@ -80,8 +80,8 @@ def pieces_of(prompt: torch.Tensor, budget: int) -> list[Pack]:
 
 class SharedPrompts:
     """
-    The prompts of packs that come one after the other, those of one prompt together. `piece` is the forward pass over a
-    prompt that is under way, or was when memory ran out.
+    The prompts of a sequence of packs, in which packs of one prompt follow one another. `piece` is the forward pass
+    over a prompt that is in progress, or was when memory ran out.
     """
 
     def __init__(self, pass_over: PassOver, budget: int, device: torch.device) -> None:
@@ -95,8 +95,8 @@ class SharedPrompts:
 
     def of(self, pack: Pack, learns: bool) -> KeptPrompt | None:
         """
-        What the pack attends to beside itself. Another prompt than before ends that; `learns`: with the gradients of
-        its packs.
+        Return the prompt outside the pack that it attends to, or None. A new prompt ends the previous one. `learns`:
+        the packs' gradients go back through the prompt.
         """
         if pack.prompt is not self._prompt:
             self.end()
@@ -110,7 +110,7 @@ class SharedPrompts:
         return self._kept
 
     def end(self) -> None:
-        """The packs of the prompt at hand are done."""
+        """End the current prompt: all of its packs are done."""
         if self._kept is not None and self._prompt is not None and self._learns:
             for piece in reversed(pieces_of(self._prompt, self._budget)):
                 self.piece = piece

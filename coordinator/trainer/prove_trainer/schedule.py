@@ -1,4 +1,4 @@
-"""The learning rate over a run."""
+"""The learning rate schedule of a run."""
 
 import math
 
@@ -7,8 +7,8 @@ from .config import OptimizerSettings
 
 def share_of_rate(settings: OptimizerSettings, updates: int) -> float:
     """
-    The share of the learning rate that the next update has, after `updates` of them: linear up to 1 over
-    `warmup_steps`, then by `schedule` (linear and cosine as transformers' schedulers of these names have them).
+    Return the share of the learning rate for the next update, after `updates` updates: linear up to 1 over
+    `warmup_steps`, then by `schedule` (linear and cosine equal transformers' schedulers of these names).
     """
     warmup, decay = settings.warmup_steps, settings.decay_steps
     if updates < warmup:

@@ -1,4 +1,4 @@
-"""Which rollouts of a batch are trained on, and why the others are not."""
+"""Selection of a batch's rollouts for training, with a reason for each rejected one."""
 
 from dataclasses import dataclass
 
@@ -8,8 +8,8 @@ from .batch import Batch, Rollout
 from .errors import BatchRefused
 from .limits import FLAT_REWARD, MAX_BAD_LOGP_SHARE, POSITIVE_LOGP_SLACK
 
-# Reasons known before any forward pass; MASKED are added by the step itself, which must first know log pi_old. 'audit':
-# the evidence of a forward pass was judged, and the step began again without the group.
+# Reasons known before any forward pass; the step adds MASKED, which need log pi_old. 'audit': the coordinator refused
+# the group by its token scores, and the step began again without the group.
 MASKED = ("guard", "sequence_ratio", "off_policy")
 REASONS = ("audit", "singleton", "flat", "stale", "no_loss_tokens", "logp_nonfinite", "logp_positive", *MASKED)
 
@@ -41,10 +41,10 @@ def _shared_fault(rewards: list[float]) -> str | None:
 
 def select(batch: Batch, step: int) -> Selection:
     """
-    Drops groups that are left out of the batch, groups of one, groups without reward variance, stale rollouts and
-    rollouts whose sampler logprobs cannot be true.
+    Reject groups that are left out of the batch, groups of one, zero-variance groups, stale rollouts, and rollouts
+    whose sampler logprobs cannot be true.
 
-    A dropped member's reward stays in its group's mean: only its tokens are left out. Raises BatchRefused
+    A rejected member's reward stays in its group's mean: only its tokens are left out. Raises BatchRefused
     `future_policy` when a rollout claims a policy that does not exist yet.
     """
     kept: list[Rollout] = []

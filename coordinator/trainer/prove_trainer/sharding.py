@@ -1,6 +1,6 @@
 """
-Frozen base and adapter in shards over the ranks (FSDP2): a rank holds its part of every tensor, and whole ones only of
-the layers that it is computing.
+Frozen base and adapter in shards over the ranks (FSDP2): a rank has its part of every tensor, and whole tensors only of
+the layers that it computes.
 """
 
 from typing import Any, cast
@@ -14,8 +14,8 @@ from .policy import Policy
 
 def shard(policy: Policy, ranks: Ranks) -> None:
     """
-    Puts the policy in shards onto the devices of all ranks, layer by layer: no device ever holds all of it. From here
-    on a forward or backward pass is a collective of all ranks, and gradients come out summed over them.
+    Distribute the policy in shards over the devices of all ranks, layer by layer: no device ever has all of it. From
+    then on, a forward or backward pass is a collective of all ranks, and gradients are summed over them.
     """
     mesh = init_device_mesh(ranks.device.type, (ranks.world,))
     for layer in cast("Any", policy.model.get_base_model()).model.layers:
@@ -24,7 +24,7 @@ def shard(policy: Policy, ranks: Ranks) -> None:
     register_fsdp_forward_method(policy, "show")
     for module in policy.modules():
         if isinstance(module, FSDPModule):
-            # The trainer divides by the tokens of all ranks itself.
+            # The trainer divides by the tokens of all ranks.
             module.set_gradient_divide_factor(1.0)
             module.set_force_sum_reduction_for_comms(True)
 

@@ -1,4 +1,4 @@
-"""Tensors that may lie in shards over the ranks, beside whole ones."""
+"""Tensors that may be in shards over the ranks, and whole tensors."""
 
 from collections.abc import Mapping
 
@@ -8,13 +8,13 @@ from torch.distributed.tensor import DTensor, distribute_tensor
 
 
 def whole(tensor: torch.Tensor) -> torch.Tensor:
-    """All of a tensor, detached. Of one in shards on all ranks together."""
+    """Return the whole tensor, detached. For a tensor in shards, all ranks must call it together."""
     own = tensor.detach()
     return own.full_tensor() if isinstance(own, DTensor) else own
 
 
 def part_like(tensor: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-    """`values`, the same on every rank, in the shards and on the device of `tensor`; a copy."""
+    """Copy `values`, equal on every rank, into the sharding, device and type of `tensor`."""
     values = values.to(tensor.device, tensor.dtype, copy=True)
     if not isinstance(tensor, DTensor):
         return values
@@ -23,7 +23,7 @@ def part_like(tensor: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
 
 
 def put(named: list[tuple[str, nn.Parameter]], values: Mapping[str, torch.Tensor]) -> None:
-    """Copies whole tensors into the parameters of their names. Raises KeyError, or RuntimeError for another shape."""
+    """Copy whole tensors into the parameters of their names. Raises KeyError, or RuntimeError for another shape."""
     with torch.no_grad():
         for name, parameter in named:
             if values[name].shape != parameter.shape:

@@ -1,5 +1,5 @@
 """
-What a step reports about itself. Sums are kept per rank, added over ranks once, then turned into means and shares.
+Statistics of a step. Sums are kept per rank, added over ranks once, then turned into means and shares.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ class StepSums:
     def add_mismatch(
         self, gap: torch.Tensor, keep: torch.Tensor, samplers: Sequence[str], owner: torch.Tensor, tis_cap: float
     ) -> None:
-        """`gap` [T]: log pi_old - log mu. Only kept tokens count."""
+        """Add the mismatch of kept tokens. `gap` [T]: log pi_old - log mu, in nats."""
         gap = torch.where(keep, gap, torch.zeros_like(gap)).clamp(-LOG_RATIO_CLAMP, LOG_RATIO_CLAMP).double()
         weight = gap.exp()[keep]
         self.add(
@@ -61,7 +61,7 @@ class StepSums:
         ]
 
     def load(self, values: list[float]) -> None:
-        """Replaces the sums by those over all ranks, in the order of `flat`."""
+        """Replace the sums by those over all ranks, in the order of `flat`."""
         self.sums = dict(zip(_SUMS, values, strict=False))
         rest = values[len(_SUMS) :]
         self.by_sampler = {name: rest[2 * i : 2 * i + 2] for i, name in enumerate(self.samplers)}
@@ -73,8 +73,8 @@ def _mean(values: Sequence[float]) -> float | None:
 
 def summarise(batch: Batch, selection: Selection, rejected: dict[int, str], sums: StepSums) -> dict:
     """
-    The step's statistics under their JSON names. Nats for KL and entropy; shares lie in [0, 1]; None where nothing
-    was kept.
+    Return the step's statistics under their JSON names. KL and entropy are in nats, shares in [0, 1]; None where
+    nothing was kept.
 
     `mismatchKl` is the mean of log(mu / pi_old) over sampled tokens, an estimate of KL(mu || pi_old); `mismatchKl3`
     the non-negative estimator r - 1 - log r; both over what the guard kept. `ess` is (sum w)^2 / (n sum w^2) of the

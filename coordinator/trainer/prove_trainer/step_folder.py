@@ -1,4 +1,4 @@
-"""Step directories: everything needed to go on from a step, written once and never changed."""
+"""Step directories: everything needed to resume from a step, written once and never changed."""
 
 import base64
 from dataclasses import dataclass, replace
@@ -17,17 +17,17 @@ from .export import Scores, check_adapter, score_in_shards, write_adapter, write
 from .fields import read_json
 from .gguf_base import Base
 from .grpo import GrpoTrainer, StepOutcome
+from .jobs import JobDirectory, atomic_directory, sha256_file, write_json_atomic
 from .layout import BASE_CONFIG_FILE, STEP_FILE, STEP_FILES
 from .limits import MAX_ID_LENGTH, SCHEMA
 from .program import program_record
-from .jobs import JobDirectory, atomic_directory, sha256_file, write_json_atomic
 
 _ADAPTER = "adapter/"  # in the names of a snapshot
 
 
 @dataclass(frozen=True)
 class StepRecord:
-    """What the worker remembers of a complete step."""
+    """The worker's record of a complete step."""
 
     step: int
     batch_id: str | None  # None for step 0, the initial adapter
@@ -41,10 +41,10 @@ class StepRecord:
 
 @dataclass(frozen=True)
 class Portrait:
-    """What a step is written from. Of a policy in shards all ranks make it together."""
+    """The state that a step is written from. All ranks of a policy in shards make it together."""
 
     state: dict[str, torch.Tensor]  # as of `GrpoTrainer.snapshot`
-    scores: Scores | None  # of a policy in shards; others are scored when what was written is read back
+    scores: Scores | None  # of a policy in shards; other policies are scored after the export is read back
 
     def adapter(self) -> dict[str, torch.Tensor]:
         return {n.removeprefix(_ADAPTER): values for n, values in self.state.items() if n.startswith(_ADAPTER)}
@@ -75,8 +75,8 @@ def write_step(
     adapter_step: int,
 ) -> tuple[StepRecord, dict]:
     """
-    Writes `steps/step-<step>` atomically and returns its record and step.json's content. Rank 0 only. `adapter_step`
-    is the step whose update made the adapter that `trainer` holds.
+    Write `steps/step-<step>` atomically, on rank 0 only. Returns its record and the content of step.json.
+    `adapter_step` is the step whose update made the adapter of `trainer`.
 
     Raises DeltaTooLarge and TrainerError `export_check_failed` before the step becomes visible.
     """

@@ -35,14 +35,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class _Lesson:
-    """What a pass has found of a rollout's sampled tokens, [T] float64 each."""
+    """The results of a pass for a rollout's sampled tokens, [T] float64 each."""
 
     rollout: Rollout
-    slopes: np.ndarray  # of the loss sum, by the log-probabilities
+    slopes: np.ndarray  # gradients of the loss sum by the log-probabilities
     logp: np.ndarray
 
     def datum(self, tokens: float) -> Datum:
-        """Up to its last sampled token, the loss divided by `tokens`."""
+        """Return the sequence up to its last sampled token, with the loss divided by `tokens`."""
         places = np.nonzero(self.rollout.mask)[0]
         ids = self.rollout.ids[: int(places[-1]) + 1]
         weights = np.zeros(len(ids) - 1, dtype=np.float32)
@@ -50,7 +50,7 @@ class _Lesson:
         return Datum(ids, weights)
 
     def gaps(self, theirs: np.ndarray) -> np.ndarray:
-        """Distances to the service's log-probabilities of `datum`, [T]."""
+        """Return the distances (nats) to the service's log-probabilities of `datum`, [T]."""
         return np.abs(theirs[np.nonzero(self.rollout.mask)[0] - 1] - self.logp)
 
 
@@ -77,7 +77,7 @@ class TinkerBackend:
         self.service = service
         self.path: str | None = None
         self._model: TinkerModel | None = None
-        self._saves = 0  # of the model in hand
+        self._saves = 0  # of the current model
         self._lessons: list[_Lesson] = []
 
     def start(self) -> None:
@@ -103,12 +103,14 @@ class TinkerBackend:
             self._lessons.append(_Lesson(rollout, theirs[owner == number], own[owner == number]))
 
     def gather(self) -> None:
-        """There is one rank."""
+        """Do nothing: there is one rank."""
 
     def apply(self, tokens: float, finite: bool, rate: float, should_stop: Callable[[], None]) -> Update | None:
         """
-        Raises TrainerError `service_base` when the service's log-probabilities are further from ours than
-        `maxDistance`, `service_failed` when it loses the pass again and again, and what `TinkerService` does.
+        Take one step at the service.
+
+        Raises TrainerError `service_base` when the service's log-probabilities are further from the trainer's than
+        `maxDistance`, `service_failed` when it loses the pass repeatedly, and the errors of `TinkerService`.
         """
         if not finite or not all(np.isfinite(lesson.slopes).all() for lesson in self._lessons):
             return None
@@ -116,14 +118,14 @@ class TinkerBackend:
         return self._persist(lambda: self._pass(max(tokens, 1.0), rate))
 
     def _persist(self, attempt: Callable[[], T], left: int = SERVICE_ATTEMPTS) -> T:
-        """What `attempt` returns, which begins with the last saved state each time that the service loses it."""
+        """Call `attempt` and return its result. If the service loses it, try again from the last saved state."""
         try:
             return attempt()
         except Interrupted as error:
-            log.warning("the service has lost what it was doing, which begins again from its last state: %s", error)
+            log.warning("the service lost the pass, which is repeated from the last saved state: %s", error)
             self._leave()
             if left == 1:
-                raise TrainerError("service_failed", f"the service has lost {SERVICE_ATTEMPTS} attempts") from error
+                raise TrainerError("service_failed", f"the service lost {SERVICE_ATTEMPTS} attempts") from error
         self.service.pause(SERVICE_POLL_PAUSE)
         return self._persist(attempt, left - 1)
 
@@ -131,7 +133,7 @@ class TinkerBackend:
         if self._model is None:
             self._model = self.service.saved_model(self._saved(), self.lora, self.seed)
         model = self._model
-        # What the loss does not look at costs nothing; but a step without any gradient is one, too, for the momentum.
+        # Rollouts without gradients are not sent. But a step without any gradient still updates the momentum.
         lessons = [lesson for lesson in self._lessons if lesson.slopes.any()] or self._lessons
         answers = model.learn([lesson.datum(tokens) for lesson in lessons])
         gaps = np.concatenate([lesson.gaps(theirs) for lesson, theirs in zip(lessons, answers, strict=True)])
@@ -144,16 +146,16 @@ class TinkerBackend:
 
     def _check(self, gaps: np.ndarray) -> None:
         mean = float(gaps.mean())
-        if not mean <= self.settings.max_distance:  # one that is not a number neither
+        if not mean <= self.settings.max_distance:  # NaN fails too
             raise TrainerError(
                 "service_base",
-                f"the service's log-probabilities are {mean:.3g} nats from ours on average, {gaps.max():.3g} at most; "
-                f"tinker.maxDistance is {self.settings.max_distance:g}. Is {self.settings.model} the base that the "
-                "volunteers run, in bits as many?",
+                f"the service's log-probabilities differ by {mean:.3g} nats on average, {gaps.max():.3g} at most; "
+                f"tinker.maxDistance is {self.settings.max_distance:g}. Check that {self.settings.model} is the base "
+                "that the volunteers run, in the same precision",
             )
 
     def _take(self, model: TinkerModel) -> dict[str, torch.Tensor]:
-        """Saves the model's state, and puts its adapter into the policy; returns that."""
+        """Save the model's state, put its adapter into the policy, and return the adapter."""
         self._saves += 1
         name = f"prove-{self._saves}"
         archive = model.download_adapter(name, most_bytes(self.shapes))
@@ -174,7 +176,7 @@ class TinkerBackend:
 
     def _saved(self) -> str:
         if self.path is None:
-            raise TrainerError("resume_mismatch", "no state at the service belongs to this adapter")
+            raise TrainerError("resume_mismatch", "the service has no saved state of this adapter: begin another run")
         return self.path
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -184,7 +186,7 @@ class TinkerBackend:
         if SERVICE_STATE not in tensors:
             raise TrainerError(
                 "resume_mismatch",
-                "the optimizer's state is not at a service: go on without `tinker` or begin another run",
+                "the optimizer's state is not at a service: continue without `tinker`, or begin another run",
             )
         self.end()
         self.path = tensors[SERVICE_STATE].numpy().tobytes().decode()
@@ -199,11 +201,11 @@ def join_service(
     tell: Callable[[str], None],
 ) -> TinkerBackend:
     """
-    The backend that `config.tinker` describes, with the key that the environment holds. Raises TrainerError
-    `config_tinker`, `service_key`, `service_model`, and whatever `pause` does.
+    Connect to the service that `config.tinker` describes, with the key from the environment. Raises TrainerError
+    `config_tinker`, `service_key`, `service_model`, and the errors of `pause`.
     """
     if ranks.world > 1:
-        raise TrainerError("config_tinker", "tinker is for one rank: `trainer.processes: 1` and no `trainer.launch`")
+        raise TrainerError("config_tinker", "tinker needs one rank: set `trainer.processes: 1` and no `trainer.launch`")
     service = TinkerService(ServiceHttp(settings.url, os.environ.get(KEY_VARIABLE, "")), settings.model, pause, tell)
     service.check()
     return TinkerBackend(policy, config.optimizer, config.lora, config.seed, settings, service)

@@ -1,6 +1,6 @@
 """
-HTTP exchanges with a service: bounded, with time limits, and without the key in anything that is said or followed.
-What is worth another attempt is a `Transient`, everything else a TrainerError.
+HTTP exchanges with a remote training service: bounded, with time limits. The key never appears in messages or
+redirects. A failure that a retry may cure is a `Transient`, every other one a TrainerError.
 """
 
 import json
@@ -33,7 +33,7 @@ _CHUNK = 2**16
 
 
 class Transient(Exception):
-    """The service, or the way there, fails, and may not the next time. `after`: seconds that it asks to wait, or 0."""
+    """A failure of the service or the network that a retry may cure. `after`: the seconds it asks to wait, or 0."""
 
     def __init__(self, detail: str, after: float = 0.0) -> None:
         super().__init__(detail)
@@ -41,7 +41,7 @@ class Transient(Exception):
 
 
 class StatusError(Exception):
-    """An answer of another status than success, which only its caller can make sense of."""
+    """An answer with an error status that only the caller can interpret."""
 
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(f"{status}: {detail}" if detail else str(status))
@@ -56,7 +56,7 @@ class _Answer:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Takes a redirect for an answer. Followed, it would take the key to wherever it points."""
+    """Treats a redirect as the answer: following it would send the key to its target."""
 
     def http_error_302(self, req: object, fp: object, code: int, msg: str, headers: object) -> None:
         return None
@@ -66,8 +66,10 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 def checked_url(url: str) -> str:
     """
-    Raises TrainerError `config_tinker` for one that does not begin with https, but for a service on this very machine,
-    or that has more than scheme, host, port and path.
+    Check and normalise a service's URL.
+
+    Raises TrainerError `config_tinker` for a URL without https, unless the service is on this machine, and for a URL
+    with more than scheme, host, port and path.
     """
     try:
         parts = urllib.parse.urlsplit(url)
@@ -86,55 +88,53 @@ class ServiceHttp:
     """One service and the key for it. Calls may come from several threads."""
 
     def __init__(self, url: str, key: str) -> None:
-        """Raises TrainerError `config_tinker` for an address, or a key, that cannot be."""
+        """Raises TrainerError `config_tinker` for an invalid address or key."""
         self.url = checked_url(url)
         if not key or not key.isascii() or not key.isprintable() or key != key.strip():
             raise TrainerError("config_tinker", f"set {KEY_VARIABLE} in the coordinator's environment to the key")
         self._key = key
         self._is_local = urllib.parse.urlsplit(self.url).scheme == "http"
-        # No proxy stands between this machine and itself.
+        # A service on this machine is reached without a proxy.
         proxies = urllib.request.ProxyHandler({}) if self._is_local else urllib.request.ProxyHandler()
         self._opener = urllib.request.build_opener(proxies, _NoRedirect)
 
     def post(self, path: str, content: dict[str, Any], seconds: float = SERVICE_REQUEST_SECONDS) -> dict[str, Any]:
         """
-        The JSON object that is answered, within so many `seconds` without a byte. Raises Transient, StatusError, or
-        TrainerError `service_*`.
+        Send a request and return the JSON object of the answer. `seconds` limits the time without a byte. Raises
+        Transient, StatusError, or TrainerError `service_*`.
         """
         body = json.dumps(content, allow_nan=False).encode()
         return self._object(self._exchange(self.url + path, "POST", body, seconds=seconds))
 
     def get(self, path: str) -> dict[str, Any]:
-        """As `post`."""
+        """Return the JSON object at `path`. Raises the errors of `post`."""
         return self._object(self._exchange(self.url + path, "GET"))
 
     def locate(self, path: str) -> str:
         """
-        Where `path` says that a file lies: by a redirect, or as `url` of an object. Raises as `post`; `service_answer`
-        unless that is https or, where the service is on this machine, on it too.
+        Return the file address that `path` answers, as a redirect or as `url` of an object. Raises the errors of
+        `post`, and `service_answer` for an address without https, unless service and file are on this machine.
         """
         answer = self._exchange(self.url + path, "GET")
         found = answer.headers.get("Location") if answer.status in _REDIRECTS else self._object(answer).get("url")
         if not isinstance(found, str):
-            raise TrainerError("service_answer", "the service does not say where the adapter lies")
+            raise TrainerError("service_answer", "the service names no address of the adapter")
         try:
             url = urllib.parse.urljoin(self.url + path, found)
             parts = urllib.parse.urlsplit(url)
             _ = parts.port
         except ValueError:
-            raise TrainerError(
-                "service_answer", "what the service says of where the adapter lies is no address"
-            ) from None
+            raise TrainerError("service_answer", "the service names an invalid address of the adapter") from None
         local = self._is_local and parts.scheme == "http" and parts.hostname in _LOOPBACK
         plain = url.isascii() and url.isprintable() and " " not in url
         if not plain or not parts.hostname or not (parts.scheme == "https" or local):
-            raise TrainerError("service_answer", "the service says that the adapter lies where it is not safe to get")
+            raise TrainerError("service_answer", "the service names an unsafe address of the adapter")
         return url
 
     def download(self, url: str, limit: int) -> bytes:
         """
-        What lies where `locate` has found it, asked without the key: that may be another machine. Raises as `post`;
-        `service_answer` for more than `limit` bytes.
+        Download the file at the address that `locate` returned, without the key: it may be another machine. Raises the
+        errors of `post`, and `service_answer` for more than `limit` bytes.
         """
         answer = self._exchange(url, "GET", limit=limit, with_key=False)
         if answer.status != 200:
@@ -168,16 +168,16 @@ class ServiceHttp:
         try:
             return cast("HTTPResponse", self._opener.open(request, timeout=seconds))
         except urllib.error.HTTPError as error:
-            return cast("HTTPResponse", error)  # every status but 2xx comes as an error that is the answer
+            return cast("HTTPResponse", error)  # for every status but 2xx, the error is the answer
 
     def _check(self, answer: _Answer, with_key: bool) -> None:
         status, words = answer.status, self.said(answer.body[:_READ_FOR_WORDS].decode(errors="replace"))
         if status in _TRANSIENT:
             raise Transient(f"{status}: {words}", _seconds(answer.headers.get("Retry-After")))
         if status in (401, 403) and with_key:
-            raise TrainerError("service_key", f"the service answers {status}: {KEY_VARIABLE} has to hold a valid key")
+            raise TrainerError("service_key", f"the service answers {status}: set {KEY_VARIABLE} to a valid key")
         if status == 402:
-            raise TrainerError("service_unpaid", f"the service wants to be paid first: {words}")
+            raise TrainerError("service_unpaid", f"the service asks for payment first: {words}")
         if not 200 <= status < 300 and status not in _REDIRECTS:
             raise StatusError(status, words)
 
@@ -187,17 +187,19 @@ class ServiceHttp:
         except (ValueError, RecursionError) as error:
             raise TrainerError("service_answer", self.said(f"no JSON with status {answer.status}: {error}")) from None
         if not isinstance(found, dict):
-            raise TrainerError("service_answer", "an answer that is no object")
+            raise TrainerError("service_answer", "the service's answer is not a JSON object")
         return found
 
     def said(self, text: str) -> str:
-        """Words of others, one line and not all of them, which may repeat the key."""
+        """Return the start of the service's text on one line, with the key replaced."""
         words = "".join(c if c.isprintable() else " " for c in text.replace(self._key, "***"))
         return " ".join(words.split())[:_WORDS]
 
 
 def _read(response: HTTPResponse, limit: int) -> bytes:
-    """Raises TrainerError `service_answer` for more than `limit` bytes, TimeoutError when it takes too long."""
+    """
+    Read an answer. Raises TrainerError `service_answer` for more than `limit` bytes, TimeoutError if it is too slow.
+    """
     deadline = time.monotonic() + SERVICE_TRANSFER_SECONDS
     content = bytearray()
     while part := response.read1(_CHUNK):

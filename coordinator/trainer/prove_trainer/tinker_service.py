@@ -1,6 +1,6 @@
 """
-A service that trains adapters, by the HTTP API that Tinker has published: a session, models in it whose requests are
-numbered, and results that are asked for until they are there.
+Client of a remote training service with Tinker's published HTTP API: a session, models in it with numbered requests,
+and results that are polled until they are ready.
 """
 
 import logging
@@ -39,16 +39,16 @@ T = TypeVar("T")
 
 
 class Interrupted(Exception):
-    """The service has failed at a request of a model. From the last saved state on all may be well."""
+    """The service failed at a request of a model. A retry from the last saved state may succeed."""
 
 
 class Gone(Interrupted):
-    """The service knows nothing of a model, or of what it has promised or saved."""
+    """The service no longer has a model, a promised result or a saved state."""
 
 
 @dataclass(frozen=True)
 class Datum:
-    """A sequence, and how much the log-probability of each of its tokens but the first counts."""
+    """A sequence, and the weight of the log-probability of each token but the first."""
 
     ids: np.ndarray  # [L]
     weights: np.ndarray  # [L - 1] float32: of ids[1:]; the loss is minus the weighted sum of their log-probabilities
@@ -64,7 +64,7 @@ class Datum:
 
 
 def in_requests(data: Sequence[Datum]) -> list[list[Datum]]:
-    """In order, as many together as one request may have tokens, at least one."""
+    """Split data in order into requests of at most `SERVICE_REQUEST_TOKENS` tokens, with at least one datum each."""
     requests: list[list[Datum]] = []
     tokens = 0
     for datum in data:
@@ -79,8 +79,8 @@ def in_requests(data: Sequence[Datum]) -> list[list[Datum]]:
 
 class TinkerService:
     """
-    `pause` sleeps for so many seconds, and may raise to give up. `tell` is told, once for each time, that the service
-    cannot be reached or does not work: that is waited for.
+    One service. `pause` sleeps for a number of seconds, and may raise to give up. `tell` is called once for each outage
+    of the service, with the reason; the client then waits.
     """
 
     def __init__(
@@ -96,16 +96,18 @@ class TinkerService:
         self._tell = tell
 
     def check(self) -> None:
-        """Raises TrainerError `service_key` when the key is not accepted, `service_model` without such a model."""
+        """
+        Check key and model. Raises TrainerError `service_key` for a refused key, `service_model` without the model.
+        """
         answer = self.call(lambda: self.http.get("/api/v1/get_server_capabilities"))
         listed = answer.get("supported_models")
         names = [one.get("model_name") for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
         if self.model not in names:
             there = self.http.said(", ".join(map(str, names)))
-            raise TrainerError("service_model", f"the service has no {self.model}; the first that it has: {there}")
+            raise TrainerError("service_model", f"the service has no {self.model}; set tinker.model to one of: {there}")
 
     def new_model(self, lora: LoraSettings, seed: int) -> "TinkerModel":
-        """A model with a new adapter."""
+        """Create a model with a new adapter."""
         session = _text(self._post("create_session", _SESSION), "session_id")
         config = {
             "rank": lora.rank,
@@ -124,14 +126,14 @@ class TinkerService:
             raise
 
     def saved_model(self, path: str, lora: LoraSettings, seed: int) -> "TinkerModel":
-        """A model with adapter and optimizer as `path` has them. Raises TrainerError `service_state`: that is gone."""
+        """Create a model from the state saved at `path`. Raises TrainerError `service_state` if the state is gone."""
         model = self.new_model(lora, seed)
         try:
-            # Such a service loads into a model of which nothing else was asked yet.
+            # The service loads a state only as the first request of a model.
             model.request("load_weights", {"path": path, "optimizer": True})
         except Gone as error:
             model.close()
-            raise TrainerError("service_state", f"the service keeps {path} no more: {error}") from error
+            raise TrainerError("service_state", f"the service no longer has {path}: {error}") from error
         except BaseException:
             model.close()
             raise
@@ -139,7 +141,8 @@ class TinkerService:
 
     def call(self, attempt: Callable[[], T]) -> T:
         """
-        What `attempt` returns, however often it takes. Raises TrainerError `service_refused`, or whatever `pause` does.
+        Call `attempt` until it succeeds, and return its result. Raises TrainerError `service_refused`, or the error of
+        `pause`.
         """
         failures = 0
         while isinstance(found := _tried(attempt), Transient):
@@ -155,8 +158,8 @@ class TinkerService:
 
     def result(self, promise: dict[str, Any]) -> dict[str, Any]:
         """
-        What was promised, once it is there. Raises Interrupted when it never will be, TrainerError `service_refused`
-        when the fault is said to be ours.
+        Wait for a promised result. Raises Interrupted when the service lost it, TrainerError `service_refused` when the
+        service blames the request.
         """
         request = _text(promise, "request_id")
         while True:
@@ -183,7 +186,7 @@ class TinkerService:
 
 
 class TinkerModel:
-    """A model at the service, with gradients and an optimizer. Its requests are carried out in their order."""
+    """A model at the service, with gradients and an optimizer. The service runs its requests in order."""
 
     def __init__(self, service: TinkerService, name: str, beats: "_Beats") -> None:
         self.service = service
@@ -193,7 +196,7 @@ class TinkerModel:
 
     def request(self, path: str, content: dict[str, Any]) -> dict[str, Any]:
         """
-        The result of a request. It keeps its number in all attempts, by which a service knows one that it has had.
+        Send a request and return its result. All attempts have one number, by which the service detects repetitions.
 
         Raises Interrupted, and TrainerError `service_refused`.
         """
@@ -211,7 +214,8 @@ class TinkerModel:
 
     def learn(self, data: Sequence[Datum]) -> list[np.ndarray]:
         """
-        Adds the gradients of the weighted log-probabilities. Returns the log-probabilities (nats), [L - 1] for each.
+        Add the gradients of the weighted log-probabilities. Returns the log-probabilities (nats), [L - 1] for each
+        datum.
         """
         found: list[np.ndarray] = []
         for part in in_requests(data):
@@ -224,7 +228,7 @@ class TinkerModel:
         return found
 
     def step(self, settings: OptimizerSettings, rate: float) -> None:
-        """One step of AdamW with the gradients that were added since the last one."""
+        """Take one step of AdamW with the gradients added since the last step."""
         adam = {
             "learning_rate": rate,
             "beta1": settings.beta1,
@@ -236,43 +240,43 @@ class TinkerModel:
         self.request("optim_step", {"adam_params": adam})
 
     def save_state(self, name: str) -> str:
-        """Where adapter and optimizer are kept, for `TinkerService.saved_model`."""
+        """Save adapter and optimizer, and return their path for `TinkerService.saved_model`."""
         path = self._save("save_weights", "weights", name)
         if not _STATE_PATH.fullmatch(path):
-            raise TrainerError("service_answer", "the service does not say where it keeps the state")
+            raise TrainerError("service_answer", "the service names no valid path of the saved state")
         return path
 
     def download_adapter(self, name: str, limit: int) -> bytes:
-        """An archive with the adapter as it is now, of `limit` bytes at most."""
+        """Download an archive with the current adapter, of at most `limit` bytes."""
         self._save("save_weights_for_sampler", "sampler_weights", name)
         run = f"/api/v1/training_runs/{quote(self.name, safe='')}"
         service = self.service
-        # An address of storage holds for a while only: one that is refused is asked for again.
+        # An address of storage expires: after a refusal, the client asks for a new one.
         for _ in range(2):
             url = service.call(lambda: service.http.locate(f"{run}/checkpoints/sampler_weights/{name}/archive"))
             archive = service.call(partial(self._fetch, url, limit))
             if archive is not None:
                 return archive
-        raise Interrupted("the adapter is not where the service says that it is")
+        raise Interrupted("the adapter is not at the address that the service names")
 
     def _fetch(self, url: str, limit: int) -> bytes | None:
         try:
             return self.service.http.download(url, limit)
         except StatusError as error:
-            log.warning("the adapter is not where the service says that it is: %s", error)
+            log.warning("the adapter is not at the address that the service names: %s", error)
             return None
 
     def _save(self, path: str, kind: str, name: str) -> str:
         try:
             return str(self.request(path, {"path": name}).get("path"))
         except TrainerError as error:
-            # An attempt whose answer was lost has saved it: names are new in each model.
+            # An earlier attempt whose answer was lost has saved it: names are unique in each model.
             if not isinstance(error.__cause__, StatusError) or error.__cause__.status != 409:
                 raise
             return f"tinker://{self.name}/{kind}/{name}"
 
     def close(self) -> None:
-        """Lets go of it; what fails in that the end of the session cures."""
+        """Unload the model. A failure is only logged: the end of the session unloads it too."""
         self._beats.end()
         try:
             asked = {"model_id": self.name, "type": "unload_model"}
@@ -282,7 +286,7 @@ class TinkerModel:
 
 
 class _Beats:
-    """Signs of life, without which a service ends a session while this process computes."""
+    """Heartbeats: without them the service ends a session while this process computes."""
 
     def __init__(self, http: ServiceHttp, session: str, interval: float = SERVICE_BEAT_SECONDS) -> None:
         self._http = http
@@ -300,7 +304,7 @@ class _Beats:
         try:
             self._http.post("/api/v1/session_heartbeat", asked, SERVICE_BEAT_SECONDS)
         except (Transient, StatusError, TrainerError) as error:
-            log.warning("a sign of life did not arrive: %s", error)
+            log.warning("a heartbeat failed: %s", error)
 
     def end(self) -> None:
         self._over.set()
@@ -323,10 +327,10 @@ def _text(answer: dict[str, Any], key: str) -> str:
 
 
 def _numbers(output: object, count: int) -> np.ndarray:
-    """The log-probabilities in one output of `cross_entropy`."""
+    """Return the log-probabilities in one output of `cross_entropy`."""
     tensor = output.get("logprobs") if isinstance(output, dict) else None
     data = tensor.get("data") if isinstance(tensor, dict) else None
     if isinstance(data, list) and len(data) == count and all(isinstance(value, float | int) for value in data):
         with suppress(OverflowError):  # of an integer
             return np.array([float(value) for value in data])
-    raise TrainerError("service_answer", "forward_backward answers no log-probability for each token")
+    raise TrainerError("service_answer", "forward_backward does not return a log-probability for each token")

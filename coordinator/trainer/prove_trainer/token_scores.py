@@ -1,7 +1,7 @@
 """
-What the policy says about tokens that somebody claims to have sampled from it: the evidence for judging stages 5 to
-7. It comes out of a forward pass over the packs that training uses: that of the update itself, or one without a
-gradient. The claims themselves never come here.
+Scores of tokens that a node claims to have sampled from the policy, for the verification checks 5 to 7. They are
+computed by a forward pass over the packs of training: that of the update itself, or one without a gradient. The claims
+are not used here.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,8 +10,8 @@ import numpy as np
 import torch
 
 from .batch import Rollout
-from .gumbel_max import LARGEST_NOISE, draw_states, noise
 from .draws import join_draws
+from .gumbel_max import LARGEST_NOISE, draw_states, noise
 from .head import head_logits
 from .limits import AUDIT_CHUNK_ELEMENTS, ROUNDING
 from .packing import Pack, make_packs, share_out
@@ -21,7 +21,7 @@ from .prompts import SharedPrompts
 # Per sampled token, in the order of the rollouts. Probabilities are those of the full softmax at the run's temperature.
 TOKEN_SCORES = {
     "logp": np.float64,  # nats, of the token
-    "expected_mismatch": np.float64,  # 1 - sum p^2: how probably an unrelated draw selects another token
+    "expected_mismatch": np.float64,  # 1 - sum p^2: the probability that an unrelated draw selects another token
     "logit_error": np.float64,  # nats, see `logit_error`; 0 where the draw selects the token
 }
 
@@ -30,8 +30,8 @@ TokenScores = dict[str, np.ndarray]  # by the names of TOKEN_SCORES
 
 def logit_error(logits: torch.Tensor, targets: torch.Tensor, draws: torch.Tensor) -> torch.Tensor:
     """
-    By how much (nats) the logits would have to be off for each draw to select its token, as a bound on every one of
-    them: half of what the token's logit + noise is behind the largest. 0 when the draw selects it as it is.
+    Return the minimal error (nats) of any logit with which each draw selects its token: half of the distance from the
+    token's logit + noise to the largest one. 0 when the draw selects the token.
 
     `logits` [T, V] float64, `targets` [T] int64, `draws` [T, 2] int64: seed and position; returns [T] float64.
     """
@@ -43,7 +43,7 @@ def logit_error(logits: torch.Tensor, targets: torch.Tensor, draws: torch.Tensor
 
     own = scores(rows, targets)
     best = torch.maximum(own, scores(rows, logits.argmax(1)))
-    # Few tokens are likely enough to be the best under any noise.
+    # Few tokens are likely enough to be selected under any noise.
     rows, tokens = (logits + LARGEST_NOISE > best[:, None]).nonzero(as_tuple=True)
     best = best.scatter_reduce(0, rows, scores(rows, tokens), "amax")
     behind = best - own
@@ -65,8 +65,8 @@ def token_scores(
     states: torch.Tensor, weight: torch.Tensor, targets: torch.Tensor, draws: torch.Tensor, temperature: float
 ) -> dict[str, torch.Tensor]:
     """
-    Scores T tokens. `states` [T, hidden] float32 is what the LM head is given, `weight` [V, hidden] the head,
-    `targets` [T] int64, `draws` as of `join_draws`.
+    Score T tokens. `states` [T, hidden] float32 is the input of the LM head, `weight` [V, hidden] the head, `targets`
+    [T] int64, `draws` the result of `join_draws`.
     """
     chunk = max(1, AUDIT_CHUNK_ELEMENTS // weight.shape[0])
     parts = [
@@ -82,17 +82,17 @@ def token_scores(
 
 class Witness:
     """
-    Takes down the evidence on some rollouts from forward passes over them, whoever makes these. `draws` holds what is
-    known of each of them, by its index; other rollouts of a pack are passed over.
+    Collects the token scores of some rollouts from forward passes over them. `draws` has the draws of each, by index;
+    other rollouts of a pack are ignored.
     """
 
     def __init__(self, draws: Mapping[int, np.ndarray], temperature: float) -> None:
         self.draws = draws
         self.temperature = temperature
-        self.found: dict[int, TokenScores] = {}  # by rollout, what `token_scores` says of its loss tokens
+        self.found: dict[int, TokenScores] = {}  # by rollout, the scores of its loss tokens
 
     def see(self, pack: Pack, states: torch.Tensor, weight: torch.Tensor) -> None:
-        """`states` and `weight` as of `Policy.states`, for this pack."""
+        """Score the pack. `states` and `weight` are the result of `Policy.states` for it."""
         own = [place for place, rollout in enumerate(pack.rollouts) if rollout.index in self.draws]
         if not own:
             return
@@ -106,17 +106,17 @@ class Witness:
             self.found[index] = {name: piece[place].numpy() for name, piece in pieces.items()}
 
     def look(self, policy: Policy, pack: Pack, prompts: SharedPrompts) -> None:
-        """Makes the forward pass itself, without a gradient. `prompts` are those of such passes."""
+        """Run the forward pass without a gradient. `prompts` are the shared prompts of such passes."""
         kept = prompts.of(pack, learns=False)
         policy.show(pack.to(policy.device), self.see, kept)
 
 
 def all_finite(found: Mapping[int, TokenScores]) -> bool:
-    return all(bool(np.isfinite(values).all()) for evidence in found.values() for values in evidence.values())
+    return all(bool(np.isfinite(values).all()) for scores in found.values() for values in scores.values())
 
 
 def in_order(found: Mapping[int, TokenScores], indices: Iterable[int]) -> TokenScores:
-    """The tensors of `TOKEN_SCORES` over the loss tokens of these rollouts, one after the other."""
+    """Return the tensors of `TOKEN_SCORES` over the loss tokens of these rollouts, one after the other."""
     parts = [found[index] for index in indices]
     return {name: np.concatenate([part[name] for part in parts]).astype(kind) for name, kind in TOKEN_SCORES.items()}
 
@@ -132,11 +132,10 @@ def find_token_scores(
     should_stop: Callable[[], None] = lambda: None,
 ) -> dict[int, TokenScores]:
     """
-    The tensors of `TOKEN_SCORES` over the loss tokens of each rollout, by its index.
+    Return the tensors of `TOKEN_SCORES` over the loss tokens of each rollout, by its index.
 
-    `draws[i]` are those of `rollouts[i]`. `share` is a rank and how many there are: each makes its own part of the
-    forward passes, and finds nothing on rollouts in the others' parts. `should_stop` is called between passes and may
-    raise.
+    `draws[i]` are the draws of `rollouts[i]`. `share` is (rank, number of ranks): each rank makes its part of the
+    forward passes, and returns scores only of its own rollouts. `should_stop` is called between passes and may raise.
     """
     witness = Witness({r.index: own for r, own in zip(rollouts, draws, strict=True)}, temperature)
     prompts = SharedPrompts(policy.pass_over, budget, policy.device)
@@ -154,6 +153,6 @@ def audit_rollouts(
     budget: int,
     temperature: float,
 ) -> TokenScores:
-    """All of `find_token_scores`, over the loss tokens of all rollouts in order."""
+    """Return the result of `find_token_scores` as tensors over the loss tokens of all rollouts, in order."""
     found = find_token_scores(policy, rollouts, draws, packing, budget, temperature)
     return in_order(found, [rollout.index for rollout in rollouts])

@@ -1,4 +1,4 @@
-"""The long-lived worker: one process per rank under torchrun, polling the job directory and taking one step per batch."""
+"""The worker process: one per rank under torchrun. It polls the job directory and takes one step per batch."""
 
 import argparse
 import logging
@@ -15,6 +15,7 @@ from .adapter import published_adapter
 from .audit_worker import AuditWorker
 from .batch import Batch, Manifest, load_batch, read_manifest
 from .canary import check_canaries
+from .capacity import Capacity, find_capacity, remember_capacity, remembered_capacity
 from .config import TrainerConfig, load_config
 from .distributed import Ranks, join_ranks, lost_peer
 from .errors import BatchRefused, TrainerError
@@ -24,13 +25,12 @@ from .examiner import Examiner
 from .export import DeltaTooLarge
 from .gguf_base import Base, load_base
 from .grpo import GrpoTrainer, StepOutcome
+from .jobs import JobDirectory
 from .life import LIFE_NAME, Life
 from .lifetime import Lifetime, Stopped
 from .limits import MAX_DETAIL, MAX_LIFE_NAME, MAX_TOKENS_PER_FORWARD
 from .policy import new_policy
-from .capacity import Capacity, find_capacity, remember_capacity, remembered_capacity
 from .sharding import shard
-from .jobs import JobDirectory
 from .step_folder import StepRecord, load_state, portray, read_step, write_step
 from .tinker_backend import join_service
 
@@ -39,7 +39,7 @@ log = logging.getLogger("prove_trainer")
 
 @dataclass(frozen=True)
 class Command:
-    """What rank 0 decided for all ranks in this poll."""
+    """The decision of rank 0 for all ranks in this poll."""
 
     batch_id: str | None = None
     stop: str | None = None
@@ -60,34 +60,34 @@ class Worker:
         torch.manual_seed(config.seed)
         policy = new_policy(base, config.lora, config.seed, config.base_name, config.base_revision)
         shards = ranks.world if config.sharding == "layers" else 1
-        # Passes without gradients take no more than those that keep the inputs of layers.
+        # Passes without gradients need no more memory than passes with checkpointing.
         planned = replace(config, checkpointing="layer") if config.tinker else config
-        room = find_capacity(planned, base, ranks.device, shards, lambda **found: events.emit("memory", **found))
+        capacity = find_capacity(planned, base, ranks.device, shards, lambda **found: events.emit("memory", **found))
         if shards > 1:
             shard(policy, ranks)
             self.base = base.without_weights()
-            room = remembered_capacity(jobs.rooms, room)
+            capacity = remembered_capacity(jobs.capacities, capacity)
         backend = None
         if config.tinker:
             backend = join_service(policy, config, config.tinker, ranks, lifetime.pause, self._tell_of_waiting)
-        self.trainer = GrpoTrainer(policy, config.optimizer, ranks, room, self._tell_less_room, backend)
+        self.trainer = GrpoTrainer(policy, config.optimizer, ranks, capacity, self._report_reduced_capacity, backend)
         self.record = self._resume()
         self.busy_with: str | None = (
-            None  # the batch in hand, named in an error event so that the coordinator can count its failures
+            None  # the current batch, named in an error event so that the coordinator can count its failures
         )
         self._answered: set[str] = set()  # batches in the job directory that need no further look
         self._later: dict[str, int] = {}  # batches whose turn has not come -> the step they wait for
 
-    def _tell_less_room(self, room: Capacity, tokens: int) -> None:
-        log.warning("a forward of %d tokens ran out of memory; going on with %s", tokens, room)
+    def _report_reduced_capacity(self, capacity: Capacity, tokens: int) -> None:
+        log.warning("a forward of %d tokens ran out of memory; continuing with %s", tokens, capacity)
         if self.trainer.in_shards:
-            remember_capacity(self.jobs.rooms, self.ranks.rank, room)
+            remember_capacity(self.jobs.capacities, self.ranks.rank, capacity)
         self.events.emit(
             "memory",
             batchId=self.busy_with,
             ranOutAt=tokens,
-            tokensPerForward=room.budget,
-            checkpointing=room.checkpointing,
+            tokensPerForward=capacity.budget,
+            checkpointing=capacity.checkpointing,
         )
 
     def _tell_of_waiting(self, why: str) -> None:
@@ -95,8 +95,7 @@ class Worker:
 
     def _resume(self) -> StepRecord:
         """
-        The newest complete step, made now if there is none. Rank 0 touches the disk first; the others then find what
-        it left.
+        Load the newest complete step, or create step 0. Rank 0 writes to the disk first; the other ranks then read it.
         """
         if self.ranks.rank == 0:
             drafts = self.jobs.clean_drafts()
@@ -113,7 +112,7 @@ class Worker:
         return record
 
     def loop(self) -> str:
-        """Works until asked to end; returns the reason."""
+        """Work until asked to end. Returns the reason."""
         record = self.record
         self.events.emit(
             "ready",
@@ -129,7 +128,7 @@ class Worker:
             self.lifetime.check()
             command = self.ranks.from_first(self._decide)
             if command.stop:
-                self.ranks.all_agree(True)  # nobody leaves while a peer still waits for the command
+                self.ranks.all_agree(True)  # no rank leaves while a peer still waits for the command
                 return command.stop
             if command.batch_id is None:
                 self.lifetime.pause(self.config.poll_ms / 1000)
@@ -148,7 +147,9 @@ class Worker:
         return Command(batch_id=self._next_batch())
 
     def _next_batch(self) -> str | None:
-        """The batch made for the current step; answers those that are done, refuses those that can never be trained."""
+        """
+        Return the batch of the current step. Answers batches that are done, refuses those that can never be trained.
+        """
         present = self.jobs.batch_ids()
         self._answered &= set(present)
         self._later = {batch_id: step for batch_id, step in self._later.items() if batch_id in present}
@@ -208,7 +209,7 @@ class Worker:
             self._go_back(manifest, manifest.back_to)
 
     def _go_back(self, manifest: Manifest, target: int) -> None:
-        """Makes a step that has the policy and the optimizer of an earlier one, as the operator ordered."""
+        """Make a step with the policy and the optimizer of an earlier step, as the operator ordered."""
         if manifest.base_sha256 != self.base.sha256:
             raise BatchRefused("base_mismatch", f"batch for base {manifest.base_sha256}")
         try:
@@ -229,7 +230,7 @@ class Worker:
         outcome = StepOutcome("rollback", {}, {})
         if not self._write(batch, outcome, record.adapter_step):
             self.trainer.restore(before)
-            raise BatchRefused("delta_norm", f"the adapter of step {target} is larger than maxDeltaNorm allows by now")
+            raise BatchRefused("delta_norm", f"the adapter of step {target} is larger than maxDeltaNorm allows now")
         self._conclude(batch.batch_id, outcome, record.adapter_step)
 
     def _train(self, batch: Batch) -> None:
@@ -263,7 +264,7 @@ class Worker:
         self._conclude(batch.batch_id, outcome, adapter_step)
 
     def _write(self, batch: Batch, outcome: StepOutcome, adapter_step: int) -> bool:
-        """The next step, on disk; False on all ranks when its update is too large to stand."""
+        """Write the next step. Returns False on all ranks when its update exceeds `maxDeltaNorm`."""
         too_large = False
         portrait = portray(self.trainer, self.base, self.config)
         if self.ranks.rank == 0:
@@ -279,7 +280,7 @@ class Worker:
         return self.ranks.all_agree(not too_large)
 
     def _conclude(self, batch_id: str, outcome: StepOutcome, adapter_step: int) -> None:
-        """Takes the step that was written for the one in hand, tells of it, and removes old ones."""
+        """Load the written step as the current one, report it, and remove old steps."""
         number = self.record.step + 1
         self.record = read_step(self.jobs, number, self.base, self.config.lora)
         self._answered.add(batch_id)
@@ -297,7 +298,7 @@ class Worker:
             stats=outcome.stats,
             timing=outcome.timing,
         )
-        # Groups of these policies may come yet, and are recomputed under them.
+        # Groups of these policies may still arrive, and audits recompute them under these policies.
         needed = self.config.loss.max_staleness + 1
         keep_last = self.config.keep_last and max(self.config.keep_last, needed)
         pruned = self.jobs.prune(keep_last, self.config.keep_every, self._step_before_adapter())
@@ -305,7 +306,7 @@ class Worker:
             self.events.emit("pruned", steps=pruned)
 
     def _older_adapters(self, batch: Batch) -> dict[int, Adapter]:
-        """Of the versions to audit whose policy is another one than that in hand, as they were published."""
+        """Return the published adapters of the versions to audit whose policy is not the current one."""
         found: dict[int, Adapter] = {}
         for version in {rollout.policy_version for rollout in batch.unaudited}:
             record = read_step(self.jobs, version, self.base, self.config.lora)
@@ -315,39 +316,37 @@ class Worker:
         return found
 
     def _step_before_adapter(self) -> int:
-        """The newest step with an earlier adapter than the one in hand, 0 if there is none."""
+        """Return the newest step with an earlier adapter than the current one, or 0."""
         return max((n for n in self.jobs.step_numbers() if n < self.record.adapter_step), default=0)
 
     def _roll_back(self) -> int:
-        """Puts the adapter before the one in hand in its place; returns the step whose update made it."""
+        """Restore the adapter before the current one. Returns the step whose update made it."""
         target = self.ranks.from_first(self._step_before_adapter)
         record = read_step(self.jobs, target, self.base, self.config.lora)
         load_state(self.jobs, record, self.trainer)
-        log.warning("drift: the adapter of step %d gives way to that of step %d", self.record.step, record.adapter_step)
+        log.warning("drift: the adapter of step %d replaces that of step %d", record.adapter_step, self.record.step)
         return record.adapter_step
 
 
 def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="prove_trainer", description="GRPO trainer over a spool directory; torchrun starts several ranks."
+        prog="prove_trainer", description="GRPO trainer over a job directory; torchrun starts several ranks."
     )
-    parser.add_argument("--jobs", type=Path, required=True, help="directory shared with the coordinator")
-    parser.add_argument("--base", type=Path, required=True, help="the base model's GGUF, the one the volunteers run")
+    parser.add_argument("--jobs", type=Path, required=True, help="job directory, shared with the coordinator")
+    parser.add_argument("--base", type=Path, required=True, help="GGUF of the base model that the volunteers run")
     parser.add_argument("--config", type=Path, required=True, help="trainer.json")
-    parser.add_argument("--parent-pid", type=int, default=None, help="end when this process is gone")
-    parser.add_argument(
-        "--life", default=None, help="of ranks on several machines, as the coordinator's lease in the job directory has it"
-    )
+    parser.add_argument("--parent-pid", type=int, default=None, help="end when this process ends")
+    parser.add_argument("--life", default=None, help="name in the coordinator's lease, for ranks on several machines")
     parser.add_argument("--audits", action="store_true", help="answer audits instead of training")
     args = parser.parse_args(argv)
     if args.life is not None and (len(args.life) > MAX_LIFE_NAME or not LIFE_NAME.fullmatch(args.life)):
-        parser.error("--life: up to 32 small letters and digits")
+        parser.error(f"--life must be 1 to {MAX_LIFE_NAME} small letters and digits")
     return args
 
 
 def run(argv: list[str] | None = None) -> int:
     """
-    The process of one rank; returns its exit status: 0 asked to end, 1 failed, 2 refused its configuration or base.
+    Run the process of one rank. Returns its exit status: 0 asked to end, 1 failed, 2 refused its configuration or base.
     """
     rank = int(os.environ.get("RANK", "0"))
     events = claim_stdout(rank)
@@ -369,7 +368,7 @@ def run(argv: list[str] | None = None) -> int:
         config = load_config(args.config)
         torch.set_num_threads(config.threads)
         ranks = join_ranks(config.device)
-        # What is cut into shards never lies on one device. Ranks that audit have the whole base each.
+        # A base in shards is never on one device. Ranks that audit have the whole base each.
         in_shards = config.sharding == "layers" and ranks.world > 1 and not args.audits
         place = torch.device("cpu") if in_shards else ranks.device
         base = load_base(args.base, config.base_sha256, place, config.precision)
@@ -403,7 +402,7 @@ def run(argv: list[str] | None = None) -> int:
 
 
 def main() -> None:
-    os.umask(0o077)  # the job directory lies beside the run's key, and like it belongs to its owner alone
+    os.umask(0o077)  # the job directory is next to the run's key, and like it private to its owner
     status = run()
     sys.stderr.flush()
     # Not sys.exit: after a trained step on two ranks (torch 2.13, gloo) the interpreter hung in the destructors of

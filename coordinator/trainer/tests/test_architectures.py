@@ -25,9 +25,9 @@ from prove_trainer.canary import default_canary, score_canaries
 from prove_trainer.config import LoraSettings, TrainerConfig
 from prove_trainer.errors import TrainerError
 from prove_trainer.gguf_base import BLOCK_NAMES, build_model, load_base
+from prove_trainer.jobs import sha256_file
 from prove_trainer.packing import Segment
 from prove_trainer.policy import new_policy
-from prove_trainer.jobs import sha256_file
 from transformers import GraniteConfig, GraniteForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
 Q8_0 = gguf.GGMLQuantizationType.Q8_0

@@ -12,12 +12,12 @@ import torch
 from prove_trainer.adapter import bare_policy, published_policy
 from prove_trainer.audit_folder import load_job
 from prove_trainer.config import LoraSettings
-from prove_trainer.gumbel_max import draw_states, noise
 from prove_trainer.errors import BatchRefused
-from prove_trainer.token_scores import TOKEN_SCORES, audit_rollouts, logit_error
 from prove_trainer.gguf_base import build_model
 from prove_trainer.gguf_lora import write_gguf_lora
+from prove_trainer.gumbel_max import draw_states, noise
 from prove_trainer.jobs import sha256_file
+from prove_trainer.token_scores import TOKEN_SCORES, audit_rollouts, logit_error
 from safetensors.numpy import load_file
 from safetensors.numpy import save as save_safetensors
 from test_process import DEADLINE, Process
@@ -133,8 +133,8 @@ def test_a_repair_forgives_near_ties_and_nothing_where_the_policy_was_sure():
     assert logit_error(sure, first, draws).item() == 0
 
 
-def test_near_ties_are_as_dense_as_the_evidence_says():
-    """docs/verification.md: for small errors misses and repairs grow with 1 - sum p^2 alone, whatever the distribution."""
+def test_near_ties_are_as_dense_as_the_expected_mismatch():
+    """For small errors, misses and logit errors grow with 1 - sum p^2 alone (docs/verification.md)."""
     rng = np.random.default_rng(21)
     error, rows = 0.05, 40_000
     for spread in (0.5, 2.0):
@@ -142,9 +142,9 @@ def test_near_ties_are_as_dense_as_the_evidence_says():
         draws = torch.from_numpy(fixtures.turn_draws(rng, rows))
         wrong = logits + torch.from_numpy(rng.normal(0, error, logits.shape))
         found = logit_error(logits, scores(wrong, draws).argmax(1), draws)
-        evidence = rows * float(1 - logits[0].softmax(0).square().sum())
-        assert (found > 0).sum().item() == pytest.approx(evidence * error / np.sqrt(np.pi), rel=0.1)
-        assert found.sum().item() == pytest.approx(evidence * error**2 / 4, rel=0.1)
+        mismatch = rows * float(1 - logits[0].softmax(0).square().sum())
+        assert (found > 0).sum().item() == pytest.approx(mismatch * error / np.sqrt(np.pi), rel=0.1)
+        assert found.sum().item() == pytest.approx(mismatch * error**2 / 4, rel=0.1)
 
 
 def test_the_policy_of_an_adapter_file_scores_like_the_adapter_that_was_written(tmp_path, base):

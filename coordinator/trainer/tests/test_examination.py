@@ -13,11 +13,11 @@ from fixtures import UntilIdle
 from prove_trainer.adapter import published_policy
 from prove_trainer.config import OptimizerSettings, load_config
 from prove_trainer.events import Events
-from prove_trainer.token_scores import TOKEN_SCORES, audit_rollouts
 from prove_trainer.examination import Examination
 from prove_trainer.grpo import GrpoTrainer
 from prove_trainer.lifetime import Stopped
 from prove_trainer.packing import make_packs
+from prove_trainer.token_scores import TOKEN_SCORES, audit_rollouts
 from prove_trainer.worker import Worker
 from safetensors.numpy import load_file
 from test_audit import drawn
@@ -78,7 +78,9 @@ def test_nothing_is_trained_before_the_groups_are_judged_and_then_as_if_nobody_h
     written = {path.name: path.read_bytes() for path in (folder_of(bench, "batch-1") / "token-scores").iterdir()}
     # Started again it computes nothing twice, and still waits.
     assert kinds(bench.work()) == ["ready", "training", "measured"]
-    assert written == {path.name: path.read_bytes() for path in (folder_of(bench, "batch-1") / "token-scores").iterdir()}
+    assert written == {
+        path.name: path.read_bytes() for path in (folder_of(bench, "batch-1") / "token-scores").iterdir()
+    }
     answer(bench, "batch-1")
     assert kinds(bench.work()) == ["ready", "training", "measured", "step"]
     plain = another(bench, "plain")
@@ -232,7 +234,9 @@ def far_from_its_draws(found, rollouts) -> frozenset[str]:
     groups = {rollout.group: [r.index for r in rollouts if r.group == rollout.group] for rollout in rollouts}
 
     def need(indices: list[int]) -> float:
-        return sum(found[i]["logit_error"].sum() for i in indices) / sum(found[i]["expected_mismatch"].sum() for i in indices)
+        return sum(found[i]["logit_error"].sum() for i in indices) / sum(
+            found[i]["expected_mismatch"].sum() for i in indices
+        )
 
     return frozenset(group for group, indices in groups.items() if need(indices) > 0.01)
 
@@ -252,12 +256,12 @@ def test_groups_written_by_hand_with_true_claims_move_the_policy_unless_their_dr
             rollouts = [replace(rollout, index=i) for i, rollout in enumerate(fixtures.sampled(sampler, rollouts, 0))]
             batch = fixtures.as_batch(rollouts, drift=20.0)
 
-            def judge(found, batch=batch) -> frozenset[str]:
+            def verify(found, batch=batch) -> frozenset[str]:
                 asked.append(far_from_its_draws(found, batch.unaudited))
                 return asked[-1]
 
             older = {0: dict(sampler.adapter_parameters())} if step else {}
-            examination = Examination(batch.unaudited, older, judge) if examined else None
+            examination = Examination(batch.unaudited, older, verify) if examined else None
             outcome = trainer.run(batch, step, "shared", 1536, examination=examination)
             assert outcome.skipped is None and outcome.stats["rejected"]["guard"] == 0
         return sentence_logp(policy) - before, trainer.snapshot(), asked

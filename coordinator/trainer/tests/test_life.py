@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from prove_trainer.distributed import lost_peer
 from prove_trainer.errors import TrainerError
+from prove_trainer.jobs import JobDirectory, atomic_directory
 from prove_trainer.life import LOOK_SECONDS, Life
 from prove_trainer.lifetime import Lifetime
-from prove_trainer.jobs import JobDirectory, atomic_directory
 from torch import distributed
 
 SILENCE = 60.0
@@ -84,17 +84,17 @@ def test_a_lease_that_cannot_be_read_is_as_good_as_silence(tmp_path, lease, chan
 def test_the_watch_asks_the_main_thread_to_end_and_then_ends_the_process(tmp_path, lease, monkeypatch):
     lease(1, "bb")
     ended: list[int] = []
-    told = threading.Event()
+    written = threading.Event()
 
     def leave(status: int) -> None:
         ended.append(status)
-        told.set()
+        written.set()
         threading.Event().wait()  # nothing of the process goes on
 
     monkeypatch.setattr("prove_trainer.lifetime.GRACE_SECONDS", 0)
     monkeypatch.setattr("prove_trainer.lifetime.os._exit", leave)
     lifetime = Lifetime(None, lambda: None, interval=0.001, life=Life(tmp_path, "aa", 0))
-    assert told.wait(60)
+    assert written.wait(60)
     assert ended == [1]
     assert lifetime.reason_to_end() == "lease_of_another"
     assert rank_file(tmp_path, 0)["ended"]
@@ -105,8 +105,10 @@ def test_what_ends_a_rank_is_told_beside_the_others(tmp_path, lease):
     life = Life(tmp_path, "aa", 3)
     life.failed("internal", "ValueError: no", "batch-1")
     life.tell(ended=True)
-    told = rank_file(tmp_path, 3)
-    assert told["error"] == {"code": "internal", "message": "ValueError: no", "batchId": "batch-1"} and told["ended"]
+    written = rank_file(tmp_path, 3)
+    assert (
+        written["error"] == {"code": "internal", "message": "ValueError: no", "batchId": "batch-1"} and written["ended"]
+    )
     assert life.events().emit("step", step=1) is None and not (tmp_path / "launch" / "aa" / "events.jsonl").exists()
     Life(tmp_path, "aa", 0).events().emit("step", step=1)
     assert (tmp_path / "launch" / "aa" / "events.jsonl").read_text() == '{"event": "step", "step": 1}\n'

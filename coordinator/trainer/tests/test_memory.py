@@ -7,13 +7,13 @@ import pytest
 import torch
 from prove_trainer import head
 from prove_trainer.adapter import bare_policy
+from prove_trainer.capacity import Capacity, plan, remember_capacity, remembered_capacity
 from prove_trainer.config import LoraSettings, OptimizerSettings
 from prove_trainer.errors import TrainerError
 from prove_trainer.grpo import GrpoTrainer
 from prove_trainer.memory import Costs, Forward, count
 from prove_trainer.packing import Segment, _lower_right, make_packs
 from prove_trainer.policy import Policy, segment_attention
-from prove_trainer.capacity import Capacity, plan, remember_capacity, remembered_capacity
 from torch.nn.attention.bias import causal_lower_right
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -156,10 +156,10 @@ class OutOfMemory:
             raise torch.OutOfMemoryError(f"{tokens} tokens")
 
 
-def trainer(base, room: Capacity, told: list | None = None, **settings) -> GrpoTrainer:
+def trainer(base, capacity: Capacity, reports: list | None = None, **settings) -> GrpoTrainer:
     policy = fixtures.with_random_adapter(base)
-    tell = (lambda *args: told.append(args)) if told is not None else (lambda *_: None)
-    return GrpoTrainer(policy, OptimizerSettings(lr=1e-3, **settings), fixtures.alone(), room, tell)
+    tell = (lambda *args: reports.append(args)) if reports is not None else (lambda *_: None)
+    return GrpoTrainer(policy, OptimizerSettings(lr=1e-3, **settings), fixtures.alone(), capacity, tell)
 
 
 @pytest.fixture(scope="module")
@@ -169,16 +169,18 @@ def rollouts(base):
 
 @pytest.mark.parametrize("passes", [1, 2])
 def test_a_step_that_runs_out_of_memory_goes_on_with_less_and_comes_out_as_if_it_had_begun_so(base, rollouts, passes):
-    told: list = []
-    one = trainer(base, Capacity(4096, False, True), told, passes=passes)
+    reports: list = []
+    one = trainer(base, Capacity(4096, False, True), reports, passes=passes)
     watch = OutOfMemory(one.policy, 70)
     outcome = one.run(fixtures.as_batch(rollouts), 0, "shared", 4096)
     assert outcome.skipped is None and outcome.rejected == {}
-    rooms = [room for room, _ in told]
-    assert rooms[0] == Capacity(4096, True, True), "first the layers are computed anew"
-    assert [room.budget for room in rooms[1:]] == sorted({room.budget for room in rooms[1:]}, reverse=True)
-    assert rooms[-1].budget <= 70 and one.room == rooms[-1]
-    other = trainer(base, rooms[-1], passes=passes)
+    capacities = [capacity for capacity, _ in reports]
+    assert capacities[0] == Capacity(4096, True, True), "first the layers are computed anew"
+    assert [capacity.budget for capacity in capacities[1:]] == sorted(
+        {capacity.budget for capacity in capacities[1:]}, reverse=True
+    )
+    assert capacities[-1].budget <= 70 and one.capacity == capacities[-1]
+    other = trainer(base, capacities[-1], passes=passes)
     other.run(fixtures.as_batch(rollouts), 0, "shared", 4096)
     left, right = one.snapshot(), other.snapshot()
     assert all(torch.equal(left[name], right[name]) for name in right)
@@ -199,7 +201,7 @@ def test_a_later_pass_that_runs_out_of_memory_takes_the_earlier_one_back(base, r
 
     one.policy.model.get_base_model().model.layers[-1].mlp.register_forward_pre_hook(fail)
     one.run(fixtures.as_batch(rollouts), 0, "shared", 4096)
-    other = trainer(base, one.room, passes=2)
+    other = trainer(base, one.capacity, passes=2)
     other.run(fixtures.as_batch(rollouts), 0, "shared", 4096)
     assert one.updates == 2 and len(calls) > 3
     assert all(torch.equal(one.snapshot()[name], value) for name, value in other.snapshot().items())
@@ -217,7 +219,7 @@ COSTS = Costs(base=1000, adapter=100, plain=Forward(50, 10), checkpointed=Forwar
 
 
 @pytest.mark.parametrize(
-    ("usable", "wanted", "checkpointing", "room"),
+    ("usable", "wanted", "checkpointing", "capacity"),
     [
         (2150, 0, "none", Capacity(100, False, False)),
         (2150, 0, "layer", Capacity(1000, True, False)),
@@ -228,8 +230,8 @@ COSTS = Costs(base=1000, adapter=100, plain=Forward(50, 10), checkpointed=Forwar
         (2150, 5000, "auto", Capacity(1000, True, True)),
     ],
 )
-def test_a_plan_takes_what_fits_and_checkpoints_only_where_it_must(usable, wanted, checkpointing, room):
-    assert plan(COSTS, usable, wanted, checkpointing, longest=500) == room
+def test_a_plan_takes_what_fits_and_checkpoints_only_where_it_must(usable, wanted, checkpointing, capacity):
+    assert plan(COSTS, usable, wanted, checkpointing, longest=500) == capacity
 
 
 def test_a_device_that_cannot_hold_the_base_is_refused_before_the_first_batch():
@@ -257,14 +259,14 @@ def test_what_is_counted_is_what_a_step_really_keeps(base):
 def test_a_rank_with_shards_that_runs_out_of_memory_ends_and_the_next_start_goes_by_what_it_left(
     base, rollouts, tmp_path
 ):
-    told: list = []
-    one = trainer(base, Capacity(4096, True, True), told)
+    reports: list = []
+    one = trainer(base, Capacity(4096, True, True), reports)
     one.in_shards = True
     OutOfMemory(one.policy, 70)
     with pytest.raises(TrainerError) as caught:
         one.run(fixtures.as_batch(rollouts), 0, "shared", 4096)
     assert caught.value.code == "ran_out_of_memory"
-    ((less, _),) = told
+    ((less, _),) = reports
     assert less.budget < 4096
     remember_capacity(tmp_path / "rooms", 0, Capacity(4096, False, True))
     remember_capacity(tmp_path / "rooms", 1, less)

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 import torch
 from prove_trainer.architectures import ARCHITECTURES
+from prove_trainer.capacity import USABLE
 from prove_trainer.config import LoraSettings
 from prove_trainer.gguf_base import Base, placed
 from prove_trainer.memory import Costs, count
 from prove_trainer.packing import APART_TOKENS
-from prove_trainer.capacity import USABLE
 
 DOCS = Path(__file__).parents[3] / "docs" / "trainer.md"
 KIB, GIB = 2**10, 2**30

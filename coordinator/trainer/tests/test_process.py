@@ -17,8 +17,8 @@ import pytest
 import two_ranks
 from prove_trainer.config import load_config
 from prove_trainer.events import Events
-from prove_trainer.lifetime import Stopped
 from prove_trainer.jobs import JobDirectory
+from prove_trainer.lifetime import Stopped
 from prove_trainer.step_folder import StepRecord
 from prove_trainer.worker import Worker
 from safetensors.numpy import load_file

@@ -28,7 +28,7 @@ def step(base, rollouts, packing: str, budget: int, checkpointing: bool = False,
     """Gradients of a step, and its outcome."""
     policy = fixtures.with_random_adapter(base)
     one = GrpoTrainer(policy, OptimizerSettings(lr=0.0, max_grad_norm=1e6), fixtures.alone())
-    one.room = fixtures.replace(one.room, checkpointing=checkpointing)
+    one.capacity = fixtures.replace(one.capacity, checkpointing=checkpointing)
     seen: dict[str, torch.Tensor] = {}
     one.backend.optimizer.register_step_pre_hook(
         lambda *_: seen.update({name: p.grad.clone() for name, p in one.named})
@@ -127,9 +127,11 @@ def test_pieces_hold_the_whole_prompt_in_order():
 def test_a_step_that_runs_out_of_memory_over_a_prompt_begins_again_with_shorter_pieces(base, monkeypatch):
     rollouts = groups(base)
     policy = fixtures.with_random_adapter(base)
-    told: list[int] = []
-    one = GrpoTrainer(policy, OptimizerSettings(), fixtures.alone(), on_less_room=lambda _, tokens: told.append(tokens))
-    one.room = fixtures.replace(one.room, may_checkpoint=False)
+    reports: list[int] = []
+    one = GrpoTrainer(
+        policy, OptimizerSettings(), fixtures.alone(), on_reduced_capacity=lambda _, tokens: reports.append(tokens)
+    )
+    one.capacity = fixtures.replace(one.capacity, may_checkpoint=False)
     passes = policy.pass_over
 
     def bounded(pack, kept=None):
@@ -139,7 +141,7 @@ def test_a_step_that_runs_out_of_memory_over_a_prompt_begins_again_with_shorter_
 
     monkeypatch.setattr(policy, "pass_over", bounded)
     outcome = one.run(fixtures.as_batch(rollouts), 0, "shared", 59)
-    assert outcome.skipped is None and told == [59, 29] and one.room.budget == 14
+    assert outcome.skipped is None and reports == [59, 29] and one.capacity.budget == 14
     other = GrpoTrainer(fixtures.with_random_adapter(base), OptimizerSettings(), fixtures.alone())
     other.run(fixtures.as_batch(rollouts), 0, "shared", 14)
     expected = other.snapshot()

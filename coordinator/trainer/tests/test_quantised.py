@@ -19,8 +19,8 @@ from engine_library import dequantised, quantise
 from prove_trainer.canary import default_canary, score_canaries
 from prove_trainer.config import LoraSettings
 from prove_trainer.gguf_base import hugging_face_name, load_base
-from prove_trainer.policy import new_policy
 from prove_trainer.jobs import sha256_file
+from prove_trainer.policy import new_policy
 
 Kind = gguf.GGMLQuantizationType
 FILE_TYPES = {"q8_0": gguf.LlamaFileType.MOSTLY_Q8_0, "q4_k_m": gguf.LlamaFileType.MOSTLY_Q4_K_M}

@@ -96,8 +96,8 @@ class Fit:
 
 def fit(base: Base, machine: Machine, weight_bytes: float, cache_bytes: float) -> Fit:
     weights, numbers = parameters(base) * weight_bytes, cache_numbers(base)
-    room = machine.memory * MEMORY_SHARE - weights - BUFFERS
-    lanes = min(SIZE, math.floor(room / (CONTEXT * numbers * cache_bytes)))
+    capacity = machine.memory * MEMORY_SHARE - weights - BUFFERS
+    lanes = min(SIZE, math.floor(capacity / (CONTEXT * numbers * cache_bytes)))
     if lanes < 1:
         return Fit(0)
     read = weights + lanes * FILLED * numbers * cache_bytes

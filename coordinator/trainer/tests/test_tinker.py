@@ -14,10 +14,10 @@ from prove_trainer.errors import TrainerError
 from prove_trainer.events import Events
 from prove_trainer.examination import Examination
 from prove_trainer.grpo import GrpoTrainer
+from prove_trainer.jobs import JobDirectory
 from prove_trainer.lifetime import Stopped
 from prove_trainer.policy import new_policy
 from prove_trainer.shards import put
-from prove_trainer.jobs import JobDirectory
 from prove_trainer.tinker_adapter import most_bytes, read_adapter
 from prove_trainer.tinker_backend import TinkerBackend, join_service
 from prove_trainer.tinker_http import ServiceHttp, checked_url
@@ -126,15 +126,15 @@ def test_the_first_pass_is_the_audit_and_a_group_that_it_leaves_out_never_reache
     there.before = lambda _, content: sent.extend(content.get("forward_backward_input", {}).get("data", []))
     shown = []
 
-    def judge(found: dict) -> frozenset[str]:
+    def verify(found: dict) -> frozenset[str]:
         shown.append(found)
         return frozenset(["group-1"])
 
     for one in (ours, theirs):
-        one.run(batch_of(unaudited), 0, "shared", 60, examination=Examination(unaudited, {}, judge))
+        one.run(batch_of(unaudited), 0, "shared", 60, examination=Examination(unaudited, {}, verify))
     assert shown[0].keys() == shown[1].keys() == {rollout.index for rollout in rollouts}
-    for index, evidence in shown[0].items():
-        for name, values in evidence.items():
+    for index, scores in shown[0].items():
+        for name, values in scores.items():
             assert values == pytest.approx(shown[1][index][name], abs=1e-5)
     tokens = [datum["model_input"]["chunks"][0]["tokens"] for datum in sent]
     groups = {rollout.group for one in tokens for rollout in rollouts if one == rollout.ids[: len(one)].tolist()}
@@ -216,7 +216,7 @@ def test_another_base_is_refused_by_its_distance_and_nothing_moves(base, pauses,
     other = StandIn(as_volunteers_run_it(seed=1))
     one = trainer(base, other, pauses)
     before, path = adapter(one), one.backend.path
-    with pytest.raises(TrainerError, match="Random/Tiny the base that the volunteers run") as caught:
+    with pytest.raises(TrainerError, match="Random/Tiny is the base that the volunteers run") as caught:
         one.run(batch_of(rollouts), 0, "shared", 4096)
     assert caught.value.code == "service_base" and other.steps == 0
     assert furthest(adapter(one), before) == 0 and one.backend.path == path
@@ -540,13 +540,13 @@ def test_a_step_says_by_which_service_it_was_made_and_the_operator_can_go_back(b
 
 def test_the_optimizer_does_not_change_its_place_within_a_run(bench):
     bench.work()
-    with pytest.raises(TrainerError, match="go on with `tinker`"):
+    with pytest.raises(TrainerError, match="continue with `tinker`"):
         bench.work(tinker={})
 
 
 def test_a_run_that_began_here_does_not_go_on_at_a_service(bench):
     bench.work(tinker={})
-    with pytest.raises(TrainerError, match="go on without `tinker`"):
+    with pytest.raises(TrainerError, match="continue without `tinker`"):
         bench.work()
 
 

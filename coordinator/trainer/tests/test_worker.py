@@ -9,8 +9,8 @@ import torch
 from prove_trainer.config import load_config
 from prove_trainer.errors import TrainerError
 from prove_trainer.events import Events, dump
-from prove_trainer.lifetime import Stopped
 from prove_trainer.jobs import JobDirectory
+from prove_trainer.lifetime import Stopped
 from prove_trainer.worker import Worker
 
 

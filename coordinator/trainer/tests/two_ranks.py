@@ -13,9 +13,9 @@ from prove_trainer.distributed import join_ranks
 from prove_trainer.examination import Examination
 from prove_trainer.gguf_base import load_base
 from prove_trainer.grpo import GrpoTrainer
+from prove_trainer.jobs import sha256_file
 from prove_trainer.sharding import shard
 from prove_trainer.shards import whole
-from prove_trainer.jobs import sha256_file
 
 
 def run(ranks, base, sharded=False) -> dict:
@@ -64,15 +64,15 @@ def examine(ranks, base, sharded) -> dict:
     ]
     found: list = []
 
-    def judge(evidence: dict) -> frozenset[str]:
-        found.append({str(index): part["logp"].tolist() for index, part in sorted(evidence.items())})
+    def verify(scores: dict) -> frozenset[str]:
+        found.append({str(index): part["logp"].tolist() for index, part in sorted(scores.items())})
         return frozenset({"group-1"})
 
     if sharded:
         shard(policy, ranks)
     trainer = GrpoTrainer(policy, OptimizerSettings(lr=1e-3), ranks)
     batch = fixtures.as_batch(rollouts)
-    outcome = trainer.run(batch, 1, "shared", 1, examination=Examination(batch.unaudited, {0: older}, judge))
+    outcome = trainer.run(batch, 1, "shared", 1, examination=Examination(batch.unaudited, {0: older}, verify))
     return {"found": ranks.gather(found), "stats": outcome.stats["rejected"], "loss": outcome.stats["loss"]}
 
 

@@ -98,7 +98,7 @@ export async function serveOpenAi(policy: ServedPolicy, options: ApiOptions): Pr
         return streamSSE(context, async (stream) => {
           stream.onAbort(leave)
           try {
-            await streamAnswer(head, prompt, request, signal, (data) => stream.writeSSE({ data }))
+            await streamAnswer(head, prompt, request, { policy, signal, onError }, (data) => stream.writeSSE({ data }))
           } finally {
             requests -= 1
           }
@@ -113,39 +113,10 @@ export async function serveOpenAi(policy: ServedPolicy, options: ApiOptions): Pr
     return context.json(new ApiError(404, 'unknown_url', `There is no ${method} ${path} here.`).body, 404)
   })
   app.onError((error, context) => {
-    const stated = toApiError(error)
-    if (stated.status === 500 && !closing.signal.aborted) onError(error)
-    return context.json(stated.body, stated.status)
+    const reported = toApiError(error)
+    if (reported.status === 500 && !closing.signal.aborted) onError(error)
+    return context.json(reported.body, reported.status)
   })
-
-  const streamAnswer = async (
-    head: AnswerHead,
-    prompt: readonly number[],
-    request: ChatRequest,
-    signal: AbortSignal,
-    write: (data: string) => Promise<void>,
-  ): Promise<void> => {
-    // One after the other, in the order in which they were made.
-    let writing: Promise<void> = Promise.resolve()
-    const send = (part: object): void => {
-      writing = writing.then(() => write(JSON.stringify(part)))
-    }
-    try {
-      send(chunks.first(head))
-      const completions = await complete(prompt, policy, request.sampling, signal, (_, piece) =>
-        send(chunks.piece(head, piece, request.logprobs)),
-      )
-      for (const part of chunks.last(head, completions[0]!)) send(part)
-      if (request.includeUsage) send(chunks.usage(head, usageOf(prompt.length, completions)))
-    } catch (error) {
-      const stated = toApiError(error)
-      if (stated.status === 500 && !signal.aborted) onError(error)
-      // The status has gone out: clients find the error in the stream.
-      send(stated.body)
-    }
-    await writing
-    await write('[DONE]')
-  }
 
   const listening = await listen(app, { host, port, requestTimeoutMs: SERVE_LIMITS.requestMs })
   return {
@@ -155,6 +126,41 @@ export async function serveOpenAi(policy: ServedPolicy, options: ApiOptions): Pr
       return listening.close()
     },
   }
+}
+
+/** Writes an answer as server-sent events, in the order in which its parts were sampled. */
+async function streamAnswer(
+  head: AnswerHead,
+  prompt: readonly number[],
+  request: ChatRequest,
+  { policy, signal, onError }: StreamParts,
+  write: (data: string) => Promise<void>,
+): Promise<void> {
+  let writing: Promise<void> = Promise.resolve()
+  const send = (part: object): void => {
+    writing = writing.then(() => write(JSON.stringify(part)))
+  }
+  try {
+    send(chunks.first(head))
+    const completions = await complete(prompt, policy, request.sampling, signal, (_, piece) =>
+      send(chunks.piece(head, piece, request.logprobs)),
+    )
+    for (const part of chunks.last(head, completions[0]!)) send(part)
+    if (request.includeUsage) send(chunks.usage(head, usageOf(prompt.length, completions)))
+  } catch (error) {
+    const reported = toApiError(error)
+    if (reported.status === 500 && !signal.aborted) onError(error)
+    // The status line was sent already: clients find the error in the stream.
+    send(reported.body)
+  }
+  await writing
+  await write('[DONE]')
+}
+
+interface StreamParts {
+  readonly policy: ServedPolicy
+  readonly signal: AbortSignal
+  readonly onError: (error: unknown) => void
 }
 
 function checkModel(model: string, { name }: ServedPolicy): void {

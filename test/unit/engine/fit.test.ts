@@ -52,7 +52,7 @@ test('nothing is chosen that takes more than there is, and one more would not fi
 test('where not even one lane fits, it is said what is missing', async () => {
   const refused = await fit({ main: 2 * GIB, gpu: 0 }, 0).catch((error) => error)
   assert.is(refused.code, 'model_refused')
-  assert.match(refused.message, /takes 9228 MiB of main memory with room for one rollout, 2048 MiB are left/)
+  assert.match(refused.message, /needs 9228 MiB of main memory for one rollout, 2048 MiB are available/)
 })
 
 test('a backend is named by what computes, and a device that computes nothing is not named', () => {

@@ -3,13 +3,9 @@ import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { test } from 'uvu'
 import type { EngineError } from '../../../rollout/engine/errors.js'
-import {
-  createLockstep,
-  type LockstepOptions,
-  type LockstepSequence,
-  type LockstepSlot,
-  placeWithoutGap,
-} from '../../../rollout/engine/lockstep.js'
+import { createLockstep, type LockstepOptions } from '../../../rollout/engine/lockstep.js'
+import { type LockstepSequence, placeWithoutGap } from '../../../rollout/engine/slot-caches.js'
+import type { LockstepSlot } from '../../../rollout/engine/slot-table.js'
 import type { SampledTurn, Token } from '../../../rollout/engine/types.js'
 import { createVirtualTime } from '../../chaos/virtual-time.js'
 import { patience } from '../../support/patience.js'
@@ -41,7 +37,7 @@ function group(
   const failures: { slot: number; error: EngineError }[] = []
   const time = createVirtualTime(rest)
   let batch: number[] | null = null
-  /** Steps asked for at once make up one batch, as in llama.cpp; a lane has one step per batch. */
+  /** Steps asked for at once make up one batch, as in llama.cpp; a slot has one step per batch. */
   const join = async (slot: number) => {
     if (batch === null || batch.includes(slot)) {
       const begun: number[] = []
@@ -126,7 +122,7 @@ test('a turn starts with the last token and the feed, and ends at the limit or a
   await lockstep.over
 })
 
-test('no pass starts before all lanes have their feed, so that every batch is full', async () => {
+test('no pass starts before all slots have their feed, so that every batch is full', async () => {
   const { lockstep, batches, turns } = group(3)
   lockstep.next(0, [], 4)
   await rest()
@@ -141,7 +137,7 @@ test('no pass starts before all lanes have their feed, so that every batch is fu
   )
 })
 
-test('a pass waits for a lane between two turns', async () => {
+test('a pass waits for a slot between two turns', async () => {
   const { lockstep, batches, turns } = group(2)
   lockstep.next(0, [], 2)
   lockstep.next(1, [], 6)
@@ -157,7 +153,7 @@ test('a pass waits for a lane between two turns', async () => {
   assert.ok(batches.every((slots) => slots.length === 2))
 })
 
-test('a lane later than the bound is left behind and rejoins with its next feed', async () => {
+test('a slot later than the bound is left behind and rejoins with its next feed', async () => {
   const { lockstep, pass, batches, turns, turnsOf } = group(2, { slotWaitMs: 20 })
   lockstep.next(0, [], 1)
   lockstep.next(1, [100], 60)
@@ -189,7 +185,7 @@ test('nobody is late while nothing could go on anyway', async () => {
   ])
 })
 
-test('a lane is not late once the one that waited for it has left, and its word is heard', async () => {
+test('a slot is not late once the slot that waited for it has left, and its feed is used', async () => {
   const { lockstep, pass, batches, turnsOf } = group(2, { slotWaitMs: 20 })
   lockstep.next(1, [], 5)
   await pass(10)
@@ -201,7 +197,7 @@ test('a lane is not late once the one that waited for it has left, and its word 
   assert.deepEqual(batches, [[0], [0]])
 })
 
-test('a lane that leaves stops within one decode and the others go on', async () => {
+test('a slot that leaves stops within one decode and the others continue', async () => {
   const { lockstep, batches, turnsOf } = group(2)
   lockstep.next(0, [100], 1000)
   lockstep.next(1, [], 30)
@@ -217,13 +213,13 @@ test('a lane that leaves stops within one decode and the others go on', async ()
   await lockstep.over
 })
 
-test('the group is over when every lane has left, also those which never began', async () => {
+test('the group is over when every slot has left, also slots that never began', async () => {
   const { lockstep } = group(3)
   for (const slot of [0, 1, 2]) lockstep.leave(slot)
   await lockstep.over
 })
 
-test('a lane that begins a turn closes the gap of one that is over, and batches stay in the order of the places', async () => {
+test('a slot that begins a turn closes the gap of an ended slot, and batches stay in the order of the places', async () => {
   const { lockstep, batches, moves, turns, turnsOf } = group(4)
   for (const slot of [0, 1, 2, 3]) lockstep.next(slot, [], 1)
   await until(() => turns.length === 4)
@@ -242,7 +238,7 @@ test('a lane that begins a turn closes the gap of one that is over, and batches 
   await lockstep.over
 })
 
-test('a lane in the middle of its turn stays where it is, and so does one that has nothing to gain', async () => {
+test('a slot in the middle of a turn keeps its place, and so does a slot without a better one', async () => {
   const { lockstep, batches, moves, turns } = group(3)
   lockstep.next(0, [], 1)
   lockstep.next(1, [], 4)
@@ -263,12 +259,12 @@ test('a lane in the middle of its turn stays where it is, and so does one that h
   await lockstep.over
 })
 
-test('lanes beyond the sequences come in, in their order, in the places of those that are over', async () => {
+test('slots beyond the sequences enter in their order, in the places of ended slots', async () => {
   const { lockstep, batches, entered, fed, turns, turnsOf } = group(5, {}, 2)
   for (const slot of [4, 3, 2, 1, 0]) lockstep.next(slot, [], slot === 1 ? 4 : 1)
   await until(() => turns.length === 1)
   await rest()
-  assert.deepEqual(batches, [[0, 1]], 'the place of a lane that may go on is not given away')
+  assert.deepEqual(batches, [[0, 1]], 'the place of a slot that may continue is not given away')
   lockstep.leave(3)
   lockstep.leave(0)
   await until(() => turnsOf(2).length === 1)
@@ -294,7 +290,7 @@ test('lanes beyond the sequences come in, in their order, in the places of those
   await lockstep.over
 })
 
-test('a prompt that cannot be put into a place ends its lane alone, and the next one comes in', async () => {
+test('a prompt that cannot be put into a place ends its slot alone, and the next slot enters', async () => {
   let entering = 0
   const keepPrefix = async (): Promise<number> => {
     if (entering++ === 1) throw new Error('no room')
@@ -313,7 +309,7 @@ test('a prompt that cannot be put into a place ends its lane alone, and the next
   await lockstep.over
 })
 
-test('a cache that cannot be moved ends its lane alone', async () => {
+test('a cache that cannot be moved ends its slot alone', async () => {
   const copyFrom = async (): Promise<void> => {
     throw new Error('disk full')
   }
@@ -331,7 +327,7 @@ test('a cache that cannot be moved ends its lane alone', async () => {
   await lockstep.over
 })
 
-test('lanes that begin turn after turn end up side by side, and none takes the place of another', () => {
+test('slots that begin turn after turn become neighbours, and none takes the place of another', () => {
   const rows = fc.uniqueArray(fc.nat(15), { minLength: 1, maxLength: 16 })
   fc.assert(
     fc.property(rows, (places) => {
@@ -352,7 +348,7 @@ test('lanes that begin turn after turn end up side by side, and none takes the p
   )
 })
 
-test('a decode that fails ends its lane with an error and leaves the rest of the group', async () => {
+test('a decode that fails ends its slot with an error and leaves the rest of the group', async () => {
   const { lockstep, failures, turnsOf } = group(2)
   lockstep.next(0, [64], 5)
   lockstep.next(1, [], 5)
@@ -380,7 +376,7 @@ test('a turn whose log-probabilities cannot be had is no turn', async () => {
   await lockstep.over
 })
 
-test('a turn without a seed, or one begun twice, ends the lane', async () => {
+test('a turn without a seed, or one begun twice, ends the slot', async () => {
   const { lockstep, failures, turnsOf } = group(2)
   lockstep.next(0, [100], 500)
   lockstep.next(0, [100], 500)
@@ -485,7 +481,7 @@ async function play(lockstep: ReturnType<typeof createLockstep>, group: Group, s
   }))
   const open = lockstep.open(setups, {
     onTurn: (slot, sampled) => waiting.get(slot)!(sampled),
-    onFailed: (slot, error) => assert.fail(`lane ${slot}: ${error.message}`),
+    onFailed: (slot, error) => assert.fail(`slot ${slot}: ${error.message}`),
   })
   const rollouts = await Promise.all(
     setups.map(async (_, slot) => {
@@ -518,7 +514,7 @@ const groups = fc.array(
   { minLength: 1, maxLength: 4 },
 )
 
-test('a group is the same to the byte on one lane or on many, alone or among others', async () => {
+test('a group is the same to the byte on one slot or on many, alone or among others', async () => {
   await fc.assert(
     fc.asyncProperty(
       groups,
