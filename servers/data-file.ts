@@ -10,7 +10,7 @@ export class DataFileError extends CodedError<'bad_data_file'> {}
 /** The contents of a YAML file that agrees with its schema. */
 export interface DataFile<T> {
   readonly value: T
-  /** Returns `file:line` of the text at a path, or of the nearest text around it. */
+  /** Returns `file:line` of the text at a path, or of the nearest text around it; for an empty path, the file. */
   at(path: readonly PropertyKey[]): string
 }
 
@@ -37,12 +37,12 @@ export function readDataFile<T>(file: string, shown: string, schema: z.ZodType<T
   const bad = document.errors.map(({ pos, message }) => `${shown}:${lines.linePos(pos[0]).line}: ${message}`)
   if (bad.length > 0) throw dataFileError(bad)
   const at = (path: readonly PropertyKey[]): string => {
-    for (let length = path.length; length >= 0; length--) {
+    for (let length = path.length; length > 0; length--) {
       const node = document.getIn(path.slice(0, length), true) as Node | undefined
       if (node?.range)
         return `${shown}:${lines.linePos(keyStart(document, path.slice(0, length)) ?? node.range[0]).line}`
     }
-    return `${shown}:1`
+    return shown
   }
   const parsed = schema.safeParse(document.toJS())
   if (parsed.success) return { value: parsed.data, at }

@@ -53,6 +53,14 @@ export interface SpeechFile {
  */
 export function readSpeech(environment: Environment): SpeechFile {
   const { file, shown } = speechFileOf(environment)
+  return readSpeechFile(environment, file, shown)
+}
+
+/**
+ * Reads the speech of an environment from a given file, as `readSpeech`.
+ * @param shown  name of the file in errors
+ */
+export function readSpeechFile(environment: Environment, file: string, shown = file): SpeechFile {
   if (!existsSync(file))
     throw dataFileError([
       `${shown}: the file does not exist; write one entry per tool of ${environment.name}, as docs/speech.md shows`,

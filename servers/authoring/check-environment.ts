@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { countOf } from '../../common/errors/index.js'
 import { admitEnvironments } from '../catalogue.js'
+import { readSpeechFile, SPEECH } from '../load-speech.js'
 import { ContractBreach } from './contract/breach.js'
 import { environmentContract } from './contract/environment-contract.js'
 import type { Provocations } from './contract/failure-checks.js'
@@ -19,7 +20,10 @@ const PROVOKE = 'provoke.js'
  */
 export async function checkEnvironment(folder: string, say: (line: string) => void): Promise<number> {
   const [environment] = await admitEnvironments([folder])
-  const checks = environmentContract(environment!, { provoke: await provocationsOf(folder) })
+  const checks = environmentContract(environment!, {
+    provoke: await provocationsOf(folder),
+    speech: () => readSpeechFile(environment!, join(folder, SPEECH)),
+  })
   say(
     `${environment!.name}: ${countOf(environment!.tools.length, 'tool')}, ${countOf(Object.keys(environment!.failures).length, 'failure')}, code ${environment!.codeSha256}`,
   )

@@ -14,7 +14,7 @@ import {
   rulesNamed,
   type Task,
 } from '../../rollout/episode/index.js'
-import { CATALOGUE } from '../../servers/catalogue.js'
+import { CATALOGUE } from '../support/catalogue.js'
 import { checkout } from '../support/checkout.js'
 import { writeDemoTasks } from '../support/demo-tasks.js'
 import { PATIENCE_MS } from '../support/patience.js'

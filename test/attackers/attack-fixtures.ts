@@ -12,7 +12,7 @@ import {
   type Task,
 } from '../../rollout/episode/index.js'
 import { describePublishedGroup } from '../../rollout/verification/index.js'
-import { CATALOGUE } from '../../servers/catalogue.js'
+import { CATALOGUE } from '../support/catalogue.js'
 import type { Arena } from './arena.js'
 import { FORGED_RESULTS } from './attacks/forged-results.js'
 import { FORGED_REWARDS } from './attacks/forged-rewards.js'

@@ -1,8 +1,8 @@
 import type { Task } from '../../rollout/episode/index.js'
-import { CATALOGUE } from '../../servers/catalogue.js'
 import { createSeedStateCache, type Environment } from '../../servers/kernel/index.js'
 import { DEMO_PROFILE } from '../../tasks/dataset/index.js'
 import { contextFor, streamExamples } from '../../tasks/synthesis/index.js'
+import { CATALOGUE } from '../support/spoken-catalogue.js'
 
 /** The worlds that the demo model knows. */
 const ENVIRONMENTS = ['banking', 'calendar', 'email', 'issue_tracker']

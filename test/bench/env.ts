@@ -1,4 +1,4 @@
-import { CATALOGUE } from '../../servers/catalogue.js'
+import { CATALOGUE } from '../support/catalogue.js'
 import { emptyMcpCalls, type Peers, pythonPeers } from './env-peers.js'
 import { type Metric, measureEnvironment, UNITS } from './env-world.js'
 import { median } from './median.js'

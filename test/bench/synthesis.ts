@@ -1,7 +1,6 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CATALOGUE } from '../../servers/catalogue.js'
 import { createSeedStateCache } from '../../servers/kernel/index.js'
 import { type Example, openDataset, PAPER_PROFILE, verifyDataset, writeDataset } from '../../tasks/dataset/index.js'
 import {
@@ -15,6 +14,7 @@ import {
   SPLIT_SHARES,
   wordSpread,
 } from '../../tasks/synthesis/index.js'
+import { CATALOGUE } from '../support/spoken-catalogue.js'
 import type { BenchResult } from './result.js'
 
 /** The size of the paper's data set. */

@@ -12,12 +12,12 @@ import { type CalibrationSettings, calibrate } from '../../lab/calibrate.js'
 import { DRAW, type EngineProcess, openEngine, openTokenizer } from '../../rollout/engine/index.js'
 import { createEpisodeRuntime, DEFAULT_LIMITS, DEFAULT_RULES, rulesNamed } from '../../rollout/episode/index.js'
 import type { Calibration } from '../../rollout/verification/thresholds.js'
-import { CATALOGUE } from '../../servers/catalogue.js'
 import { createSeedStateCache } from '../../servers/kernel/index.js'
 import { DEMO_PROFILE } from '../../tasks/dataset/index.js'
 import { contextFor, streamExamples } from '../../tasks/synthesis/index.js'
 import { checkout } from '../support/checkout.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
+import { CATALOGUE } from '../support/spoken-catalogue.js'
 
 const log = pino({ level: 'silent' })
 const signal = patience

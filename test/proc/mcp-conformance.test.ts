@@ -6,7 +6,6 @@ import { execa } from 'execa'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
-import { CATALOGUE } from '../../servers/catalogue.js'
 import {
   createSeedStateCache,
   defineEnvironment,
@@ -16,6 +15,7 @@ import {
   serveHttp,
   toolMaker,
 } from '../../servers/kernel/index.js'
+import { CATALOGUE } from '../support/catalogue.js'
 import { checkout } from '../support/checkout.js'
 import { PATIENCE_MS } from '../support/patience.js'
 
@@ -53,7 +53,6 @@ const scenarios = defineEnvironment({
       input: z.strictObject({}),
       output: z.object({ text: z.string() }),
       annotations: { readOnly: true },
-      ask: ['say something'],
       sample: () => ({}),
       run: () => ({ text: 'This is a simple text response for testing.' }),
     }),
@@ -63,7 +62,6 @@ const scenarios = defineEnvironment({
       input: z.strictObject({}),
       output: z.object({}),
       annotations: { readOnly: true },
-      ask: ['fail'],
       sample: () => ({}),
       run: (_, { fail }) => fail('intended'),
     }),

@@ -4,7 +4,6 @@ import { execa } from 'execa'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { z } from 'zod'
-import { CATALOGUE } from '../../servers/catalogue.js'
 import {
   createSeedStateCache,
   deriveSeed,
@@ -18,6 +17,7 @@ import {
   serveHttp,
   type ToolDefinition,
 } from '../../servers/kernel/index.js'
+import { CATALOGUE } from '../support/catalogue.js'
 import { checkout } from '../support/checkout.js'
 import { PATIENCE_MS } from '../support/patience.js'
 

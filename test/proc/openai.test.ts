@@ -15,8 +15,8 @@ import {
   type ServedPolicy,
   serveOpenAi,
 } from '../../rollout/inference/index.js'
-import { CATALOGUE } from '../../servers/catalogue.js'
 import { generateSeedState, offeredTool, Session } from '../../servers/kernel/index.js'
+import { CATALOGUE } from '../support/catalogue.js'
 import { checkout } from '../support/checkout.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
 import { stated } from '../support/stated.js'

@@ -10,7 +10,6 @@ import { groupBody, SwarmRefusal } from '../../proto/index.js'
 import { openTokenizer, type Tokenizer } from '../../rollout/engine/index.js'
 import { createReferenceSource, type EpisodeRuntime, runEpisode, type Task } from '../../rollout/episode/index.js'
 import type { CheckWatch } from '../../rollout/verification/index.js'
-import { CATALOGUE } from '../../servers/catalogue.js'
 import { createSeedStateCache } from '../../servers/kernel/index.js'
 import { silentLogger } from '../../swarm/index.js'
 import { DEMO_PROFILE } from '../../tasks/dataset/index.js'
@@ -18,6 +17,7 @@ import { contextFor, streamExamples } from '../../tasks/synthesis/index.js'
 import { checkout } from '../support/checkout.js'
 import { patience } from '../support/patience.js'
 import { AMPLE, bodyOf, groundTruthScript, runtimeOf } from '../support/scripted.js'
+import { CATALOGUE } from '../support/spoken-catalogue.js'
 
 /** The processes that replay groups, with a real vocabulary and a world of the package. */
 

@@ -1,6 +1,5 @@
 import { nameTask, type Task } from '../../rollout/episode/index.js'
 import type { Json, JsonObject } from '../../rollout/reward/index.js'
-import { CATALOGUE } from '../../servers/catalogue.js'
 import {
   createSeedStateCache,
   dependencyGraph,
@@ -13,6 +12,7 @@ import {
 import type { Example, Exchange, Origin, ReferenceCall } from '../../tasks/dataset/example.js'
 import type { DatasetInfo } from '../../tasks/dataset/index.js'
 import { PAPER_PROFILE, SPLITS } from '../../tasks/dataset/profile.js'
+import { CATALOGUE } from './catalogue.js'
 
 export const seedStates = createSeedStateCache(32)
 /** Some of the worlds, so that tests stay quick. */

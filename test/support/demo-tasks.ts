@@ -1,7 +1,7 @@
-import { CATALOGUE } from '../../servers/catalogue.js'
 import { createSeedStateCache } from '../../servers/kernel/index.js'
 import { DEMO_PROFILE, type Example, writeDataset } from '../../tasks/dataset/index.js'
 import { contextFor, streamExamples } from '../../tasks/synthesis/index.js'
+import { CATALOGUE } from './spoken-catalogue.js'
 
 /** The worlds that the demo model knows. */
 export const DEMO_ENVIRONMENTS = ['banking', 'calendar', 'email', 'issue_tracker'] as const

@@ -38,7 +38,6 @@ export const tools = {
     input: z.strictObject({ shelf: z.string().optional() }),
     output: z.object({ books: z.array(found) }),
     annotations: { readOnly: true },
-    ask: ['list the books[ of the shelf {shelf}]', 'show me what stands[ on the shelf {shelf}]'],
     sample: ({ db, random }) => ({ shelf: random.pick(db.books.list()).shelf }),
     run: ({ shelf }, { db }) => ({
       books: db.books
@@ -57,7 +56,6 @@ export const tools = {
     output: z.object({ loan: ref('loan'), due: z.string(), lucky_number: z.int() }),
     annotations: { readOnly: false },
     establishes: ['something_lent'],
-    ask: ['lend {book} to {reader}[ for {weeks} weeks]'],
     sample: ({ db, random, bound }) => {
       const free = db.books.list((row) => db.loans.count((other) => other.book === row.book) === 0)
       const key = bound.book ?? (free.length > 0 ? random.pick(free).book : undefined)
@@ -80,7 +78,6 @@ export const tools = {
     input: z.strictObject({ loan: ref('loan') }),
     output: z.object({ book: ref('book').nullable(), at: z.string() }),
     annotations: { readOnly: false, destructive: true, idempotent: false },
-    ask: ['take back {loan}'],
     sample: ({ db, random, bound }) => {
       const all = db.loans.list()
       const key = bound.loan ?? (all.length > 0 ? random.pick(all).loan : undefined)
@@ -101,7 +98,6 @@ export const tools = {
     output: z.object({ lent: z.int() }),
     annotations: { readOnly: true },
     needs: ['something_lent'],
-    ask: ['read the statistics with the PIN {pin}'],
     sample: () => ({ pin: '1234' }),
     run: (_, { db }) => ({ lent: db.books.list().reduce((sum, row) => sum + row.loans, 0) }),
   }),
@@ -111,7 +107,6 @@ export const tools = {
     input: z.strictObject({ how: z.string() }),
     output: z.object({ ashes: z.literal('cold') }),
     annotations: { readOnly: false },
-    ask: ['burn it down by {how}'],
     sample: () => null,
     run: ({ how }, { db, fail, nextId }) => {
       db.books.update('moby-dick', { shelf: 'ashes' })

@@ -4,12 +4,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CATALOGUE } from '../../servers/catalogue.js'
 import {
   createParaphraser,
   type Paraphraser,
   type ParaphraserOptions,
 } from '../../tasks/synthesis/paraphraser/index.js'
+import { CATALOGUE } from './catalogue.js'
 import { PATIENCE_MS, patience } from './patience.js'
 
 /** A server on loopback that speaks the protocol of chat completions, and behaves as its test wants. */

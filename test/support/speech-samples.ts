@@ -1,25 +1,25 @@
 import type { JsonObject } from '../../rollout/reward/index.js'
-import { CATALOGUE } from '../../servers/catalogue.js'
 import {
   deriveSeed,
-  type Environment,
   generateSeedState,
   meaningOf,
   type SeededRandom,
   Session,
+  type SpokenEnvironment,
   seededRandom,
   type ToolDefinition,
 } from '../../servers/kernel/index.js'
 import type { Way } from '../../tasks/synthesis/making/references.js'
 import { drawPersona } from '../../tasks/synthesis/wording/natural-speech.js'
 import type { Ask, Moment, Persona } from '../../tasks/synthesis/wording/speech.js'
+import { CATALOGUE } from './spoken-catalogue.js'
 
 export const TODAY = '2026-03-02'
 export const REGISTERS: readonly Persona['register'][] = ['terse', 'plain', 'polite', 'chatty']
 
 /** A call of one tool as a user could ask for it, with the result that it has. */
 export interface Sample {
-  readonly environment: Environment
+  readonly environment: SpokenEnvironment
   readonly tool: ToolDefinition
   readonly args: JsonObject
   readonly output: JsonObject

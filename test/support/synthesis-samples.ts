@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CATALOGUE } from '../../servers/catalogue.js'
-import { createSeedStateCache, type Environment } from '../../servers/kernel/index.js'
+import { createSeedStateCache, type SpokenEnvironment } from '../../servers/kernel/index.js'
 import { type Example, PAPER_PROFILE } from '../../tasks/dataset/index.js'
 import {
   type Composition,
@@ -13,6 +12,7 @@ import {
   type Plan,
   produce,
 } from '../../tasks/synthesis/index.js'
+import { CATALOGUE } from './spoken-catalogue.js'
 
 /** A plan of the paper's profile over all worlds. */
 export const planOf = (examples: number, seed = 5, composition: Composition = compositionOf(examples)): Plan => ({
@@ -21,7 +21,7 @@ export const planOf = (examples: number, seed = 5, composition: Composition = co
   shares: { validation: 0.1, 'held-out': 0.1 },
 })
 
-export const context = (environments: readonly Environment[] = [...CATALOGUE.values()], seed = 5) =>
+export const context = (environments: readonly SpokenEnvironment[] = [...CATALOGUE.values()], seed = 5) =>
   contextFor(environments, PAPER_PROFILE, seed, createSeedStateCache(64))
 
 /** Runs a plan in a folder of its own, or in `folder`. */

@@ -4,7 +4,6 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import pLimit from 'p-limit'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { CATALOGUE } from '../../servers/catalogue.js'
 import {
   connectInProcess,
   createSeedStateCache,
@@ -16,6 +15,7 @@ import {
   seededRandom,
   serveHttp,
 } from '../../servers/kernel/index.js'
+import { CATALOGUE } from '../support/catalogue.js'
 import { PATIENCE_MS } from '../support/patience.js'
 
 const test = suite('sessions side by side')

@@ -61,7 +61,7 @@ function toolDecision({ name, source, renamed, paging, undescribed }: DraftTool)
     renamed.length > 0 ? `whether ${list(renamed.map(([, to]) => to))} are good names` : '',
   ].filter((part) => part !== '')
   const verb = readOnly === true ? 'which rows it looks at' : 'which rows it changes, and what refuses it'
-  return `\`${name}\` (${plain(source.origin)}): ${[verb, 'what to draw as arguments', 'three ways to ask for it', ...more].join('; ')}.`
+  return `\`${name}\` (${plain(source.origin)}): ${[verb, 'what to draw as arguments', 'its entry in `speech.yaml`', ...more].join('; ')}.`
 }
 
 const list = (names: readonly string[]): string => names.map((name) => `\`${name.replaceAll('`', '')}\``).join(', ')

@@ -1,3 +1,4 @@
+import { stringify } from 'yaml'
 import { decisionsText } from './decisions.js'
 import type { DraftEnvironment, DraftTool } from './draft-environment.js'
 import { type Entity, entitiesOf, namedEntity, recordName } from './entities.js'
@@ -72,6 +73,7 @@ export function draftEnvironment(service: ForeignService, { name: asked, only = 
   const decisions = decisionsText(service, environment)
   const files = new Map([
     ['index.js', indexCode(service, environment)],
+    ['speech.yaml', speechText(environment)],
     ['provoke.js', provokeCode(environment.failures)],
     ['package.json', `${JSON.stringify({ name, private: true, type: 'module' }, null, 2)}\n`],
     ['DECISIONS.md', decisions.text],
@@ -179,7 +181,6 @@ function toolCode(constant: string, { name, source, renamed }: DraftTool, known:
     `output: z.object(${output}),`,
     ...(isPaged ? [`pages: { ${lists.map((list) => `${property(list)}: 'short'`).join(', ')} },`] : []),
     `annotations: { readOnly: ${readOnly === true}${destructive ? ', destructive: true' : ''}${idempotent && readOnly !== true ? ', idempotent: true' : ''} },`,
-    `ask: [${literal(clauseOf(source, names))}],`,
     `...undecided(${literal(questionOf(source))}),`,
   ]
   const was = renamed.map(([from, to]) => `  // The argument ${to} is ${literal(oneLine(from, 60))} there.\n`).join('')
@@ -209,7 +210,22 @@ const questionOf = ({ origin, readOnly }: ForeignTool): string =>
     ? `which rows ${origin} looks at, and what it answers`
     : `which rows ${origin} changes, what its rules refuse, and what it answers`
 
-/** One way of asking, made of what the source says: a person would put it otherwise, and in several ways. */
+/** Returns the draft's speech file: one clause per tool, and a mark that a person has to write the rest. */
+function speechText({ name, tools }: DraftEnvironment): string {
+  const entries = tools.map((tool): [string, object] => [
+    tool.name,
+    {
+      undecided: 'two more clauses, a goal and an answer',
+      ask: [clauseOf(tool.source, fieldNames(tool.source.input.keys()))],
+    },
+  ])
+  const head = `# How users ask for the tools of ${name}, and how the assistant reports what a call did. Only the synthesis of tasks reads this file.
+# docs/speech.md of prove-swarm describes the format. "prove-server check ." lists every entry that is undecided.
+`
+  return `${head}\n${stringify(Object.fromEntries(entries), { lineWidth: 0, singleQuote: true })}`
+}
+
+/** Returns one clause, made from the description in the source. A person would word it otherwise, and in several ways. */
 function clauseOf({ description, name, input }: ForeignTool, names: ReadonlyMap<string, string>): string {
   const said = oneLine(description.replaceAll(/[{}[\]]/g, ''), 100).replace(/[.!?…\s]+$/, '')
   const lower = `${said.slice(0, 1).toLowerCase()}${said.slice(1)}`

@@ -1,9 +1,9 @@
-// A small world: things that are lent and given back. It is plain JavaScript, so that nothing has to be built.
+// A small environment: things that are lent and given back. It is plain JavaScript and needs no build.
 //
-//   prove-server check .          what is wrong with it
+//   prove-server check .          checks it
 //   prove-server . --http 8080    serves it over MCP
 //
-// Whatever it is made with is in the kit. It may have more files, and imports nothing but these.
+// It is made with the kit. It may have more files, and it imports nothing else. How users ask for its tools is in speech.yaml.
 
 /** @param kit  see docs/environments.md of prove-swarm */
 export default ({ z, addDays, ascending, choose, common, defineServer, ref, toolMaker }) => {
@@ -32,7 +32,7 @@ export default ({ z, addDays, ascending, choose, common, defineServer, ref, tool
   const SHELVES = ['red', 'green', 'blue']
   const PEOPLE = ['Ana', 'Bo', 'Chidi', 'Dana', 'Emil']
 
-  // A rule says what stands against a call, for run and for sample alike.
+  // A rule returns what prevents a call. Both run and sample use it.
   const lendingObstacle = ({ loans }, item, borrower) => {
     const lent = loans.by('item', item)[0]
     if (lent) return { code: 'already_lent', detail: `${lent.borrower} has it until ${lent.due}.` }
@@ -44,14 +44,9 @@ export default ({ z, addDays, ascending, choose, common, defineServer, ref, tool
     description: 'List what stands on a shelf, by title.',
     input: z.strictObject({ shelf: z.enum(SHELVES).describe('Colour of the shelf.') }),
     output: z.object({ items: z.array(z.object({ item: ref('item'), title: z.string(), lent: z.boolean() })) }),
-    // Shown five at a time: the kernel cuts the list and adds the argument page.
+    // Five entries per page: the kernel cuts the list and adds the argument page.
     pages: { items: 'short' },
     annotations: { readOnly: true },
-    ask: [
-      'list what stands on the {shelf} shelf',
-      'show me the things on the {shelf} shelf',
-      'look at the {shelf} shelf',
-    ],
     sample: ({ random, bound }) => ({ shelf: bound.shelf ?? random.pick(SHELVES) }),
     run: ({ shelf }, { db }) => {
       const items = [...db.items.by('shelf', shelf)].sort(ascending('title'))
@@ -64,13 +59,12 @@ export default ({ z, addDays, ascending, choose, common, defineServer, ref, tool
   const lendItem = tool({
     name: 'lend_library_item',
     description: `Lend an item to somebody for ${DAYS} days.`,
-    // A key needs no description: the kernel says where it comes from.
+    // A key needs no description: the kernel writes one.
     input: z.strictObject({ item: ref('item'), borrower: z.string().min(1).max(40).describe('Who gets it.') }),
     output: z.object({ loan: ref('loan'), title: z.string(), due: common('date', z.iso.date()) }),
     annotations: { readOnly: false },
-    // What is true afterwards, and what other tools have use for.
+    // A fact that is true after the call, and that other tools need.
     establishes: ['something_lent'],
-    ask: ['lend {item} to {borrower}', 'let {borrower} have {item}', 'give {item} to {borrower} for two weeks'],
     sample: ({ db, random, bound }) => {
       const borrower = bound.borrower ?? random.pick(PEOPLE)
       const row = choose(db.items, random, bound.item, ({ item }) => !lendingObstacle(db, item, borrower))
@@ -93,12 +87,6 @@ export default ({ z, addDays, ascending, choose, common, defineServer, ref, tool
     pages: { loans: 'short' },
     annotations: { readOnly: true },
     needs: ['something_lent'],
-    // What an optional argument adds stands in brackets.
-    ask: [
-      'list the loans[ of {borrower}]',
-      'show me what is lent[ to {borrower}]',
-      'tell me what is out[ with {borrower}]',
-    ],
     sample: ({ random }) => (random.chance(0.5) ? { borrower: random.pick(PEOPLE) } : {}),
     run: ({ borrower }, { db }) => {
       const loans = db.loans.list((row) => borrower === undefined || row.borrower === borrower)
@@ -112,7 +100,6 @@ export default ({ z, addDays, ascending, choose, common, defineServer, ref, tool
     input: z.strictObject({ loan: ref('loan') }),
     output: z.object({ item: ref('item'), title: z.string() }),
     annotations: { readOnly: false },
-    ask: ['end the loan {loan}', 'take back what was lent as {loan}', 'note that {loan} was returned'],
     sample: ({ db, random, bound }) => {
       const row = choose(db.loans, random, bound.loan)
       return row ? { loan: row.loan } : null

@@ -1,5 +1,5 @@
-// How each failure of the world comes about, for "prove-server check": a call that must end with it, by its code. The session
-// begins in the world of seed 1, and may be brought somewhere by calls before.
+// One call per failure code that must end with this failure, for "prove-server check". The session begins with the rows of seed 1. A function
+// may make other calls first.
 
 const free = (session) => session.db.items.find(({ item }) => session.db.loans.by('item', item).length === 0)
 const lend = ({ item }, borrower) => ['lend_library_item', { item, borrower }]

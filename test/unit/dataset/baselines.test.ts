@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createBaselineCheck, type Example } from '../../../tasks/dataset/index.js'
+import { CATALOGUE } from '../../support/catalogue.js'
 
 const test = suite('baselines without a model')
 

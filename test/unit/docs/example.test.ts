@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -13,6 +14,7 @@ import {
   ref,
   toolMaker,
 } from '../../../servers/kernel/index.js'
+import { readSpeechFile } from '../../../servers/load-speech.js'
 import { DEMO_PROFILE } from '../../../tasks/dataset/index.js'
 import { contextFor, streamExamples } from '../../../tasks/synthesis/index.js'
 import { checkout } from '../../support/checkout.js'
@@ -46,7 +48,6 @@ const listShelves = tool({
   output: z.object({ shelves: z.array(z.object({ shelf: ref('shelf'), room: z.string() })) }),
   pages: { shelves: 'short' },
   annotations: { readOnly: true },
-  ask: ['list the shelves', 'show me all shelves', 'tell me which shelves there are'],
   sample: () => ({}),
   run: (_, { db }) => ({ shelves: db.shelves.list() }),
 })
@@ -58,7 +59,6 @@ const listJars = tool({
   output: z.object({ jars: z.array(z.object({ jar: ref('jar'), content: z.string(), grams: z.int() })) }),
   pages: { jars: 'short' },
   annotations: { readOnly: true },
-  ask: ['list the jars on {shelf}', 'show me what stands on {shelf}', 'look at the jars on {shelf}'],
   sample: ({ db, random, bound }) => ({ shelf: bound.shelf ?? random.pick(db.shelves.list()).shelf }),
   run: ({ shelf: key }, { db, rowOf }) => {
     const { shelf } = rowOf('shelves', key)
@@ -74,7 +74,6 @@ const takeFromJar = tool({
   output: z.object({ jar: ref('jar'), left: z.int() }),
   annotations: { readOnly: false },
   establishes: ['something_taken'],
-  ask: ['take {grams} grams from {jar}', 'get me {grams} g out of {jar}', 'weigh {grams} grams from {jar}'],
   sample: ({ db, random, bound }) => {
     const row = choose(db.jars, random, bound.jar, (jar) => !takingObstacle(jar, 10))
     return row ? { jar: row.jar, grams: 10 * random.int(1, Math.floor(row.grams / 10)) } : null
@@ -94,7 +93,6 @@ const shoppingList = tool({
   pages: { jars: 'short' },
   annotations: { readOnly: true },
   needs: ['something_taken'],
-  ask: ['write the shopping list', 'tell me what to buy', 'list what runs out'],
   sample: () => ({}),
   run: (_, { db }) => ({
     jars: db.jars.list(({ grams }) => grams < 100).map(({ jar, content }) => ({ jar, content })),
@@ -169,8 +167,18 @@ test('its sessions answer, refuse and stay sound', () => {
   assert.equal(session.violations(), [])
 })
 
-test('the synthesiser makes tasks from it without being told anything else', () => {
-  const context = contextFor([pantry], DEMO_PROFILE, 1, createSeedStateCache())
+/** The speech of the example, as docs/speech.md shows it. */
+function pantrySpeech(): string {
+  return readFileSync(join(checkout, 'docs', 'speech.md'), 'utf8').match(/```yaml\n([\s\S]*?)```/)![1]!
+}
+
+test('the synthesiser makes tasks from it and its speech in docs/speech.md', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'prove-pantry-'))
+  const file = join(folder, 'speech.yaml')
+  writeFileSync(file, pantrySpeech())
+  const { speech } = readSpeechFile(pantry, file)
+  rmSync(folder, { recursive: true })
+  const context = contextFor([{ ...pantry, speech }], DEMO_PROFILE, 1, createSeedStateCache())
   const examples = [...streamExamples(context, 'train', 20)]
   const chains = new Set(examples.map(({ task }) => task.chain))
   assert.ok(chains.size > 1)

@@ -2,7 +2,6 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { EpisodeError, type EpisodeRuntime, rulesNamed, type Task } from '../../../rollout/episode/index.js'
 import { REWARD_PRESETS } from '../../../rollout/reward/index.js'
-import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createSeedStateCache } from '../../../servers/kernel/index.js'
 import { PAPER_PROFILE } from '../../../tasks/dataset/index.js'
 import { contextFor, streamExamples } from '../../../tasks/synthesis/index.js'
@@ -17,6 +16,7 @@ import {
   scriptTokenizer,
   writeCall,
 } from '../../support/scripted.js'
+import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const tokenizer = scriptTokenizer()
 const LONG = { ...AMPLE, maxRolloutTokens: 200_000, maxAssistantTurns: 40 }

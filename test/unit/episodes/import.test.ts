@@ -179,7 +179,7 @@ test('is told of in the singular where it has one of something', async () => {
   const report = await checked(folder)
   assert.match(report, /^shelter_\d+: 1 tool, /)
   assert.match(report, /1 of 1 tool does nothing yet: /)
-  assert.match(report, /can be asked for in 1 way$/m)
+  assert.match(report, /speech\.yaml:\d+: \w+ has 1 clause in `ask`$/m)
 })
 
 test('compiles strictly against the types of the kit', async () => {

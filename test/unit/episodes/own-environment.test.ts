@@ -11,9 +11,10 @@ import { checkEnvironment } from '../../../servers/authoring/check-environment.j
 import { type ContractOptions, environmentContract } from '../../../servers/authoring/contract/environment-contract.js'
 import { loadEnvironmentFolder } from '../../../servers/authoring/load-environment.js'
 import { writeTemplate } from '../../../servers/authoring/new-environment.js'
-import { admitEnvironments, CATALOGUE, isEnvironmentFolder } from '../../../servers/catalogue.js'
+import { admitEnvironments, isEnvironmentFolder, loadEnvironments } from '../../../servers/catalogue.js'
 import { createTaskRuntime, scoreRollout } from '../../../servers/episodes/index.js'
 import { createSeedStateCache, environmentSha256, offerEnvironments, serveHttp } from '../../../servers/kernel/index.js'
+import { readSpeechFile, speechSha256, withSpeech } from '../../../servers/load-speech.js'
 import { DEMO_PROFILE, verifyExample } from '../../../tasks/dataset/index.js'
 import { contextFor, streamExamples } from '../../../tasks/synthesis/index.js'
 import makeBatch from '../../../tasks/synthesis/production/make-batch.js'
@@ -31,12 +32,13 @@ const { signal } = new AbortController()
 let copies = 0
 
 /** The world's folder with something replaced in one of its files. */
-function changed(before: string, after: string, file = 'index.js'): string {
+function changed(before: string | RegExp, after: string, file = 'index.js'): string {
   const copy = join(parent, `copy-${copies++}`)
   cpSync(folder, copy, { recursive: true })
   const text = readFileSync(join(copy, file), 'utf8')
-  assert.ok(text.includes(before), before)
-  writeFileSync(join(copy, file), text.replace(before, after))
+  const replaced = text.replace(before, after)
+  assert.ok(replaced !== text, String(before))
+  writeFileSync(join(copy, file), replaced)
   return copy
 }
 
@@ -49,7 +51,7 @@ const messageOf = (work: Promise<unknown>): Promise<string> =>
 test('the one that "new" writes passes every check', async () => {
   const said: string[] = []
   assert.is(await checkEnvironment(folder, (line) => said.push(line)), 0, said.join('\n'))
-  assert.match(said.at(-1)!, /^all 17 checks passed$/)
+  assert.match(said.at(-1)!, /^all 19 checks passed$/)
 })
 
 test('it is served over MCP, tasks are made in it, and rollouts of them are scored', async () => {
@@ -69,13 +71,14 @@ test('it is served over MCP, tasks are made in it, and rollouts of them are scor
     await client.close()
     await served.close()
   }
-  const runtime = createTaskRuntime(CATALOGUE)
+  const environments = await loadEnvironments()
+  const runtime = createTaskRuntime(environments)
   const named = (id: string): never => {
     throw new Error(id)
   }
-  const context = contextFor([library!], DEMO_PROFILE, 1, seedStates)
+  const context = contextFor([withSpeech(library!)], DEMO_PROFILE, 1, seedStates)
   for (const example of streamExamples(context, 'train', 3)) {
-    await verifyExample(example, CATALOGUE, seedStates, signal)
+    await verifyExample(example, environments, seedStates, signal)
     const actions = example.task.groundTruth.map(({ name, arguments: args }) => ({ name, arguments: args }))
     const scored = await scoreRollout({ task: example.task, actions }, { runtime, reward: PAPER, named })
     assert.is(scored.solved, true)
@@ -83,26 +86,34 @@ test('it is served over MCP, tasks are made in it, and rollouts of them are scor
   }
 })
 
-test('worker threads find it by its folder, and stop when its code is not what the data set was begun with', async () => {
+test('worker threads find it by its folder, and stop when its code or speech has changed since the data set was begun', async () => {
   const [library] = await admitEnvironments([folder])
   const recipe = { environments: ['library'], heldOutEnvironments: [], profile: 'demo', seed: 1 }
-  const outside = (code: string) => ({ ...recipe, outside: { folders: [folder], codeSha256: [code] } })
+  const outside = (code: string, speech: string) => ({
+    ...recipe,
+    outside: { folders: [folder], codeSha256: [code], speechSha256: [speech] },
+  })
+  const speech = speechSha256(library!)
   const assignment = { index: 0, kind: 'multi-turn', split: 'train', round: 0, target: 'library:end_library_loan' }
-  const batch = (code: string) =>
-    makeBatch({ recipe: outside(code), assignments: [assignment] } as unknown as Parameters<typeof makeBatch>[0])
+  const batch = (code: string, words = speech) =>
+    makeBatch({ recipe: outside(code, words), assignments: [assignment] } as unknown as Parameters<typeof makeBatch>[0])
   const [result] = await batch(library!.codeSha256!)
   assert.is(result!.index, 0)
-  assert.match(await messageOf(batch('0'.repeat(64))), /^other_plan: the code of the world library has changed/)
+  const changes = /^other_plan: the files of the environment library have changed/
+  assert.match(await messageOf(batch('0'.repeat(64))), changes)
+  assert.match(await messageOf(batch(library!.codeSha256!, '0'.repeat(64))), changes)
 })
 
-test('its code is part of every hash by which programs agree on worlds; what it does not import is not', async () => {
-  const [original, same, other] = await Promise.all([
+test('its code is part of every hash by which programs compare environments, and files that it does not import are not', async () => {
+  const [original, same, reworded, other] = await Promise.all([
     loadEnvironmentFolder(folder),
     loadEnvironmentFolder(changed('unknown_item: () =>', 'unknown_item: (_) =>', 'provoke.js')),
+    loadEnvironmentFolder(changed('let {borrower} have {item}', 'get {item} to {borrower}', 'speech.yaml')),
     loadEnvironmentFolder(changed('MOST_LOANS = 3', 'MOST_LOANS = 2')),
   ])
   for (const hashOf of [(environment: typeof original) => toolsetSchemaSha256([environment]), environmentSha256]) {
     assert.is(hashOf(same), hashOf(original))
+    assert.is(hashOf(reworded), hashOf(original))
     assert.is.not(hashOf(other), hashOf(original))
   }
 })
@@ -165,12 +176,12 @@ test('a folder without a world, and names that are taken, are refused', async ()
   )
   assert.match(
     await messageOf(admitEnvironments([folder, changed('14', '15')])),
-    /^name_taken: .* a world library already/,
+    /^name_taken: .* already an environment library/,
   )
   const other = changed("name: 'library'", "name: 'bookshop'")
   assert.match(
     await messageOf(admitEnvironments([folder, other])),
-    /^name_taken: .* its tool list_library_items is also one of library/,
+    /^name_taken: .* the environment library also has a tool list_library_items/,
   )
   assert.match(await messageOf(writeTemplate('library', parent)), /^name_taken: .* stays as it is/)
   for (const name of ['Library', '../library', ''])
@@ -178,10 +189,13 @@ test('a folder without a world, and names that are taken, are refused', async ()
   assert.equal(['./a', '..', '/a', 'C:\\a', 'banking'].map(isEnvironmentFolder), [true, true, true, true, false])
 })
 
-/** What one of the checks, named by how it begins, says of a world in which something was replaced. */
-async function complaintOf(check: string, before: string, after: string): Promise<string> {
+/** Returns what the check whose name begins so reports about the environment with a text of one file replaced. */
+async function complaintOf(check: string, before: string | RegExp, after: string, file?: string): Promise<string> {
   const { provoke } = (await import(join(folder, 'provoke.js'))) as Pick<ContractOptions, 'provoke'>
-  const contract = environmentContract(await loadEnvironmentFolder(changed(before, after)), { provoke })
+  const copy = changed(before, after, file)
+  const environment = await loadEnvironmentFolder(copy)
+  const speech = () => readSpeechFile(environment, join(copy, 'speech.yaml'), 'speech.yaml')
+  const contract = environmentContract(environment, { provoke, speech })
   try {
     contract.find(({ name }) => name.startsWith(check))!.run()
     return 'no complaint'
@@ -194,17 +208,45 @@ for (const [what, check, before, after, complaint] of [
   [
     'a whole sentence',
     'can be asked',
-    "'show me the things",
-    "'Show me the things",
-    /the clause "Show me .*" is a whole/,
+    '- show me the things',
+    '- Show me the things',
+    /^speech\.yaml:9: list_library_items: the clause "Show me .*" is a whole/,
   ],
   [
     'too few clauses',
     'can be asked',
-    "'look at the {shelf} shelf',",
+    '    - look at the {shelf} shelf\n',
     '',
-    /list_library_items can be asked for in 2 ways/,
+    /^speech\.yaml:7: list_library_items has 2 clauses in `ask`/,
   ],
+  [
+    'an optional argument that no clause carries',
+    'can be asked',
+    /\[ (?:of|to|with) \{borrower\}\]/g,
+    '',
+    /^speech\.yaml:\d+: no clause of list_library_loans can carry the optional \{borrower\}/,
+  ],
+  [
+    'a clause for no tool',
+    'has speech',
+    'end_library_loan:',
+    'end_loan:',
+    /has no tool "end_loan"; remove the entry\nspeech\.yaml: the tool end_library_loan has no entry/,
+  ],
+  [
+    'an undecided entry',
+    'leaves no speech',
+    'end_library_loan:',
+    'end_library_loan:\n  undecided: who may return an item',
+    /^speech\.yaml:\d+: the speech of end_library_loan is undecided: who may return an item/,
+  ],
+] as const) {
+  test(`the contract names ${what} of the speech file, with the line`, async () => {
+    assert.match(await complaintOf(check, before, after, 'speech.yaml'), complaint)
+  })
+}
+
+for (const [what, check, before, after, complaint] of [
   [
     'an argument without a description',
     'describes every',
@@ -264,8 +306,8 @@ for (const [what, check, before, after, complaint] of [
   [
     'a reading tool that writes',
     'stays sound, trans',
-    'annotations: { readOnly: false },\n    // What',
-    'annotations: { readOnly: true },\n    // What',
+    'annotations: { readOnly: false },\n    // A fact',
+    'annotations: { readOnly: true },\n    // A fact',
     /changed something, and is declared readOnly/,
   ],
   [

@@ -5,7 +5,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Task } from '../../../rollout/episode/index.js'
 import { PAPER } from '../../../rollout/reward/index.js'
-import { CATALOGUE, loadCatalogue } from '../../../servers/catalogue.js'
+import { loadEnvironmentsIn } from '../../../servers/catalogue.js'
 import { createTaskRuntime } from '../../../servers/episodes/episode-runtime.js'
 import { openPlayedTask } from '../../../servers/episodes/playground/board.js'
 import { type Finding, judgePublished } from '../../../servers/episodes/playground/judge-published.js'
@@ -14,6 +14,7 @@ import { createHash, createHmac, hash } from '../../../servers/episodes/playgrou
 import { publishable, readPublished } from '../../../servers/episodes/playground/published.js'
 import { shippedTasks } from '../../../servers/episodes/playground/shipped-tasks.js'
 import { playInTerminal } from '../../../servers/episodes/playground/terminal.js'
+import { CATALOGUE } from '../../support/catalogue.js'
 import { checkout } from '../../support/checkout.js'
 
 const runtime = createTaskRuntime(CATALOGUE)
@@ -41,7 +42,7 @@ test('every task that comes with the playground can be solved, and every world h
     assert.ok(episode.score().solved, task.id)
   }
   // Other tests of this process may have let in worlds of their own.
-  const shipped = await loadCatalogue(fileURLToPath(new URL('../../../servers', import.meta.url)))
+  const shipped = await loadEnvironmentsIn(fileURLToPath(new URL('../../../servers', import.meta.url)))
   const played = new Set(tasks.flatMap(({ environments }) => environments.map(({ environment }) => environment)))
   assert.equal(
     [...shipped.keys()].filter((name) => !played.has(name)),

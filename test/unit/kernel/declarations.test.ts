@@ -2,7 +2,6 @@ import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
-import { CATALOGUE } from '../../../servers/catalogue.js'
 import {
   defineEnvironment,
   dependencyGraph,
@@ -21,6 +20,7 @@ import {
   type Tables,
   toolMaker,
 } from '../../../servers/kernel/index.js'
+import { CATALOGUE } from '../../support/catalogue.js'
 import { library, librarySpec, tools } from '../../support/library-environment.js'
 
 test('a reference keeps its meaning through wrappers and added bounds', () => {
@@ -103,7 +103,6 @@ test('handlers may ask for rows of tables that declare a failure, which the comp
     input: z.strictObject({}),
     output: row,
     annotations: { readOnly: true },
-    ask: ['look it up'],
     sample: () => ({}),
   }
   const tables = { named: { row, key: 'key', missing: 'unknown_key' }, nameless: { row, key: 'key' } } as const
@@ -136,79 +135,6 @@ const REFUSED: readonly (readonly [string, Broken, RegExp])[] = [
     'a table whose missing rows fail with a code that is no failure',
     ({ tables }) => ({ tables: { ...tables, books: { ...tables.books!, missing: 'unknown_tome' } } }),
     /table books: "unknown_tome", for a row that is missing, is not among the failures/,
-  ],
-  ['a tool that nobody can ask for', () => ({ tools: [{ ...tools.listBooks, ask: [] }] }), /no clause asks for it/],
-  [
-    'a clause that leaves a required field out',
-    () => ({ tools: [{ ...tools.lendBook, ask: ['lend {book} to somebody'] }] }),
-    /leaves \{reader\} out/,
-  ],
-  [
-    'a clause with a required field that may vanish',
-    () => ({ tools: [{ ...tools.lendBook, ask: ['lend {book}[ to {reader}]'] }] }),
-    /leaves \{reader\} out/,
-  ],
-  [
-    'a clause with an unknown field',
-    () => ({ tools: [{ ...tools.lendBook, ask: ['lend {book} to {reader} in {town}'] }] }),
-    /unknown field \{town\}/,
-  ],
-  [
-    'a clause with an inherited name for a field',
-    () => ({ tools: [{ ...tools.lendBook, ask: ['lend {book} to {reader}, {constructor}'] }] }),
-    /unknown field \{constructor\}/,
-  ],
-  [
-    'a clause with an optional field that is always said',
-    () => ({ tools: [{ ...tools.lendBook, ask: ['lend {book} to {reader} for {weeks} weeks'] }] }),
-    /\{weeks\} outside brackets/,
-  ],
-  [
-    'ways to ask of which one form leaves a required field out',
-    () => ({ waysToAsk: { lend_book: { clauses: ['(lend|give) {book} to (a friend|{reader})'], goals: [] } } }),
-    /"lend \{book\} to a friend" leaves \{reader\} out/,
-  ],
-  [
-    'ways to ask for a tool that is none',
-    () => ({ waysToAsk: { burn_book: { clauses: [], goals: [] } } }),
-    /ways to ask for "burn_book", which is no tool/,
-  ],
-  [
-    'words for a tool that is none',
-    () => ({ callWords: { burn_book: { goal: 'burn a book', answer: 'It is burnt.' } } }),
-    /words for "burn_book", which is no tool/,
-  ],
-  [
-    'an answer with an unknown field',
-    () => ({ callWords: { lend_book: { goal: 'lend a book', answer: '{book} goes to {town}.' } } }),
-    /lend_book: its answer names the unknown fields .*town/,
-  ],
-  [
-    'an answer that does not parse',
-    () => ({ callWords: { lend_book: { goal: 'lend a book', answer: 'It is lent[, until {due}.' } } }),
-    /lend_book: "\]" is missing/,
-  ],
-  [
-    'a call that is followed by none',
-    () => ({ callWords: { lend_book: { goal: 'lend a book', answer: 'It is lent.', next: ['burn_book'] } } }),
-    /lend_book: "burn_book", which is to follow it, is no tool/,
-  ],
-  [
-    'a value that is always said and need not be given',
-    () => ({ callWords: { lend_book: { goal: 'lend a book', answer: 'It is lent.', said: ['weeks'] } } }),
-    /lend_book: "weeks", which is always said, is no argument that it needs/,
-  ],
-  [
-    'a call that is checked by one that changes something',
-    () => ({ callWords: { lend_book: { goal: 'lend a book', answer: 'It is lent.', checks: ['lend_book'] } } }),
-    /lend_book: "lend_book", which is to check it, is no look-up/,
-  ],
-  [
-    'a call from which people go on elsewhere after a change',
-    () => ({
-      callWords: { lend_book: { goal: 'lend a book', answer: 'It is lent.', elsewhere: ['maps:plan_route'] } },
-    }),
-    /lend_book: only from a look-up people go on elsewhere/,
   ],
 ]
 for (const [what, broken, message] of REFUSED) {

@@ -37,7 +37,6 @@ const beachOf = (pebbles: number): Environment =>
         }),
         pages: { pebbles: 'short', odd: 'longest' },
         annotations: { readOnly: true },
-        ask: ['list the pebbles'],
         sample: () => ({}),
         run: (_, { db }) => ({
           found: db.pebbles.count(),
@@ -51,7 +50,6 @@ const beachOf = (pebbles: number): Environment =>
         input: z.strictObject({ pebble: ref('pebble'), other: ref('pebble', 'A second one.').optional() }),
         output: z.object({ gone: z.string() }),
         annotations: { readOnly: false },
-        ask: ['throw {pebble}[ and {other}]'],
         sample: () => null,
         run: ({ pebble }, { db }) => {
           db.pebbles.remove(pebble)

@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { CATALOGUE, loadCatalogue } from '../../../servers/catalogue.js'
+import { loadEnvironmentsIn } from '../../../servers/catalogue.js'
 import { EnvironmentDefect, offerEnvironments, SESSION_START } from '../../../servers/kernel/index.js'
 import { instructionsOf } from '../../../servers/kernel/mcp/instructions.js'
+import { CATALOGUE } from '../../support/catalogue.js'
 
 const test = suite('the catalogue')
 
@@ -90,23 +91,23 @@ test('tells clients of every world what day it is there, and shows them a title 
 
 test('finds a new world by its folder alone', () =>
   withFolder({ library: exporting('library'), kernel: null }, async (folder) => {
-    const found = await loadCatalogue(folder)
+    const found = await loadEnvironmentsIn(folder)
     assert.equal([...found.keys()], ['library'])
   }))
 
 for (const [what, indexes, complaint] of [
   ['has no index', { library: null }, /library: the folder has no index/],
-  ['exports no server', { library: exporting('tools') }, /exports 0 servers instead of one/],
-  ['exports two servers', { library: exporting('library, library as again') }, /exports 2 servers instead of one/],
+  ['exports no environment', { library: exporting('tools') }, /exports 0 environments instead of one/],
+  ['exports two environments', { library: exporting('library, library as again') }, /exports 2 environments instead of one/],
   [
-    'is not called as its server',
+    'has another name than its environment',
     { bookshop: exporting('library') },
-    /bookshop: the server in this folder calls itself library/,
+    /bookshop: the environment in this folder has the name library/,
   ],
 ] as const) {
   test(`refuses a folder that ${what}`, () =>
     withFolder(indexes, async (folder) => {
-      const error = await loadCatalogue(folder).catch((cause: Error) => cause)
+      const error = await loadEnvironmentsIn(folder).catch((cause: Error) => cause)
       assert.instance(error, EnvironmentDefect)
       assert.match((error as Error).message, complaint)
     }))

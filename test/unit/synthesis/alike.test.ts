@@ -1,9 +1,9 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { CATALOGUE } from '../../../servers/catalogue.js'
 import { PAPER_PROFILE } from '../../../tasks/dataset/index.js'
 import { alike } from '../../../tasks/synthesis/making/alike.js'
 import { isTooSmall } from '../../../tasks/synthesis/making/draw-toolset.js'
+import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const test = suite('tools for one wish')
 const environments = [...CATALOGUE.values()]
@@ -46,9 +46,7 @@ test('are hidden no farther than to as few tools as others have, or half of a sm
 })
 
 test('a wish is one that several tools serve: another word for it would go unnoticed', () => {
-  const served = environments.flatMap(({ callWords = {} }) =>
-    Object.values(callWords).flatMap(({ wishes = [] }) => wishes),
-  )
+  const served = environments.flatMap(({ speech }) => [...speech.values()].flatMap(({ wishes = [] }) => wishes))
   assert.ok(served.length > 100)
   for (const wish of served) assert.ok(served.filter((other) => other === wish).length > 1, wish)
 })

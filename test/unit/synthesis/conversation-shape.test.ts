@@ -15,7 +15,7 @@ import type { Chain } from '../../../tasks/synthesis/making/split.js'
 import { takeSteps } from '../../../tasks/synthesis/making/take-steps.js'
 
 const test = suite('the shape of a conversation')
-const context = contextOf({
+const context = await contextOf({
   environments: ['banking', 'calendar', 'vehicle'],
   heldOutEnvironments: [],
   profile: 'paper',

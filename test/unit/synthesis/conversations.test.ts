@@ -1,6 +1,5 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { CATALOGUE } from '../../../servers/catalogue.js'
 import { deriveSeed, seededRandom } from '../../../servers/kernel/index.js'
 import type { Way } from '../../../tasks/synthesis/making/references.js'
 import { TODAY } from '../../../tasks/synthesis/making/synthesis-context.js'
@@ -19,6 +18,7 @@ import { word } from '../../../tasks/synthesis/wording/text-span.js'
 import { mannerOf, typed } from '../../../tasks/synthesis/wording/typing-manner.js'
 import { clauseWithout } from '../../../tasks/synthesis/wording/withheld.js'
 import { momentOf, samples, spelledOut } from '../../support/speech-samples.js'
+import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const test = suite('conversations')
 const SAMPLES = samples(2)
@@ -224,7 +224,7 @@ test('do not say that all is done before a question or a failure', () => {
 
 test('say of what cannot be done what it is, in other words each time', () => {
   const ask = spelledOut(SAMPLES.find(({ tool: { name } }) => name === 'freeze_card')!)
-  const goal = CATALOGUE.get('banking')!.callWords!.freeze_card!.goal
+  const goal = CATALOGUE.get('banking')!.speech.get('freeze_card')!.goal!
   const answers = Array.from({ length: 60 }, (_, i) => naturalSpeech.decline(momentOf(i), ask))
   assert.ok(answers.some((text) => text.includes(goal)))
   assert.ok(answers.some((text) => !text.includes(goal)))

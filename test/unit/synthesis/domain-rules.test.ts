@@ -2,7 +2,6 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { probe } from '../../../lab/probe.js'
 import { asksFor, nameTask } from '../../../rollout/episode/index.js'
-import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createTaskRuntime } from '../../../servers/episodes/episode-runtime.js'
 import { createSeedStateCache, questionOf } from '../../../servers/kernel/index.js'
 import {
@@ -21,6 +20,7 @@ import { contextFor } from '../../../tasks/synthesis/index.js'
 import { makeExample } from '../../../tasks/synthesis/making/make-example.js'
 import { CONFIRMING } from '../../../tasks/synthesis/wording/asking.js'
 import { patience } from '../../support/patience.js'
+import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const test = suite('tasks with policies')
 const seedStates = createSeedStateCache(64)

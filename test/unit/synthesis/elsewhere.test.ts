@@ -1,7 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { CATALOGUE } from '../../../servers/catalogue.js'
-import { createSeedStateCache, seededRandom } from '../../../servers/kernel/index.js'
+import { createSeedStateCache, seededRandom, speechOf } from '../../../servers/kernel/index.js'
 import { nodeName } from '../../../servers/kernel/tool-graph.js'
 import { PAPER_PROFILE } from '../../../tasks/dataset/index.js'
 import { contextFor } from '../../../tasks/synthesis/index.js'
@@ -9,6 +8,7 @@ import { isOneErrand } from '../../../tasks/synthesis/making/errand.js'
 import { goesOn } from '../../../tasks/synthesis/making/purpose.js'
 import { commonValuesIn } from '../../../tasks/synthesis/making/references.js'
 import { walk } from '../../../tasks/synthesis/making/walk.js'
+import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const test = suite('going on in another world')
 const seedStates = createSeedStateCache(64)
@@ -27,7 +27,7 @@ function walked(from: string, to: string) {
 
 test('is declared only where a value of one is an argument of the other', () => {
   for (const from of graph.nodes) {
-    for (const name of from.environment.callWords?.[from.tool.name]?.elsewhere ?? []) {
+    for (const name of speechOf(from).elsewhere ?? []) {
       const link = graph.from(from).find(({ to, kind }) => kind === 'cross-environment' && nodeName(to) === name)
       assert.ok(link, `${nodeName(from)} > ${name}`)
     }

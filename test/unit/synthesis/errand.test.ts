@@ -1,7 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { JsonObject } from '../../../rollout/reward/index.js'
-import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createSeedStateCache, type Environment, meaningOf, type Session } from '../../../servers/kernel/index.js'
 import { areAtOdds, isForNothing } from '../../../tasks/synthesis/making/at-odds.js'
 import { belongsTogether } from '../../../tasks/synthesis/making/belonging.js'
@@ -9,6 +8,7 @@ import { isOneErrand } from '../../../tasks/synthesis/making/errand.js'
 import { isPurposeful } from '../../../tasks/synthesis/making/purpose.js'
 import type { Binding, Step } from '../../../tasks/synthesis/making/step.js'
 import { isIdle } from '../../../tasks/synthesis/making/undoing.js'
+import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const test = suite('one errand')
 const seedStates = createSeedStateCache(8)
@@ -109,7 +109,8 @@ test('goes on as its world says that people do', () => {
     names.map((name) => ({ environment: banking, tool: banking.toolsByName.get(name)! }))
   assert.ok(isPurposeful(chain('add_payee', 'list_accounts', 'send_payment')))
   assert.not.ok(isPurposeful(chain('send_payment', 'freeze_card')))
-  const { callWords: _, ...silent } = banking
+  const bare = { ask: ['do it'], further: { ask: [], goals: [] } }
+  const silent = { ...banking, speech: new Map(banking.tools.map(({ name }) => [name, bare])) }
   assert.ok(isPurposeful(chain('send_payment', 'freeze_card').map(({ tool }) => ({ environment: silent, tool }))))
 })
 

@@ -10,7 +10,6 @@ import {
   toolsetOf,
 } from '../../../rollout/episode/index.js'
 import { PAPER, solvedExactly } from '../../../rollout/reward/index.js'
-import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createSeedStateCache, dependencyGraph } from '../../../servers/kernel/index.js'
 import {
   annotationForm,
@@ -26,6 +25,7 @@ import { createSanityCheck } from '../../../tasks/synthesis/index.js'
 import { TODAY } from '../../../tasks/synthesis/making/synthesis-context.js'
 import { unresolvedIn } from '../../../tasks/synthesis/resolving/unresolved.js'
 import { denotes } from '../../../tasks/synthesis/wording/denotes.js'
+import { CATALOGUE } from '../../support/spoken-catalogue.js'
 import { sampleExamples } from '../../support/synthesis-samples.js'
 
 const test = suite('examples for training')

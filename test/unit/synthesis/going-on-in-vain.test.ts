@@ -6,7 +6,7 @@ import { contextOf } from '../../../tasks/synthesis/making/recipe.js'
 import { TODAY } from '../../../tasks/synthesis/making/synthesis-context.js'
 
 const test = suite('going on in vain')
-const context = contextOf({ environments: ['banking'], heldOutEnvironments: [], profile: 'paper', seed: 9 })
+const context = await contextOf({ environments: ['banking'], heldOutEnvironments: [], profile: 'paper', seed: 9 })
 const target = context.graph.nodes[0]!
 
 /** Turns of many conversations that only insist, and all later ones. */

@@ -10,7 +10,7 @@ import { type Chain, chainName, splitOf } from '../../../tasks/synthesis/making/
 import { kindsStated } from '../../../tasks/synthesis/making/stated-kinds.js'
 
 const test = suite('listed chains')
-const context = contextOf({
+const context = await contextOf({
   environments: ['banking', 'calendar', 'vehicle'],
   heldOutEnvironments: [],
   profile: 'paper',

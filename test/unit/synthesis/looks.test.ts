@@ -1,11 +1,11 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { JsonObject } from '../../../rollout/reward/index.js'
-import { CATALOGUE } from '../../../servers/catalogue.js'
-import { createSeedStateCache, type Environment, type Session } from '../../../servers/kernel/index.js'
+import { createSeedStateCache, type Environment, type Session, type ToolSpeech } from '../../../servers/kernel/index.js'
 import { lookUpsAreWorthIt } from '../../../tasks/synthesis/making/looks.js'
 import { endsWithCheck } from '../../../tasks/synthesis/making/purpose.js'
 import type { Step } from '../../../tasks/synthesis/making/step.js'
+import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const test = suite('a look-up from which nothing is taken')
 const seedStates = createSeedStateCache(8)
@@ -18,11 +18,10 @@ function played(
   checks: Readonly<Record<string, readonly string[] | undefined>> = {},
 ): Step[] {
   const known = CATALOGUE.get(name)!
-  const words = Object.entries(known.callWords!).map(([tool, { checks: _, ...own }]) => [
-    tool,
-    checks[tool] ? { ...own, checks: checks[tool] } : own,
-  ])
-  const environment: Environment = { ...known, callWords: Object.fromEntries(words) }
+  const speech = [...known.speech].map(
+    ([tool, { checks: _, ...own }]) => [tool, checks[tool] ? { ...own, checks: checks[tool] } : own] as const,
+  )
+  const environment = { ...known, speech: new Map<string, ToolSpeech>(speech) }
   const session = open(environment)
   return calls.map(([toolName, args]) => {
     const result = session.call(toolName, args)

@@ -1,7 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { JsonObject } from '../../../rollout/reward/index.js'
-import { CATALOGUE } from '../../../servers/catalogue.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
 import { askForAll } from '../../../tasks/synthesis/making/ask-for-all.js'
 import { isKnownBefore, isSoughtAsOne } from '../../../tasks/synthesis/making/known-at-once.js'
@@ -9,6 +8,7 @@ import { isHasty, isKnownInTime } from '../../../tasks/synthesis/making/known-in
 import type { Way } from '../../../tasks/synthesis/making/references.js'
 import { type StatedStep, tellReferences } from '../../../tasks/synthesis/making/state-references.js'
 import type { Step } from '../../../tasks/synthesis/making/step.js'
+import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const test = suite('names of what is looked up')
 const environment = CATALOGUE.get('banking')!

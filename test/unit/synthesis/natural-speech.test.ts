@@ -2,7 +2,6 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import type { Json, JsonObject } from '../../../rollout/reward/index.js'
-import { CATALOGUE } from '../../../servers/catalogue.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
 import type { Way } from '../../../tasks/synthesis/making/references.js'
 import { askedFor } from '../../../tasks/synthesis/wording/field-words.js'
@@ -14,6 +13,7 @@ import { textOf, word } from '../../../tasks/synthesis/wording/text-span.js'
 import { type Manner, typed } from '../../../tasks/synthesis/wording/typing-manner.js'
 import { wished } from '../../../tasks/synthesis/wording/vague.js'
 import { momentOf, referring, samples, spelledOut, TODAY } from '../../support/speech-samples.js'
+import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const test = suite('natural speech')
 const SAMPLES = samples(3)

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { CodedError } from '../../../common/errors/index.js'
-import { CATALOGUE } from '../../../servers/catalogue.js'
 import type { Example } from '../../../tasks/dataset/example.js'
 import {
   createParaphraser,
@@ -30,6 +29,7 @@ import {
   withParaphraser,
 } from '../../support/paraphraser-server.js'
 import { numbered, rent, rentRetold, TODAY, weather } from '../../support/reference-story.js'
+import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const context = (signal = never()): RephraseContext => ({ today: TODAY, register: 'plain', signal })
 const retold: Behaviour = says(JSON.stringify({ turns: rentRetold }))

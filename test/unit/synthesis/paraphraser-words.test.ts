@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createSeedStateCache } from '../../../servers/kernel/index.js'
 import type { Example } from '../../../tasks/dataset/example.js'
 import { argumentsAreTraceable } from '../../../tasks/synthesis/making/filters.js'
@@ -18,6 +17,7 @@ import { assignmentsFor, compositionOf } from '../../../tasks/synthesis/producti
 import { denotes } from '../../../tasks/synthesis/wording/denotes.js'
 import { politely } from '../../support/paraphraser-server.js'
 import { rent, rentRetold, TODAY, transfer, transferRetold, weather } from '../../support/reference-story.js'
+import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const briefs = new Map([rent, transfer, weather].map((example) => [example, briefOf(example, TODAY, CATALOGUE)]))
 const kindsIn = (example: Example, words: readonly TurnWords[]): string[] => [
@@ -32,8 +32,8 @@ function spoilt(words: readonly TurnWords[], [turn, who]: Place, from: string, t
   return words.map((each, i) => (i === turn ? { ...each, [who]: each[who].replace(from, to) } : each))
 }
 
-const generated: readonly Example[] = (() => {
-  const context = contextOf(
+const generated: readonly Example[] = await (async () => {
+  const context = await contextOf(
     { environments: ['banking', 'calendar', 'vehicle'], heldOutEnvironments: [], profile: 'paper', seed: 5 },
     createSeedStateCache(8),
   )

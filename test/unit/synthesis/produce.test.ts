@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createSeedStateCache } from '../../../servers/kernel/index.js'
 import { nodeName, toolGraph } from '../../../servers/kernel/tool-graph.js'
 import { DEMO_PROFILE, type Example } from '../../../tasks/dataset/index.js'
@@ -20,6 +19,7 @@ import {
 import { splitOf } from '../../../tasks/synthesis/making/split.js'
 import { assignmentsFor, IDLE_ROUNDS } from '../../../tasks/synthesis/production/assignments.js'
 import { jaccard, MAX_JACCARD, traitsOf } from '../../../tasks/synthesis/production/duplicates.js'
+import { CATALOGUE } from '../../support/spoken-catalogue.js'
 import { planOf, runPlan, sampleExamples } from '../../support/synthesis-samples.js'
 
 const test = suite('making a data set')

@@ -1,8 +1,8 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { asksFor } from '../../../rollout/episode/index.js'
-import { CATALOGUE } from '../../../servers/catalogue.js'
 import { CONFIRMING, wordsFor, wordsForAll } from '../../../tasks/synthesis/wording/asking.js'
+import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 /** What assistants say, as models really put it, and what the rules hear with the words that tasks have for what is left out. */
 

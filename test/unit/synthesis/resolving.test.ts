@@ -1,10 +1,10 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { JsonObject } from '../../../rollout/reward/index.js'
-import { CATALOGUE } from '../../../servers/catalogue.js'
 import type { Exchange } from '../../../tasks/dataset/example.js'
 import { resolve } from '../../../tasks/synthesis/resolving/resolve.js'
 import { transcriptOf } from '../../../tasks/synthesis/resolving/transcript.js'
+import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const test = suite('a listener')
 

@@ -1,7 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { JsonObject } from '../../../rollout/reward/index.js'
-import { CATALOGUE } from '../../../servers/catalogue.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
 import { silentSteps } from '../../../tasks/synthesis/making/conversation-script.js'
 import { isAskedAtOnce } from '../../../tasks/synthesis/making/in-one-breath.js'
@@ -12,6 +11,7 @@ import { naturalSpeech } from '../../../tasks/synthesis/wording/natural-speech.j
 import { speaksOfSeveral } from '../../../tasks/synthesis/wording/several.js'
 import type { Ask } from '../../../tasks/synthesis/wording/speech.js'
 import { momentOf } from '../../support/speech-samples.js'
+import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const test = suite('one thing of several')
 const HEARING = { stated: true, inTime: true }

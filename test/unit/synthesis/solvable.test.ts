@@ -1,10 +1,10 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { JsonObject } from '../../../rollout/reward/index.js'
-import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createSeedStateCache, type Environment, type Session, seededRandom } from '../../../servers/kernel/index.js'
 import { isSolvable, isStatedBefore } from '../../../tasks/synthesis/making/solvable.js'
 import type { Step } from '../../../tasks/synthesis/making/step.js'
+import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const test = suite('what can be done without a tool')
 const seedStates = createSeedStateCache(8)

@@ -1,9 +1,9 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { JsonObject } from '../../../rollout/reward/index.js'
-import { CATALOGUE } from '../../../servers/catalogue.js'
 import { parseAnswer } from '../../../servers/kernel/index.js'
 import { stated } from '../../../tasks/synthesis/wording/stated.js'
+import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const test = suite('answers by template')
 

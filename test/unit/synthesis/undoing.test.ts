@@ -1,12 +1,12 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { JsonObject } from '../../../rollout/reward/index.js'
-import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createSeedStateCache, type Environment, type Session } from '../../../servers/kernel/index.js'
-import type { Node } from '../../../servers/kernel/tool-graph.js'
+import type { Node } from '../../../tasks/synthesis/making/graph.js'
 import { contextOf } from '../../../tasks/synthesis/making/recipe.js'
 import type { Step } from '../../../tasks/synthesis/making/step.js'
 import { hasNoOtherUse, leadsOnlyBack, type Undoing, undoingsIn } from '../../../tasks/synthesis/making/undoing.js'
+import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const test = suite('what a chain takes back')
 const seedStates = createSeedStateCache(8)
@@ -53,8 +53,8 @@ test('is what was set and is as before', () => {
   assert.equal(undoings(steps), [{ earlier: 0, later: 1 }])
 })
 
-test('is natural later on where a tool is for nothing else, and where what was made leads nowhere else', () => {
-  const { environments, graph } = contextOf({
+test('is natural later on where a tool is for nothing else, and where what was made leads nowhere else', async () => {
+  const { environments, graph } = await contextOf({
     environments: ['marketplace', 'shopping'],
     heldOutEnvironments: [],
     profile: 'paper',

@@ -1,25 +1,26 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { CATALOGUE } from '../../../servers/catalogue.js'
 import {
   allChoices,
-  type Environment,
   isOptional,
+  type SpokenEnvironment,
   seededRandom,
+  speechOf,
   type ToolDefinition,
   withChoices,
 } from '../../../servers/kernel/index.js'
 import { naturalSpeech } from '../../../tasks/synthesis/wording/natural-speech.js'
 import { clausesFor, goalsFor } from '../../../tasks/synthesis/wording/ways.js'
-import { momentOf, samples, spelledOut } from '../../support/speech-samples.js'
+import { momentOf, type Sample, samples, spelledOut } from '../../support/speech-samples.js'
+import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const test = suite('ways to ask')
 const TOOLS = [...CATALOGUE.values()].flatMap((environment) => environment.tools.map((tool) => ({ environment, tool })))
 /** Ways to choose words of which somebody has read but some. */
 const MOST_FORMS = 60
 
-const clausesOf = ({ environment, tool }: { environment: Environment; tool: ToolDefinition }): readonly string[] =>
-  environment.waysToAsk?.[tool.name]?.clauses ?? []
+const clausesOf = (node: { environment: SpokenEnvironment; tool: ToolDefinition }): readonly string[] =>
+  speechOf(node).further.ask
 
 test('have each choice once, in every way', () => {
   assert.equal(allChoices('(find|see) {book}[ (in|at) {shelf}]'), [
@@ -42,14 +43,14 @@ test('are several for every tool of the project, more than its own clauses', () 
   for (const { environment, tool } of TOOLS) {
     const called = `${environment.name}:${tool.name}`
     assert.ok(clausesOf({ environment, tool }).length >= 5, called)
-    assert.ok((environment.waysToAsk?.[tool.name]?.goals ?? []).length >= 3, called)
+    assert.ok(speechOf({ environment, tool }).further.goals.length >= 3, called)
     for (const clause of clausesOf({ environment, tool })) assert.ok(allChoices(clause).length <= MOST_FORMS, clause)
   }
 })
 
 test('are different in every form, and none is a clause of the tool itself', () => {
   for (const { environment, tool } of TOOLS) {
-    const forms = [...tool.ask, ...clausesOf({ environment, tool }).flatMap(allChoices)]
+    const forms = [...speechOf({ environment, tool }).ask, ...clausesOf({ environment, tool }).flatMap(allChoices)]
     const twice = forms.find((form, i) => forms.indexOf(form) !== i)
     assert.is(twice, undefined, `${environment.name}:${tool.name}`)
   }
@@ -75,11 +76,7 @@ test('can be said with what samplers draw, whatever is chosen in them', () => {
       const fits = given.every((field) => clause.includes(`{${field}}`))
       if (!fits) continue
       const template = withChoices(clause, (words) => seededRandom(i).pick(words))
-      const ask = spelledOut({
-        ...sample,
-        environment: bare(sample.environment),
-        tool: { ...sample.tool, ask: [template] },
-      })
+      const ask = spelledOut({ ...sample, environment: askedBy(sample, template) })
       assert.ok(naturalSpeech.request([ask], momentOf(`${clause} ${i}`)), template)
     }
   }
@@ -97,6 +94,10 @@ test('that held-out tasks are in are heard in no other', () => {
   }
 })
 
-const bare = ({ waysToAsk: _, ...environment }: Environment): Environment => environment
+/** The environment of a sample with one clause for its tool. */
+const askedBy = ({ environment, tool }: Sample, clause: string): SpokenEnvironment => {
+  const own = { ...speechOf({ environment, tool }), ask: [clause], further: { ask: [], goals: [] } }
+  return { ...environment, speech: new Map([...environment.speech, [tool.name, own]]) }
+}
 
 test.run()

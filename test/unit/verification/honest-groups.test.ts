@@ -17,7 +17,6 @@ import {
 } from '../../../rollout/episode/index.js'
 import { REWARD_PRESETS } from '../../../rollout/reward/index.js'
 import { largestBody, recordCall, verifyGroupBody } from '../../../rollout/verification/index.js'
-import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createSeedStateCache, defineEnvironment, type Environment, toolMaker } from '../../../servers/kernel/index.js'
 import { DEMO_PROFILE } from '../../../tasks/dataset/index.js'
 import { contextFor, streamExamples } from '../../../tasks/synthesis/index.js'
@@ -25,6 +24,7 @@ import { checkout } from '../../support/checkout.js'
 import { DEMO_ENVIRONMENTS } from '../../support/demo-tasks.js'
 import { library } from '../../support/library-environment.js'
 import { bodyOf, lendingTask, play, runtimeOf, scriptTokenizer, writeCall } from '../../support/scripted.js'
+import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 /** A policy that says whatever the numbers choose of these pieces: text, tool calls in any state of repair, single tokens. */
 function wildPolicy(
@@ -66,7 +66,6 @@ const chatterbox: Environment = defineEnvironment({
       input: z.strictObject({ times: z.int().min(0).max(20_000), what: z.string().optional() }),
       output: z.object({ said: z.string() }),
       annotations: { readOnly: true },
-      ask: ['talk {times} times[ of {what}]'],
       sample: () => ({ times: 3 }),
       run: ({ times, what = 'é\ud800"' }) => ({ said: what.repeat(times) }),
     }),
@@ -76,7 +75,6 @@ const chatterbox: Environment = defineEnvironment({
       input: z.strictObject({ why: z.array(z.string().min(1)).optional() }),
       output: z.object({}),
       annotations: { readOnly: false },
-      ask: ['tear it[ for {why}]'],
       sample: () => ({}),
       run: (_, { fail }) => fail('torn', '\udc00'.repeat(70_000)),
     }),
