@@ -26,7 +26,7 @@ const ownModules = {
 }
 
 function entry() {
-  const worlds = readdirSync(`${root}servers`).filter(
+  const environments = readdirSync(`${root}servers`).filter(
     (name) => !['kernel', 'authoring', 'episodes'].includes(name) && existsSync(`${root}servers/${name}/index.ts`),
   )
   return [
@@ -34,9 +34,9 @@ function entry() {
     `import './servers/episodes/playground/page/without-eval.js'`,
     `import { start } from './servers/episodes/playground/page/main.js'`,
     `import tasks from './servers/episodes/playground/tasks.jsonl'`,
-    `import exhibits from './servers/episodes/playground/attack-groups.jsonl'`,
-    ...worlds.map((name) => `import * as ${name} from './servers/${name}/index.js'`),
-    `start({ worlds: [${worlds.join(', ')}], tasks, exhibits })`,
+    `import attackGroups from './servers/episodes/playground/attack-groups.jsonl'`,
+    ...environments.map((name) => `import * as ${name} from './servers/${name}/index.js'`),
+    `start({ environments: [${environments.join(', ')}], tasks, attackGroups })`,
   ].join('\n')
 }
 

@@ -207,17 +207,17 @@ function planOf(
   }
 }
 
-/** @throws SynthesisError `no_policies` where tasks are to have policies and cannot */
+/** @throws SynthesisError `no_domain_rules` where tasks are to have policies and cannot */
 function checkDomainRules({ domainRules, profile }: SynthesizeOptions, environments: readonly Environment[]): void {
   if (domainRules === 0) return
   if (PROFILES.get(profile)!.speech === 'plain')
     throw new SynthesisError(
-      'no_policies',
+      'no_domain_rules',
       `the ${profile} profile has no system message that could hold policies: leave --domain-rules out`,
     )
   if (environments.every(({ domainRules }) => domainRules === undefined))
     throw new SynthesisError(
-      'no_policies',
+      'no_domain_rules',
       'none of these worlds has a policy: use others, or leave --domain-rules out',
     )
 }

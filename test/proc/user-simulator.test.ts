@@ -80,7 +80,7 @@ const post = async (url: string, body: unknown): Promise<Record<string, unknown>
 const actionsOf = async (episode: string): Promise<unknown> =>
   ((await (await fetch(episode, { signal: patience() })).json()) as Record<string, unknown>).actions
 
-test('a server with a model releases what that hears asked for, and ends with what it took', async () => {
+test('a server with a user simulator accepts its decisions, and prints its usage at the end', async () => {
   const model = await startServer(says('{"asks":"missing"}'))
   try {
     const understood = { asked: true, by: 'tiny-teacher' }
@@ -113,7 +113,7 @@ test('a server with a model releases what that hears asked for, and ends with wh
   }
 })
 
-test('where it gives no decision, that is said once, and the record says it of each message', async () => {
+test('a missing decision is reported once and recorded for each message', async () => {
   const model = await startServer(fails(401))
   try {
     const said = await served(['--user-simulator', model.url], async (origin) => {
@@ -132,7 +132,7 @@ test('where it gives no decision, that is said once, and the record says it of e
   }
 })
 
-test('a model file is asked in this process: the demo’s, which follows no instructions, decides nothing', async () => {
+test('a model file runs in this process; the demo model gives no decision', async () => {
   const file = join(checkout, 'models', 'demo', 'prove-demo-base-f16.gguf')
   await served(['--user-simulator-model', file], async (origin) => {
     const { episode } = await post(`${origin}/episodes`, { task })
@@ -145,7 +145,7 @@ test('a model file is asked in this process: the demo’s, which follows no inst
   })
 })
 
-test('an evaluation tells what its users’ model heard, and keeps each decision with its results', async () => {
+test('an evaluation reports and records the decisions of its user simulator', async () => {
   const model = await startServer(says('{"asks":"other"}'))
   const tiny = join(checkout, 'test', 'fixtures', 'tiny')
   const [adapter] = (await readdir(tiny)).filter((name) => name.startsWith('lora-'))
@@ -182,7 +182,7 @@ test('an evaluation tells what its users’ model heard, and keeps each decision
   }
 })
 
-test('a model that is not there, or cannot be used, is said in one line before anything is served', async () => {
+test('a missing or unusable model is reported in one line before serving', async () => {
   const refused = async (...args: string[]): Promise<[number | undefined, string]> => {
     const { exitCode, stderr } = await run(...args)
     return [exitCode, stderr.split('\n').at(-1)!]

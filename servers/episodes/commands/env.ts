@@ -10,7 +10,7 @@ import { EPISODE_SERVER_LIMITS } from '../limits.js'
 import { REWARD_SIGNALS, type RewardSignal } from '../reward-signal.js'
 import { serveEpisodes } from '../serve.js'
 import { readTasks } from '../tasks.js'
-import { saidUser, type UserOptions, userSimulatorFor, withUserOptions } from '../user-simulator/options.js'
+import { type UserOptions, userSimulatorFor, userSimulatorSummary, withUserOptions } from '../user-simulator/options.js'
 import { countOption, originOption, portOption, rewardOption, stdinEnded, stopSignal } from './options.js'
 
 interface EnvOptions extends UserOptions {
@@ -70,14 +70,14 @@ async function serveUntil(stopped: AbortSignal, options: EnvOptions): Promise<vo
     throw error
   }
   const tasks = await readTasks(options.dataset, CATALOGUE, stopped).catch(unlessStopped)
-  const listener = await userSimulatorFor(options, say, stopped).catch(unlessStopped)
-  if (!tasks || listener === null) return
+  const simulator = await userSimulatorFor(options, say, stopped).catch(unlessStopped)
+  if (!tasks || simulator === null) return
   const { host, http: port, maxEpisodes, maxEpisodesPerClient: maxPerClient } = options
   const service = {
     tasks,
     episodes: createEpisodes(createTaskRuntime(CATALOGUE), {
       ...{ maxEpisodes, maxPerClient },
-      ...(listener ? { listener } : {}),
+      ...(simulator ? { simulator } : {}),
     }),
     defaults: { reward: options.reward, signal: options.rewardSignal, split: options.split },
   }
@@ -89,9 +89,9 @@ async function serveUntil(stopped: AbortSignal, options: EnvOptions): Promise<vo
   const counts = tasks.splits.map((name) => `${tasks.count(name)} ${name}`).join(', ')
   say(`${tasks.title}: tasks ${counts}; episodes at ${served.origin}`)
   if (!stopped.aborted) await once(stopped, 'abort')
-  if (listener) {
-    await listener.close()
-    say(saidUser(listener, options.userSimulatorPrice))
+  if (simulator) {
+    await simulator.close()
+    say(userSimulatorSummary(simulator, options.userSimulatorPrice))
   }
   await served.close()
 }

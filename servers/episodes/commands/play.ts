@@ -12,7 +12,7 @@ import { servePlayground } from '../playground/serve-playground.js'
 import { shippedTasks } from '../playground/shipped-tasks.js'
 import { playInTerminal } from '../playground/terminal.js'
 import { readTasks } from '../tasks.js'
-import { saidUser, type UserOptions, userSimulatorFor, withUserOptions } from '../user-simulator/options.js'
+import { type UserOptions, userSimulatorFor, userSimulatorSummary, withUserOptions } from '../user-simulator/options.js'
 import { portOption, rewardOption, stopSignal, WRONG_USAGE } from './options.js'
 
 interface PlayOptions extends UserOptions {
@@ -49,22 +49,22 @@ async function play(names: string[], options: PlayOptions): Promise<void> {
     return refuse('there is no task with these worlds; prove-lab synthesize makes some for --dataset')
   if (port === undefined) {
     const say = (line: string): void => void process.stderr.write(`prove-server: ${line}\n`)
-    const listener = await userSimulatorFor(options, say, stopped).catch((error: unknown) => {
+    const simulator = await userSimulatorFor(options, say, stopped).catch((error: unknown) => {
       if (stopped.aborted) return null
       throw error
     })
-    if (listener === null) return
+    if (simulator === null) return
     const lines = createInterface({ input: process.stdin, signal: stopped })
     try {
       await playInTerminal({
-        ...{ tasks, reward, lines, runtime: createTaskRuntime(CATALOGUE), ...(listener ? { listener } : {}) },
+        ...{ tasks, reward, lines, runtime: createTaskRuntime(CATALOGUE), ...(simulator ? { simulator } : {}) },
         write: (text) => process.stdout.write(text),
       })
     } finally {
       lines.close()
-      await listener?.close()
+      await simulator?.close()
     }
-    if (listener) say(saidUser(listener, options.userSimulatorPrice))
+    if (simulator) say(userSimulatorSummary(simulator, options.userSimulatorPrice))
     return
   }
   const outside = tasks

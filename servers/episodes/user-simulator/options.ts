@@ -79,7 +79,7 @@ function sourceOf(url: string | undefined, model: string | undefined, file: stri
 }
 
 /** `qwen heard 120 messages: 80 asked what was due, 35 did not, 5 the rules heard in its place {"timeout":10}; 130 requests, 40,000 + 1,200 tokens`. */
-export function saidUser(model: UserSimulator, price: Price | undefined): string {
+export function userSimulatorSummary(model: UserSimulator, price: Price | undefined): string {
   const { model: name, messages, asked, byRules, requests, problems, ...tokens } = model.report()
   const trouble = byRules === 0 ? '' : `, ${byRules} the rules heard in its place`
   const why = Object.keys(problems).length === 0 ? '' : ` ${JSON.stringify(problems)}`

@@ -46,13 +46,13 @@ const messageOf = (work: Promise<unknown>): Promise<string> =>
     (error: Error) => error.message,
   )
 
-test('the one that "new" writes passes every check', async () => {
+test('the environment that "new" writes passes every check', async () => {
   const said: string[] = []
   assert.is(await checkEnvironment(folder, (line) => said.push(line)), 0, said.join('\n'))
   assert.match(said.at(-1)!, /^all 17 checks passed$/)
 })
 
-test('it is served over MCP, tasks are made in it, and rollouts of them are scored', async () => {
+test('an environment from a folder is served over MCP, gives tasks, and scores rollouts', async () => {
   const [library] = await admitEnvironments([folder, folder])
   const seedStates = createSeedStateCache()
   const served = await serveHttp(
@@ -83,7 +83,7 @@ test('it is served over MCP, tasks are made in it, and rollouts of them are scor
   }
 })
 
-test('worker threads find it by its folder, and stop when its code is not what the data set was begun with', async () => {
+test('worker threads load the environment by its folder, and stop if its code has changed since the data set was begun', async () => {
   const [library] = await admitEnvironments([folder])
   const recipe = { environments: ['library'], heldOutEnvironments: [], profile: 'demo', seed: 1 }
   const outside = (code: string) => ({ ...recipe, outside: { folders: [folder], codeSha256: [code] } })
@@ -95,7 +95,7 @@ test('worker threads find it by its folder, and stop when its code is not what t
   assert.match(await messageOf(batch('0'.repeat(64))), /^other_plan: the code of the world library has changed/)
 })
 
-test('its code is part of every hash by which programs agree on worlds; what it does not import is not', async () => {
+test('the environment’s imported code is part of every hash of environments', async () => {
   const [original, same, other] = await Promise.all([
     loadEnvironmentFolder(folder),
     loadEnvironmentFolder(changed('unknown_item: () =>', 'unknown_item: (_) =>', 'provoke.js')),
@@ -158,7 +158,7 @@ for (const [what, before, after, complaint] of [
   })
 }
 
-test('a folder without a world, and names that are taken, are refused', async () => {
+test('a folder without an environment and names in use are rejected', async () => {
   assert.match(
     await messageOf(loadEnvironmentFolder(parent)),
     /^no_environment: .* has no index\.js .*"prove-server new <name>"/,

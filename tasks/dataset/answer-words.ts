@@ -3,7 +3,7 @@ import { type LoggedCall, type Saying, type UnderstoodWords, understoodWords } f
 import type { Example } from './example.js'
 
 /** What a user hears of an example's own conversation, as the reward `outcome` would. @param offered  the task's tools */
-export function wordsUnderstood({ task, exchanges }: Example, offered: readonly RoutedTool[]): UnderstoodWords {
+export function answerWords({ task, exchanges }: Example, offered: readonly RoutedTool[]): UnderstoodWords {
   const log: LoggedCall[] = []
   const results: string[] = []
   const said: Saying[] = []
