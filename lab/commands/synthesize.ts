@@ -7,6 +7,7 @@ import { integerOption, type Price, priceOption, saidTokens } from '../../common
 import { countOf } from '../../common/errors/index.js'
 import type { Source } from '../../rollout/chat/index.js'
 import { CATALOGUE, environmentsNamed, isEnvironmentFolder } from '../../servers/catalogue.js'
+import { environmentsOption } from '../../servers/environment-option.js'
 import { createTaskRuntime } from '../../servers/episodes/index.js'
 import { type Environment, SESSION_START } from '../../servers/kernel/index.js'
 import {
@@ -36,7 +37,7 @@ import {
   SPLIT_SHARES,
   SynthesisError,
 } from '../../tasks/synthesis/index.js'
-import { environmentsOption, shareOption } from '../options.js'
+import { shareOption } from '../options.js'
 import { probe } from '../probe.js'
 import { tables } from './probe.js'
 
@@ -69,7 +70,7 @@ export function addSynthesizeCommand(program: Command): void {
     .requiredOption('--out <folder>', 'where the data set goes; must not exist yet')
     .option('--examples <number>', 'how many', integerOption(1, 1_000_000), PAPER_SIZE)
     .option('--seed <number>', 'the same seed gives the same bytes', integerOption(0, 0xffffffff), 0)
-    .addOption(environmentsOption())
+    .addOption(environmentsOption([...CATALOGUE.keys()], 'all'))
     .option('--held-out-environments <names...>', 'worlds that only the held-out split may use', [])
     .addOption(
       new Option('--profile <name>', 'paper: everything; demo: short tasks in the words of the demo model')

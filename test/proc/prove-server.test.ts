@@ -76,7 +76,7 @@ for (const name of ['banking', 'maps']) {
       for (const tool of environment.tools) {
         const args = twin.sampleArguments(tool, random, {}) ?? {}
         const expected = twin.call(tool.name, args)
-        // The client checks structured content against the output schema that it was told.
+        // The client checks structured content against the listed output schema.
         const result = await call(client, tool.name, args)
         assert.is(result.isError ?? false, !expected.ok)
         if (expected.ok) {
@@ -148,7 +148,7 @@ test('"list", or no argument, lists the environments', async () => {
       [...CATALOGUE.keys()],
     )
     const tools = [...CATALOGUE.values()].reduce((sum, environment) => sum + environment.tools.length, 0)
-    assert.match(stderr, `${CATALOGUE.size} servers, ${tools} tools`)
+    assert.match(stderr, `${CATALOGUE.size} environments, ${tools} tools`)
   }
 })
 
@@ -211,7 +211,7 @@ test('an unknown environment exits with status 2 and lists the names', async () 
     const { exitCode, stdout, stderr } = await run(name)
     assert.is(exitCode, 2)
     assert.is(stdout, '')
-    assert.match(stderr, `there is no server "${name}"`)
+    assert.match(stderr, `no environment "${name}"`)
     for (const known of CATALOGUE.keys()) assert.match(stderr, known)
   }
 })
@@ -242,14 +242,14 @@ test('play runs in the terminal, and rejects an unknown environment', async () =
   ])
   assert.match(
     played.stdout,
-    /^\d+ tasks\. help lists what can be typed\.\n> .*user: .*tools: .*A> \{"error":"unknown_tool"/s,
+    /^\d+ tasks\. Type "help" for the commands\.\n> .*user: .*tools: .*A> \{"error":"unknown_tool"/s,
   )
   assert.ok(played.stdout.endsWith('A> '), played.stdout)
   assert.is(refused.exitCode, 2)
-  assert.match(refused.stderr, /there is no world "bank"/)
+  assert.match(refused.stderr, /no environment "bank"/)
 })
 
-/** An MCP server that answers `initialize`, and to `tools/list` what it is told to. */
+/** Returns the command of an MCP server that answers `initialize`, and `tools/list` with `answer`. */
 const listing = (answer: string): string[] => [
   process.execPath,
   '-e',
@@ -272,14 +272,14 @@ test('"import mcp" drafts an environment from a running server, and its tools re
     const made = await execa(process.execPath, [program, 'import', 'mcp', '--name', 'diary', ...own], here)
     assert.is(made.exitCode, 0, made.stderr)
     const calendar = CATALOGUE.get('calendar')!
-    assert.match(made.stdout, `diary: ${calendar.tools.length} tools, none of which works yet`)
+    assert.match(made.stdout, `diary: ${calendar.tools.length} undecided tools`)
     const draft = join(folder, 'diary')
     await served([draft], async (client) => {
       const listed = (await client.listTools()).tools
       assert.equal(
         listed.map(({ name }) => name),
         calendar.tools.map(({ name }) => `diary_${name}`),
-        'names that a world of the catalogue has',
+        'names of tools in the catalogue',
       )
       const { name } = calendar.tools.find(({ input }) =>
         Object.values(input.shape).every((field) => field.isOptional()),
@@ -293,7 +293,7 @@ test('"import mcp" drafts an environment from a running server, and its tools re
     for (const { name } of calendar.tools) assert.match(checked.stdout, `diary_${name}`)
     const unnamed = await execa(process.execPath, [program, 'import', 'mcp', ...own], here)
     assert.is(unnamed.exitCode, 1)
-    assert.match(unnamed.stderr, /name_taken: there is a world calendar already/)
+    assert.match(unnamed.stderr, /name_taken: an environment calendar already exists/)
     const again = await execa(process.execPath, [program, 'import', 'mcp', '--name', 'diary', ...own], here)
     assert.is(again.exitCode, 1)
     assert.match(again.stderr, /name_taken: .*diary is there already, and stays as it is/)

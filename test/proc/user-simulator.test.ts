@@ -13,7 +13,7 @@ import { fails, says, startServer } from '../support/paraphraser-server.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
 import { rent } from '../support/reference-story.js'
 
-const test = suite('users with a language model that hears')
+const test = suite('user simulators')
 const program = join(checkout, 'dist', 'servers', 'episodes', 'main.js')
 
 /** Somebody wants a card frozen and does not say which. */
@@ -103,10 +103,10 @@ test('a server with a user simulator accepts its decisions, and prints its usage
         assert.is(model.asked.length, 1)
       },
     )
-    assert.match(said, /prove-server: tiny-teacher hears what users are asked\n/)
+    assert.match(said, /prove-server: user simulator: tiny-teacher\n/)
     assert.match(
       said,
-      'tiny-teacher heard 1 message: 1 asked what was due, 0 did not; 1 request, 300 + 100 tokens, cost 0.50\n',
+      'user simulator tiny-teacher: 1 message, 1 with the due question, 0 without; 1 request, 300 + 100 tokens, cost 0.50\n',
     )
   } finally {
     await model.close()
@@ -149,7 +149,7 @@ test('an evaluation reports and records the decisions of its user simulator', as
   const model = await startServer(says('{"asks":"other"}'))
   const tiny = join(checkout, 'test', 'fixtures', 'tiny')
   const [adapter] = (await readdir(tiny)).filter((name) => name.startsWith('lora-'))
-  // What a model without training says asks for nothing; the user pleads twice and leaves.
+  // Messages of an untrained model ask for nothing; the user insists twice and leaves.
   const flags = ['--dataset', 'set', '--tasks', '2', '--slots', '2', '--workers', '1', '--json', '--results', 'results']
   const files = ['--model', join(tiny, 'base.gguf'), '--adapter', join(tiny, adapter!)]
   const evaluate = (...args: string[]) =>
@@ -162,7 +162,7 @@ test('an evaluation reports and records the decisions of its user simulator', as
     const { understood } = JSON.parse(stdout) as { understood: { messages: number } }
     assert.ok(understood.messages > 0)
     assert.equal(understood, { by: 'tiny-teacher', messages: understood.messages, asked: 0, byRules: 0 })
-    assert.match(stderr, `tiny-teacher heard ${model.asked.length} message`)
+    assert.match(stderr, `user simulator tiny-teacher: ${model.asked.length} message`)
     const lines = (await readFile(join(folder, 'results'), 'utf8')).trim().split('\n')
     const kept = lines.slice(1).flatMap((line) => {
       const { played } = JSON.parse(line) as { played: { understood: unknown[] }[] }
@@ -194,7 +194,7 @@ test('a missing or unusable model is reported in one line before serving', async
   assert.is((await refused(...flags, '--user-simulator-model', 'gone.gguf'))[0], 1)
   assert.is((await refused(...flags, '--user-simulator', url, '--user-simulator-model', 'gone.gguf'))[0], 2)
   const [page, hint] = await refused('play', '--http', '0', '--user-simulator', url)
-  assert.equal([page, /leave --http out/.test(hint)], [2, true])
+  assert.equal([page, /remove --http/.test(hint)], [2, true])
 })
 
 test.run()

@@ -18,7 +18,7 @@ import { writeEnvironmentFolder } from '../../../servers/authoring/new-environme
 import { type Environment, generateSeedState, jsonSchemaOf, Session } from '../../../servers/kernel/index.js'
 import { checkout } from '../../support/checkout.js'
 
-const test = suite('a world drafted after an interface')
+const test = suite('an environment drafted from an interface')
 
 const parent = mkdtempSync(join(tmpdir(), 'prove-import-'))
 test.after(() => rmSync(parent, { recursive: true }))
@@ -33,7 +33,7 @@ async function drafted(service: ForeignService, taken: string[] = []) {
   return { made, folder, environment: await loadEnvironmentFolder(folder), decisions: made.files.get('DECISIONS.md')! }
 }
 
-/** What the check says of a world that does not pass it. */
+/** Returns the messages of the check for a failing environment. */
 async function checked(folder: string): Promise<string> {
   const said: string[] = []
   assert.ok((await checkEnvironment(folder, (line) => said.push(line))) > 0)

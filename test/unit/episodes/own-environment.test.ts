@@ -18,7 +18,7 @@ import { DEMO_PROFILE, verifyExample } from '../../../tasks/dataset/index.js'
 import { contextFor, streamExamples } from '../../../tasks/synthesis/index.js'
 import makeBatch from '../../../tasks/synthesis/production/make-batch.js'
 
-const test = suite("a world of one's own")
+const test = suite('an environment of your own')
 
 const parent = mkdtempSync(join(tmpdir(), 'prove-own-'))
 const folder = join(parent, 'library')

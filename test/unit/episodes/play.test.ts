@@ -111,7 +111,7 @@ test('an episode is over after the last user turn or at the call limit of traini
   assert.match(await refused(episode.act(SAY)), /^episode_over: the user has no further turn/)
   const busy = await open(Array.from({ length: 24 }, () => call('no_such_tool')))
   assert.ok(busy.isOver)
-  assert.match(await refused(busy.act(SAY)), /^episode_over: an episode has at most 24 calls$/)
+  assert.match(await refused(busy.act(SAY)), /^episode_over: the episode has reached the limit of 24 calls/)
 })
 
 test('a call with impossible arguments counts as malformed', async () => {

@@ -81,7 +81,7 @@ const answerTo = (outcome: Outcome): string | null => (outcome.type === 'user' ?
 test('the user says the missing value when the model recognizes the question, also in words that the rules do not know', () =>
   withUser(inTurn(OTHER, MISSING), async (user) => {
     const episode = await opened(user)
-    // The rules would have heard this one, and not the next.
+    // The embedded rules would recognize this question, and not the next.
     assert.is(answerTo(await tell(episode, 'Who wrote it?')), PLEA)
     assert.is(answerTo(await tell(episode, 'To which of your friends?')), 'To Ada.')
     await episode.act(lend)
@@ -95,7 +95,7 @@ test('the user says the missing value when the model recognizes the question, al
     assert.equal(report, { model: 'tiny-teacher', messages: 2, asked: 1, byRules: 0, requests: 2, problems: {} })
     assert.is(
       userSimulatorSummary(user, [1000, 2000]),
-      'tiny-teacher heard 2 messages: 1 asked what was due, 1 did not; 2 requests, 600 + 200 tokens, cost 1.00',
+      'user simulator tiny-teacher: 2 messages, 1 with the due question, 1 without; 2 requests, 600 + 200 tokens, cost 1.00',
     )
   }))
 
@@ -174,10 +174,7 @@ for (const [what, behaviour, problem, more] of USELESS) {
         assert.equal(stated, [problems, problems])
         const { messages, asked: understood, byRules, problems: counts } = user.report()
         assert.equal([messages, understood, byRules, counts], [2, 0, 2, { [problem]: 4 }])
-        assert.match(
-          userSimulatorSummary(user, undefined),
-          `2 the rules heard in its place {"${problem}":4}; 4 requests`,
-        )
+        assert.match(userSimulatorSummary(user, undefined), `2 decided by rules {"${problem}":4}; 4 requests`)
       },
       { onProblems: (problems) => stated.push(problems), ...more },
     )
@@ -294,7 +291,7 @@ test('a rollout with a user simulator is verified without the model', () =>
       runtime,
     )
     assert.is(findings.filter(({ outcome }) => outcome === 'failed').length, 0)
-    // The rules would have heard the first message and not the second.
+    // The embedded rules would recognize the first question and not the second.
     const deaf = published.replaceAll(/,"understood":\{[^}]*\}/g, '')
     assert.is.not(deaf, published)
     const { findings: caught } = await verifyPublished(
