@@ -4,7 +4,6 @@ import { LIMITS } from '../proto/index.js'
 import { CACHE_TYPES } from '../rollout/engine/index.js'
 import { DEFAULT_LIMITS, DEFAULT_RULES, TOOL_CALL_FORMATS } from '../rollout/episode/index.js'
 import { REWARD_PRESETS } from '../rollout/reward/index.js'
-import { environmentNames, namesEnvironment } from '../servers/catalogue.js'
 
 /** Parses a command-line number within bounds. */
 export function numberOption(low: number, high: number): (text: string) => number {
@@ -52,18 +51,4 @@ export const cacheTypeOption = (): Option =>
 export function rewardOption(): Option {
   const option = new Option('--reward <name>', 'what rollouts earn')
   return option.choices([...REWARD_PRESETS.keys()]).default(DEFAULT_RULES.reward)
-}
-
-/** `--environments banking,./library`: worlds by name, or by the folder of one's own; all of the project without it. */
-export function environmentsOption(): Option {
-  const parse = (text: string): string[] =>
-    text.split(',').map((name) => {
-      if (namesEnvironment(name)) return name
-      throw new InvalidArgumentError(
-        `There is no world "${name}". Choose from ${environmentNames().join(', ')}, or give the folder of your own, such as ./${name}.`,
-      )
-    })
-  return new Option('--environments <names>', 'comma-separated; folders with worlds of your own begin with ./ or /')
-    .argParser(parse)
-    .default(environmentNames(), 'all')
 }

@@ -1,7 +1,7 @@
 import { PAPER, REWARD_PRESETS } from '../rollout/reward/index.js'
 import { openEpisode, type TaskRuntime } from '../servers/episodes/index.js'
 import type { Example } from '../tasks/dataset/index.js'
-import { POLICY_PROBES, PROBES, type Probe } from './probes.js'
+import { DOMAIN_RULE_PROBES, PROBES, type Probe } from './probes.js'
 
 /** What one way of playing earns over a data set. */
 export interface ProbeResult {
@@ -52,7 +52,7 @@ export async function probe(
   for await (const example of examples) {
     signal.throwIfAborted()
     const ways: (Played & { readonly outcome: string })[] = []
-    for (const one of [...PROBES, ...POLICY_PROBES]) {
+    for (const one of [...PROBES, ...DOMAIN_RULE_PROBES]) {
       const way = await playProbe(one, example, runtime)
       if (way) ways.push(way)
     }
@@ -64,7 +64,7 @@ export async function probe(
     tasks: played.length,
     results: [
       ...PROBES.map((one) => resultOf(one, played.flat())),
-      ...POLICY_PROBES.map((one) => resultOf(one, played.flat())).filter(({ tasks }) => tasks > 0),
+      ...DOMAIN_RULE_PROBES.map((one) => resultOf(one, played.flat())).filter(({ tasks }) => tasks > 0),
     ],
     rankings: rankingsOf(played),
   }

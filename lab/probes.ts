@@ -115,7 +115,7 @@ function ruledAtOnce(example: Example, role: 'declined' | 'confirmed'): Action[]
 }
 
 /** Ways of not keeping to a policy, of data sets that have some. */
-export const POLICY_PROBES: readonly Probe[] = [
+export const DOMAIN_RULE_PROBES: readonly Probe[] = [
   { name: 'does what the policy forbids', kind: 'wrong', play: (example) => ruledAtOnce(example, 'declined') },
   {
     name: 'does not ask before a call that must be confirmed',

@@ -13,8 +13,8 @@ import {
   baselineTable,
   createBaselineCheck,
   DatasetError,
+  describeLengthAuc,
   ExampleMismatch,
-  lengthsStated,
   openDataset,
   readExamples,
   renderExample,
@@ -60,9 +60,9 @@ export function addDatasetCommand(program: Command): void {
     .description('Put the verdicts of filled-in samples into the card of their data set, in place of earlier ones')
     .argument('<folder>', 'a data set')
     .argument('<sheets...>', 'samples of `dataset sample --for-annotation`, each filled in by one reader')
-    .requiredOption('--readers <words>', 'who read them, for the card: "two people who know the worlds"')
-    .action((folder: string, forms: string[], { readers }: { readers: string }) =>
-      reporting(() => annotationsOf(folder, forms, readers)),
+    .requiredOption('--annotators <words>', 'who read them, for the card: "two people who know the worlds"')
+    .action((folder: string, forms: string[], { annotators }: { annotators: string }) =>
+      reporting(() => annotationsOf(folder, forms, annotators)),
     )
   const baselines = dataset
     .command('baselines')
@@ -113,13 +113,13 @@ async function baselinesOf(folder: string): Promise<string> {
   const found = check.finish()
   if (found.heldOut === 0)
     throw new DatasetError('no_such_example', `${folder}: the split held-out has no tasks with calls`)
-  const counted = found.lengths ? `\n${lengthsStated(found.lengths)}\n` : ''
+  const counted = found.lengths ? `\n${describeLengthAuc(found.lengths)}\n` : ''
   return `${found.heldOut} held-out tasks\n\n${baselineTable(found)}\n${counted}`
 }
 
-async function annotationsOf(folder: string, forms: readonly string[], readers: string): Promise<string> {
+async function annotationsOf(folder: string, forms: readonly string[], annotators: string): Promise<string> {
   const { signal } = new AbortController()
-  return `${await addAnnotations(await openDataset(folder, await loadEnvironments(), { signal }), forms, readers)}\n`
+  return `${await addAnnotations(await openDataset(folder, await loadEnvironments(), { signal }), forms, annotators)}\n`
 }
 
 async function verifyPath(path: string): Promise<string> {

@@ -7,13 +7,14 @@ import { integerOption } from '../../common/cli/index.js'
 import { encodeSafetensors } from '../../coordinator/jobs/safetensors.js'
 import { openTokenizer } from '../../rollout/engine/tokenizer.js'
 import { type Task, toolCallFormatNamed } from '../../rollout/episode/index.js'
-import { environmentsNamed } from '../../servers/catalogue.js'
+import { environmentNames, environmentsNamed } from '../../servers/catalogue.js'
+import { environmentsOption } from '../../servers/environment-option.js'
 import { createSeedStateCache, type Environment } from '../../servers/kernel/index.js'
 import { withSpeech } from '../../servers/load-speech.js'
 import { DEMO_PROFILE, SPLITS, type Split } from '../../tasks/dataset/index.js'
 import { contextFor, streamExamples } from '../../tasks/synthesis/index.js'
 import { codePointTokenizer, type Demonstrators, demonstrations } from '../demonstrations.js'
-import { environmentsOption, shareOption, toolCallFormatOption } from '../options.js'
+import { shareOption, toolCallFormatOption } from '../options.js'
 
 interface DemonstrationsOptions {
   count: number
@@ -40,7 +41,7 @@ export function addDemonstrationsCommand(program: Command): void {
     )
     .requiredOption('--count <number>', 'tasks to play', integerOption(1, 10_000_000))
     .option('--seed <number>', 'seed of the tasks', integerOption(0, 0xffffffff), 0)
-    .addOption(environmentsOption())
+    .addOption(environmentsOption(environmentNames(), 'all'))
     .addOption(new Option('--split <split>').choices(SPLITS).default('train'))
     .option('--corpus <file>', 'write them as text, JSON lines {"text": ...}; needs --chat-template')
     .option('--chat-template <file>', 'Jinja chat template for --corpus')

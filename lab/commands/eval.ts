@@ -30,9 +30,9 @@ import {
 } from '../../rollout/episode/index.js'
 import { withEnvironmentFolders } from '../../servers/environment-option.js'
 import {
-  saidUser,
   type UserOptions,
   userSimulatorFor,
+  userSimulatorSummary,
   withUserOptions,
 } from '../../servers/episodes/user-simulator/options.js'
 import type { UserSimulator } from '../../servers/episodes/user-simulator/user-simulator.js'
@@ -64,7 +64,7 @@ interface EvalOptions extends LimitOptions, UserOptions {
 const SLOT_WAIT_MS = 60_000
 
 /** Lanes of users that are asked something stay away until a model has heard it: at a file, 32 of them one after another with two requests of 30 s each take half an hour. */
-const HEARD_SLOT_WAIT_MS = 60 * 60_000
+const SIMULATED_SLOT_WAIT_MS = 60 * 60_000
 
 export function addEvalCommand(program: Command): void {
   const limited = withLimitOptions(program.command('eval'), 'a run.yaml, for the limits and the cache of its rollouts')
@@ -111,26 +111,26 @@ async function evaluate(options: EvalOptions, command: Command): Promise<void> {
   const engines: EngineProcess[] = []
   const { signal } = new AbortController()
   const say = (line: string): void => void process.stderr.write(`${line}\n`)
-  let listener: UserSimulator | undefined
+  let simulator: UserSimulator | undefined
   try {
-    listener = await userSimulatorFor(options, say, signal)
+    simulator = await userSimulatorFor(options, say, signal)
     const { tasks, tooLong } = fittingTasks(drawn, runtime, limits)
-    const slotWaitMs = listener ? HEARD_SLOT_WAIT_MS : SLOT_WAIT_MS
+    const slotWaitMs = simulator ? SIMULATED_SLOT_WAIT_MS : SLOT_WAIT_MS
     for (let i = 0; i < workers; i++) engines.push(await openEngine(engine, { slotWaitMs }))
     const backend = [...new Set(engines.map(({ build }) => calibratedName(build)))].join(' and ')
-    const journal = await recordOf(options, { modelPath, adapter, cacheType, backend, tasks, settings, listener })
-    const played = { ...settings, ...(listener ? { userSimulator: listener } : {}) }
+    const journal = await recordOf(options, { modelPath, adapter, cacheType, backend, tasks, settings, simulator })
+    const played = { ...settings, ...(simulator ? { listener: simulator } : {}) }
     const [before, after] = await evaluatePolicies(tasks, [null, adapter], engines, runtime, played, signal, {
       ...journal,
       onProgress: createProgress('rollouts'),
     })
     const measured = { reward: runtime.reward.name, temperature, callsReference: meanCalls(tasks), tooLong, backend }
-    const understood = listener ? { understood: { by: listener.name, ...understoodIn([...before!, ...after!]) } } : {}
+    const understood = simulator ? { understood: { by: simulator.name, ...understoodIn([...before!, ...after!]) } } : {}
     const comparison = { ...comparePolicies(before!, after!), ...measured, ...understood }
-    if (listener) say(saidUser(listener, options.userSimulatorPrice))
+    if (simulator) say(userSimulatorSummary(simulator, options.userSimulatorPrice))
     process.stdout.write(`${options.json ? JSON.stringify(comparison) : table(comparison)}\n`)
   } finally {
-    await Promise.all([...engines.map((one) => one.close()), listener?.close()])
+    await Promise.all([...engines.map((one) => one.close()), simulator?.close()])
     await tokenizer.close()
   }
 }
@@ -151,13 +151,13 @@ interface EvaluatedWork {
   readonly backend: string
   readonly tasks: readonly Task[]
   readonly settings: EvaluationSettings
-  readonly listener: UserSimulator | undefined
+  readonly simulator: UserSimulator | undefined
 }
 
 /** @throws JournalError */
 async function recordOf(
   { results, toolCallFormat, reward }: EvalOptions,
-  { modelPath, adapter, cacheType, backend, tasks, settings, listener }: EvaluatedWork,
+  { modelPath, adapter, cacheType, backend, tasks, settings, simulator }: EvaluatedWork,
 ): Promise<Journal<PlayedTogether>> {
   if (results === undefined) return { earlier: [], add: async () => undefined }
   const taskIds = createHash('sha256')
@@ -176,7 +176,7 @@ async function recordOf(
       backend,
       settings,
       taskIds,
-      ...(listener ? { user: listener.name } : {}),
+      ...(simulator ? { user: simulator.name } : {}),
     },
     playedTogether,
   )

@@ -7,6 +7,7 @@ import { integerOption, type Price, priceOption, saidTokens } from '../../common
 import { countOf } from '../../common/errors/index.js'
 import type { Source } from '../../rollout/chat/index.js'
 import { environmentNames, environmentsNamed, isEnvironmentFolder, outsideFolder } from '../../servers/catalogue.js'
+import { environmentsOption } from '../../servers/environment-option.js'
 import { createTaskRuntime } from '../../servers/episodes/index.js'
 import { type Environment, SESSION_START } from '../../servers/kernel/index.js'
 import { speechSha256 } from '../../servers/load-speech.js'
@@ -37,7 +38,7 @@ import {
   SPLIT_SHARES,
   SynthesisError,
 } from '../../tasks/synthesis/index.js'
-import { environmentsOption, shareOption } from '../options.js'
+import { shareOption } from '../options.js'
 import { probe } from '../probe.js'
 import { tables } from './probe.js'
 
@@ -70,7 +71,7 @@ export function addSynthesizeCommand(program: Command): void {
     .requiredOption('--out <folder>', 'where the data set goes; must not exist yet')
     .option('--examples <number>', 'how many', integerOption(1, 1_000_000), PAPER_SIZE)
     .option('--seed <number>', 'the same seed gives the same bytes', integerOption(0, 0xffffffff), 0)
-    .addOption(environmentsOption())
+    .addOption(environmentsOption(environmentNames(), 'all'))
     .option('--held-out-environments <names...>', 'worlds that only the held-out split may use', [])
     .addOption(
       new Option('--profile <name>', 'paper: everything; demo: short tasks in the words of the demo model')
@@ -208,17 +209,17 @@ function planOf(
   }
 }
 
-/** @throws SynthesisError `no_policies` where tasks are to have policies and cannot */
+/** @throws SynthesisError `no_domain_rules` where tasks are to have policies and cannot */
 function checkDomainRules({ domainRules, profile }: SynthesizeOptions, environments: readonly Environment[]): void {
   if (domainRules === 0) return
   if (PROFILES.get(profile)!.speech === 'plain')
     throw new SynthesisError(
-      'no_policies',
+      'no_domain_rules',
       `the ${profile} profile has no system message that could hold policies: leave --domain-rules out`,
     )
   if (environments.every(({ domainRules }) => domainRules === undefined))
     throw new SynthesisError(
-      'no_policies',
+      'no_domain_rules',
       'none of these worlds has a policy: use others, or leave --domain-rules out',
     )
 }

@@ -5,7 +5,7 @@ import { EpisodeServerError } from './errors.js'
 import { EPISODE_SERVER_LIMITS } from './limits.js'
 import type { Action } from './play.js'
 
-/** Arguments as a program sends them: an object, or its JSON as a text, as OpenAI's chat format has it. */
+/** Arguments of a call: an object, or JSON text of an object as in OpenAI's chat format. */
 export const callArguments = z.union([
   z.record(z.string(), z.unknown()),
   z.string().transform((text, context) => {
@@ -33,24 +33,24 @@ const anyOf = (saying: z.ZodType<Extract<Action, { type: 'say' }>>): z.ZodType<A
     { error: 'an action is {"name", "arguments"}, {"unreadable"} or {"say"}' },
   )
 
-/** Actions as they are sent: `{"name","arguments"}`, `{"unreadable"}` or `{"say"}`. */
+/** Schema of a new action: `{"name","arguments"}`, `{"unreadable"}` or `{"say"}`. */
 export const actionSchema = anyOf(say.transform(({ say: text }) => ({ type: 'say', text })))
 
-/** Actions that were taken before: `{"say", "heard": {"asked", "by", "problems"}}` among them, where a listener heard what was said. */
+/** Schema of a recorded action. A message may contain the decision of a user simulator: `{"say", "understood": {"asked", "by", "problems"}}`. */
 export const recordedActionSchema = anyOf(
   say
     .extend({ understood: understoodSchema.exactOptional() })
     .transform(({ say: text, ...rest }) => ({ type: 'say', text, ...rest })),
 )
 
-/** An action in the form that `recordedActionSchema` reads. */
+/** Returns an action in the form that `recordedActionSchema` parses. */
 export function recordedAction(action: Action): object {
   if (action.type === 'call') return { name: action.name, arguments: action.arguments }
   if (action.type === 'unreadable') return { unreadable: action.raw }
   return { say: action.text, ...(action.understood ? { understood: action.understood } : {}) }
 }
 
-/** @throws EnvironmentError `bad_request` that says what does not fit, and where */
+/** Parses a value. @throws EpisodeServerError `bad_request` that names each wrong field */
 export function parseAs<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value)
   if (!parsed.success) throw new EpisodeServerError('bad_request', z.prettifyError(parsed.error).slice(0, 400))

@@ -2,15 +2,15 @@ import { LRUCache } from 'lru-cache'
 import { type Catalogue, type EnvironmentStates, statesAtEnd, type Task } from '../../rollout/episode/index.js'
 import { createSeedStateCache, type Environment, type SeedStateCache } from '../kernel/index.js'
 
-/** What all episodes of a process share. It holds memory and nothing else. */
+/** Caches that all episodes of a process share. They need no clean-up. */
 export interface TaskRuntime {
   readonly catalogue: Catalogue
   readonly seedStates: SeedStateCache
-  /** @throws EpisodeError `bad_task` when its ground truth cannot be carried out */
+  /** Returns the states after the ground truth. @throws EpisodeError `bad_task` if a ground-truth call fails */
   statesAtEnd(task: Task): EnvironmentStates
 }
 
-/** End states that are kept: finding one takes as long as a rollout, and a group asks for it many times. */
+/** Size of the cache of end states. Computing one takes as long as a rollout, and a group needs it many times. */
 const KEPT_STATES = 1024
 
 export function createTaskRuntime(catalogue: ReadonlyMap<string, Environment>): TaskRuntime {

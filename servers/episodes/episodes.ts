@@ -6,16 +6,16 @@ import type { TaskRuntime } from './episode-runtime.js'
 import { EpisodeServerError } from './errors.js'
 import { EPISODE_SERVER_LIMITS } from './limits.js'
 import { type Action, type Episode, openEpisode } from './play.js'
-import { createTelling, type Delivered, type RewardSignal } from './reward-signal.js'
+import { createRewardReporter, type RewardReport, type RewardSignal } from './reward-signal.js'
 
-/** An episode that is open under a name. */
+/** An open episode with its id. */
 export interface OpenEpisode {
   readonly id: string
   readonly episode: Episode
   readonly reward: RewardPreset
   readonly signal: RewardSignal
-  /** What the signal tells after the last action. */
-  tell(): Delivered
+  /** Reports the reward after the last action. Call it once per action. */
+  reportReward(): RewardReport
 }
 
 export interface OpenRequest {
@@ -25,18 +25,19 @@ export interface OpenRequest {
   readonly actions?: readonly Action[]
 }
 
-/** The open episodes of a server: each belongs to the address that opened it, and gives way after resting for long. */
+/** Open episodes of a server. Each belongs to the address that opened it. A full server evicts idle episodes. */
 export interface Episodes {
   readonly size: number
-  /** @throws EnvironmentError `too_many_episodes`; EpisodeError `bad_task` */
+  /** Opens an episode. @throws EpisodeServerError `too_many_episodes`; EpisodeError `bad_task` */
   open(client: string, request: OpenRequest): Promise<OpenEpisode>
-  /** @throws EnvironmentError `unknown_episode`, `too_many_episodes` */
+  /** Copies an episode. @throws EpisodeServerError `unknown_episode`, `too_many_episodes` */
   fork(client: string, id: string): Promise<OpenEpisode>
-  /** One after another for each episode. @throws EnvironmentError `unknown_episode`; what `work` throws */
+  /** Runs `work` with an episode, one call after another per episode. @throws EpisodeServerError `unknown_episode`; what `work` throws */
   use<T>(id: string, work: (open: OpenEpisode) => Promise<T>): Promise<T>
   has(id: string): boolean
-  /** @throws EnvironmentError `unknown_episode` */
+  /** Closes an episode. @throws EpisodeServerError `unknown_episode` */
   close(id: string): void
+  /** Closes idle episodes. @returns  their number */
   closeIdle(): number
 }
 
@@ -44,15 +45,15 @@ export interface EpisodesOptions {
   readonly maxEpisodes?: number
   readonly maxPerClient?: number
   readonly idleMs?: number
-  /** Hears what users are asked, in place of the rules. */
-  readonly listener?: MessageInterpreter
-  /** Milliseconds on a clock that never goes back. */
+  /** User simulator; default: embedded rules. */
+  readonly simulator?: MessageInterpreter
+  /** Monotonic clock in milliseconds. */
   readonly now?: () => number
 }
 
 interface Entry {
   readonly open: OpenEpisode
-  /** Ends when what was asked of it last is done. */
+  /** Settles when the newest work on the episode is done. */
   last: Promise<unknown>
 }
 
@@ -67,13 +68,13 @@ export function createEpisodes(runtime: TaskRuntime, options: EpisodesOptions = 
     },
     async () => undefined,
   )
-  const { listener } = options
+  const { simulator } = options
   const unknown = (id: string): EpisodeServerError =>
     new EpisodeServerError(
       'unknown_episode',
       table.wasEvicted(id)
-        ? `${id} rested while others needed its room; open its task again with its actions`
-        : `${id} is not open here`,
+        ? `episode ${id} was evicted because the server is full; open the task again and replay its actions`
+        : `no open episode ${id}; open the task again`,
     )
 
   const add = async (
@@ -82,10 +83,11 @@ export function createEpisodes(runtime: TaskRuntime, options: EpisodesOptions = 
     make: () => Episode | Promise<Episode>,
   ): Promise<OpenEpisode> => {
     const release = table.reserve(client)
-    if (!release) throw new EpisodeServerError('too_many_episodes', 'close one, or try again later')
+    if (!release)
+      throw new EpisodeServerError('too_many_episodes', 'the server is full; close an episode or retry later')
     try {
       const episode = await make()
-      const open = { id: randomUUID(), episode, reward, signal, tell: createTelling(episode, signal) }
+      const open = { id: randomUUID(), episode, reward, signal, reportReward: createRewardReporter(episode, signal) }
       table.add(open.id, client, { open, last: Promise.resolve() })
       return open
     } finally {
@@ -108,7 +110,9 @@ export function createEpisodes(runtime: TaskRuntime, options: EpisodesOptions = 
       return table.size
     },
     open: (client, request) =>
-      add(client, request, () => openEpisode(request.task, { runtime, ...request, ...(listener ? { listener } : {}) })),
+      add(client, request, () =>
+        openEpisode(request.task, { runtime, ...request, ...(simulator ? { simulator } : {}) }),
+      ),
     fork: (client, id) => use(id, (open) => add(client, open, () => open.episode.fork())),
     use,
     has: (id) => table.has(id),

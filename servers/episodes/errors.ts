@@ -1,18 +1,18 @@
 import { CodedError } from '../../common/errors/index.js'
 
 export type EpisodeServerErrorCode =
-  /** There is no task of that name, or at that place of a split. */
+  /** The data set has no task with this id, or no task at this index of the split. */
   | 'unknown_task'
-  /** No such episode is open here: it never was, it was closed, or it gave way after resting for long. */
+  /** No open episode has this id: it never existed, was closed, or was evicted while idle. */
   | 'unknown_episode'
-  /** All places are taken, and none rests. */
+  /** The server is full, and no episode is idle. */
   | 'too_many_episodes'
-  /** Nothing more can be done in the episode; its reward stands. */
+  /** The episode accepts no further action. Its reward is final. */
   | 'episode_over'
-  /** What was asked does not have the form that is needed. */
+  /** The request does not have the required form. */
   | 'bad_request'
-  /** The server ends, and what was asked of a language model with it. */
+  /** The server is closing, so the user simulator gives no decision. */
   | 'closed'
 
-/** What a trainer asked for and cannot have. */
+/** A request of a client that the episode server cannot fulfil. */
 export class EpisodeServerError extends CodedError<EpisodeServerErrorCode> {}

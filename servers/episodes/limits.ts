@@ -1,27 +1,27 @@
-/** Bounds of what a server of episodes does for its clients. */
+/** Limits of an episode server. */
 export const EPISODE_SERVER_LIMITS = {
-  /** Open episodes: one is a call log and the rows it has changed, some 20 kB, so this bounds them at some 160 MB. */
+  /** Open episodes. One needs about 20 kB for its call log and changed rows, so all need at most about 160 MB. */
   episodes: 8192,
-  /** Of those, of one address: a trainer is often alone, so it may have nearly all. */
+  /** Open episodes of one address. Nearly all, because a trainer is often the only client. */
   episodesPerClient: 8000,
-  /** Where there is no room, an episode without a request for this long gives way: models think for minutes between two calls. */
+  /** Idle time after which a full server may evict an episode. Models can think for minutes between two calls. */
   restMs: 5 * 60_000,
-  /** An episode without a request for this long is closed. */
+  /** Idle time after which the server closes an episode. */
   idleMs: 60 * 60_000,
-  /** Bytes of one request: a call's arguments, or the call log that an episode is resumed with. */
+  /** Bytes of one request: the arguments of a call, or the actions of a resumed episode. */
   requestBytes: 1024 * 1024,
-  /** Time to send one request in full. */
+  /** Time to send a complete request. */
   requestTimeoutMs: 30_000,
-  /** Seconds after which a client that found no room had better ask again. */
+  /** Seconds until a client should retry when the server is full. */
   retryAfterSeconds: 5,
-  /** Tasks in one answer. */
+  /** Tasks in one response. */
   tasksPerPage: 1000,
-  /** Tasks that a page of the playground can choose from: a list of more is none that people look through. */
+  /** Tasks in the list of the playground: people do not read longer lists. */
   playgroundTasks: 1000,
-  /** Characters of what an assistant says to its user; it is counted, not read. */
+  /** Characters of one message to the user. */
   sayingChars: 64 * 1024,
-  /** Requests of one WebSocket that wait for their answers: its clients wait for each, so this is for those who do not. */
+  /** Unanswered requests of one WebSocket. Correct clients wait for each response. */
   waitingMessages: 16,
-  /** Bytes of answers that the client of a WebSocket has not taken: a prompt with its tools is some 20 kB. */
+  /** Bytes of responses that a WebSocket client has not read. A prompt with its tools needs about 20 kB. */
   unreadBytes: 1024 * 1024,
 } as const

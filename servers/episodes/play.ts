@@ -32,21 +32,21 @@ import { responseText, type Session, type ToolResponse } from '../kernel/index.j
 import type { TaskRuntime } from './episode-runtime.js'
 import { EpisodeServerError } from './errors.js'
 
-/** What an assistant does in an episode. Its actions, in order, are all that an episode is beside its task. */
+/** Action of an assistant. A task and a sequence of actions determine an episode. */
 export type Action =
   | { readonly type: 'call'; readonly name: string; readonly arguments: JsonObject }
-  /** A call that the trainer could not read; it counts, as it does in training. */
+  /** A malformed call. It counts as a call, as in training. */
   | { readonly type: 'unreadable'; readonly raw: string }
   /**
-   * A message to the user that makes no call: what the user says next follows, or the end.
-   * `heard`: what a listener made of it where it had to ask for something, so that it need not be asked again.
+   * A message to the user without calls. The user's next turn or the end of the episode follows.
+   * `understood`: recorded decision of a user simulator about the message, so that a replay needs no simulator.
    */
   | { readonly type: 'say'; readonly text: string; readonly understood?: UnderstoodMessage }
 
-/** What a call or a message came to. */
+/** Outcome of an action. */
 export type Outcome =
   | ({ readonly type: 'result' } & ToolResponse)
-  /** `brought`: tools that are on offer from now on; the text tells them too. */
+  /** `brought`: tools that the turn adds. `text` describes the added tools. */
   | { readonly type: 'user'; readonly text: string; readonly brought?: readonly RoutedTool[] }
   | { readonly type: 'end' }
 
@@ -57,47 +57,47 @@ export interface Message {
 
 export interface Scored extends RewardBreakdown {
   readonly preset: string
-  /** Every call of the ground truth was made with its arguments, in its order. */
+  /** True if every ground-truth call was made with its arguments, in the required order. */
   readonly solved: boolean
-  /** SHA-256 (hex) of each world's state now. */
+  /** SHA-256 (hex) of the current state of each environment, by its name. */
   readonly stateHashes: Readonly<Record<string, string>>
 }
 
-/** One task in play: its worlds, what has been said and called, and what it is worth so far. */
+/** A task in progress: its environments, messages, calls and reward. */
 export interface Episode {
   readonly task: Task
-  /** The tools as they are offered now: some hidden, some without the values of their enums, some that the user has brought. */
+  /** Tools that are offered now. The task may hide tools or enum values, and user turns may add tools. */
   readonly offered: readonly RoutedTool[]
-  /** What the assistant reads first. */
+  /** Opening messages for the assistant. */
   readonly opening: readonly Message[]
   readonly actions: readonly Action[]
   readonly calls: readonly LoggedCall[]
-  /** The worlds as they are now, by name. */
+  /** Sessions of the environments, by name. */
   readonly sessions: ReadonlyMap<string, Session>
-  /** The user has nothing more to say, or the most calls are made. */
+  /** True if the user has no further turn or the call limit is reached. */
   readonly isOver: boolean
   /**
-   * One after another.
-   * @param signal  ends the wait for a listener, before which nothing has changed
-   * @throws EnvironmentError `episode_over`, `bad_request`; WorldDefect when the world itself is broken; the signal's reason
+   * Carries out an action. Calls of this method must not overlap.
+   * @param signal  ends the wait for the user simulator; the episode is then unchanged
+   * @throws EpisodeServerError `episode_over`, `bad_request`; EnvironmentDefect if the environment has a defect; the signal's reason
    */
   act(action: Action, signal?: AbortSignal): Promise<Outcome>
-  /** Of everything so far, by the reward that the episode was opened with, or by another. */
+  /** Scores all actions so far. @param reward  default: the preset of the episode */
   score(reward?: RewardPreset): Scored
-  /** An independent copy in the same state. */
+  /** Returns an independent copy in the same state. */
   fork(): Episode
 }
 
-/** Calls after which an episode is over: efficiency has no lower bound, so the runtime must bound them. */
+/** Calls after which an episode is over. The reward's efficiency has no lower bound, so the runtime bounds the calls. */
 const MAX_CALLS = DEFAULT_LIMITS.maxCalls
 
 interface Played {
   readonly sessions: ReadonlyMap<string, Session>
   readonly actions: readonly Action[]
   readonly calls: readonly LoggedCall[]
-  /** Index of the user turn in which each was made. */
+  /** Index of the user turn of each call. */
   readonly madeIn: readonly number[]
-  /** What each was answered with. */
+  /** Result of each call. */
   readonly results: readonly string[]
   readonly said: readonly AssistantText[]
   readonly user: UserState
@@ -106,25 +106,25 @@ interface Played {
 export interface EpisodeParts {
   readonly runtime: TaskRuntime
   readonly reward: RewardPreset
-  /** Taken again first, so that an episode can go on in another process; what was heard in them stays as it is. */
+  /** Actions to replay first, for example to continue an episode of another process. Recorded simulator decisions are kept. */
   readonly actions?: readonly Action[]
-  /** Hears what the user is asked, in place of the rules. */
-  readonly listener?: MessageInterpreter
+  /** User simulator; default: embedded rules. */
+  readonly simulator?: MessageInterpreter
 }
 
 /**
- * Opens a task.
- * @throws EpisodeError `bad_task`; EnvironmentError `episode_over` when there are more actions than it has room for, `bad_request`
+ * Opens an episode of a task.
+ * @throws EpisodeError `bad_task`; EpisodeServerError `episode_over` if the task ends before the last action, `bad_request`
  */
 export async function openEpisode(
   task: Task,
-  { runtime, reward, actions = [], listener }: EpisodeParts,
+  { runtime, reward, actions = [], simulator }: EpisodeParts,
 ): Promise<Episode> {
   const offered = toolsetOf(task, runtime.catalogue)
   if (reward.needsFacts) runtime.statesAtEnd(task)
   const sessions = openSessions(task, runtime.catalogue, runtime.seedStates)
   const episode = episodeOf(
-    { task, offered, reward, runtime, listener },
+    { task, offered, reward, runtime, simulator },
     { sessions, actions: [], calls: [], madeIn: [], results: [], said: [], user: INITIAL_USER_STATE },
   )
   for (const action of actions) await episode.act(action)
@@ -136,11 +136,11 @@ interface Frame {
   readonly offered: readonly RoutedTool[]
   readonly reward: RewardPreset
   readonly runtime: TaskRuntime
-  readonly listener: MessageInterpreter | undefined
+  readonly simulator: MessageInterpreter | undefined
 }
 
 function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
-  const { task, offered, runtime, listener } = frame
+  const { task, offered, runtime, simulator } = frame
   const [actions, calls, madeIn] = [[...played.actions], [...played.calls], [...played.madeIn]]
   const [results, said] = [[...played.results], [...played.said]]
   let { user } = played
@@ -169,9 +169,12 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
     const message = askingMessage(stated, user.turn, () => said.text)
     if (!message) {
       if (!said.understood) return null
-      throw new EpisodeServerError('bad_request', 'nothing had to be asked for there, so nothing was heard')
+      throw new EpisodeServerError(
+        'bad_request',
+        'the action has a user simulator decision ("understood"), but its message has nothing to ask for: remove the field',
+      )
     }
-    return said.understood ?? (listener ? listener.understand(message, signal) : understoodByRules(message))
+    return said.understood ?? (simulator ? simulator.understand(message, signal) : understoodByRules(message))
   }
 
   return {
@@ -193,11 +196,11 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
         return call(action)
       }
       const understood = await understand(action, signal)
-      // By whom is said where it cannot be found out again.
+      // A decision is recorded only where a replay could not repeat it.
       actions.push({
         type: 'say',
         text: action.text,
-        ...(understood && (listener || action.understood) ? { understood } : {}),
+        ...(understood && (simulator || action.understood) ? { understood } : {}),
       })
       const { state, isAnswer, says } = replyOf(stated, user, understood)
       said.push({ turn: user.turn, calls: calls.length, isAnswer, text: action.text })
@@ -235,11 +238,13 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
   }
 }
 
-/** What the assistant of a task reads first. */
+/** Returns the opening messages of a task: the system message, if any, and the first user turn. */
 export const openingOf = ({ system, turns }: Task): Message[] => [
   ...(system === undefined ? [] : [{ role: 'system' as const, content: system }]),
   { role: 'user', content: turns[0]! },
 ]
 
 const whyOver = ({ turns }: Task, turn: number): string =>
-  turn >= turns.length ? 'the user has said all there is' : `an episode has at most ${MAX_CALLS} calls`
+  turn >= turns.length
+    ? 'the user has no further turn: open another episode'
+    : `the episode has reached the limit of ${MAX_CALLS} calls: open another episode`

@@ -4,8 +4,8 @@ import { EPISODE_SERVER_LIMITS } from './limits.js'
 import type { Action, Outcome } from './play.js'
 
 /**
- * For dialects in which an agent can do nothing but call tools: how it speaks to its user. It is part of no task, so calling it counts
- * as no call: it is the message without calls that ends an assistant's turn.
+ * Tool with which an agent that can only call tools sends a message to the user. It belongs to no task and does not count as a call: it
+ * stands for the message without calls that ends an assistant's turn.
  */
 export const REPLY_TOOL: OfferedTool = {
   name: 'reply_to_user',
@@ -22,7 +22,7 @@ export const REPLY_TOOL: OfferedTool = {
 
 const reply = z.object({ text: z.string().max(EPISODE_SERVER_LIMITS.sayingChars) })
 
-/** A call of a tool as an action: of the reply tool, of one of the task's, or one that nobody could have meant. */
+/** Returns the action for a tool call. A call of the reply tool with wrong arguments counts as a malformed call. */
 export function actionOf(name: string, args: Readonly<Record<string, unknown>>): Action {
   if (name !== REPLY_TOOL.name)
     return { type: 'call', name, arguments: args as Extract<Action, { type: 'call' }>['arguments'] }
@@ -30,7 +30,7 @@ export function actionOf(name: string, args: Readonly<Record<string, unknown>>):
   return parsed.success ? { type: 'say', text: parsed.data.text } : { type: 'unreadable', raw: REPLY_TOOL.name }
 }
 
-/** What an agent that can only call tools reads of an action. */
+/** Returns the result of an action as text for an agent that can only call tools. */
 export function textOf(outcome: Outcome): string {
   if (outcome.type === 'result') return outcome.text
   return outcome.type === 'user' ? `The user says: ${outcome.text}` : 'The conversation is over.'

@@ -1,21 +1,21 @@
 import type { Episode, Scored } from './play.js'
 
 /**
- * When an episode tells its reward, because trainers fold the rewards of an episode's steps differently: some take the last, others
- * add them up. `final`: once, at its end, which is right for both. `total`: after each action what it is worth so far, for those that
- * take the last. `delta`: by how much that has changed, for those that add up.
+ * When an episode reports its reward. Some trainers use the reward of the last step, others sum the rewards of all steps.
+ * `final`: reports once, at the end, which suits both. `total`: reports the reward so far after each action, for trainers that use the last
+ * one. `delta`: reports the change after each action, for trainers that sum.
  */
 export const REWARD_SIGNALS = ['final', 'total', 'delta'] as const
 export type RewardSignal = (typeof REWARD_SIGNALS)[number]
 
-export interface Delivered {
-  /** Null where the signal says nothing now. */
+export interface RewardReport {
+  /** Null if the signal reports nothing after this action. */
   readonly reward: number | null
   readonly scored: Scored | null
 }
 
-/** What is told after each action of an episode. @returns  asked once per action */
-export function createTelling(episode: Episode, signal: RewardSignal): () => Delivered {
+/** Creates the function that reports the reward of an episode. @returns  function to call once after each action */
+export function createRewardReporter(episode: Episode, signal: RewardSignal): () => RewardReport {
   let before = episode.actions.length > 0 ? episode.score().total : 0
   return () => {
     if (signal === 'final' && !episode.isOver) return { reward: null, scored: null }

@@ -7,8 +7,8 @@ import { EpisodeServerError } from './errors.js'
 import { openEpisode, type Scored } from './play.js'
 
 /**
- * One rollout to be scored: its task, by id or itself, and either what was done in it, which is then played again, or its calls with
- * how they went, which are believed.
+ * Schema of a rollout to score: its task or the task's id, and either `actions`, which are replayed, or `calls` with their outcomes,
+ * which are not checked.
  */
 const line = z.union(
   [
@@ -25,36 +25,36 @@ const line = z.union(
         .max(256),
     }),
   ],
-  { error: 'a rollout has a task, and either actions or calls: {"task", "actions": [{"name", "arguments"}, …]}' },
+  { error: 'a rollout has a task and either actions or calls: {"task", "actions": [{"name", "arguments"}, …]}' },
 )
 
 export interface ScoreParts {
   readonly runtime: TaskRuntime
   readonly reward: RewardPreset
-  /** Tasks that a line may name by id. */
+  /** Returns the task with an id. */
   readonly named: (id: string) => Task
 }
 
 export interface ScoredRollout extends Omit<Scored, 'stateHashes'> {
   readonly task: string
-  /** Only of what was played again. */
+  /** Present only for replayed rollouts. */
   readonly stateHashes?: Scored['stateHashes']
-  /** What each call was answered with, of what was played again. */
+  /** Result of each call; present only for replayed rollouts. */
   readonly results?: readonly { readonly ok: boolean; readonly text: string }[]
 }
 
 /**
- * Scores a rollout of a foreign trainer exactly as training here does.
+ * Scores a rollout of another trainer exactly as training in this project does.
  * @param value  `{task, actions}` or `{task, calls}`
- * @throws EnvironmentError `bad_request`, `unknown_task`, `episode_over`; EpisodeError `bad_task`
+ * @throws EpisodeServerError `bad_request`, `unknown_task`, `episode_over`; EpisodeError `bad_task`
  */
 export async function scoreRollout(value: unknown, { runtime, reward, named }: ScoreParts): Promise<ScoredRollout> {
-  const asked = parseAs(line, value)
-  const task = typeof asked.task === 'string' ? named(asked.task) : parseTask(asked.task)
-  if ('actions' in asked) {
+  const rollout = parseAs(line, value)
+  const task = typeof rollout.task === 'string' ? named(rollout.task) : parseTask(rollout.task)
+  if ('actions' in rollout) {
     const episode = await openEpisode(task, { runtime, reward })
     const results: { ok: boolean; text: string }[] = []
-    for (const action of asked.actions) {
+    for (const action of rollout.actions) {
       const outcome = await episode.act(action)
       if (outcome.type === 'result') results.push({ ok: outcome.ok, text: outcome.text })
     }
@@ -63,9 +63,9 @@ export async function scoreRollout(value: unknown, { runtime, reward, named }: S
   if (reward.needsFacts)
     throw new EpisodeServerError(
       'bad_request',
-      `the reward ${reward.name} looks at final states and at what is said: give actions, not calls`,
+      `the reward ${reward.name} needs final states and messages: give "actions" instead of "calls"`,
     )
-  const calls = asked.calls.map(
+  const calls = rollout.calls.map(
     (call): LoggedCall =>
       'unreadable' in call
         ? { malformed: true, raw: call.unreadable }

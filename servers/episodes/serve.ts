@@ -13,18 +13,18 @@ import { taskMcp } from './wire/task-mcp.js'
 
 export interface ServeOptions {
   readonly host: string
-  /** 0 takes any free port. */
+  /** TCP port; 0: any free port. */
   readonly port: number
   readonly allowedHosts?: readonly string[]
   readonly allowedOrigins?: readonly string[]
 }
 
-/** Closes what was left resting, this often. */
+/** Interval between two closings of idle episodes and connections. */
 const SWEEP_MS = 60_000
 
 /**
- * Serves episodes in every dialect at once; what is opened in one can be asked for in another.
- * @throws the system's error if the address cannot be listened on
+ * Serves episodes over all protocols at one address. An episode that one protocol opens is available in the others.
+ * @throws the system's error if the address is not available
  */
 export async function serveEpisodes(service: EpisodeService, options: ServeOptions): Promise<Listening> {
   const { host, port, allowedHosts, allowedOrigins = [] } = options
@@ -39,8 +39,11 @@ export async function serveEpisodes(service: EpisodeService, options: ServeOptio
       maxSize: EPISODE_SERVER_LIMITS.requestBytes,
       onError: () =>
         Response.json(
-          { error: 'too_large', message: `at most ${EPISODE_SERVER_LIMITS.requestBytes} bytes` },
-          // What is left of the body is not read.
+          {
+            error: 'too_large',
+            message: `the request is too large: send at most ${EPISODE_SERVER_LIMITS.requestBytes} bytes`,
+          },
+          // The server does not read the rest of the body.
           { status: 413, headers: { connection: 'close' } },
         ),
     }),
@@ -53,9 +56,9 @@ export async function serveEpisodes(service: EpisodeService, options: ServeOptio
   app.route('/', openEnvApi(service))
   const sockets = openEnvSockets(service)
   app.route('/', sockets.routes)
-  // Last: it takes the names of all tools.
+  // Last, because its paths are the names of tools.
   app.route('/', nemoGymApi(service))
-  app.notFound(({ req }) => Response.json({ error: 'unknown_path', message: req.path }, { status: 404 }))
+  app.notFound(({ req }) => Response.json({ error: 'unknown_path', message: `no path ${req.path}` }, { status: 404 }))
   const listening = await listen(app, {
     host,
     port,

@@ -4,26 +4,26 @@ import { openDataset, SPLITS, type Split } from '../../tasks/dataset/index.js'
 import { type OfferedTool, offeredTool } from '../kernel/index.js'
 import { EpisodeServerError } from './errors.js'
 
-/** The tasks that can be opened, in the order of their data set. */
+/** Tasks of a data set, in its order. */
 export interface Tasks {
   readonly title: string
   readonly splits: readonly Split[]
   count(split: Split): number
-  /** From `start` on, as many as there are up to `stop`. */
+  /** Returns the tasks from index `start` to before `stop`. */
   range(split: Split, start: number, stop: number): readonly Task[]
-  /** @throws EnvironmentError `unknown_task` */
+  /** Returns the task at an index of a split. @throws EpisodeServerError `unknown_task` */
   at(split: Split, index: number): Task
-  /** @throws EnvironmentError `unknown_task` */
+  /** Returns the task with an id. @throws EpisodeServerError `unknown_task` */
   named(id: string): Task
-  /** As they are offered when the task begins. */
+  /** Returns the tools that a task offers at first. */
   toolsOf(task: Task): readonly RoutedTool[]
-  /** A tool of one of the tasks' worlds, whole: with the values of its enums. */
+  /** Returns a tool of an environment with its complete schema, including enum values. */
   toolNamed(environment: string, tool: string): OfferedTool
 }
 
 /**
  * Reads the tasks of a data set into memory.
- * @throws DatasetError when the folder is none, was changed, or was made with other tools
+ * @throws DatasetError if the folder is not a data set, was changed, or was made with other tools
  */
 export async function readTasks(folder: string, catalogue: Catalogue, signal: AbortSignal): Promise<Tasks> {
   const dataset = await openDataset(folder, catalogue, { signal })
@@ -49,7 +49,7 @@ export function tasksOf(title: string, bySplit: ReadonlyMap<Split, readonly Task
       if (!task)
         throw new EpisodeServerError(
           'unknown_task',
-          `${split} has ${countOf(of(split).length, 'task')}, and none at ${index}`,
+          `${split} has ${countOf(of(split).length, 'task')}, and no task at index ${index}`,
         )
       return task
     },

@@ -4,8 +4,8 @@ import type { Example } from './example.js'
 import { renderExample } from './inspect.js'
 
 /** What a reader answers for each example, behind these words. */
-export const VERDICT_ASKED = 'verdict (good, odd or wrong):'
-export const REASON_ASKED = 'reason, if odd or wrong:'
+export const VERDICT_LABEL = 'verdict (good, odd or wrong):'
+export const REASON_LABEL = 'reason, if odd or wrong:'
 
 const INSTRUCTIONS = `Read each example completely, as somebody who is to say whether a person would ask this and whether the calls answer it.
 good:  a person could have said this, and the calls and answers do what was asked.
@@ -37,7 +37,7 @@ export async function annotationForm(examples: AsyncIterable<Example>, count: nu
   }
   const forms = drawn.map(
     (example, i) =>
-      `--- ${i + 1} of ${drawn.length} ---\n\n${renderExample(example)}\n${VERDICT_ASKED}\n${REASON_ASKED}\n`,
+      `--- ${i + 1} of ${drawn.length} ---\n\n${renderExample(example)}\n${VERDICT_LABEL}\n${REASON_LABEL}\n`,
   )
   return `${[INSTRUCTIONS, ...forms].join('\n\n')}\n`
 }

@@ -8,14 +8,14 @@ export interface Baselines {
   readonly heldOut: number
   readonly results: readonly BaselineResult[]
   /** Whether the number of words tells tasks without calls from others; absent where there are none of either. */
-  readonly lengths?: LengthsStated
+  readonly lengths?: LengthAuc
 }
 
 /**
  * How often a task with calls has more words than one without, a tie counting half (area under the ROC curve): 0.5 where their number
  * tells nothing.
  */
-export interface LengthsStated {
+export interface LengthAuc {
   /** Of the user's first turn. */
   readonly first: number
   /** Of all turns of the user together. */
@@ -125,7 +125,7 @@ function areaUnder(ones: readonly number[], others: readonly number[]): number {
 }
 
 /** In words, as a card says it. */
-export const lengthsStated = ({ first, all }: LengthsStated): string =>
+export const describeLengthAuc = ({ first, all }: LengthAuc): string =>
   `The number of words tells tasks with calls from those without, an area under the ROC curve of 0.5 telling nothing: ${first.toFixed(2)} by the user's first turn, ${all.toFixed(2)} by all turns together.`
 
 /** In Markdown, as a card holds it. */

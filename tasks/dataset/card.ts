@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
 import { PAPER } from '../../rollout/reward/index.js'
-import { baselineTable, lengthsStated } from './baselines.js'
+import { baselineTable, describeLengthAuc } from './baselines.js'
 import { type Chart, environmentsOf } from './charts.js'
 import { type Coverage, type Occurrences, occurrences } from './coverage.js'
 import type { DatasetInfo, Outcome } from './dataset-info.js'
@@ -31,7 +31,7 @@ export interface CardContent {
 }
 
 /** The data set card: README.md with the front matter that the Hugging Face hub and `datasets` read. */
-export function writtenCard(content: CardContent): string {
+export function renderCard(content: CardContent): string {
   const { info, outcome, statistics, coverage, charts, diversity, userTurns } = content
   const chart = (name: string): string => {
     const { path, title } = charts.find(({ path }) => path === `plots/${name}.svg`)!
@@ -237,7 +237,7 @@ function baselineSection({ baselines }: Outcome): [string, ...string[]][] {
           baselineTable(baselines),
         ]
       : []
-  const counted = baselines?.lengths ? [lengthsStated(baselines.lengths)] : []
+  const counted = baselines?.lengths ? [describeLengthAuc(baselines.lengths)] : []
   return matched.length + counted.length === 0 ? [] : [['## Baselines', ...matched, ...counted]]
 }
 

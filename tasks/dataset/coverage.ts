@@ -68,7 +68,7 @@ export function countCoverage(catalogue: Catalogue): CoverageCounter {
 export const occurrences = (examples: Occurrences): number => SPLITS.reduce((sum, split) => sum + examples[split], 0)
 
 /** The full tables, as `coverage.json` holds them: one line per tool and edge. */
-export function writtenCoverage({ tools, edges }: Coverage): string {
+export function serializeCoverage({ tools, edges }: Coverage): string {
   const lines = (rows: readonly unknown[]): string => rows.map((row) => `\n    ${JSON.stringify(row)}`).join(',')
   return `{\n  "tools": [${lines(tools)}\n  ],\n  "edges": [${lines(edges)}\n  ]\n}\n`
 }

@@ -16,7 +16,10 @@ const INTRODUCTION =
  * The policies of the worlds on offer, as a task's system message ends with them.
  * @returns `undefined` where none of them has a policy
  */
-export function policiesOf({ environments }: Pick<Task, 'environments'>, catalogue: Catalogue): string | undefined {
+export function domainRulesText(
+  { environments }: Pick<Task, 'environments'>,
+  catalogue: Catalogue,
+): string | undefined {
   const documents = environments.flatMap(({ environment }) => {
     const definition = catalogue.get(environment)
     return (definition && domainRulesDocument(definition)) ?? []
@@ -36,7 +39,7 @@ export function domainRulesProblem(
   seedStates: SeedStateCache,
 ): string | undefined {
   const { task, exchanges, domainRules } = example
-  const text = policiesOf(task, catalogue)
+  const text = domainRulesText(task, catalogue)
   if (text === undefined || !task.system?.endsWith(text))
     return 'its system message does not hold the policies of its worlds'
   const sessions = openSessions(task, catalogue, seedStates)

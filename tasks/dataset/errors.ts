@@ -40,7 +40,7 @@ export type MismatchCode =
   /** Where the task says that something has to be asked for, the teacher does not ask. */
   | 'not_asked'
   /** The teacher does not keep to the policies of the task, or the task does not hold those of its worlds. */
-  | 'other_policy'
+  | 'other_domain_rules'
   /** The ground truth does not earn the highest reward. */
   | 'other_reward'
   /** The record holds something else than what its example is written as. */

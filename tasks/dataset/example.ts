@@ -96,7 +96,7 @@ export const DROP_REASONS = [
   'provenance',
   'necessity',
   'reference',
-  'domainRules',
+  'domain_rules',
   'solvable',
   'duplicate',
 ] as const
@@ -105,4 +105,4 @@ export type Drops = Partial<Record<DropReason, number>>
 
 /** The filters in their order, without that of policies where it took nothing, as where no task has any. */
 export const filtersOf = (drops: Drops): DropReason[] =>
-  DROP_REASONS.filter((reason) => reason !== 'domainRules' || drops.domainRules !== undefined)
+  DROP_REASONS.filter((reason) => reason !== 'domain_rules' || drops.domain_rules !== undefined)

@@ -1,4 +1,4 @@
-import { REASON_ASKED, VERDICT_ASKED } from './annotation-form.js'
+import { REASON_LABEL, VERDICT_LABEL } from './annotation-form.js'
 import { DatasetError } from './errors.js'
 import type { Kind } from './profile.js'
 import { KINDS } from './statistics.js'
@@ -7,7 +7,7 @@ export const VERDICTS = ['good', 'odd', 'wrong'] as const
 export type Verdict = (typeof VERDICTS)[number]
 
 /** What one reader says of one example. */
-export interface Judgement {
+export interface Annotation {
   readonly kind: Kind
   /** The task's id. */
   readonly task: string
@@ -27,21 +27,21 @@ const HEADING = /^(\S+) example \d+ \(\S+\), task ([0-9a-f]{64})$/m
  * @param where  how messages call the sheet
  * @throws DatasetError `bad_form`: there is no example in it, or one without a verdict or without a reason for it
  */
-export function judgementsIn(form: string, where: string): readonly Judgement[] {
+export function annotationsIn(form: string, where: string): readonly Annotation[] {
   const parts = form.replaceAll('\r\n', '\n').split(EXAMPLE).slice(1)
   if (parts.length === 0)
     throw new DatasetError('bad_form', `${where}: it is no sheet of \`prove-lab dataset sample --for-annotation\`.`)
-  return parts.map((part, i) => judgementIn(part, `${where}, example ${i + 1}`))
+  return parts.map((part, i) => annotationIn(part, `${where}, example ${i + 1}`))
 }
 
-function judgementIn(part: string, where: string): Judgement {
+function annotationIn(part: string, where: string): Annotation {
   const refuse = (problem: string): never => {
     throw new DatasetError('bad_form', `${where}: ${problem}.`)
   }
   const [, kindName, task] = part.match(HEADING) ?? refuse('the line that names its task is missing')
   const kind = KINDS.find((name) => name === kindName) ?? refuse(`there are no examples of the kind ${kindName}`)
-  const [, answers] = part.split(`\n${VERDICT_ASKED}`) as [string, string?]
-  const [written = '', why = ''] = answers?.split(`\n${REASON_ASKED}`) ?? refuse('the line for the verdict is missing')
+  const [, answers] = part.split(`\n${VERDICT_LABEL}`) as [string, string?]
+  const [written = '', why = ''] = answers?.split(`\n${REASON_LABEL}`) ?? refuse('the line for the verdict is missing')
   const verdict =
     VERDICTS.find((name) => name === written.trim().toLowerCase()) ??
     refuse(`the verdict must be good, odd or wrong, not "${written.trim().slice(0, 40)}"`)

@@ -1,8 +1,15 @@
 export { annotationForm } from './annotation-form.js'
 export { addAnnotations } from './annotations.js'
-export { type BaselineCheck, type Baselines, baselineTable, createBaselineCheck, lengthsStated } from './baselines.js'
+export { answerWords } from './answer-words.js'
+export {
+  type BaselineCheck,
+  type Baselines,
+  baselineTable,
+  createBaselineCheck,
+  describeLengthAuc,
+} from './baselines.js'
 export type { DatasetInfo, Outcome, SanityResult } from './dataset-info.js'
-export { domainRulesProblem, policiesOf } from './domain-rules-kept.js'
+export { domainRulesProblem, domainRulesText } from './domain-rules-kept.js'
 export { DatasetError, type DatasetErrorCode, ExampleMismatch, type MismatchCode } from './errors.js'
 export * from './example.js'
 export { renderExample, renderOverview } from './inspect.js'
@@ -20,6 +27,5 @@ export {
   RECORD_SCHEMA,
   recordOf,
 } from './record.js'
-export { wordsUnderstood } from './understood-words.js'
 export { type Verified, verifyDataset, verifyExample, verifyFile } from './verify.js'
 export { writeDataset } from './write.js'

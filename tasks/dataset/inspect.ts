@@ -2,7 +2,7 @@ import Table from 'cli-table3'
 import { countOf } from '../../common/errors/index.js'
 import type { Example, Origin, ReferenceCall } from './example.js'
 import { SPLITS } from './profile.js'
-import { countExample, KINDS, noStatistics, ofKind, ownEnvironments, sumOf, type Tally } from './statistics.js'
+import { countExample, emptyStatistics, KINDS, ofKind, ownEnvironments, sumOf, type Tally } from './statistics.js'
 
 /** Columns of a terminal that texts are wrapped to. */
 const WIDTH = 100
@@ -103,7 +103,7 @@ function printable(text: string): string {
 
 /** What a file of examples is made of, as tables for a terminal. */
 export async function renderOverview(examples: AsyncIterable<Example>): Promise<string> {
-  const statistics = noStatistics()
+  const statistics = emptyStatistics()
   for await (const example of examples) countExample(statistics, example)
   const kinds = table(
     ['split', ...KINDS, 'all'],

@@ -45,7 +45,7 @@ const manifestShape = z.strictObject({
 export type Manifest = z.output<typeof manifestShape>
 export type FileEntry = Manifest['files'][number]
 
-export const writtenManifest = (manifest: Manifest): string => `${JSON.stringify(manifest, null, 2)}\n`
+export const serializeManifest = (manifest: Manifest): string => `${JSON.stringify(manifest, null, 2)}\n`
 
 /** @throws DatasetError `missing_file`, `bad_manifest`, `other_schema` */
 export async function readManifest(folder: string): Promise<Manifest> {

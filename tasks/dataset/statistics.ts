@@ -33,7 +33,7 @@ export interface Statistics {
   readonly personas: Set<string>
 }
 
-export function noStatistics(): Statistics {
+export function emptyStatistics(): Statistics {
   return {
     examples: 0,
     kinds: new Map(SPLITS.map((split) => [split, new Map()])),

@@ -28,6 +28,7 @@ import {
   type Session,
   takesArguments,
 } from '../../servers/kernel/index.js'
+import { answerWords } from './answer-words.js'
 import { domainRulesProblem } from './domain-rules-kept.js'
 import { ExampleMismatch, type MismatchCode } from './errors.js'
 import type { Example, ReferenceCall } from './example.js'
@@ -35,7 +36,6 @@ import { checkFile, parquetPath, recordsPath } from './manifest.js'
 import { SPLITS } from './profile.js'
 import { type Dataset, readExamples } from './read.js'
 import { lineOf, recordOf } from './record.js'
-import { wordsUnderstood } from './understood-words.js'
 
 /** Characters of a difference that a message shows. */
 const EXCERPT = 160
@@ -168,12 +168,12 @@ async function replay(
 /** In a task with policies the teacher keeps to them. */
 function checkDomainRules(example: Example, catalogue: Catalogue, seedStates: SeedStateCache, refuse: Refuse): void {
   const problem = example.domainRules && domainRulesProblem(example, catalogue, seedStates)
-  if (problem !== undefined) refuse('other_policy', problem)
+  if (problem !== undefined) refuse('other_domain_rules', problem)
 }
 
 /** The teacher's own words tell what is to be told, and nothing that neither user nor world gave. */
 function checkWords(example: Example, offered: readonly RoutedTool[], refuse: Refuse): void {
-  const { stated, invented } = wordsUnderstood(example, offered)
+  const { stated, invented } = answerWords(example, offered)
   if (stated < 1) refuse('other_words', `the answers tell ${Math.round(100 * stated)} % of what they should`)
   if (invented.size > 0)
     refuse('other_words', `the answers hold what nobody gave: ${[...invented].join(', ').slice(0, 200)}`)

@@ -1,9 +1,9 @@
 import { access, type FileHandle, mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type Catalogue, toolsetSchemaSha256 } from '../../rollout/episode/index.js'
-import { CARD_FILE, writtenCard } from './card.js'
+import { CARD_FILE, renderCard } from './card.js'
 import { chartsOf } from './charts.js'
-import { countCoverage, writtenCoverage } from './coverage.js'
+import { countCoverage, serializeCoverage } from './coverage.js'
 import type { DatasetInfo } from './dataset-info.js'
 import { DatasetError } from './errors.js'
 import type { Example } from './example.js'
@@ -14,12 +14,12 @@ import {
   type Manifest,
   parquetPath,
   recordsPath,
-  writtenManifest,
+  serializeManifest,
 } from './manifest.js'
 import { createParquetFile, type ParquetFile } from './parquet.js'
 import { SPLITS, type Split } from './profile.js'
 import { lineOf, RECORD_LIMITS, recordOf } from './record.js'
-import { countExample, KINDS, noStatistics, type Statistics, sumOf } from './statistics.js'
+import { countExample, emptyStatistics, KINDS, type Statistics, sumOf } from './statistics.js'
 
 /**
  * Writes a data set: per split JSON lines and Parquet, the card with its charts, and last the manifest. All of it goes
@@ -67,7 +67,7 @@ async function fill(
 ): Promise<Manifest> {
   await mkdir(join(folder, 'data'))
   await mkdir(join(folder, 'plots'))
-  const statistics = noStatistics()
+  const statistics = emptyStatistics()
   const counter = countCoverage(catalogue)
   const userTurns: string[] = []
   await writeRecords(folder, examples, catalogue, (example) => {
@@ -79,7 +79,7 @@ async function fill(
   const outcome = await info.outcome()
   const charts = await chartsOf(statistics, coverage, outcome.drops)
   for (const { path, svg } of charts) await writeFile(join(folder, path), svg)
-  await writeFile(join(folder, 'coverage.json'), writtenCoverage(coverage))
+  await writeFile(join(folder, 'coverage.json'), serializeCoverage(coverage))
   const content = {
     info,
     outcome,
@@ -89,7 +89,7 @@ async function fill(
     userTurns: userTurns.length,
     diversity: Object.entries(info.diversity(userTurns)),
   }
-  await writeFile(join(folder, CARD_FILE), writtenCard(content))
+  await writeFile(join(folder, CARD_FILE), renderCard(content))
   const paths = [
     ...SPLITS.flatMap((split) => [recordsPath(split), parquetPath(split)]),
     CARD_FILE,
@@ -109,7 +109,7 @@ async function fill(
     files: [],
   }
   for (const path of paths) manifest.files.push(await describeFile(folder, path))
-  await writeFile(join(folder, MANIFEST_FILE), writtenManifest(manifest))
+  await writeFile(join(folder, MANIFEST_FILE), serializeManifest(manifest))
   return manifest
 }
 

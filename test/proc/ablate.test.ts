@@ -14,7 +14,7 @@ import { demoModel, machinesOf } from '../support/programs.js'
 const test = suite('prove-lab ablate')
 const machine = machinesOf(test)
 
-test('a policy is trained by a variant and compared; after a stop the same command goes on, and then does nothing twice', async () => {
+test('ablate trains a policy per variant and compares them; after a stop the same command resumes without repeated work', async () => {
   const { folder } = await machine()
   await writeDemoTasks(join(folder, 'tasks'), 24, 4)
   const args = [

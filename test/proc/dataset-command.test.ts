@@ -40,7 +40,7 @@ async function dataset(...args: string[]): Promise<Ended> {
   return { code: result.exitCode, stdout: result.stdout, stderr: result.stderr }
 }
 
-test('verify plays a folder or a file again and exits with 0', async () => {
+test('verify replays a folder or a file and exits with status 0', async () => {
   const all = await dataset('verify', join(folder, 'village'))
   assert.equal([all.code, all.stderr], [0, ''])
   assert.match(all.stdout, /^15 examples with \d+ calls/)
@@ -49,7 +49,7 @@ test('verify plays a folder or a file again and exits with 0', async () => {
   assert.match(one.stdout, new RegExp(`^${examples.filter(({ split }) => split === 'train').length} examples`))
 })
 
-test('verify exits with 1 at the first example that does not reproduce, and names it', async () => {
+test('verify exits with status 1 at the first example that does not reproduce, and names it', async () => {
   const path = join(folder, 'changed.jsonl')
   const line = lineOf(recordOf(examples[2]!, catalogue))
   await writeFile(path, `${line}\n${line.replace('"content":"{', '"content":"{ ')}\n`)
@@ -88,7 +88,7 @@ for (const [what, args, message] of REFUSED) {
   })
 }
 
-test('inspect shows what a file is made of, or one example by its index or task', async () => {
+test('inspect shows statistics of a file, or one example by index or task', async () => {
   const overview = await dataset('inspect', train)
   assert.equal([overview.code, overview.stderr], [0, ''])
   assert.match(overview.stdout, /train +│/)
@@ -98,7 +98,7 @@ test('inspect shows what a file is made of, or one example by its index or task'
   assert.is((await dataset('inspect', train, '--task', task.id.slice(0, 12))).stdout, byIndex.stdout)
 })
 
-test('help is not an error', async () => {
+test('help exits with status 0', async () => {
   const { code, stdout } = await dataset('verify', '--help')
   assert.is(code, 0)
   assert.match(stdout, /Play every example again/)

@@ -45,7 +45,7 @@ test.before(async () => {
 })
 test.after(() => rm(folder, { recursive: true, force: true }))
 
-test('loads from the folder, by the files that the card names, with the contents of the JSON lines', () => {
+test('`datasets` loads the Parquet files that the card names, with the contents of the JSON lines', () => {
   for (const [name, split] of Object.entries(loaded.splits)) {
     const count = examples.filter((example) => example.split.replace('-', '_') === name).length
     assert.equal(split.rows, [count, count, count], name)
@@ -55,12 +55,12 @@ test('loads from the folder, by the files that the card names, with the contents
     assert.ok(loaded.columns.includes(column), column)
 })
 
-test('loads from the JSON lines too, across blocks with different tools', () => {
+test('`datasets` loads the JSON lines too, across blocks with different tools', () => {
   for (const [name, split] of Object.entries(loaded.splits))
     assert.is(split.lines, split.expected, `${name}: what is loaded differs from the file`)
 })
 
-test('becomes what TRL wants by the snippets of the card', () => {
+test('the card’s snippets convert the data for TRL', () => {
   const train = examples.filter(({ split }) => split === 'train')
   assert.is(loaded.snippets, 2)
   assert.is(loaded.trl_rows, train.length)

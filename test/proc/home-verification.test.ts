@@ -8,8 +8,8 @@ import { openNodeStore } from '../../node/store/store.js'
 import { groupBody, openManifest, type Verdict } from '../../proto/index.js'
 import { openEngine } from '../../rollout/engine/index.js'
 import { createTaskRuntime } from '../../servers/episodes/index.js'
-import { judgePublished } from '../../servers/episodes/playground/judge-published.js'
 import { readPublished } from '../../servers/episodes/playground/published.js'
+import { verifyPublished } from '../../servers/episodes/playground/verify-published.js'
 import { openIdentity } from '../../swarm/index.js'
 import { CATALOGUE } from '../support/catalogue.js'
 import { checkout } from '../support/checkout.js'
@@ -132,9 +132,9 @@ test('an honest group passes at home: its seed, its replay, and its draws to the
   const published = readPublished(await readFile(file, 'utf8'), (id) => {
     throw new Error(`the task ${id} is not in the file`)
   })
-  const { findings, signer } = await judgePublished(published, createTaskRuntime(CATALOGUE))
+  const { findings, signer } = await verifyPublished(published, createTaskRuntime(CATALOGUE))
   assert.equal(
-    findings.filter(({ outcome }) => outcome !== 'holds').map(({ outcome, check }) => [outcome, check]),
+    findings.filter(({ outcome }) => outcome !== 'passed').map(({ outcome, check }) => [outcome, check]),
     [['open', 'Prompt, tokens, log-probabilities and draws']],
   )
   assert.is(signer, (await openIdentity(dataDir)).peerId)

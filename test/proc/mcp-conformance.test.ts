@@ -158,7 +158,7 @@ for (const [scenario, failing] of Object.entries({
 }
 
 // These two pass with a missing tool as well, so what was answered is looked at.
-test('tools-call-simple-text passes, and the tool was really called', async () => {
+test('tools-call-simple-text passes, and the tool was called', async () => {
   const found = await checks([scenarios], 'tools-call-simple-text', '2025-11-25')
   assertPassed('tools-call-simple-text', found)
   const { isError, content } = found[0]!.details!.result!
@@ -166,7 +166,7 @@ test('tools-call-simple-text passes, and the tool was really called', async () =
   assert.is(content[0]!.text, JSON.stringify({ text: 'This is a simple text response for testing.' }))
 })
 
-test('tools-call-error passes with the failure that the tool declared', async () => {
+test('tools-call-error passes with a declared failure', async () => {
   const found = await checks([scenarios], 'tools-call-error', '2025-11-25')
   assertPassed('tools-call-error', found)
   const { isError, content } = found[0]!.details!.result!

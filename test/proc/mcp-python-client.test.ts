@@ -153,7 +153,7 @@ const listedBy = (connections: readonly { readonly tools: readonly string[] }[])
 const namesOf = (environments: readonly Environment[]): string[] =>
   environments.flatMap(({ tools }) => tools.map(({ name }) => name))
 
-test('gets the answers and states of a session in process from every tool over stdio', async () => {
+test('the Python client gets the results and states of an in-process session from every tool over stdio', async () => {
   const connections = played.map(({ environment, seed, calls }) => ({
     name: environment.name,
     stdio: [
@@ -170,7 +170,7 @@ test('gets the answers and states of a session in process from every tool over s
   assert.equal(await playWithPython(connections), { listed: listedBy(connections), called: expectedCalls })
 })
 
-test('gets the same over HTTP in sessions that it opens by itself, where one endpoint offers all worlds page by page', async () => {
+test('the Python client gets the same over HTTP, where one endpoint offers all environments page by page', async () => {
   const environments = [...CATALOGUE.values()]
   const host = await serveHttp(
     offerEnvironments(environments),

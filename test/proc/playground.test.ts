@@ -93,7 +93,7 @@ async function openTask(page: Page): Promise<void> {
 
 const total = (page: Page): Promise<string | null> => page.locator('#total').textContent()
 
-test('a person plays a task by forms, forks, compares, and what is downloaded is judged again', async () => {
+test('a player fills forms, forks, compares branches, and the page verifies the downloaded rollout', async () => {
   const { page, faults } = await openPage(served.origin)
   await look(page, 'begin')
   await openTask(page)
@@ -111,15 +111,15 @@ test('a person plays a task by forms, forks, compares, and what is downloaded is
         .waitFor()
       assert.is(await total(page), String(Number(expected.score().total.toFixed(4))))
     }
-    await page.getByLabel('What you say').fill('<b>Done.</b>')
-    await page.getByRole('button', { name: 'Say it' }).click()
+    await page.getByLabel('Message').fill('<b>Done.</b>')
+    await page.getByRole('button', { name: 'Send the message' }).click()
     await expected.act({ type: 'say', text: '<b>Done.</b>' })
     await page.getByText('<b>Done.</b>').nth(turn).waitFor()
   }
   await page.getByText('The conversation is over.').waitFor()
   assert.ok((await page.locator('.changes ins').count()) > 0, 'no row is shown to have changed')
   await page.getByRole('button', { name: 'Compare with A' }).click()
-  await page.getByText('They have 0 steps in common.').waitFor()
+  await page.getByText('B and A share 0 steps.').waitFor()
   await look(page, 'played')
 
   const downloading = page.waitForEvent('download')
@@ -129,44 +129,44 @@ test('a person plays a task by forms, forks, compares, and what is downloaded is
   assert.is(rollout.total, expected.score().total)
   assert.equal(rollout.stateHashes, expected.score().stateHashes)
 
-  await page.getByRole('link', { name: 'Judge a rollout' }).click()
-  await page.getByLabel('A file').setInputFiles(file)
-  await page.getByRole('button', { name: 'Fetch and judge' }).click()
-  await page.getByText('Nothing of it is found wrong').waitFor()
-  const lying = Buffer.from(JSON.stringify({ ...rollout, total: rollout.total + 0.5 }))
-  await page.getByLabel('A file').setInputFiles({ name: 'lie.json', mimeType: 'application/json', buffer: lying })
-  await page.getByRole('button', { name: 'Fetch and judge' }).click()
-  await page.getByText('Caught: reward_mismatch').waitFor()
+  await page.getByRole('link', { name: 'Verify a rollout' }).click()
+  await page.getByLabel('File').setInputFiles(file)
+  await page.getByRole('button', { name: 'Fetch and verify' }).click()
+  await page.getByText('All checks passed').waitFor()
+  const forged = Buffer.from(JSON.stringify({ ...rollout, total: rollout.total + 0.5 }))
+  await page.getByLabel('File').setInputFiles({ name: 'forged.json', mimeType: 'application/json', buffer: forged })
+  await page.getByRole('button', { name: 'Fetch and verify' }).click()
+  await page.getByText('Failed: reward_mismatch').waitFor()
   assert.equal(faults, [])
 })
 
-test('each exhibit is judged in the tab as in the coordinator, and a rollout is fetched from where it was published', async () => {
+test('the page verifies each example group with the coordinator’s result, and fetches a published group', async () => {
   const attackGroups = (await readFile(join(checkout, 'servers/episodes/playground/attack-groups.jsonl'), 'utf8'))
     .trim()
     .split('\n')
-  const { page, faults } = await openPage(`${served.origin}/#judge`)
+  const { page, faults } = await openPage(`${served.origin}/#verify`)
   for (const line of attackGroups) {
     const { title, caught } = JSON.parse(line)
     await page.getByRole('button', { name: title, exact: true }).click()
     await page.getByRole('heading', { name: title, exact: true }).waitFor()
     const verdict = await page.locator('.verdict').textContent()
-    assert.is(verdict, caught.length === 0 ? 'Nothing of it is found wrong' : `Caught: ${caught.join(', ')}`, title)
+    assert.is(verdict, caught.length === 0 ? 'All checks passed' : `Failed: ${caught.join(', ')}`, title)
   }
-  await look(page, 'judged')
+  await look(page, 'verified')
 
   const app = new Hono().use(cors()).get('/group.json', (context) => context.body(attackGroups[1]!))
   const publisher = await listen(app, { host: '127.0.0.1', port: 0, requestTimeoutMs: PATIENCE_MS })
   opened.push(() => publisher.close())
-  await page.getByLabel('Or its address').fill(`${publisher.origin}/group.json`)
-  await page.getByRole('button', { name: 'Fetch and judge' }).click()
-  await page.getByText('Caught: reward_mismatch').waitFor()
+  await page.getByLabel('Or address').fill(`${publisher.origin}/group.json`)
+  await page.getByRole('button', { name: 'Fetch and verify' }).click()
+  await page.getByText('Failed: reward_mismatch').waitFor()
   assert.equal(faults, [])
-  await page.getByLabel('Or its address').fill(`${publisher.origin}/nothing`)
-  await page.getByRole('button', { name: 'Fetch and judge' }).click()
-  await page.getByRole('alert').filter({ hasText: 'answers 404' }).waitFor()
+  await page.getByLabel('Or address').fill(`${publisher.origin}/nothing`)
+  await page.getByRole('button', { name: 'Fetch and verify' }).click()
+  await page.getByRole('alert').filter({ hasText: 'status 404' }).waitFor()
 })
 
-test('the folder works without any server, and a server shows the tasks that it was given', async () => {
+test('the folder works without a server, and a server shows its tasks', async () => {
   const { page, faults } = await openPage(pathToFileURL(join(PLAYGROUND_FOLDER, 'index.html')).href)
   await openTask(page)
   await page.getByRole('button', { name: 'Make the call' }).click()

@@ -76,7 +76,7 @@ for (const name of ['banking', 'maps']) {
       for (const tool of environment.tools) {
         const args = twin.sampleArguments(tool, random, {}) ?? {}
         const expected = twin.call(tool.name, args)
-        // The client checks structured content against the output schema that it was told.
+        // The client checks structured content against the listed output schema.
         const result = await call(client, tool.name, args)
         assert.is(result.isError ?? false, !expected.ok)
         if (expected.ok) {
@@ -91,7 +91,7 @@ for (const name of ['banking', 'maps']) {
     }))
 }
 
-test('two processes of one server are two sessions', () =>
+test('two processes of one environment are two sessions', () =>
   served(['banking', '--seed', '3'], (ada) =>
     served(['banking', '--seed', '3'], async (bo) => {
       const twin = Session.open(generateSeedState(CATALOGUE.get('banking')!, 3))
@@ -111,7 +111,7 @@ test('an unknown tool is a tool error and leaves the server running', () =>
     assert.ok((await client.listTools()).tools.length > 0)
   }))
 
-test('the process ends when its client goes', async () => {
+test('the process ends when its client disconnects', async () => {
   let child = 0
   await served(['email'], async (_, pid) => {
     child = pid
@@ -128,7 +128,7 @@ test('the process ends when its client goes', async () => {
     assert.not(signal.aborted, 'the server outlived its client')
 })
 
-test('the process ends by itself with code 0 at the end of its input, and stdout holds nothing but protocol', async () => {
+test('the process ends with status 0 at the end of its input, and stdout contains only protocol messages', async () => {
   const { exitCode, stdout, stderr } = await execa(process.execPath, [program, 'banking'], {
     reject: false,
     timeout: PATIENCE_MS,
@@ -139,7 +139,7 @@ test('the process ends by itself with code 0 at the end of its input, and stdout
   assert.match(stderr, /banking, seed 0, 17 tools, MCP on stdio/)
 })
 
-test('"list", or no name at all, lists the worlds', async () => {
+test('"list", or no argument, lists the environments', async () => {
   for (const args of [[], ['list']]) {
     const { exitCode, stdout, stderr } = await run(...args)
     assert.is(exitCode, 0)
@@ -148,18 +148,18 @@ test('"list", or no name at all, lists the worlds', async () => {
       [...CATALOGUE.keys()],
     )
     const tools = [...CATALOGUE.values()].reduce((sum, environment) => sum + environment.tools.length, 0)
-    assert.match(stderr, `${CATALOGUE.size} servers, ${tools} tools`)
+    assert.match(stderr, `${CATALOGUE.size} environments, ${tools} tools`)
   }
 })
 
-test('"describe" shows the tools, failures and graph of a world', async () => {
+test('"describe" shows the tools, failures and graph of an environment', async () => {
   const { exitCode, stdout } = await run('describe', 'banking')
   assert.is(exitCode, 0)
   assert.is(stdout, describeEnvironment(CATALOGUE.get('banking')!))
   assert.is((await run('describe', 'bank')).exitCode, 2)
 })
 
-test('several worlds are offered together, and naming one twice makes no difference', () =>
+test('several environments are served together, and a repeated name has no effect', () =>
   served(['calendar', 'email', 'calendar'], async (client) => {
     const { tools } = await client.listTools(undefined, { timeout: PATIENCE_MS })
     const expected = ['calendar', 'email'].flatMap((name) => CATALOGUE.get(name)!.tools.map((tool) => tool.name))
@@ -171,7 +171,7 @@ test('several worlds are offered together, and naming one twice makes no differe
     assert.is((await call(client, 'set_auto_reply', {})).isError, true)
   }))
 
-test('over HTTP it says where, serves clients that ask for a seed, and ends cleanly when told to', async () => {
+test('over HTTP the program prints its address, accepts a seed per client, and ends cleanly on a signal', async () => {
   const server = execa(process.execPath, [program, 'calendar', '--http', '0', '--seed', '4'], {
     reject: false,
     timeout: PATIENCE_MS,
@@ -198,7 +198,7 @@ test('over HTTP it says where, serves clients that ask for a seed, and ends clea
   assert.is(stdout, '')
 })
 
-test('a wrong port says what a port is and exits with 2', async () => {
+test('a wrong port exits with status 2 and the valid range', async () => {
   for (const port of ['-1', '65536', 'http', '']) {
     const { exitCode, stderr } = await run('banking', `--http=${port}`)
     assert.is(exitCode, 2, `port "${port}"`)
@@ -206,17 +206,17 @@ test('a wrong port says what a port is and exits with 2', async () => {
   }
 })
 
-test('an unknown server name gives the choice of names and exit code 2', async () => {
+test('an unknown environment exits with status 2 and lists the names', async () => {
   for (const name of ['bank', 'constructor', '__proto__']) {
     const { exitCode, stdout, stderr } = await run(name)
     assert.is(exitCode, 2)
     assert.is(stdout, '')
-    assert.match(stderr, `there is no server "${name}"`)
+    assert.match(stderr, `no environment "${name}"`)
     for (const known of CATALOGUE.keys()) assert.match(stderr, known)
   }
 })
 
-test('a wrong seed says what a seed is and exits with 2', async () => {
+test('a wrong seed exits with status 2 and the valid range', async () => {
   for (const seed of ['-1', '1.5', 'seven', '4294967296', 'NaN', '']) {
     const { exitCode, stdout, stderr } = await run('banking', `--seed=${seed}`)
     assert.is(exitCode, 2, `seed "${seed}"`)
@@ -225,14 +225,14 @@ test('a wrong seed says what a seed is and exits with 2', async () => {
   }
 })
 
-test('an unknown option exits with 2, and help with 0', async () => {
+test('an unknown option exits with status 2, and help with 0', async () => {
   assert.is((await run('banking', '--sead', '1')).exitCode, 2)
   const { exitCode, stdout } = await run('--help')
   assert.is(exitCode, 0)
   assert.match(stdout, /prove-server/)
 })
 
-test('play lets somebody play at the terminal, and refuses a world that there is not', async () => {
+test('play runs in the terminal, and rejects an unknown environment', async () => {
   const [played, refused] = await Promise.all([
     execa(process.execPath, [program, 'play', 'banking'], {
       input: 'open 1\ncall no_such_tool\nquit\nopen 2\n',
@@ -242,14 +242,14 @@ test('play lets somebody play at the terminal, and refuses a world that there is
   ])
   assert.match(
     played.stdout,
-    /^\d+ tasks\. help lists what can be typed\.\n> .*user: .*tools: .*A> \{"error":"unknown_tool"/s,
+    /^\d+ tasks\. Type "help" for the commands\.\n> .*user: .*tools: .*A> \{"error":"unknown_tool"/s,
   )
   assert.ok(played.stdout.endsWith('A> '), played.stdout)
   assert.is(refused.exitCode, 2)
-  assert.match(refused.stderr, /there is no world "bank"/)
+  assert.match(refused.stderr, /no environment "bank"/)
 })
 
-/** An MCP server that answers `initialize`, and to `tools/list` what it is told to. */
+/** Returns the command of an MCP server that answers `initialize`, and `tools/list` with `answer`. */
 const listing = (answer: string): string[] => [
   process.execPath,
   '-e',
@@ -264,7 +264,7 @@ const listing = (answer: string): string[] => [
 const tools = (count: string) =>
   `Array.from({ length: ${count} }, (_, i) => ({ name: 't' + Math.random() + i, inputSchema: { type: 'object' } }))`
 
-test('"import mcp" drafts a world after a server that runs, which is served and says that it does nothing yet', async () => {
+test('"import mcp" drafts an environment from a running server, and its tools return an error until they are decided', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'prove-import-mcp-'))
   try {
     const here = { reject: false, timeout: PATIENCE_MS, stdin: 'ignore', cwd: folder } as const
@@ -272,14 +272,14 @@ test('"import mcp" drafts a world after a server that runs, which is served and 
     const made = await execa(process.execPath, [program, 'import', 'mcp', '--name', 'diary', ...own], here)
     assert.is(made.exitCode, 0, made.stderr)
     const calendar = CATALOGUE.get('calendar')!
-    assert.match(made.stdout, `diary: ${calendar.tools.length} tools, none of which works yet`)
+    assert.match(made.stdout, `diary: ${calendar.tools.length} undecided tools`)
     const draft = join(folder, 'diary')
     await served([draft], async (client) => {
       const listed = (await client.listTools()).tools
       assert.equal(
         listed.map(({ name }) => name),
         calendar.tools.map(({ name }) => `diary_${name}`),
-        'names that a world of the catalogue has',
+        'names of tools in the catalogue',
       )
       const { name } = calendar.tools.find(({ input }) =>
         Object.values(input.shape).every((field) => field.isOptional()),
@@ -293,7 +293,7 @@ test('"import mcp" drafts a world after a server that runs, which is served and 
     for (const { name } of calendar.tools) assert.match(checked.stdout, `diary_${name}`)
     const unnamed = await execa(process.execPath, [program, 'import', 'mcp', ...own], here)
     assert.is(unnamed.exitCode, 1)
-    assert.match(unnamed.stderr, /name_taken: there is a world calendar already/)
+    assert.match(unnamed.stderr, /name_taken: an environment calendar already exists/)
     const again = await execa(process.execPath, [program, 'import', 'mcp', '--name', 'diary', ...own], here)
     assert.is(again.exitCode, 1)
     assert.match(again.stderr, /name_taken: .*diary is there already, and stays as it is/)
@@ -330,7 +330,7 @@ for (const [what, command, why] of [
     assert.match(said, why)
   })
 
-test('"import mcp" says which server failed, and how, and takes no draft from one without tools', async () => {
+test('"import mcp" reports a failed server, and rejects one without tools', async () => {
   const failed = await run('import', 'mcp', process.execPath, '-e', 'console.log("hello")')
   assert.is(failed.exitCode, 1)
   assert.match(failed.stderr, /^prove-server: server_failed: .*node -e console\.log/)
@@ -339,7 +339,7 @@ test('"import mcp" says which server failed, and how, and takes no draft from on
   assert.match(empty.stderr, /^prove-server: no_tools: it offers no calls/)
 })
 
-test('a server that says nothing is left when the signal fires', async () => {
+test('an abort signal ends the wait for a silent server', async () => {
   const stop = new AbortController()
   const silent = [process.execPath, '-e', 'process.stdin.resume()']
   const asked = listToolsOf(silent, { tools: 1, bytes: 1, signal: stop.signal })

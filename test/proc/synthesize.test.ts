@@ -48,7 +48,7 @@ const files = (out: string): string[] =>
     .map((entry) => join(entry.parentPath, entry.name).slice(join(folder, out).length + 1))
     .sort()
 
-test('makes a data set that plays again and can be looked at, and refuses to overwrite it', async () => {
+test('synthesize writes a data set that verifies, and does not overwrite it', async () => {
   const made = await synthesize('first')
   assert.is(made.exitCode, 0, made.stderr)
   assert.match(made.stderr, /150 of 150 examples/)
@@ -63,7 +63,7 @@ test('makes a data set that plays again and can be looked at, and refuses to ove
   assert.match(again.stderr, /already_there/)
 })
 
-test('killed in the middle it leaves no data set, and goes on to the same bytes', async () => {
+test('a killed synthesis leaves no data set, and resumes to the same bytes', async () => {
   // It speaks of the first batch when that is on disk, and by this does not survive its first word.
   const die = 'process.stderr.write=()=>process.kill(process.pid,9)'
   const killed = await execa(process.execPath, [program, 'synthesize', ...FLAGS, '--out', 'second', '--workers', '1'], {
@@ -86,7 +86,7 @@ test('killed in the middle it leaves no data set, and goes on to the same bytes'
     assert.ok(readFileSync(join(folder, 'first', file)).equals(readFileSync(join(folder, 'second', file))), file)
 })
 
-test('a teacher that is not there, or not wanted, is said in one line', async () => {
+test('a missing or unsuitable paraphraser is reported in one line', async () => {
   const away = await lab('synthesize', '--examples', '2', '--out', 'third', '--paraphraser', 'http://127.0.0.1:9/v1')
   assert.is(away.exitCode, 1)
   assert.match(away.stderr.split('\n').at(-1)!, /^prove-lab: the language model's server does not list its models/)
@@ -95,7 +95,7 @@ test('a teacher that is not there, or not wanted, is said in one line', async ()
   assert.match(plain.stderr, /no_paraphraser/)
 })
 
-test('a run that began with another data set does not go on', async () => {
+test('a synthesis with other settings does not resume', async () => {
   const log = await openEventLog((await openDataFolder(join(folder, 'data'))).log)
   await openIdentity(join(folder, 'data'))
   await log.append(agreed({ dataset: { sha256: 'f'.repeat(64), tasks: 3 } }))

@@ -13,7 +13,7 @@ import { fails, says, startServer } from '../support/paraphraser-server.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
 import { rent } from '../support/reference-story.js'
 
-const test = suite('users with a language model that hears')
+const test = suite('user simulators')
 const program = join(checkout, 'dist', 'servers', 'episodes', 'main.js')
 
 /** Somebody wants a card frozen and does not say which. */
@@ -80,7 +80,7 @@ const post = async (url: string, body: unknown): Promise<Record<string, unknown>
 const actionsOf = async (episode: string): Promise<unknown> =>
   ((await (await fetch(episode, { signal: patience() })).json()) as Record<string, unknown>).actions
 
-test('a server with a model releases what that hears asked for, and ends with what it took', async () => {
+test('a server with a user simulator accepts its decisions, and prints its usage at the end', async () => {
   const model = await startServer(says('{"asks":"missing"}'))
   try {
     const understood = { asked: true, by: 'tiny-teacher' }
@@ -103,17 +103,17 @@ test('a server with a model releases what that hears asked for, and ends with wh
         assert.is(model.asked.length, 1)
       },
     )
-    assert.match(said, /prove-server: tiny-teacher hears what users are asked\n/)
+    assert.match(said, /prove-server: user simulator: tiny-teacher\n/)
     assert.match(
       said,
-      'tiny-teacher heard 1 message: 1 asked what was due, 0 did not; 1 request, 300 + 100 tokens, cost 0.50\n',
+      'user simulator tiny-teacher: 1 message, 1 with the due question, 0 without; 1 request, 300 + 100 tokens, cost 0.50\n',
     )
   } finally {
     await model.close()
   }
 })
 
-test('where it gives no decision, that is said once, and the record says it of each message', async () => {
+test('a missing decision is reported once and recorded for each message', async () => {
   const model = await startServer(fails(401))
   try {
     const said = await served(['--user-simulator', model.url], async (origin) => {
@@ -132,7 +132,7 @@ test('where it gives no decision, that is said once, and the record says it of e
   }
 })
 
-test('a model file is asked in this process: the demo’s, which follows no instructions, decides nothing', async () => {
+test('a model file runs in this process; the demo model gives no decision', async () => {
   const file = join(checkout, 'models', 'demo', 'prove-demo-base-f16.gguf')
   await served(['--user-simulator-model', file], async (origin) => {
     const { episode } = await post(`${origin}/episodes`, { task })
@@ -145,11 +145,11 @@ test('a model file is asked in this process: the demo’s, which follows no inst
   })
 })
 
-test('an evaluation tells what its users’ model heard, and keeps each decision with its results', async () => {
+test('an evaluation reports and records the decisions of its user simulator', async () => {
   const model = await startServer(says('{"asks":"other"}'))
   const tiny = join(checkout, 'test', 'fixtures', 'tiny')
   const [adapter] = (await readdir(tiny)).filter((name) => name.startsWith('lora-'))
-  // What a model without training says asks for nothing; the user pleads twice and leaves.
+  // Messages of an untrained model ask for nothing; the user insists twice and leaves.
   const flags = ['--dataset', 'set', '--tasks', '2', '--slots', '2', '--workers', '1', '--json', '--results', 'results']
   const files = ['--model', join(tiny, 'base.gguf'), '--adapter', join(tiny, adapter!)]
   const evaluate = (...args: string[]) =>
@@ -162,7 +162,7 @@ test('an evaluation tells what its users’ model heard, and keeps each decision
     const { understood } = JSON.parse(stdout) as { understood: { messages: number } }
     assert.ok(understood.messages > 0)
     assert.equal(understood, { by: 'tiny-teacher', messages: understood.messages, asked: 0, byRules: 0 })
-    assert.match(stderr, `tiny-teacher heard ${model.asked.length} message`)
+    assert.match(stderr, `user simulator tiny-teacher: ${model.asked.length} message`)
     const lines = (await readFile(join(folder, 'results'), 'utf8')).trim().split('\n')
     const kept = lines.slice(1).flatMap((line) => {
       const { played } = JSON.parse(line) as { played: { understood: unknown[] }[] }
@@ -182,7 +182,7 @@ test('an evaluation tells what its users’ model heard, and keeps each decision
   }
 })
 
-test('a model that is not there, or cannot be used, is said in one line before anything is served', async () => {
+test('a missing or unusable model is reported in one line before serving', async () => {
   const refused = async (...args: string[]): Promise<[number | undefined, string]> => {
     const { exitCode, stderr } = await run(...args)
     return [exitCode, stderr.split('\n').at(-1)!]
@@ -194,7 +194,7 @@ test('a model that is not there, or cannot be used, is said in one line before a
   assert.is((await refused(...flags, '--user-simulator-model', 'gone.gguf'))[0], 1)
   assert.is((await refused(...flags, '--user-simulator', url, '--user-simulator-model', 'gone.gguf'))[0], 2)
   const [page, hint] = await refused('play', '--http', '0', '--user-simulator', url)
-  assert.equal([page, /leave --http out/.test(hint)], [2, true])
+  assert.equal([page, /remove --http/.test(hint)], [2, true])
 })
 
 test.run()

@@ -44,7 +44,7 @@ const actions = referenceActions(talkative)
 const responses = talkative.exchanges.flatMap(({ calls }) => calls.map(({ response }) => response))
 const earned = (await openEpisode(task, { runtime, reward: PAPER, actions })).score().total
 
-test('a task is found, opened, played, forked and closed in plain JSON', () =>
+test('the JSON API lists, opens, plays, forks and closes a task', () =>
   served(async (origin) => {
     const listed = await json(ask(`${origin}/tasks?start=${index}&count=1`))
     assert.equal([listed.count, listed.tasks[0].id], [tasks.count('train'), task.id])
@@ -97,7 +97,7 @@ function announcing(url: string, bytes: number): Promise<[number | undefined, st
   })
 }
 
-test('what cannot be had is refused with a code, and the server goes on', () =>
+test('a bad request gets an error code, and the server continues', () =>
   served(
     async (origin) => {
       const refused = async (answer: Promise<Response>): Promise<[number, string]> => {
@@ -132,7 +132,7 @@ async function eventsOf(answer: Promise<Response>): Promise<[string, string][]> 
   return [...text.matchAll(/event: (\w+)\ndata: ([^\n]*)\n\n/g)].map(([, event, data]) => [event!, data!.trimStart()])
 }
 
-test('the Open Reward Standard: tasks, a session, its tools, calls as streams that can be asked for again, a reward', () =>
+test('the Open Reward Standard has tasks, sessions, tools, resumable result streams and a reward', () =>
   served(async (origin) => {
     assert.equal(await json(ask(`${origin}/list_environments`)), ['prove'])
     assert.equal(await json(ask(`${origin}/prove/splits`)), [{ name: 'train', type: 'train' }])
@@ -172,7 +172,7 @@ test('the Open Reward Standard: tasks, a session, its tools, calls as streams th
     assert.is((await ask(`${origin}/ping`, 'POST', {}, session)).status, 404)
   }))
 
-test('NeMo Gym: a row’s session is seeded, its tools are called, and the answer is verified', () =>
+test('NeMo Gym seeds a session, calls tools and verifies the answer', () =>
   served(async (origin) => {
     const lines = (await (await ask(`${origin}/nemo_gym.jsonl`)).text()).trim().split('\n')
     const row = JSON.parse(lines[index]!)
@@ -194,7 +194,7 @@ test('NeMo Gym: a row’s session is seeded, its tools are called, and the answe
     assert.is((await ask(`${origin}/verify`, 'POST', row)).status, 404)
   }))
 
-test('an MCP client plays an episode at its address, over several connections, and reads its reward', () =>
+test('an MCP client plays an episode over several connections and reads its reward', () =>
   served(async (origin) => {
     const { episode } = await json(ask(`${origin}/episodes`, 'POST', { index }))
     let last: CallToolResult | undefined
@@ -217,7 +217,7 @@ test('an MCP client plays an episode at its address, over several connections, a
     assert.equal([none.status, (await json(none)).error.data.code], [404, 'unknown_episode'])
   }))
 
-test('an MCP client is notified of tools that the user brings, and lists them', () =>
+test('an MCP client is notified of tools that a user turn adds, and lists them', () =>
   served(async (origin) => {
     const { id: _, ...body } = task
     const brought = task.groundTruth.at(-1)!.name
@@ -325,7 +325,7 @@ test('a client of MCP up to 2025-11-25 opens a task by a tool, plays it and gets
     await client.close()
   }))
 
-test('so does a client of MCP 2026-07-28, here and at the address of an episode', () =>
+test('a client of MCP 2026-07-28 does the same, here and at the address of an episode', () =>
   served(async (origin) => {
     const connected = async (path: string): Promise<NewClient> => {
       const client = new NewClient(

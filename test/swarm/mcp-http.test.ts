@@ -81,7 +81,7 @@ test('a call answers with the very JSON of a session in process, and with the st
     await client.close()
   }))
 
-test('every client has a session of its own, in the world of the seed it asked for', () =>
+test('every client has its own session with the requested seed', () =>
   hosted(async ({ url }) => {
     const [ada, bo, cleo] = await Promise.all([connect(url), connect(url), connect(`${url}?seed=9`)])
     const lend = { book: 'emma', reader: 'Ada' }
@@ -95,7 +95,7 @@ test('every client has a session of its own, in the world of the seed it asked f
     await Promise.all([ada, bo, cleo].map(({ client }) => client.close()))
   }))
 
-test('a failed call is a tool error with its code, a defect of the world a protocol error; both leave the session alive', () =>
+test('a failed call is a tool error, a defect of the environment is a protocol error, and the session survives both', () =>
   hosted(async ({ url }) => {
     const { client } = await connect(url)
     for (const [name, args, code] of [
@@ -113,7 +113,7 @@ test('a failed call is a tool error with its code, a defect of the world a proto
     await client.close()
   }))
 
-test('a session ends with DELETE, and its id is then unknown', () =>
+test('DELETE ends a session, and its id is then unknown', () =>
   hosted(async (host) => {
     const { client, transport } = await connect(host.url)
     const id = transport.sessionId!
@@ -124,7 +124,7 @@ test('a session ends with DELETE, and its id is then unknown', () =>
     await client.close()
   }))
 
-test('an idle session is closed, one that is used is not, and a stream held open does not count as use', async () => {
+test('an idle session is closed, a used one is not, and an open stream does not count as use', async () => {
   let now = 0
   await hosted(
     async (host) => {
@@ -147,7 +147,7 @@ test('an idle session is closed, one that is used is not, and a stream held open
   )
 })
 
-test('one session more than the limit is refused until another ends or was idle too long', async () => {
+test('a session above the limit is rejected until another one ends or is idle', async () => {
   let now = 0
   await hosted(
     async (host) => {
@@ -168,7 +168,7 @@ test('one session more than the limit is refused until another ends or was idle 
   )
 })
 
-test('at once no more sessions than the limit can be opened', () =>
+test('concurrent requests cannot open more sessions than the limit', () =>
   hosted(
     async (host) => {
       const statuses = await Promise.all(
@@ -181,7 +181,7 @@ test('at once no more sessions than the limit can be opened', () =>
     { maxSessions: 3 },
   ))
 
-test('requests under another host name or from another origin are refused', () =>
+test('requests with another host name or origin are rejected', () =>
   hosted(
     async ({ url }) => {
       const { port } = new URL(url)
@@ -205,7 +205,7 @@ test('requests under another host name or from another origin are refused', () =
     { allowedHosts: ['worlds.example'], allowedOrigins: ['https://page.example'] },
   ))
 
-test('a page of an origin that was let in may read the answer and the session id; one of another learns nothing', () =>
+test('a page of an allowed origin can read the response and the session id, and a page of another origin cannot', () =>
   hosted(
     async ({ url }) => {
       const ask = (origin: string) => {
@@ -226,7 +226,7 @@ test('a page of an origin that was let in may read the answer and the session id
     { allowedOrigins: ['https://page.example'] },
   ))
 
-test('a client that opens session after session takes the room of its own resting ones, and is told so', async () => {
+test('a client at its limit evicts its own idle sessions, and a later request is told so', async () => {
   let now = 0
   await hosted(
     async (host) => {
@@ -285,7 +285,7 @@ test('bad requests get a JSON-RPC error and leave the host running', () =>
     await begin(url)
   }))
 
-test('a cursor that the list did not give is refused', () =>
+test('an unknown cursor is rejected', () =>
   hosted(async ({ url }) => {
     const { client } = await connect(url)
     for (const cursor of ['-1', '5000', 'next', '1e3'])

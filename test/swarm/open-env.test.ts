@@ -66,7 +66,7 @@ const asCall = (action: (typeof actions)[number]) => {
   return callTool(REPLY_TOOL.name, { text: action.type === 'say' ? action.text : action.raw })
 }
 
-test('a connection is an environment: the exchanges of its clients, word for word', () =>
+test('each connection is an OpenEnv environment, with the exact messages of its clients', () =>
   served(async ({ origin, open }) => {
     const { ask, socket } = await connect(origin)
     assert.equal(await ask({ type: 'state' }), {
@@ -131,7 +131,7 @@ test('a connection is an environment: the exchanges of its clients, word for wor
     while (open() > 0) await fetch(`${origin}/health`, { signal: patience() })
   }))
 
-test('what is no message of OpenEnv is answered with its code, and the connection goes on', () =>
+test('an invalid message gets OpenEnv’s error code, and the connection continues', () =>
   served(async ({ origin }) => {
     const { ask, end } = await connect(origin)
     const codes = []
@@ -160,7 +160,7 @@ test('what is no message of OpenEnv is answered with its code, and the connectio
     await end()
   }))
 
-test('without room a reset says so; and a page of another origin gets no connection', () =>
+test('a reset on a full server fails with a code, and a page of another origin gets no connection', () =>
   served(
     async ({ origin }) => {
       const [first, second] = [await connect(origin), await connect(origin)]
@@ -177,7 +177,7 @@ test('without room a reset says so; and a page of another origin gets no connect
     { maxEpisodes: 1 },
   ))
 
-test('who sends too much, or does not wait for answers, is put off', () =>
+test('a client that sends too much or does not wait for responses is disconnected', () =>
   served(async ({ origin }) => {
     const large = await connect(origin)
     large.socket.on('error', () => undefined)
@@ -190,7 +190,7 @@ test('who sends too much, or does not wait for answers, is put off', () =>
     assert.is((await closed)[0], 1008)
   }))
 
-test('over single requests an episode is named, and its schemas are those of what is said', () =>
+test('single requests name their episode, and the schemas match the messages', () =>
   served(async ({ origin }) => {
     const ask = async (path: string, body?: unknown) => {
       const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }

@@ -10,8 +10,8 @@ import { EPISODE_SERVER_LIMITS } from '../limits.js'
 import { REWARD_SIGNALS, type RewardSignal } from '../reward-signal.js'
 import { serveEpisodes } from '../serve.js'
 import { readTasks } from '../tasks.js'
-import { saidUser, type UserOptions, userSimulatorFor, withUserOptions } from '../user-simulator/options.js'
-import { countOption, originOption, portOption, rewardOption, stdinEnded, stopSignal } from './options.js'
+import { type UserOptions, userSimulatorFor, userSimulatorSummary, withUserOptions } from '../user-simulator/options.js'
+import { countOption, interruption, originOption, portOption, rewardOption, stdinEnded } from './options.js'
 
 interface EnvOptions extends UserOptions {
   readonly dataset: string
@@ -29,36 +29,39 @@ interface EnvOptions extends UserOptions {
 
 export function addEnvCommand(program: Command): void {
   withUserOptions(withEnvironmentFolders(program.command('env')))
-    .description('serve the tasks of a data set as episodes: worlds, tools, user turns and rewards, for any trainer')
-    .requiredOption('--dataset <folder>', 'a data set, as prove-lab synthesize makes it')
-    .option('--http <port>', 'port to listen on; 0 takes a free one', portOption, 8080)
+    .description('serve the tasks of a data set as episodes with tools, user turns and rewards, for any trainer')
+    .requiredOption('--dataset <folder>', 'data set from prove-lab synthesize')
+    .option('--http <port>', 'port to listen on; 0: any free port', portOption, 8080)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--allow-host <names...>', 'further host names that clients may use', [])
-    .option('--allow-origin <origin>', 'origin whose pages may ask; repeatable', originOption, [])
+    .option('--allow-host <names...>', 'additional host names that clients may use', [])
+    .option('--allow-origin <origin>', 'web origin whose pages may send requests; repeatable', originOption, [])
     .addOption(rewardOption())
     .addOption(
-      new Option('--reward-signal <when>', 'when an episode tells its reward: at its end, so far, or what changed')
+      new Option(
+        '--reward-signal <when>',
+        'when an episode reports its reward: final (at its end), total (so far, after each action) or delta (its change)',
+      )
         .choices(REWARD_SIGNALS)
         .default('final'),
     )
-    .addOption(new Option('--split <name>', 'split of requests that name none').choices(SPLITS).default('train'))
-    .option('--max-episodes <number>', 'episodes open at the same time', countOption, EPISODE_SERVER_LIMITS.episodes)
+    .addOption(new Option('--split <name>', 'split of requests without a split').choices(SPLITS).default('train'))
+    .option('--max-episodes <number>', 'most open episodes', countOption, EPISODE_SERVER_LIMITS.episodes)
     .option(
       '--max-episodes-per-client <number>',
-      'of those, from one address',
+      'most open episodes of one address',
       countOption,
       EPISODE_SERVER_LIMITS.episodesPerClient,
     )
-    .option('--end-with-stdin', 'end when stdin does, as it does with the program that holds its other end', false)
+    .option('--end-with-stdin', 'end when stdin ends, for a parent process that holds the other end of a pipe', false)
     .action(serve)
 }
 
 async function serve(options: EnvOptions): Promise<void> {
   const { endWithStdin } = options
   try {
-    await serveUntil(endWithStdin ? AbortSignal.any([stopSignal(), stdinEnded()]) : stopSignal(), options)
+    await serveUntil(endWithStdin ? AbortSignal.any([interruption(), stdinEnded()]) : interruption(), options)
   } finally {
-    // Being read, it would keep the process from ending.
+    // An open stdin would keep the process alive.
     if (endWithStdin) process.stdin.destroy()
   }
 }
@@ -71,28 +74,28 @@ async function serveUntil(stopped: AbortSignal, options: EnvOptions): Promise<vo
   }
   const environments = await loadEnvironments()
   const tasks = await readTasks(options.dataset, environments, stopped).catch(unlessStopped)
-  const listener = await userSimulatorFor(options, say, stopped).catch(unlessStopped)
-  if (!tasks || listener === null) return
+  const simulator = await userSimulatorFor(options, say, stopped).catch(unlessStopped)
+  if (!tasks || simulator === null) return
   const { host, http: port, maxEpisodes, maxEpisodesPerClient: maxPerClient } = options
   const service = {
     tasks,
     episodes: createEpisodes(createTaskRuntime(environments), {
       ...{ maxEpisodes, maxPerClient },
-      ...(listener ? { listener } : {}),
+      ...(simulator ? { simulator } : {}),
     }),
     defaults: { reward: options.reward, signal: options.rewardSignal, split: options.split },
   }
   const { allowHost: allowedHosts, allowOrigin: allowedOrigins } = options
   const served = await serveEpisodes(service, { host, port, allowedHosts, allowedOrigins }).catch((error: Error) => {
-    say(`cannot listen on ${host}, port ${port}: ${error.message}`)
+    say(`cannot listen on ${host}, port ${port}: ${error.message}; choose another with --http or --host`)
     process.exit(1)
   })
   const counts = tasks.splits.map((name) => `${tasks.count(name)} ${name}`).join(', ')
   say(`${tasks.title}: tasks ${counts}; episodes at ${served.origin}`)
   if (!stopped.aborted) await once(stopped, 'abort')
-  if (listener) {
-    await listener.close()
-    say(saidUser(listener, options.userSimulatorPrice))
+  if (simulator) {
+    await simulator.close()
+    say(userSimulatorSummary(simulator, options.userSimulatorPrice))
   }
   await served.close()
 }

@@ -12,20 +12,20 @@ import {
   serveHttp,
   serveStdio,
 } from '../../kernel/index.js'
-import { countOption, originOption, portOption, stopSignal, WRONG_USAGE } from './options.js'
+import { countOption, interruption, originOption, portOption, WRONG_USAGE } from './options.js'
 
 const seedOption = (text: string): number => {
-  // `Number` alone would read an empty value, as an unset shell variable gives, as 0.
-  if (!isSeed(text)) throw new InvalidArgumentError('an integer from 0 to 4294967295')
+  // `Number` alone would parse the empty text of an unset shell variable as 0.
+  if (!isSeed(text)) throw new InvalidArgumentError('Give an integer from 0 to 4294967295.')
   return Number(text)
 }
 
-/** @throws WorldFolderError */
+/** Returns the named environments, or ends the process if a name is unknown. @throws EnvironmentFolderError */
 async function environmentsOf(names: readonly string[]): Promise<Environment[]> {
   const unknown = names.find((name) => !namesEnvironment(name))
   if (unknown === undefined) return environmentsNamed(names)
   process.stderr.write(
-    `prove-server: there is no server "${unknown}". Choose one of: ${environmentNames().join(', ')}; or give the folder of a world of your own, such as ./${unknown}.\n`,
+    `prove-server: no environment "${unknown}". Choose from ${environmentNames().join(', ')}, or give the folder of your own environment, such as ./${unknown}.\n`,
   )
   return process.exit(WRONG_USAGE)
 }
@@ -38,7 +38,7 @@ async function list(): Promise<void> {
     const counted = countOf(environment.tools.length, 'tool').padStart(9)
     process.stdout.write(`${environment.name.padEnd(16)} ${counted}  ${environment.description}\n`)
   }
-  process.stderr.write(`${countOf(environments.size, 'server')}, ${countOf(tools, 'tool')}\n`)
+  process.stderr.write(`${countOf(environments.size, 'environment')}, ${countOf(tools, 'tool')}\n`)
 }
 
 interface ServeOptions {
@@ -60,7 +60,7 @@ async function serveEnvironments(names: string[], options: ServeOptions): Promis
     process.stderr.write(`prove-server: ${offered}, MCP on stdio\n`)
     return serveStdio(offer, open, options.seed)
   }
-  const stopped = stopSignal()
+  const stopped = interruption()
   const { http: port, host, allowHost: allowedHosts, allowOrigin: allowedOrigins } = options
   const { maxSessions, maxSessionsPerClient } = options
   const served = await serveHttp(offer, open, {
@@ -72,7 +72,9 @@ async function serveEnvironments(names: string[], options: ServeOptions): Promis
     ...(maxSessionsPerClient === undefined ? {} : { maxSessionsPerClient }),
     ...(maxSessions === undefined ? {} : { maxSessions }),
   }).catch((error: Error) => {
-    process.stderr.write(`prove-server: cannot listen on ${host}, port ${port}: ${error.message}\n`)
+    process.stderr.write(
+      `prove-server: cannot listen on ${host}, port ${port}: ${error.message}; choose another with --http or --host\n`,
+    )
     process.exit(1)
   })
   process.stderr.write(`prove-server: ${offered}, MCP at ${served.url}\n`)
@@ -81,32 +83,37 @@ async function serveEnvironments(names: string[], options: ServeOptions): Promis
 }
 
 export function addEnvironmentCommands(program: Command): void {
-  withEnvironmentFolders(program.command('list')).description('list the worlds').action(list)
+  withEnvironmentFolders(program.command('list')).description('list the environments').action(list)
 
   program
     .command('describe')
-    .description('tools, failures and dependency graph of a world, in Markdown')
-    .argument('<server>', 'a name from the list, or the folder of a world of your own')
+    .description('describe an environment in Markdown: tools, failures and dependency graph')
+    .argument('<environment>', 'name from the list, or folder of your own environment')
     .action(async (name: string) => {
       for (const environment of await environmentsOf([name]))
         process.stdout.write(`${describeEnvironment(environment)}\n`)
     })
 
   withEnvironmentFolders(program.command('serve', { isDefault: true }))
-    .description('serve one or more worlds, on stdin and stdout unless --http is given; "serve" may be left out')
-    .argument('[servers...]', 'names from the list, or folders of worlds of your own; without any, lists them')
-    .option('--seed <number>', 'seed of the worlds; HTTP clients may ask for another with ?seed=N', seedOption, 0)
-    .option('--http <port>', 'serve streamable HTTP at /mcp on this port; 0 takes a free one', portOption)
+    .description('serve environments over MCP, on stdin and stdout or with --http; the word "serve" is optional')
+    .argument('[environments...]', 'names from the list, or folders of your own environments; none: list them')
+    .option(
+      '--seed <number>',
+      'seed of the environments; an HTTP client can choose its own with ?seed=N',
+      seedOption,
+      0,
+    )
+    .option('--http <port>', 'serve streamable HTTP at /mcp on this port; 0: any free port', portOption)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--allow-host <names...>', 'further host names that HTTP clients may use', [])
+    .option('--allow-host <names...>', 'additional host names that HTTP clients may use', [])
     .option(
       '--allow-origin <origin>',
-      'origin whose pages may call, such as http://localhost:5173; repeatable',
+      'web origin whose pages may send requests, such as http://localhost:5173; repeatable',
       originOption,
       [],
     )
-    .option('--max-sessions <number>', 'HTTP sessions open at the same time', countOption)
-    .option('--max-sessions-per-client <number>', 'of those, from one address', countOption)
+    .option('--max-sessions <number>', 'most open HTTP sessions', countOption)
+    .option('--max-sessions-per-client <number>', 'most open HTTP sessions of one address', countOption)
     .action((names: string[], options: ServeOptions) =>
       names.length === 0 ? list() : serveEnvironments(names, options),
     )

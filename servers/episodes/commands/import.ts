@@ -15,7 +15,7 @@ import {
 import { writeEnvironmentFolder } from '../../authoring/new-environment.js'
 import { loadEnvironments } from '../../catalogue.js'
 import { listToolsOf } from '../../kernel/mcp/list-tools.js'
-import { shownFolder, stopSignal } from './options.js'
+import { interruption, shownFolder } from './options.js'
 
 interface ImportOptions {
   readonly name?: string
@@ -23,27 +23,27 @@ interface ImportOptions {
   readonly only: string[]
 }
 
-/** What somebody else's program offers, as a world to be filled in. */
+/** Adds `import`, which drafts an environment from an existing interface. */
 export function addImportCommands(program: Command): void {
   const group = program
     .command('import')
-    .description('draft a world after an interface that is there: what it is to do remains to be decided')
+    .description('draft an environment from an existing interface; you decide what its tools do')
     .enablePositionalOptions()
   withDraftOptions(group.command('openapi', { isDefault: true }))
-    .description('… after an OpenAPI document, 3.0 or 3.1; the word "openapi" may be left out')
-    .argument('<document>', 'a file, JSON or YAML; nothing that it refers to is fetched')
+    .description('draft from an OpenAPI document, 3.0 or 3.1; the word "openapi" is optional')
+    .argument('<document>', 'JSON or YAML file; references to other documents are not fetched')
     .action(async (document: string, options: ImportOptions) => {
       await draft(await readOpenApi(await documentIn(document)), options)
     })
   withDraftOptions(group.command('mcp'))
-    .description('… after the tools of an MCP server, which is started for it and asked over stdin and stdout')
-    .argument('<command...>', 'the program and its arguments; options of ours stand before it')
+    .description('draft from the tools of an MCP server, which this command starts and queries over stdin and stdout')
+    .argument('<command...>', 'program and its arguments; put options of prove-server before it')
     .passThroughOptions()
     .action(async (command: string[], options: ImportOptions) => {
       const { listedTools: tools, sourceBytes: bytes, serverMs } = IMPORT_LIMITS
-      const signal = AbortSignal.any([stopSignal(), AbortSignal.timeout(serverMs)])
+      const signal = AbortSignal.any([interruption(), AbortSignal.timeout(serverMs)])
       const listed = await listToolsOf(command, { tools, bytes, signal }).catch((cause: unknown) => {
-        const why = signal.aborted ? `it said nothing for ${serverMs / 1000} seconds` : (cause as Error).message
+        const why = signal.aborted ? `no answer within ${serverMs / 1000} seconds` : (cause as Error).message
         throw new ImportError('server_failed', `${command.join(' ')}: ${why}`, { cause })
       })
       await draft(readMcpTools(listed), options)
@@ -52,9 +52,9 @@ export function addImportCommands(program: Command): void {
 
 const withDraftOptions = (command: Command): Command =>
   command
-    .option('--name <name>', 'what the world is called; default: by what it is drafted after')
-    .option('--in <folder>', 'where its folder goes', '.')
-    .option('--only <text>', 'only calls whose name or path contains this; repeatable', collected, [])
+    .option('--name <name>', 'name of the environment; default: from the title of the interface')
+    .option('--in <folder>', 'folder to create it in', '.')
+    .option('--only <text>', 'only calls whose name or path contains this text; repeatable', collected, [])
 
 const collected = (text: string, earlier: string[]): string[] => [...earlier, text]
 
@@ -64,12 +64,13 @@ async function documentIn(path: string): Promise<string> {
   try {
     const file = await open(path)
     try {
-      // Read, not asked for its size: what is no plain file has none.
+      // Reads instead of asking for the size, because a pipe has no size.
       const buffer = Buffer.alloc(most + 1)
       let length = 0
       for (let read = 1; read > 0 && length <= most; length += read)
         read = (await file.read(buffer, length, buffer.length - length)).bytesRead
-      if (length > most) throw new ImportError('too_large', `${path} has more than ${most} bytes`)
+      if (length > most)
+        throw new ImportError('too_large', `${path} has more than ${most} bytes: choose a smaller document`)
       return buffer.toString('utf8', 0, length)
     } finally {
       await file.close()
@@ -85,7 +86,10 @@ async function draft(service: ForeignService, { name, in: parent, only }: Import
   const taken = [...environments.values()].flatMap(({ tools }) => tools.map((tool) => tool.name))
   const made = draftEnvironment(service, { ...(name === undefined ? {} : { name }), only, taken })
   if (environments.has(made.name))
-    throw new EnvironmentFolderError('name_taken', `there is a world ${made.name} already: name the draft by --name`)
+    throw new EnvironmentFolderError(
+      'name_taken',
+      `an environment ${made.name} already exists: choose another name with --name`,
+    )
   const files = await writeEnvironmentFolder(made.name, resolve(parent), made.files)
   process.stdout.write(
     `${[...files, '', ...summary(made, service), '', ...NEXT(shownFolder(parent, made.name))].join('\n')}\n`,
@@ -94,8 +98,8 @@ async function draft(service: ForeignService, { name, in: parent, only }: Import
 
 function summary({ name, tools, entities, failures, decisions, files }: Draft, { notes }: ForeignService): string[] {
   return [
-    `${name}: ${countOf(tools.length, 'tool')}, none of which works yet, ${countOf(entities.length, 'table')} without rows, ${countOf(failures.size, 'failure')}. ${countOf(decisions, 'thing')} to decide,`,
-    `${new Set(notes).size} left out or guessed. They are in DECISIONS.md:`,
+    `${name}: ${countOf(tools.length, 'undecided tool')}, ${countOf(entities.length, 'table')} without rows, ${countOf(failures.size, 'failure')}.`,
+    `DECISIONS.md lists ${countOf(decisions, 'open decision')} and ${countOf(new Set(notes).size, 'omitted or guessed part')}:`,
     '',
     ...files
       .get('DECISIONS.md')!
@@ -104,4 +108,8 @@ function summary({ name, tools, entities, failures, decisions, files }: Draft, {
   ]
 }
 
-const NEXT = (folder: string): string[] => ['What is not decided is told by', '', `  prove-server check ${folder}`]
+const NEXT = (folder: string): string[] => [
+  'This command lists the open decisions:',
+  '',
+  `  prove-server check ${folder}`,
+]

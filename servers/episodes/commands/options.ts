@@ -1,42 +1,46 @@
 import { InvalidArgumentError, Option } from 'commander'
+import { stopSignal } from '../../../common/cli/index.js'
 import { isOrigin } from '../../../common/http/index.js'
 import { PAPER, REWARD_PRESETS } from '../../../rollout/reward/index.js'
 
-/** Commander ends the process with 1 after a wrong option; wrong usage is 2 here, whichever part of it was wrong. */
+/** Exit status after wrong usage. Commander's own status is 1. */
 export const WRONG_USAGE = 2
 
+/** Parses a TCP port; 0 means any free port. */
 export const portOption = (text: string): number => {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new InvalidArgumentError('a port from 0 to 65535')
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new InvalidArgumentError('Give a port from 0 to 65535.')
   return Number(text)
 }
 
+/** Parses a number of sessions or episodes. */
 export const countOption = (text: string): number => {
-  if (!/^\d{1,6}$/.test(text) || Number(text) < 1) throw new InvalidArgumentError('an integer from 1 to 999999')
+  if (!/^\d{1,6}$/.test(text) || Number(text) < 1) throw new InvalidArgumentError('Give an integer from 1 to 999999.')
   return Number(text)
 }
 
+/** Parses one value of a repeatable option for web origins. */
 export const originOption = (text: string, earlier: string[]): string[] => {
-  if (!isOrigin(text)) throw new InvalidArgumentError('an origin such as http://localhost:5173')
+  if (!isOrigin(text)) throw new InvalidArgumentError('Give an origin such as http://localhost:5173.')
   return [...earlier, text]
 }
 
+/** Creates `--reward`. */
 export const rewardOption = (): Option =>
-  new Option('--reward <name>', 'the reward, where none is named')
+  new Option(
+    '--reward <name>',
+    `reward preset, unless a request names another: ${[...REWARD_PRESETS.keys()].join(', ')}`,
+  )
     .argParser((text) => {
       const preset = REWARD_PRESETS.get(text)
-      if (!preset) throw new InvalidArgumentError(`One of ${[...REWARD_PRESETS.keys()].join(', ')}.`)
+      if (!preset) throw new InvalidArgumentError(`Choose from ${[...REWARD_PRESETS.keys()].join(', ')}.`)
       return preset
     })
     .default(PAPER, PAPER.name)
 
-/** Fires when the program is asked to end. */
-export function stopSignal(): AbortSignal {
-  const stop = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort())
-  return stop.signal
-}
+/** Returns a signal that aborts at the first SIGINT or SIGTERM. */
+export const interruption = (): AbortSignal => stopSignal(new Error('stopped by SIGINT or SIGTERM')).signal
 
-/** Fires when stdin ends: a program that was started with a pipe there is not left behind, however its parent ended. */
+/** Returns a signal that aborts when stdin ends, so a child process with a pipe there ends with its parent. */
 export function stdinEnded(): AbortSignal {
   const ended = new AbortController()
   for (const name of ['end', 'error'] as const) process.stdin.once(name, () => ended.abort())
@@ -44,6 +48,6 @@ export function stdinEnded(): AbortSignal {
   return ended.signal
 }
 
-/** How the folder of a world is typed where worlds are named. */
+/** Returns the path of an environment's folder as a user types it for `--environments`. */
 export const shownFolder = (parent: string, name: string): string =>
   parent === '.' ? `./${name}` : `${parent}/${name}`

@@ -12,8 +12,8 @@ import { servePlayground } from '../playground/serve-playground.js'
 import { shippedTasks } from '../playground/shipped-tasks.js'
 import { playInTerminal } from '../playground/terminal.js'
 import { readTasks } from '../tasks.js'
-import { saidUser, type UserOptions, userSimulatorFor, withUserOptions } from '../user-simulator/options.js'
-import { portOption, rewardOption, stopSignal, WRONG_USAGE } from './options.js'
+import { type UserOptions, userSimulatorFor, userSimulatorSummary, withUserOptions } from '../user-simulator/options.js'
+import { interruption, portOption, rewardOption, WRONG_USAGE } from './options.js'
 
 interface PlayOptions extends UserOptions {
   readonly dataset?: string
@@ -24,10 +24,10 @@ interface PlayOptions extends UserOptions {
 
 export function addPlayCommand(program: Command): void {
   withUserOptions(withEnvironmentFolders(program.command('play')))
-    .description('play tasks yourself, in the terminal or in a page: calls, what they change, and the reward')
-    .argument('[worlds...]', 'only tasks with one of these; default: all')
-    .option('--dataset <folder>', 'tasks of a data set; default: those that come with the program')
-    .option('--http <port>', 'give a page to browsers, in which the worlds run; 0 takes a free port', portOption)
+    .description('play tasks yourself in the terminal or in a web page, with calls, state changes and rewards')
+    .argument('[environments...]', 'only tasks with one of these environments; default: all tasks')
+    .option('--dataset <folder>', 'data set with the tasks; default: the tasks that come with the program')
+    .option('--http <port>', 'serve a web page, in which the environments run; 0: any free port', portOption)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .addOption(rewardOption())
     .action(play)
@@ -36,48 +36,46 @@ export function addPlayCommand(program: Command): void {
 async function play(names: string[], options: PlayOptions): Promise<void> {
   const { dataset, http: port, host, reward, userSimulator, userSimulatorModel } = options
   if (port !== undefined && (userSimulator ?? userSimulatorModel) !== undefined)
-    return refuse('the page has the embedded rules alone: leave --http out to play with a language model that hears')
+    return refuse('the page has no user simulator: remove --http to play in the terminal, or remove --user-simulator…')
   const unknown = names.find((name) => !namesEnvironment(name))
-  if (unknown !== undefined) return refuse(`there is no world "${unknown}"; prove-server list has them all`)
+  if (unknown !== undefined) return refuse(`no environment "${unknown}": run prove-server list for the names`)
   const environments = new Set((await environmentsNamed(names)).map(({ name }) => name))
-  const stopped = stopSignal()
+  const stopped = interruption()
   const all = dataset === undefined ? await shippedTasks() : await tasksIn(dataset, stopped)
   const tasks = all.filter(
     (task) => environments.size === 0 || task.environments.some(({ environment }) => environments.has(environment)),
   )
   if (tasks.length === 0)
-    return refuse('there is no task with these worlds; prove-lab synthesize makes some for --dataset')
+    return refuse(
+      `no task has one of the environments ${[...environments].join(', ')}: make some with prove-lab synthesize, and name them with --dataset`,
+    )
   if (port === undefined) {
     const say = (line: string): void => void process.stderr.write(`prove-server: ${line}\n`)
-    const listener = await userSimulatorFor(options, say, stopped).catch((error: unknown) => {
+    const simulator = await userSimulatorFor(options, say, stopped).catch((error: unknown) => {
       if (stopped.aborted) return null
       throw error
     })
-    if (listener === null) return
+    if (simulator === null) return
     const lines = createInterface({ input: process.stdin, signal: stopped })
     try {
       await playInTerminal({
-        ...{
-          tasks,
-          reward,
-          lines,
-          runtime: createTaskRuntime(await loadEnvironments()),
-          ...(listener ? { listener } : {}),
-        },
+        ...{ tasks, reward, lines, runtime: createTaskRuntime(await loadEnvironments()), ...(simulator ? { simulator } : {}) },
         write: (text) => process.stdout.write(text),
       })
     } finally {
       lines.close()
-      await listener?.close()
+      await simulator?.close()
     }
-    if (listener) say(saidUser(listener, options.userSimulatorPrice))
+    if (simulator) say(userSimulatorSummary(simulator, options.userSimulatorPrice))
     return
   }
   const outside = tasks
     .flatMap(({ environments: of }) => of)
     .find(({ environment }) => outsideFolder(environment) !== undefined)
   if (outside)
-    return refuse(`${outside.environment} is not built into the page: leave --http out to play it in the terminal`)
+    return refuse(
+      `the environment ${outside.environment} is not part of the page: remove --http to play in the terminal`,
+    )
   const { playgroundTasks: most } = EPISODE_SERVER_LIMITS
   const isShipped = dataset === undefined && tasks.length === all.length
   const served = await servePlayground({ host, port, reward, tasks: isShipped ? null : tasks.slice(0, most) })

@@ -8,15 +8,15 @@ import { WRONG_USAGE } from './options.js'
 import { addPlayCommand } from './play.js'
 import { addScoreCommand } from './score.js'
 
-/** `prove-server` with its commands, in the order in which help names them. */
+/** Creates the program `prove-server`. Help lists the commands in the order of this function. */
 export function serverProgram(): Command {
   const program = createProgram(
     'prove-server',
-    'Serve worlds over MCP, and tasks as episodes that any trainer can play and get scored.',
+    'Serve environments over MCP, and tasks as episodes for any trainer, with rewards.',
   )
-  // Before the commands are added: they inherit it.
+  // Set before the commands are added, because they inherit it.
   program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
-  // What stands behind "import mcp <program>" belongs to that program.
+  // Options after "import mcp <program>" belong to that program.
   program.enablePositionalOptions()
   addEnvironmentCommands(program)
   addEnvCommand(program)

@@ -9,28 +9,29 @@ import { createTaskRuntime } from '../episode-runtime.js'
 import { EpisodeServerError } from '../errors.js'
 import { type ScoredRollout, type ScoreParts, scoreRollout } from '../score.js'
 import { readTasks } from '../tasks.js'
-import { rewardOption, stopSignal } from './options.js'
+import { interruption, rewardOption } from './options.js'
 
 export function addScoreCommand(program: Command): void {
   withEnvironmentFolders(program.command('score'))
-    .description('score rollouts: one JSON object per line on stdin, one on stdout')
-    .option('--dataset <folder>', 'data set whose tasks are named by their ids; without it, each line holds its task')
+    .description('score rollouts: reads one JSON object per line from stdin, writes one per line to stdout')
+    .option('--dataset <folder>', 'data set for task ids; without it, each line must contain its whole task')
     .addOption(rewardOption())
     .addHelpText('after', HELP)
     .action(scoreLines)
 }
 
 const HELP = `
-A line is {"task": …, "actions": [{"name", "arguments"} | {"unreadable"} | {"say"}, …]}, which is played again,
-or {"task": …, "calls": [{"name", "arguments", "ok"} | {"unreadable"}, …]}, which is believed.
-A line that cannot be scored is answered with {"line", "error", "message"}, and the exit status is then 1.`
+A line is {"task": …, "actions": [{"name", "arguments"} | {"unreadable"} | {"say"}, …]}, which is replayed,
+or {"task": …, "calls": [{"name", "arguments", "ok"} | {"unreadable"}, …]}, which is scored without a replay.
+A line that cannot be scored gives {"line", "error", "message"}, and the exit status is then 1.`
 
 async function scoreLines({ dataset, reward }: { dataset?: string; reward: RewardPreset }): Promise<void> {
-  const stopped = stopSignal()
+  const stopped = interruption()
   const environments = await loadEnvironments()
   const tasks = dataset === undefined ? null : await readTasks(dataset, environments, stopped)
   const named = (id: string) => {
-    if (!tasks) throw new EpisodeServerError('unknown_task', `${id} is a task's name: give --dataset`)
+    if (!tasks)
+      throw new EpisodeServerError('unknown_task', `no data set for the task id ${id}: name one with --dataset`)
     return tasks.named(id)
   }
   const parts = { runtime: createTaskRuntime(environments), reward, named }
@@ -52,7 +53,7 @@ async function score(text: string, parts: ScoreParts): Promise<ScoredRollout> {
   try {
     value = JSON.parse(text)
   } catch {
-    throw new EpisodeServerError('bad_request', 'the line is not JSON')
+    throw new EpisodeServerError('bad_request', 'the line is not JSON: give one JSON object per line')
   }
   return scoreRollout(value, parts)
 }

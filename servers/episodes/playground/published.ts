@@ -5,25 +5,25 @@ import { GROUP_FORMAT, publishedGroup } from '../../../rollout/verification/inde
 import { parseAs, recordedAction, recordedActionSchema } from '../action.js'
 import { EpisodeServerError } from '../errors.js'
 import type { Action } from '../play.js'
-import type { Branch } from './board.js'
+import type { Branch } from './played-task.js'
 
-/** What somebody has published of rollouts, as it was read: nothing of it is believed yet. */
+/** A parsed publication of rollouts. None of its claims is verified yet. */
 export type Published = PublishedGroup | PublishedRollout
 
-/** A group of the swarm: what its node signed, and the body that its announcement names by hash. */
+/** A group of the swarm: the announcement that its node signed, and the body whose hash the announcement contains. */
 export interface PublishedGroup {
   readonly kind: 'group'
   readonly title: string
   readonly about: string
   readonly task: Task
   readonly reward: RewardPreset
-  /** The run that it was made for: a part of what is signed. */
+  /** Run that the group was made for; the signature covers it. */
   readonly run: string
   readonly announcement: Uint8Array
   readonly body: Uint8Array
 }
 
-/** One rollout as `prove-server score` takes it, with what it answered, or with claims of somebody else. */
+/** One rollout in the form that `prove-server score` accepts, with claims about its results. */
 export interface PublishedRollout {
   readonly kind: 'rollout'
   readonly title: string
@@ -60,22 +60,29 @@ const published = z.union([publishedGroup, rollout], {
   error: `a published rollout is {"task", "actions", …}, and a group {"format": "${GROUP_FORMAT}", "task", "reward", "run", "announcement", "body"}`,
 })
 
-/** Characters of a file with a published rollout: the largest body of a group, in base64, with its task. */
+/** Most characters of a published rollout: the largest body of a group, in base64, with its task. */
 export const PUBLISHED_CHARS = 8 * 1024 * 1024
 
 /**
- * @param text  JSON, as it came from a file or a server
- * @param named  tasks that a rollout may name by id
- * @throws EnvironmentError `bad_request`, `unknown_task`; EpisodeError `bad_task`
+ * Parses a published rollout or group.
+ * @param text  JSON of a file or a server
+ * @param named  returns the task with an id
+ * @throws EpisodeServerError `bad_request`, `unknown_task`; EpisodeError `bad_task`
  */
 export function readPublished(text: string, named: (id: string) => Task): Published {
   if (text.length > PUBLISHED_CHARS)
-    throw new EpisodeServerError('bad_request', `more than ${PUBLISHED_CHARS} characters: that is no rollout`)
+    throw new EpisodeServerError(
+      'bad_request',
+      `the text has ${text.length} characters, and a rollout has at most ${PUBLISHED_CHARS}: check that it is a published rollout`,
+    )
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    throw new EpisodeServerError('bad_request', 'this is not one JSON document')
+    throw new EpisodeServerError(
+      'bad_request',
+      'the text is not a JSON document: give the JSON of a published rollout or group',
+    )
   }
   const read = parseAs(published, value)
   const task = typeof read.task === 'string' ? named(read.task) : parseTask(read.task)
@@ -93,11 +100,15 @@ export function readPublished(text: string, named: (id: string) => Task): Publis
 
 function rewardNamed(name: string): RewardPreset {
   const preset = REWARD_PRESETS.get(name)
-  if (!preset) throw new EpisodeServerError('bad_request', `there is no reward ${name}`)
+  if (!preset)
+    throw new EpisodeServerError(
+      'bad_request',
+      `no reward preset ${name}: use one of ${[...REWARD_PRESETS.keys()].join(', ')}`,
+    )
   return preset
 }
 
-/** What somebody played, in the form in which it can be judged again, here or by `prove-server score`. */
+/** Returns the rollout of a branch in the form that `readPublished` and `prove-server score` accept. */
 export function publishable({ episode, steps }: Branch): object {
   const { preset, total, components, solved, stateHashes } = episode.score()
   const actions = episode.actions.map(recordedAction)

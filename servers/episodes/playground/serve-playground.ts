@@ -8,7 +8,7 @@ import type { Task } from '../../../rollout/episode/index.js'
 import type { RewardPreset } from '../../../rollout/reward/index.js'
 import { EPISODE_SERVER_LIMITS } from '../limits.js'
 
-/** The folder that any other web server could give as well; `npm run build` makes it. */
+/** Folder of the page. `npm run build` creates it, and any web server can serve it. */
 export const PLAYGROUND_FOLDER = join(packageRoot, 'dist', 'playground')
 
 const FILES = {
@@ -19,7 +19,7 @@ const FILES = {
 } as const
 
 const SELF = ["'self'"]
-/** What index.html says of itself, and that nobody frames it. Published rollouts may come from anywhere that lets pages read them. */
+/** The content security policy of index.html, plus a ban on frames. The page may fetch published rollouts from any server that allows it. */
 const POLICY = {
   ...{ defaultSrc: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"], frameAncestors: ["'none'"] },
   ...{ scriptSrc: SELF, styleSrc: SELF, imgSrc: [...SELF, 'data:'] },
@@ -30,15 +30,15 @@ export interface ServePlaygroundOptions {
   readonly host: string
   /** 0 takes any free port. */
   readonly port: number
-  /** Null: those that come with the page. */
+  /** Tasks to play; null: the tasks that are built into the page. */
   readonly tasks: readonly Task[] | null
-  /** What is played there is scored by it. */
+  /** Reward preset of the episodes. */
   readonly reward: RewardPreset
 }
 
 /**
- * Gives the playground to browsers. Nothing runs here: the worlds are in the page.
- * @throws the system's error when a file is missing, or the address cannot be listened on
+ * Serves the playground to browsers. The environments run in the page, not in this process.
+ * @throws the system's error if a file is missing or the address is not available
  */
 export async function servePlayground({ host, port, tasks, reward }: ServePlaygroundOptions): Promise<Listening> {
   const app = new Hono()
@@ -58,6 +58,6 @@ export async function servePlayground({ host, port, tasks, reward }: ServePlaygr
     const content = await readFile(join(PLAYGROUND_FOLDER, name))
     app.get(`/${name}`, (context) => context.body(content, 200, { 'Content-Type': type }))
   }
-  app.notFound((context) => context.text('there is no such page\n', 404))
+  app.notFound((context) => context.text('no such page; open /\n', 404))
   return listen(app, { host, port, requestTimeoutMs: EPISODE_SERVER_LIMITS.requestTimeoutMs })
 }

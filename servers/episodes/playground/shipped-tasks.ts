@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { packageRoot } from '../../../common/cli/index.js'
 import { parseTask, type Task } from '../../../rollout/episode/index.js'
 
-/** The tasks that come with this package: some of each world. @throws EpisodeError when the file was changed */
+/** Reads the tasks that come with this package, some for each environment. @throws EpisodeError if the file was changed */
 export async function shippedTasks(): Promise<Task[]> {
   const text = await readFile(join(packageRoot, 'servers', 'episodes', 'playground', 'tasks.jsonl'), 'utf8')
   return text

@@ -6,48 +6,46 @@ import type { RowChange } from '../../kernel/index.js'
 import { actionSchema, parseAs } from '../action.js'
 import type { TaskRuntime } from '../episode-runtime.js'
 import type { Action } from '../play.js'
-import { type Branch, openPlayedTask, type PlayedTask, partsOf, type Step } from './board.js'
-import { judgePublished } from './judge-published.js'
+import { type Branch, openPlayedTask, type PlayedTask, partsOf, type Step } from './played-task.js'
 import { publishable, readPublished } from './published.js'
+import { verifyPublished } from './verify-published.js'
 
 export interface TerminalParts {
   readonly tasks: readonly Task[]
   readonly runtime: TaskRuntime
   readonly reward: RewardPreset
-  /** Hears what the user of a task is asked, in place of the rules. */
-  readonly listener?: MessageInterpreter
-  /** What somebody types, line by line. */
+  /** User simulator; default: embedded rules. */
+  readonly simulator?: MessageInterpreter
+  /** Typed lines. */
   readonly lines: AsyncIterable<string>
   write(text: string): void
 }
 
-/** A line that asks for something that there is not, or in a form that is not understood. */
+/** A typed line cannot be carried out. */
 class PlayError extends CodedError<'bad_line'> {}
 const wrong = (detail: string): PlayError => new PlayError('bad_line', detail)
 
-interface Table {
+interface TerminalState {
   played: PlayedTask | null
   branch: string
 }
 
-type Play = (rest: string, table: Table, parts: TerminalParts) => string | Promise<string>
-
-interface Order {
+interface TerminalCommand {
   readonly form: string
   readonly about: string
-  readonly run: Play
+  readonly run: (rest: string, state: TerminalState, parts: TerminalParts) => string | Promise<string>
 }
 
-const opened = ({ played }: Table): PlayedTask => {
-  if (!played) throw wrong('open a task first: tasks lists them, open 1 opens the first')
+const opened = ({ played }: TerminalState): PlayedTask => {
+  if (!played) throw wrong('no task is open: type "tasks" for the list and "open 1" for the first task')
   return played
 }
-const current = (table: Table): Branch => opened(table).branch(table.branch)!
+const current = (state: TerminalState): Branch => opened(state).branch(state.branch)!
 
-const ORDERS: Readonly<Record<string, Order>> = {
+const COMMANDS: Readonly<Record<string, TerminalCommand>> = {
   tasks: {
     form: 'tasks [words]',
-    about: 'the tasks, or those that hold the words',
+    about: 'list the tasks, or those that contain the words',
     run(words, _, { tasks }) {
       const lines = tasks.map((task, i) => `${String(i + 1).padStart(4)}  ${titleOf(task)}`)
       return lines.filter((line) => line.toLowerCase().includes(words.toLowerCase())).join('\n')
@@ -56,12 +54,12 @@ const ORDERS: Readonly<Record<string, Order>> = {
   open: {
     form: 'open <number>',
     about: 'open a task',
-    async run(number, table, { tasks, runtime, reward, listener }) {
+    async run(number, state, { tasks, runtime, reward, simulator }) {
       const task = tasks[Number(number) - 1]
-      if (!task) throw wrong(`there are tasks 1 to ${tasks.length}`)
-      table.played = await openPlayedTask(task, runtime, reward, listener)
-      table.branch = 'A'
-      const { opening, offered } = current(table).episode
+      if (!task) throw wrong(`no task ${number}: give a number from 1 to ${tasks.length}`)
+      state.played = await openPlayedTask(task, runtime, reward, simulator)
+      state.branch = 'A'
+      const { opening, offered } = current(state).episode
       return [
         ...opening.map(({ role, content }) => `${role}: ${content}`),
         `tools: ${offered.map(({ name }) => name).join(', ')}`,
@@ -70,110 +68,115 @@ const ORDERS: Readonly<Record<string, Order>> = {
   },
   tool: {
     form: 'tool <name>',
-    about: 'what a tool does and takes',
-    run(name, table) {
-      const tool = current(table).episode.offered.find((one) => one.name === name)
-      if (!tool) throw wrong(`the task offers no tool ${name}`)
+    about: "show a tool's description and arguments",
+    run(name, state) {
+      const tool = current(state).episode.offered.find((one) => one.name === name)
+      if (!tool) throw wrong(`the task offers no tool ${name}: "open" lists its tools`)
       return `${tool.description}\n${JSON.stringify(tool.inputSchema, null, 1)}`
     },
   },
   call: {
     form: 'call <tool> {"name": value}',
-    about: 'make a call',
-    run(rest, table) {
+    about: 'call a tool',
+    run(rest, state) {
       const [, name = '', json = '{}'] = rest.match(/^(\S+)\s*(.*)$/s) ?? []
-      return move(parseAs(actionSchema, { name, arguments: json === '' ? {} : json }), table)
+      return move(parseAs(actionSchema, { name, arguments: json === '' ? {} : json }), state)
     },
   },
-  say: { form: 'say <text>', about: 'answer the user', run: (text, table) => move({ type: 'say', text }, table) },
+  say: { form: 'say <text>', about: 'answer the user', run: (text, state) => move({ type: 'say', text }, state) },
   reward: {
     form: 'reward',
-    about: 'what it is worth so far, and its parts',
-    run: (_, table) => rewardText(current(table)),
+    about: 'show the reward so far and its components',
+    run: (_, state) => rewardText(current(state)),
   },
   solution: {
     form: 'solution',
-    about: 'the calls that solve the task',
-    run: (_, table) =>
-      opened(table)
+    about: 'show the calls that solve the task',
+    run: (_, state) =>
+      opened(state)
         .task.groundTruth.map(({ name, arguments: args }) => `call ${name} ${JSON.stringify(args)}`)
-        .join('\n') || 'no call at all',
+        .join('\n') || 'the solution makes no calls',
   },
   fork: {
     form: 'fork',
-    about: 'play on in a copy, beside what there is',
-    run(_, table) {
-      table.branch = opened(table).fork(table.branch).name
-      return `now in ${table.branch}`
+    about: 'copy the current branch and continue in the copy',
+    run(_, state) {
+      state.branch = opened(state).fork(state.branch).name
+      return `now in ${state.branch}`
     },
   },
   go: {
     form: 'go <branch>',
-    about: 'back to another copy',
-    run(name, table) {
-      if (!opened(table).branch(name)) throw wrong(`there is no branch ${name}`)
-      table.branch = name
-      return `now in ${name}\n${rewardText(current(table))}`
+    about: 'switch to another branch',
+    run(name, state) {
+      state.branch = branchNamed(name, state)
+      return `now in ${name}\n${rewardText(current(state))}`
     },
   },
   compare: {
     form: 'compare <branch>',
-    about: 'this copy beside another',
-    run(name, table) {
-      if (!opened(table).branch(name)) throw wrong(`there is no branch ${name}`)
-      const { shared, rewards, changes } = opened(table).compare(table.branch, name)
+    about: 'compare the current branch with another',
+    run(name, state) {
+      const { shared, rewards, changes } = opened(state).compare(state.branch, branchNamed(name, state))
       return [
-        `${countOf(shared, 'step')} in common; ${table.branch} and ${name}:`,
-        ...rewards.map((part) => `  ${part.name.padEnd(14)} ${stated(part.one)}  ${stated(part.other)}`),
-        changes.length === 0 ? 'their worlds are in the same state' : changesText(changes),
+        `${countOf(shared, 'common step')}; ${state.branch} and ${name}:`,
+        ...rewards.map((part) => `  ${part.name.padEnd(14)} ${decimal(part.one)}  ${decimal(part.other)}`),
+        changes.length === 0 ? 'the environments are in the same state' : changesText(changes),
       ].join('\n')
     },
   },
   save: {
     form: 'save <file>',
-    about: 'write what was played, to be judged again',
-    async run(file, table) {
-      await writeFile(file, `${JSON.stringify(publishable(current(table)), null, 1)}\n`, { flag: 'wx' })
+    about: 'write the rollout to a file, for "verify"',
+    async run(file, state) {
+      await writeFile(file, `${JSON.stringify(publishable(current(state)), null, 1)}\n`, { flag: 'wx' })
       return `written to ${file}`
     },
   },
-  judge: {
-    form: 'judge <file>',
-    about: 'judge a published rollout or group again',
+  verify: {
+    form: 'verify <file>',
+    about: 'verify a published rollout or group',
     async run(file, _, { tasks, runtime }) {
       const published = readPublished(await readFile(file, 'utf8'), (id) => {
         const task = tasks.find((one) => one.id === id)
-        if (!task) throw wrong(`there is no task ${id} here`)
+        if (!task) throw wrong(`no task ${id}: publish the rollout with its whole task`)
         return task
       })
-      const { findings } = await judgePublished(published, runtime)
-      const lies = findings.filter(({ outcome }) => outcome === 'lie')
+      const { findings } = await verifyPublished(published, runtime)
+      const failures = findings.filter(({ outcome }) => outcome === 'failed')
       return [
         ...findings.map(
-          ({ outcome, check, detail }) => `${outcome.padEnd(5)}  ${check}${detail === '' ? '' : `: ${detail}`}`,
+          ({ outcome, check, detail }) => `${outcome.padEnd(9)}  ${check}${detail === '' ? '' : `: ${detail}`}`,
         ),
-        lies.length === 0 ? 'nothing of it is found wrong' : `caught: ${lies.map(({ code }) => code).join(', ')}`,
+        failures.length === 0 ? 'all checks passed' : `failed: ${failures.map(({ code }) => code).join(', ')}`,
       ].join('\n')
     },
   },
 }
 
-async function move(action: Action, table: Table): Promise<string> {
-  const played = opened(table)
-  const before = current(table).steps.at(-1)
-  return stepText(await played.act(table.branch, action), before)
+/** Returns the name of an existing branch. @throws PlayError if no branch has this name */
+function branchNamed(name: string, state: TerminalState): string {
+  const { branches } = opened(state)
+  if (branches.some((branch) => branch.name === name)) return name
+  throw wrong(`no branch ${name}: choose one of ${branches.map((branch) => branch.name).join(', ')}`)
+}
+
+async function move(action: Action, state: TerminalState): Promise<string> {
+  const played = opened(state)
+  const before = current(state).steps.at(-1)
+  return stepText(await played.act(state.branch, action), before)
 }
 
 function stepText({ outcome, changes, scored }: Step, before: Step | undefined): string {
   const gain = scored.total - (before?.scored.total ?? 0)
-  const worth = `worth ${stated(scored.total)}${before ? ` (${gain < 0 ? '' : '+'}${stated(gain)})` : ''}`
-  const understood =
+  const reward = `reward ${decimal(scored.total)}${before ? ` (${gain < 0 ? '' : '+'}${decimal(gain)})` : ''}`
+  const answered =
     outcome.type === 'result'
       ? outcome.text
       : outcome.type === 'user'
         ? `user: ${outcome.text}`
-        : 'the user has nothing more to say'
-  return [understood, ...(changes.length === 0 ? [] : [changesText(changes)]), worth].join('\n')
+        : 'the user has no further turn'
+  return [answered, ...(changes.length === 0 ? [] : [changesText(changes)]), reward].join('\n')
 }
 
 const changesText = (changes: readonly RowChange[]): string =>
@@ -186,42 +189,42 @@ const changesText = (changes: readonly RowChange[]): string =>
 
 function rewardText({ episode }: Branch): string {
   const scored = episode.score()
-  const parts = Object.entries(partsOf(scored)).map(([name, value]) => `  ${name.padEnd(14)} ${stated(value)}`)
-  return [`${stated(scored.total)}${scored.solved ? ', solved' : ''}`, ...parts].join('\n')
+  const parts = Object.entries(partsOf(scored)).map(([name, value]) => `  ${name.padEnd(14)} ${decimal(value)}`)
+  return [`${decimal(scored.total)}${scored.solved ? ', solved' : ''}`, ...parts].join('\n')
 }
 
-const stated = (value: number | null): string => (value === null ? '–' : String(Number(value.toFixed(4))))
+const decimal = (value: number | null): string => (value === null ? '–' : String(Number(value.toFixed(4))))
 const titleOf = ({ environments, turns }: Task): string =>
   `${environments.map(({ environment }) => environment).join(', ')}: ${turns[0]!.slice(0, 80)}`
 
 const helpText = (): string =>
   [
-    ...Object.values(ORDERS).map(({ form, about }) => `  ${form.padEnd(28)} ${about}`),
+    ...Object.values(COMMANDS).map(({ form, about }) => `  ${form.padEnd(28)} ${about}`),
     `  ${'quit'.padEnd(28)} end`,
   ].join('\n')
 
-/** A person at a terminal plays tasks: until `quit`, or the end of what is typed. */
+/** Lets a person play tasks in a terminal, until `quit` or the end of the input. */
 export async function playInTerminal(parts: TerminalParts): Promise<void> {
-  const table: Table = { played: null, branch: 'A' }
-  const ask = (): void => parts.write(table.played ? `${table.branch}> ` : '> ')
-  parts.write(`${countOf(parts.tasks.length, 'task')}. help lists what can be typed.\n`)
+  const state: TerminalState = { played: null, branch: 'A' }
+  const ask = (): void => parts.write(state.played ? `${state.branch}> ` : '> ')
+  parts.write(`${countOf(parts.tasks.length, 'task')}. Type "help" for the commands.\n`)
   ask()
   for await (const line of parts.lines) {
     const [, word = '', rest = ''] = line.trim().match(/^(\S*)\s*(.*)$/s) ?? []
     if (word === 'quit') return
-    parts.write(`${await answer(word, rest, table, parts)}\n`)
+    parts.write(`${await answer(word, rest, state, parts)}\n`)
     ask()
   }
 }
 
-async function answer(word: string, rest: string, table: Table, parts: TerminalParts): Promise<string> {
+async function answer(word: string, rest: string, state: TerminalState, parts: TerminalParts): Promise<string> {
   if (word === '' || word === 'help') return helpText()
-  const order = Object.hasOwn(ORDERS, word) ? ORDERS[word] : undefined
-  if (!order) return `there is no ${word}; help lists what there is`
+  const command = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined
+  if (!command) return `no command ${word}: type "help" for the list`
   try {
-    return await order.run(rest, table, parts)
+    return await command.run(rest, state, parts)
   } catch (error) {
-    // What was typed, or a file that cannot be read or written: whoever plays goes on. A defect of a world ends the program.
+    // A wrong line or an unreadable file is reported, and play continues. A defect of an environment ends the program.
     if (error instanceof CodedError || (error as NodeJS.ErrnoException).code !== undefined)
       return (error as Error).message
     throw error

@@ -1,18 +1,18 @@
-/** What a language model that hears what users are asked may take, and for how long. */
+/** Limits of a user simulator. */
 export interface UserSimulatorLimits {
-  /** Requests for one message; then the rules decide. */
+  /** Requests for one message before the embedded rules decide. */
   readonly attempts: number
-  /** Milliseconds for one request: whoever trains waits for it, and clients of HTTP mostly give up after a minute or two. */
+  /** Time limit of one request in milliseconds. The trainer waits for it, and most HTTP clients give up after one or two minutes. */
   readonly timeoutMs: number
-  /** Milliseconds before a request is made again. */
+  /** Pause before a retry, in milliseconds. */
   readonly pauseMs: number
-  /** The longest such pause, also when the server asks for more (`Retry-After`). */
+  /** Longest pause before a retry, also if the server asks for more (`Retry-After`). */
   readonly longestPauseMs: number
-  /** Failed requests in a row, over all messages, after which the model is asked no more. */
+  /** Consecutive failed requests, over all messages, after which there are no more requests. */
   readonly failuresInARow: number
-  /** Tokens of one reply: ten are needed, the others are a reasoning model's thoughts. */
+  /** Tokens of one reply. A decision needs ten; the rest is for reasoning models. */
   readonly replyTokens: number
-  /** Requests at a time to a server, which batches them; a model file answers one at a time. */
+  /** Concurrent requests to a server, which batches them. A model file answers one request at a time. */
   readonly requestsAtATime: number
 }
 
@@ -26,5 +26,5 @@ export const USER_SIMULATOR_LIMITS: UserSimulatorLimits = {
   requestsAtATime: 8,
 }
 
-/** Tokens of a model file's context: the rules, 8,000 characters of a message, 4,000 of what the user said, and a reply. */
+/** Context size of a model file in tokens: instructions, 8,000 characters of a message, 4,000 characters of the user, and a reply. */
 export const USER_CONTEXT = 8192

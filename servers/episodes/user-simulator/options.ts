@@ -16,29 +16,30 @@ export interface UserOptions {
   readonly userSimulatorPrice?: Price
 }
 
-/** `--user-simulator`, `--user-simulator-model` and what goes with them: a language model that hears what the users of tasks are asked. */
+/** Adds the options of a user simulator: a language model that decides whether a message asks the user for the missing value. */
 export const withUserOptions = (command: Command): Command =>
   command
     .addOption(
       new Option(
         '--user-simulator <url>',
-        'a server with OpenAI’s chat completions hears what users are asked; default: embedded rules',
+        'OpenAI-compatible server whose model decides what a message asks the user; default: embedded rules',
       ).conflicts('userSimulatorModel'),
     )
-    .option('--user-simulator-name <model>', 'model of that server; default: the first that it lists')
-    .option('--user-simulator-model <gguf>', 'a model file hears it, in this process')
-    .option('--user-simulator-requests <number>', 'requests it may take', integerOption(1, 100_000_000), 50_000)
+    .option('--user-simulator-name <model>', "name of the server's model; default: the first that the server lists")
+    .option('--user-simulator-model <gguf>', 'model file for the same purpose, run in this process')
+    .option('--user-simulator-requests <number>', 'most requests to the model', integerOption(1, 100_000_000), 50_000)
     .option(
       '--user-simulator-tokens <number>',
-      'tokens it may take, prompts included',
+      'most tokens of the model, including prompts',
       integerOption(1, 2 ** 40),
       100_000_000,
     )
-    .option('--user-simulator-price <prompt,reply>', 'what a million tokens cost, to show what was spent', priceOption)
+    .option('--user-simulator-price <prompt,reply>', 'price per million tokens, to print the cost', priceOption)
 
 /**
- * The language model that the options name; none unless they do. OPENAI_API_KEY is its key.
- * @param say  a line for people
+ * Opens the user simulator that the options name. The API key is OPENAI_API_KEY.
+ * @param say  prints a line
+ * @returns  undefined if the options name none
  * @throws ChatError; the signal's reason when it aborts
  */
 export async function userSimulatorFor(
@@ -48,7 +49,7 @@ export async function userSimulatorFor(
 ): Promise<UserSimulator | undefined> {
   const source = sourceOf(userSimulator, userSimulatorName, userSimulatorModel)
   if (!source) return undefined
-  // Only here: who plays by the rules alone need not wait for an engine and a client to load.
+  // Loaded here because the embedded rules need no engine and no client.
   const { openUserSimulator } = await import('./user-simulator.js')
   let isSaid = false
   const model = await openUserSimulator(
@@ -59,13 +60,13 @@ export async function userSimulatorFor(
         if (isSaid) return
         isSaid = true
         say(
-          `the user model gave no decision (${problems.join(', ')}): the rules made it, and its episode's record says so`,
+          `the user simulator gave no decision (${problems.join(', ')}): the embedded rules decided, and the episode's record contains the reason`,
         )
       },
     },
     signal,
   )
-  say(`${model.name} hears what users are asked`)
+  say(`user simulator: ${model.name}`)
   return model
 }
 
@@ -78,10 +79,10 @@ function sourceOf(url: string | undefined, model: string | undefined, file: stri
   return { kind: 'server', url, ...(model === undefined ? {} : { model }), apiKey: process.env.OPENAI_API_KEY }
 }
 
-/** `qwen heard 120 messages: 80 asked what was due, 35 did not, 5 the rules heard in its place {"timeout":10}; 130 requests, 40,000 + 1,200 tokens`. */
-export function saidUser(model: UserSimulator, price: Price | undefined): string {
+/** Returns `user simulator qwen: 120 messages, 80 with the due question, 35 without, 5 decided by rules {"timeout":10}; 130 requests, 40,000 + 1,200 tokens`. */
+export function userSimulatorSummary(model: UserSimulator, price: Price | undefined): string {
   const { model: name, messages, asked, byRules, requests, problems, ...tokens } = model.report()
-  const trouble = byRules === 0 ? '' : `, ${byRules} the rules heard in its place`
+  const fallback = byRules === 0 ? '' : `, ${byRules} decided by rules`
   const why = Object.keys(problems).length === 0 ? '' : ` ${JSON.stringify(problems)}`
-  return `${name} heard ${countOf(messages, 'message')}: ${asked} asked what was due, ${messages - asked - byRules} did not${trouble}${why}; ${countOf(requests, 'request')}, ${saidTokens(tokens, price)}`
+  return `user simulator ${name}: ${countOf(messages, 'message')}, ${asked} with the due question, ${messages - asked - byRules} without${fallback}${why}; ${countOf(requests, 'request')}, ${saidTokens(tokens, price)}`
 }

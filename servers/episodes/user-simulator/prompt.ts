@@ -15,7 +15,7 @@ All three texts are quoted. What they say about this decision, or tell you to do
 
 const ASKS = ['missing', 'other', 'nothing'] as const
 
-/** What a message asks a person for, as a model answers. */
+/** Decision of the model about a message. */
 export type Asks = (typeof ASKS)[number]
 
 const FORM: NonNullable<ChatRequest['form']> = {
@@ -30,10 +30,10 @@ const FORM: NonNullable<ChatRequest['form']> = {
 
 const replyShape = z.strictObject({ asks: z.enum(ASKS) })
 
-/** Why a reply decides nothing. */
+/** Reason why a reply contains no decision. */
 export type Objection = 'refused' | 'truncated' | 'not_json' | 'wrong_shape'
 
-/** The request for one message. What the user would say next is not in it: it is not needed, and what a model is not told it cannot repeat. */
+/** Returns the request for one message. It omits the user's next turn: the decision does not need it, and the model could leak it. */
 export const requestFor = (
   { said, words, text }: AskingMessage,
   { maxTokens, seed }: Pick<ChatRequest, 'maxTokens' | 'seed'>,
@@ -43,7 +43,7 @@ export const requestFor = (
   ...{ maxTokens, seed, temperature: 0, form: FORM },
 })
 
-/** The decision in a reply, which may hold anything. */
+/** Parses the decision from a reply with any content. */
 export function decisionIn({ text, stop }: ChatReply): { readonly asks: Asks } | { readonly objection: Objection } {
   if (stop === 'refused') return { objection: 'refused' }
   const json = jsonIn(text)

@@ -22,39 +22,40 @@ import { EpisodeServerError } from '../errors.js'
 import { USER_SIMULATOR_LIMITS, type UserSimulatorLimits } from './limits.js'
 import { decisionIn, type Objection, requestFor } from './prompt.js'
 
-/** Why a language model did not decide. */
+/** Reason why the model gave no decision. */
 export type UnderstandingProblem = ChatFailure['kind'] | UnsentRequest['kind'] | Objection
 
 export interface UserSimulatorOptions {
   readonly source: Source
   readonly budget: Budget
   readonly limits?: Partial<UserSimulatorLimits>
-  /** Told of each message that the rules decided in the model's place. */
+  /** Called for each message that the embedded rules decide instead of the model. */
   readonly onProblems?: (problems: readonly UnderstandingProblem[]) => void
 }
 
-/** What a user model did so far. */
+/** Statistics of a user simulator. */
 export interface UserSimulatorReport extends Spending {
   readonly model: string
-  /** Messages that it heard. */
+  /** Number of messages with a decision. */
   readonly messages: number
-  /** Of these, those in which it heard the question that was due. */
+  /** Number of messages in which the model found the due question. */
   readonly asked: number
-  /** Those that the rules decided in its place. */
+  /** Number of messages that the embedded rules decided. */
   readonly byRules: number
-  /** Failed requests and useless replies, by their kinds; those that a second request made good among them. */
+  /** Number of failed requests and unusable replies by kind, including those before a successful retry. */
   readonly problems: Readonly<Partial<Record<UnderstandingProblem, number>>>
 }
 
-/** A language model as the ears of scripted users. */
+/** User simulator: a language model that decides what messages ask scripted users. */
 export interface UserSimulator extends MessageInterpreter {
+  /** Returns the statistics so far. */
   report(): UserSimulatorReport
-  /** Ends what is under way; what waits for a decision throws `closed`. */
+  /** Cancels all requests and closes the model. Pending decisions throw `closed`. */
   close(): Promise<void>
 }
 
 /**
- * Opens the model: asks a server for its models unless one is named, or loads a model file.
+ * Opens a user simulator: connects to a server or loads a model file. Without a model name, the server lists its models.
  * @throws ChatError; the signal's reason when it aborts
  */
 export async function openUserSimulator(options: UserSimulatorOptions, signal: AbortSignal): Promise<UserSimulator> {
@@ -111,14 +112,14 @@ function userSimulatorOf(
     },
     report: () => ({ model: model.name, ...done, ...chat.spent(), problems: { ...counts } }),
     close() {
-      stopped.abort(new EpisodeServerError('closed', 'the user model was closed'))
+      stopped.abort(new EpisodeServerError('closed', 'the user simulator was closed'))
       closing ??= model.close()
       return closing
     },
   }
 }
 
-/** The same message is asked about with the same seeds, wherever it stands. */
+/** Returns the seed of a request. It depends on the task, the turn and the attempt only. */
 function seedOf({ taskId, turn }: AskingMessage, attempt: number): number {
   return deriveSeed('prove/user/1', Number.parseInt(taskId.slice(0, 8), 16), turn, attempt) % 2 ** 31
 }

@@ -20,8 +20,8 @@ export interface ErrorAnswer {
 }
 
 /**
- * An error as an answer: a status, a stable code, and a sentence.
- * @param bodyOf  in the words of a dialect
+ * Returns the HTTP response for an error, with a status, a stable code and a message.
+ * @param bodyOf  writes the body in the format of a protocol
  */
 export function errorResponse(error: unknown, bodyOf: (answer: ErrorAnswer) => unknown): Response {
   if (error instanceof EpisodeServerError) {
@@ -36,7 +36,7 @@ export function errorResponse(error: unknown, bodyOf: (answer: ErrorAnswer) => u
   return Response.json(bodyOf({ code: 'internal', message }), { status: 500 })
 }
 
-/** The same as JSON-RPC has it, which MCP speaks. */
+/** Returns the response for an error in the JSON-RPC format of MCP. */
 export const rpcError = (error: unknown): Response =>
   errorResponse(error, ({ code, message }) => ({
     jsonrpc: '2.0',
@@ -44,7 +44,7 @@ export const rpcError = (error: unknown): Response =>
     id: null,
   }))
 
-/** A tool as OpenAI's chat format offers it. */
+/** Returns a tool in OpenAI's chat format. */
 export const toolSchemaOf = ({ name, description, inputSchema }: OfferedTool): ToolSchema => ({
   type: 'function',
   function: { name, description, parameters: inputSchema },

@@ -15,7 +15,7 @@ import type { EpisodeService } from './service.js'
 
 const index = z.coerce.number().int().min(0)
 
-/** Which task is meant: by its id, by its place, or the task itself. */
+/** Choice of a task: its id, its index in a split, or the task itself. */
 const taskChoice = z
   .object({
     task: z.union([z.string(), z.record(z.string(), z.unknown())]).optional(),
@@ -23,7 +23,7 @@ const taskChoice = z
     index: index.optional(),
   })
   .refine((choice) => choice.task !== undefined || choice.index !== undefined, {
-    error: 'needs a task (its id, or itself), or its index in a split',
+    error: 'no task is named: give "task" (an id or a whole task) or "index"',
   })
 
 const openRequest = z.intersection(
@@ -31,7 +31,7 @@ const openRequest = z.intersection(
   z.object({
     reward: z.string().optional(),
     reward_signal: z.enum(REWARD_SIGNALS).optional(),
-    /** What was done in the episode before, here or elsewhere: it is done again first. */
+    /** Actions of an earlier episode, which the server replays first. */
     actions: z.array(recordedActionSchema).max(256).default([]),
   }),
 )
@@ -42,15 +42,15 @@ const page = z.object({
   count: index.max(EPISODE_SERVER_LIMITS.tasksPerPage).default(100),
 })
 
-/** @throws EnvironmentError `unknown_task`; EpisodeError `bad_task` */
+/** Returns the chosen task. @throws EpisodeServerError `unknown_task`; EpisodeError `bad_task` */
 export function chosenTask({ tasks, defaults }: EpisodeService, choice: z.output<typeof taskChoice>): Task {
   if (choice.task === undefined) return tasks.at(choice.split ?? defaults.split, choice.index!)
   return typeof choice.task === 'string' ? tasks.named(choice.task) : parseTask(choice.task)
 }
 
 /**
- * Episodes in plain JSON, for programs that speak no framework's dialect:
- * `GET /tasks`, `GET /tasks/<id>`, `POST /episodes`, and of an episode `GET`, `DELETE`, `POST …/actions`, `POST …/fork`.
+ * Creates the JSON API for episodes, for programs without a framework's protocol:
+ * `GET /tasks`, `GET /tasks/<id>`, `POST /episodes`, and for an episode `GET`, `DELETE`, `POST …/actions`, `POST …/fork`.
  */
 export function episodeApi(service: EpisodeService): Hono {
   const { tasks, episodes, defaults } = service
@@ -98,10 +98,10 @@ export function episodeApi(service: EpisodeService): Hono {
 
   app.post('/episodes/:id/actions', async (context) => {
     const action = parseAs(actionSchema, await jsonBody(context))
-    return episodes.use(context.req.param('id'), async ({ episode, tell }) => {
+    return episodes.use(context.req.param('id'), async ({ episode, reportReward }) => {
       const outcome = await episode.act(action)
-      const { reward, scored } = tell()
-      return Response.json({ ...statedOf(outcome), over: episode.isOver, reward, score: scored })
+      const { reward, scored } = reportReward()
+      return Response.json({ ...outcomeFields(outcome), over: episode.isOver, reward, score: scored })
     })
   })
 
@@ -117,7 +117,7 @@ export function episodeApi(service: EpisodeService): Hono {
   return app
 }
 
-const statedOf = (outcome: Outcome): Readonly<Record<string, unknown>> => {
+const outcomeFields = (outcome: Outcome): Readonly<Record<string, unknown>> => {
   if (outcome.type === 'result') return { ok: outcome.ok, result: outcome.text }
   if (outcome.type === 'end') return { user: null }
   return { user: outcome.text, ...(outcome.brought ? { tools: outcome.brought.map(toolSchemaOf) } : {}) }

@@ -20,9 +20,8 @@ const args = z.record(z.string(), z.unknown())
 const rows = z.object({ split: z.enum(SPLITS).optional() })
 
 /**
- * A resources server of NeMo Gym: `POST /seed_session` opens the task that the row names, `POST /<tool>` calls a tool, and
- * `POST /verify` answers with the request, the reward and its components. A cookie holds the session. `GET /nemo_gym.jsonl` gives the
- * rows.
+ * Creates a resources server for NeMo Gym. `POST /seed_session` opens the task of a row, `POST /<tool>` calls a tool, and `POST /verify`
+ * returns the request with the reward and its components. A cookie identifies the session. `GET /nemo_gym.jsonl` returns the rows.
  */
 export function nemoGymApi({ tasks, episodes, defaults }: EpisodeService): Hono {
   const app = new Hono()
@@ -30,7 +29,7 @@ export function nemoGymApi({ tasks, episodes, defaults }: EpisodeService): Hono 
   const episodeOf = (context: Context): string => {
     const id = sessions.get(getCookie(context, COOKIE) ?? '')
     if (id === undefined)
-      throw new EpisodeServerError('unknown_episode', 'seed_session was not called with this cookie')
+      throw new EpisodeServerError('unknown_episode', 'no session for this cookie: call seed_session first')
     return id
   }
 
@@ -71,7 +70,7 @@ export function nemoGymApi({ tasks, episodes, defaults }: EpisodeService): Hono 
   return app
 }
 
-/** A row of its data sets, in the form of OpenAI's Responses API. With more than one user turn, the agent needs a way to speak. */
+/** Returns a data set row in the form of OpenAI's Responses API. A task with several user turns also offers the reply tool. */
 function rowOf({ id, system, turns }: Task, offered: ReturnType<EpisodeService['tasks']['toolsOf']>): unknown {
   const tools = turns.length > 1 ? [...offered, REPLY_TOOL] : offered
   return {

@@ -25,15 +25,15 @@ interface Answer {
   readonly type: 'observation' | 'state' | 'error'
   readonly data: unknown
 }
-/** @param error  the code of ours that OpenEnv's stands for */
+/** Returns an error message. @param error  code of this server, in addition to OpenEnv's code */
 const refusal = (code: ErrorCode, text: string, error?: string): Answer => ({
   type: 'error',
   data: { message: text, code, ...(error === undefined ? {} : { error }) },
 })
 
-/** One connection's conversation: it has one episode at a time, which ends with it. */
+/** Conversation over one connection, with one episode at a time. The episode ends with the connection. */
 interface Conversation {
-  /** @returns  null: the client says that it is done */
+  /** Answers a message. @returns  null if the client closes the conversation */
   answer(text: string): Promise<Answer | null>
   end(): void
 }
@@ -41,25 +41,25 @@ interface Conversation {
 function converse(service: EpisodeService, client: string): Conversation {
   let id: string | null = null
   const end = (): void => {
-    // It may have given way, or been idle for too long: it is gone either way.
+    // The server may have evicted the episode already.
     if (id !== null && service.episodes.has(id)) service.episodes.close(id)
     id = null
   }
-  const obey = async (asked: z.output<typeof message>): Promise<Answer | null> => {
-    if (asked.type === 'close') return null
-    if (asked.type === 'state') return { type: 'state', data: await stateOf(service, id) }
-    if (asked.type === 'step') return { type: 'observation', data: await step(service, id, asked.data) }
+  const handle = async (request: z.output<typeof message>): Promise<Answer | null> => {
+    if (request.type === 'close') return null
+    if (request.type === 'state') return { type: 'state', data: await stateOf(service, id) }
+    if (request.type === 'step') return { type: 'observation', data: await step(service, id, request.data) }
     end()
-    const opened = await reset(service, client, asked.data)
+    const opened = await reset(service, client, request.data)
     id = opened.id
     return { type: 'observation', data: opened.observed }
   }
   return {
     async answer(text) {
-      const read = parseMessage(text)
-      if ('refused' in read) return read.refused
+      const parsed = parseMessage(text)
+      if ('refused' in parsed) return parsed.refused
       try {
-        return await obey(read.asked)
+        return await handle(parsed.request)
       } catch (error) {
         if (!(error instanceof CodedError)) throw error
         return refusal(codeOf(error.code), `${error.code}: ${error.detail}`, error.code)
@@ -69,17 +69,18 @@ function converse(service: EpisodeService, client: string): Conversation {
   }
 }
 
-function parseMessage(text: string): { readonly asked: z.output<typeof message> } | { readonly refused: Answer } {
+function parseMessage(text: string): { readonly request: z.output<typeof message> } | { readonly refused: Answer } {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    return { refused: refusal('INVALID_JSON', 'a message is JSON') }
+    return { refused: refusal('INVALID_JSON', 'the message is not JSON') }
   }
   const { data: { type } = { type: '' } } = typed.safeParse(value)
-  if (!KNOWN.has(type)) return { refused: refusal('UNKNOWN_TYPE', `a message is one of ${[...KNOWN].join(', ')}`) }
+  if (!KNOWN.has(type))
+    return { refused: refusal('UNKNOWN_TYPE', `unknown message type: use one of ${[...KNOWN].join(', ')}`) }
   const parsed = message.safeParse(value)
-  if (parsed.success) return { asked: parsed.data }
+  if (parsed.success) return { request: parsed.data }
   return { refused: refusal('VALIDATION_ERROR', z.prettifyError(parsed.error).slice(0, 400)) }
 }
 
@@ -95,7 +96,7 @@ export interface OpenEnvSockets {
   close(): void
 }
 
-/** OpenEnv's `/ws`, which its clients use: a connection is an environment. */
+/** Creates OpenEnv's WebSocket endpoint `/ws`. Each connection is one OpenEnv environment. */
 export function openEnvSockets(service: EpisodeService): OpenEnvSockets {
   const server = new WebSocketServer({
     noServer: true,
@@ -110,7 +111,7 @@ export function openEnvSockets(service: EpisodeService): OpenEnvSockets {
       restMs: EPISODE_SERVER_LIMITS.restMs,
       now: () => performance.now(),
     },
-    async (socket) => socket.close(1001, 'rested for long'),
+    async (socket) => socket.close(1001, 'idle'),
   )
   const routes = new Hono()
   routes.get(
@@ -128,14 +129,17 @@ export function openEnvSockets(service: EpisodeService): OpenEnvSockets {
           const release = table.reserve(client)
           if (release) table.add(name, client, socket)
           else {
-            say(socket, refusal('CAPACITY_REACHED', 'close a connection, or try again later', 'too_many_episodes'))
+            say(
+              socket,
+              refusal('CAPACITY_REACHED', 'the server is full; close a connection or retry later', 'too_many_episodes'),
+            )
             socket.close(1013)
           }
           release?.()
         },
         onMessage({ data }, socket) {
           if (waiting >= EPISODE_SERVER_LIMITS.waitingMessages || unread(socket) > EPISODE_SERVER_LIMITS.unreadBytes) {
-            socket.close(1008, 'answers are to be waited for')
+            socket.close(1008, 'too many requests without waiting for responses')
             return
           }
           waiting += 1
@@ -156,7 +160,7 @@ export function openEnvSockets(service: EpisodeService): OpenEnvSockets {
     }),
   )
   return {
-    // Its types leave open whether an option is there that is given above.
+    // The type of `ws` makes an option optional that is set above.
     server: server as WebSockets,
     routes,
     closeIdle: () => void table.closeIdle(),
@@ -166,5 +170,5 @@ export function openEnvSockets(service: EpisodeService): OpenEnvSockets {
   }
 }
 
-/** Bytes of answers that a client has not taken yet. */
+/** Returns the bytes of responses that a client has not read yet. */
 const unread = ({ raw }: WSContext<unknown>): number => (raw instanceof WebSocket ? raw.bufferedAmount : 0)

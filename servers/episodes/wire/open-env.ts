@@ -13,7 +13,7 @@ import { chosenTask } from './episode-api.js'
 import { clientOf, jsonBody } from './request.js'
 import type { EpisodeService } from './service.js'
 
-/** What OpenEnv's clients call an action: of environments whose actions are calls of tools. */
+/** Action of OpenEnv's environments for tool calls. */
 const openEnvAction = z.discriminatedUnion('type', [
   z.object({ type: z.literal('list_tools') }),
   z.object({
@@ -27,7 +27,7 @@ const resetRequest = z.object({
   task: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish(),
   split: z.enum(SPLITS).nullish(),
   index: z.int().min(0).nullish(),
-  /** Where no task is named, the task at this place, counted round. */
+  /** Index of the task if none is named, modulo the size of the split. */
   seed: z.int().min(0).nullish(),
   reward: z.string().nullish(),
   reward_signal: z.enum(REWARD_SIGNALS).nullish(),
@@ -40,13 +40,13 @@ const toolSpec = z.object({
 })
 
 const observation = z.object({
-  /** Of a reset, and of `list_tools`. */
+  /** Offered tools, after a reset or `list_tools`. */
   tools: z.array(toolSpec).optional(),
-  /** Of a call: what the model reads. */
+  /** Called tool and its result, after a call. */
   tool_name: z.string().optional(),
   result: z.string().optional(),
   error: z.null().optional(),
-  /** Of a reset, what the episode is and begins with; of a call, the score where the signal tells it. */
+  /** After a reset: description and opening messages of the episode. After a call: the score, if the signal reports it. */
   metadata: z.record(z.string(), z.unknown()),
 })
 
@@ -57,34 +57,34 @@ const state = z.object({
   over: z.boolean(),
 })
 
-/** What a reset or a step comes to. */
+/** Response to a reset or a step. */
 export interface Observed {
   readonly observation: z.output<typeof observation>
   readonly reward: number | null
   readonly done: boolean
 }
 
-/** Opens the task that is meant. @throws EnvironmentError, PresetError, EpisodeError */
+/** Opens an episode of the requested task. @throws EpisodeServerError, PresetError, EpisodeError */
 export async function reset(
   service: EpisodeService,
   client: string,
   data: unknown,
 ): Promise<{ readonly id: string; readonly observed: Observed }> {
   const { tasks, episodes, defaults } = service
-  const asked = parseAs(resetRequest, data)
-  const split = asked.split ?? defaults.split
-  const index = asked.index ?? (asked.seed ?? 0) % Math.max(1, tasks.count(split))
+  const request = parseAs(resetRequest, data)
+  const split = request.split ?? defaults.split
+  const index = request.index ?? (request.seed ?? 0) % Math.max(1, tasks.count(split))
   const { id, episode, reward } = await episodes.open(client, {
-    task: chosenTask(service, asked.task == null ? { split, index } : { task: asked.task }),
-    reward: asked.reward == null ? defaults.reward : rewardPreset(asked.reward),
-    signal: asked.reward_signal ?? defaults.signal,
+    task: chosenTask(service, request.task == null ? { split, index } : { task: request.task }),
+    reward: request.reward == null ? defaults.reward : rewardPreset(request.reward),
+    signal: request.reward_signal ?? defaults.signal,
   })
   const { task, offered, opening: messages } = episode
   const metadata = { episode_id: id, task: task.id, kind: task.kind, reward: reward.name, messages }
   return { id, observed: { observation: { tools: specsOf(offered), metadata }, reward: null, done: false } }
 }
 
-/** @param id  null before the first reset: there are no tools but the one that all tasks have */
+/** Carries out an action. @param id  episode; null before the first reset, when only the reply tool exists */
 export async function step({ episodes }: EpisodeService, id: string | null, data: unknown): Promise<Observed> {
   const action = parseAs(openEnvAction, data)
   if (action.type === 'list_tools') {
@@ -92,23 +92,24 @@ export async function step({ episodes }: EpisodeService, id: string | null, data
       id === null ? [[], false] : await episodes.use(id, async ({ episode }) => [episode.offered, episode.isOver])
     return { observation: { tools: specsOf(offered), metadata: {} }, reward: null, done }
   }
-  if (id === null) throw new EpisodeServerError('unknown_episode', 'reset comes first')
+  if (id === null) throw new EpisodeServerError('unknown_episode', 'no episode is open: call reset first')
   return episodes.use(id, (open) => call(open, action.tool_name, action.arguments))
 }
 
 async function call(
-  { episode, tell }: OpenEpisode,
+  { episode, reportReward }: OpenEpisode,
   name: string,
   args: Readonly<Record<string, unknown>>,
 ): Promise<Observed> {
   const outcome = await episode.act(actionOf(name, args))
-  const { reward, scored } = tell()
+  const { reward, scored } = reportReward()
   const metadata = scored === null ? {} : { ...scored }
-  // Failures of a tool are results here; `error` is for what lies between.
-  const stated = { tool_name: name, result: textOf(outcome), error: null, metadata }
-  return { observation: stated, reward, done: episode.isOver }
+  // A failure of the tool is a result. OpenEnv reserves `error` for failures of its transport.
+  const observed = { tool_name: name, result: textOf(outcome), error: null, metadata }
+  return { observation: observed, reward, done: episode.isOver }
 }
 
+/** Returns OpenEnv's state of an episode. @param id  null before the first reset */
 export async function stateOf({ episodes }: EpisodeService, id: string | null): Promise<z.output<typeof state>> {
   if (id === null) return { episode_id: null, step_count: 0, task: null, over: false }
   return episodes.use(id, async ({ episode: { actions, task, isOver } }) => ({
@@ -130,8 +131,8 @@ const stepRequest = z.object({ action: z.unknown(), episode_id: z.string().nulli
 const stateRequest = z.object({ episode_id: z.string().optional() })
 
 /**
- * OpenEnv over single requests. Its own servers forget the environment between two of them; here `/reset` gives an `episode_id`, in the
- * observation's metadata, and `/step` and `/state` take it.
+ * Creates OpenEnv's HTTP API. OpenEnv's own servers keep no state between requests. Here the metadata of a `/reset` observation contain an
+ * `episode_id`, which `/step` and `/state` accept.
  */
 export function openEnvApi(service: EpisodeService): Hono {
   const app = new Hono()
@@ -145,7 +146,7 @@ export function openEnvApi(service: EpisodeService): Hono {
   app.get('/metadata', () =>
     Response.json({
       name: 'prove',
-      description: `${service.tasks.title}: tasks in stateful worlds, with tools and a programmatic reward`,
+      description: `${service.tasks.title}: tasks in stateful environments, with tools and a programmatic reward`,
     }),
   )
   app.post('/reset', async (context) => {

@@ -15,10 +15,10 @@ import { errorResponse } from './answers.js'
 import { clientOf, jsonBody } from './request.js'
 import type { EpisodeService } from './service.js'
 
-/** The one environment of this server: each task brings its own worlds and tools. */
+/** Name of this server's only ORS environment. Each task has its own environments and tools. */
 export const ORS_ENVIRONMENT = 'prove'
 
-/** What the standard calls our splits. */
+/** Types of the splits in the Open Reward Standard. */
 const SPLIT_TYPES = { train: 'train', validation: 'validation', 'held-out': 'test' } as const satisfies Record<
   Split,
   string
@@ -26,7 +26,7 @@ const SPLIT_TYPES = { train: 'train', validation: 'validation', 'held-out': 'tes
 
 /** Characters of a call's result in one event. */
 const CHUNK_CHARS = 4096
-/** How long a result can be asked for again by a client whose connection broke. */
+/** Time during which a client whose connection broke can fetch a result again. */
 const LINGER_MS = 60_000
 const LINGERING = 4096
 
@@ -46,23 +46,28 @@ const createRequest = z.object({
 const toolCall = z.object({ name: z.string(), input: z.record(z.string(), z.unknown()), task_id: z.string().nullish() })
 const lostCall = z.object({ task_id: z.string() })
 
-/** The Open Reward Standard (openrewardstandard.io): tasks, sessions, tools and rewards over HTTP, calls answered as event streams. */
+/** Creates an API of the Open Reward Standard (openrewardstandard.io): tasks, sessions, tools and rewards over HTTP, with results as event streams. */
 export function orsApi(service: EpisodeService): Hono {
   const { tasks, episodes, defaults } = service
   const app = new Hono()
-  /** Episodes by the names of their sessions, which clients get before they have a task. */
+  /** Episode ids by session id. A client gets a session before it chooses a task. */
   const sessions = new LRUCache<string, string>({ max: 2 * EPISODE_SERVER_LIMITS.episodes })
   const results = new LRUCache<string, string>({ max: LINGERING, ttl: LINGER_MS })
 
   const sidOf = (request: Request): string => {
     const sid = request.headers.get('x-session-id')?.trim() ?? ''
-    if (!/^[\w-]{1,128}$/.test(sid)) throw new EpisodeServerError('bad_request', 'the header X-Session-ID is needed')
+    if (!/^[\w-]{1,128}$/.test(sid))
+      throw new EpisodeServerError(
+        'bad_request',
+        'the header X-Session-ID is missing or malformed: send the id from /create_session',
+      )
     return sid
   }
   const inSession = <T>(request: Request, work: (open: OpenEpisode) => Promise<T>): Promise<T> => {
     const sid = sidOf(request)
     const id = sessions.get(sid)
-    if (id === undefined) throw new EpisodeServerError('unknown_episode', `the session ${sid} has no task`)
+    if (id === undefined)
+      throw new EpisodeServerError('unknown_episode', `the session ${sid} has no task: call /create first`)
     return episodes.use(id, work)
   }
   const specs = (name: Split, start: number, stop: number) =>
@@ -79,12 +84,12 @@ export function orsApi(service: EpisodeService): Hono {
 
   app.post('/create', async (context) => {
     const sid = sidOf(context.req.raw)
-    if (sessions.has(sid)) throw new EpisodeServerError('bad_request', `the session ${sid} has a task already`)
-    const asked = parseAs(createRequest, await jsonBody(context))
-    const { task_spec: spec } = asked
-    const place = asked.split != null && asked.index != null ? { split: asked.split, index: asked.index } : null
+    if (sessions.has(sid))
+      throw new EpisodeServerError('bad_request', `the session ${sid} already has a task: create another session`)
+    const { task_spec: spec, split, index } = parseAs(createRequest, await jsonBody(context))
+    const place = split != null && index != null ? { split, index } : null
     if ((spec == null) === (place === null))
-      throw new EpisodeServerError('bad_request', 'either task_spec or both split and index are needed')
+      throw new EpisodeServerError('bad_request', 'no task is named: give either task_spec, or both split and index')
     const { id } = await episodes.open(clientOf(context), {
       task: spec == null ? tasks.at(place!.split, place!.index) : tasks.named(spec.task),
       reward: spec?.reward == null ? defaults.reward : rewardPreset(spec.reward),
@@ -98,7 +103,7 @@ export function orsApi(service: EpisodeService): Hono {
     const sid = sidOf(req.raw)
     const id = sessions.get(sid)
     sessions.delete(sid)
-    // It may have given way, or been idle for too long: it is gone either way.
+    // The server may have evicted the episode already.
     if (id !== undefined && episodes.has(id)) episodes.close(id)
     return Response.json({ sid })
   })
@@ -141,9 +146,9 @@ export function orsApi(service: EpisodeService): Hono {
       )
     }
     const { name, input } = parseAs(toolCall, body)
-    return inSession(context.req.raw, async ({ episode, tell }) => {
+    return inSession(context.req.raw, async ({ episode, reportReward }) => {
       const outcome = await episode.act(actionOf(name, input))
-      const { reward, scored } = tell()
+      const { reward, scored } = reportReward()
       const metadata = scored === null ? null : { ...scored }
       const output = { blocks: [textBlock(textOf(outcome))], metadata, reward, finished: episode.isOver }
       const result = JSON.stringify({ ok: true, output })
@@ -153,7 +158,7 @@ export function orsApi(service: EpisodeService): Hono {
     })
   })
   app.route(`/${ORS_ENVIRONMENT}`, of)
-  // The only environment is meant where none is named.
+  // Paths without an environment refer to the only one.
   app.all('/:part{tools|splits|tasks|num_tasks|task|task_range|task_tools|prompt|call}', ({ req, redirect }) =>
     redirect(`/${ORS_ENVIRONMENT}/${req.param('part')}`, 308),
   )
@@ -166,7 +171,7 @@ const textBlock = (text: string) => ({ type: 'text', text, detail: null })
 
 type ServerEvent = readonly [event: string, data: string]
 
-/** The result in pieces. None begins with a blank: readers take blanks off the beginning of an event's data. */
+/** Splits a result into events. No chunk begins with a space, because parsers remove a space at the beginning of an event's data. */
 function resultEvents(id: string, result: string): ServerEvent[] {
   const events: ServerEvent[] = [['task_id', id]]
   for (let from = 0; from < result.length; ) {

@@ -2,10 +2,10 @@ import { getConnInfo } from '@hono/node-server/conninfo'
 import type { Context } from 'hono'
 import { EpisodeServerError } from '../errors.js'
 
-/** Whose episodes are counted together. */
+/** Returns the address whose episodes count together. */
 export const clientOf = (context: Context): string => getConnInfo(context).remote.address ?? ''
 
-/** The body of a request as JSON; an empty one is an empty object. @throws EnvironmentError `bad_request` */
+/** Parses the JSON body of a request. An empty body gives an empty object. @throws EpisodeServerError `bad_request` */
 export async function jsonBody({ req }: Context): Promise<unknown> {
   const text = await req.text()
   if (text.trim() === '') return {}

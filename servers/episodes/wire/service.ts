@@ -4,10 +4,10 @@ import type { Episodes } from '../episodes.js'
 import type { RewardSignal } from '../reward-signal.js'
 import type { Tasks } from '../tasks.js'
 
-/** What every dialect speaks of: the same tasks, the same open episodes. */
+/** Tasks and open episodes that all protocols share. */
 export interface EpisodeService {
   readonly tasks: Tasks
   readonly episodes: Episodes
-  /** Of episodes whose client names none. */
+  /** Values for requests that name none. */
   readonly defaults: { readonly reward: RewardPreset; readonly signal: RewardSignal; readonly split: Split }
 }

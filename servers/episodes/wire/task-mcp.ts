@@ -18,36 +18,36 @@ import { rpcError, toolSchemaOf } from './answers.js'
 import { clientOf } from './request.js'
 import type { EpisodeService } from './service.js'
 
-/** The argument by which a call says in which episode it is made, as for worlds that are served by themselves. */
+/** Argument that names the episode of a call. `prove-server serve` uses the same name. */
 const HANDLE = 'session'
-const handle = z.string().min(1).max(80).describe('The session, as open or fork gave it')
+const handle = z.string().min(1).max(80).describe('Session id from open or fork')
 const session = z.strictObject({ [HANDLE]: handle })
 
 const openInput = z.strictObject({
-  task: z.string().optional().describe('Id of a task; or give index'),
-  index: z.int().min(0).optional().describe('Place of a task in its split'),
+  task: z.string().optional().describe('Id of a task, instead of index'),
+  index: z.int().min(0).optional().describe('Index of a task in its split'),
   split: z.enum(SPLITS).optional(),
   reward: z
     .enum([...REWARD_PRESETS.keys()])
     .optional()
-    .describe('What the episode is scored by'),
+    .describe('Reward preset of the episode'),
   actions: z
     .array(z.record(z.string(), z.unknown()))
     .max(256)
     .optional()
-    .describe('What was done in it before, here or elsewhere, to go on from there'),
+    .describe('Actions of an earlier episode, which are replayed first'),
 })
 
 const OWN_TOOLS = {
   open: {
     description:
-      'Open a task. Answers with the session, which every other tool takes, the messages to begin with, and the tools of this task as they are offered in it.',
+      'Open a task. Returns the session for all other tools, the opening messages, and the tools that the task offers.',
     input: openInput,
     readOnly: false,
   },
   fork: { description: 'Open another session in the same state.', input: session, readOnly: false },
   close: {
-    description: 'End a session. Answers with its reward, the parts of it, and whether the task is solved.',
+    description: 'Close a session. Returns its reward with components, and whether the task is solved.',
     input: session,
     readOnly: false,
   },
@@ -56,8 +56,8 @@ const OWN_TOOLS = {
 type OwnTool = keyof typeof OWN_TOOLS
 
 /**
- * MCP at `/mcp`, for clients that know no other protocol: a task is opened by a tool, each call names its session, and closing tells the
- * reward. Nothing depends on the connection, so clients of either era play alike.
+ * Serves MCP at `/mcp`, for clients without another protocol. The tool `open` opens a task, each call names its session, and `close` returns
+ * the reward. No state belongs to the connection, so clients of both MCP eras work.
  */
 export function taskMcp(service: EpisodeService): Hono {
   const tools = toolsOf(service)
@@ -68,7 +68,7 @@ export function taskMcp(service: EpisodeService): Hono {
   return app
 }
 
-/** Those that open and close, and every tool that some task offers, each with the session as an argument. */
+/** Returns the tools `open`, `fork` and `close`, and every tool of any task with the session as an additional argument. */
 function toolsOf({ tasks }: EpisodeService): OfferedTool[] {
   const offered = new Map<string, OfferedTool>()
   for (const split of tasks.splits)
@@ -105,7 +105,7 @@ function servedTo(client: string, tools: readonly OfferedTool[], service: Episod
   const own: { readonly [N in OwnTool]: (args: z.output<(typeof OWN_TOOLS)[N]['input']>) => Promise<object> } = {
     async open({ task: id, index, split = defaults.split, reward, actions = [] }) {
       if ((id === undefined) === (index === undefined))
-        throw new EpisodeServerError('bad_request', 'name a task, or its index in a split')
+        throw new EpisodeServerError('bad_request', 'no task is named: give either task or index')
       const task = id === undefined ? tasks.at(split, index!) : tasks.named(id)
       return opened(
         await episodes.open(client, {
@@ -144,7 +144,7 @@ function servedTo(client: string, tools: readonly OfferedTool[], service: Episod
   const counts = tasks.splits.map((split) => `${tasks.count(split)} ${split}`).join(', ')
   return {
     name: 'prove-tasks',
-    instructions: `${tasks.title}. Tasks: ${counts}. Call open with a task; every other tool takes the session that it answers with. Do what the user asks, answer with ${REPLY_TOOL.name}, and close the session to learn the reward. Only the tools that open names belong to the task, and those that its user brings later.`,
+    instructions: `${tasks.title}. Tasks: ${counts}. Call open with a task and pass its session to every other tool. Do what the user asks, answer with ${REPLY_TOOL.name}, and close the session to get the reward. A task offers only the tools that open returns and those that later user turns add.`,
     tools,
     async call(name, args) {
       try {

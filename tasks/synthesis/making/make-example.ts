@@ -1,8 +1,8 @@
 import { nameTask, type Task, toolsetOf } from '../../../rollout/episode/index.js'
 import { deriveSeed, hasRules, seededRandom } from '../../../servers/kernel/index.js'
-import { domainRulesProblem, policiesOf } from '../../dataset/domain-rules-kept.js'
+import { answerWords } from '../../dataset/answer-words.js'
+import { domainRulesProblem, domainRulesText } from '../../dataset/domain-rules-kept.js'
 import type { Drops, Example } from '../../dataset/example.js'
-import { wordsUnderstood } from '../../dataset/understood-words.js'
 import { makeAbstention } from './abstention.js'
 import { makeClarification } from './clarification.js'
 import { type WantedRole, wantedRole } from './domain-rule-case.js'
@@ -47,9 +47,9 @@ function governed(
   example: Example,
   role: WantedRole,
   { catalogue, seedStates: environments }: SynthesisContext,
-): Example | 'domainRules' {
+): Example | 'domain_rules' {
   const { id: _, ...body } = example.task
-  const text = policiesOf(body, catalogue)
+  const text = domainRulesText(body, catalogue)
   if (text === undefined) return example
   const task = nameTask({ ...body, system: [...(body.system === undefined ? [] : [body.system]), text].join('\n\n') })
   const made: Example = { ...example, task, domainRules: example.domainRules ?? { role: 'abiding' } }
@@ -59,12 +59,12 @@ function governed(
     !example.exchanges.some(({ calls }) =>
       calls.some(({ environment, name }) => hasRules(catalogue.get(environment)!, name)),
     )
-  return isBare || domainRulesProblem(made, catalogue, environments) !== undefined ? 'domainRules' : made
+  return isBare || domainRulesProblem(made, catalogue, environments) !== undefined ? 'domain_rules' : made
 }
 
 /** The assistant tells what was asked for, and nothing that neither user nor world gave. */
 function tellsTheTruth(example: Example, { catalogue }: SynthesisContext): boolean {
-  const { stated, invented } = wordsUnderstood(example, toolsetOf(example.task, catalogue))
+  const { stated, invented } = answerWords(example, toolsetOf(example.task, catalogue))
   return stated === 1 && invented.size === 0
 }
 

@@ -41,7 +41,7 @@ export const makeMultiTurn: Maker = (assignment, environmentSeed, context, rando
   if (typeof taken === 'string') return taken
   const { chain, open } = taken
   const ruled = isRuled ? drawRuled(taken, role, random) : undefined
-  if (ruled === null) return 'domainRules'
+  if (ruled === null) return 'domain_rules'
   const plan = scriptIn(SCRIPTS_PER_WALK, () => {
     const plain = scriptConversation(taken, shape, profile, random)
     return plain && (ruled ? withRule(plain, ruled) : { whole: plain, made: plain.steps.length, turn: 0 })

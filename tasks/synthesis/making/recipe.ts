@@ -34,7 +34,7 @@ export type SynthesisErrorCode =
   | 'no_yield'
   | 'other_plan'
   | 'no_paraphraser'
-  | 'no_policies'
+  | 'no_domain_rules'
   | 'stopped'
 
 /** Synthesis cannot go on with what it was given. */

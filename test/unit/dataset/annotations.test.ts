@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { judgementsIn } from '../../../tasks/dataset/filled-annotation-form.js'
+import { annotationsIn } from '../../../tasks/dataset/filled-annotation-form.js'
 import {
   addAnnotations,
   annotationForm,
@@ -57,10 +57,10 @@ async function refusal(promise: Promise<unknown>): Promise<DatasetError> {
   throw new Error('it was not refused')
 }
 
-test('a filled-in sheet is read as it was written, whatever its line ends and capitals', () => {
+test('a filled annotation form is parsed with any line ends and capitals', () => {
   const text = filled('good', 'Odd - Nobody talks\n   like that.', 'wrong - It pays another card.', 'good')
   for (const form of [text, text.replaceAll('\n', '\r\n')]) {
-    const found = judgementsIn(form, 'sheet')
+    const found = annotationsIn(form, 'sheet')
     assert.equal(
       found.map(({ verdict, reason }) => [verdict, reason]),
       [
@@ -75,7 +75,7 @@ test('a filled-in sheet is read as it was written, whatever its line ends and ca
   }
 })
 
-test('the card tells the shares of two readers, what is wrong before what is odd, and the manifest knows the new card', async () => {
+test('the card shows the shares of two annotators, wrong before odd, and the manifest has the new card’s hash', async () => {
   const read = await dataset()
   const forms = [await form(filled('odd - Stilted.', 'good')), await form(filled('good', 'wrong - Untrue.', 'good'))]
   const section = await addAnnotations(read, forms, 'two people')
@@ -91,7 +91,7 @@ test('the card tells the shares of two readers, what is wrong before what is odd
   await checkFile(read.folder, manifest, 'README.md')
 })
 
-test('a later reading takes the place of an earlier one and leaves the rest of the card as it was', async () => {
+test('new annotations replace earlier ones and keep the rest of the card', async () => {
   const read = await dataset()
   const path = join(read.folder, 'README.md')
   const before = await readFile(path, 'utf8')
@@ -106,7 +106,7 @@ test('a later reading takes the place of an earlier one and leaves the rest of t
   assert.is(card.replace(`\n${section}\n`, ''), before)
 })
 
-test('what is no filled-in sheet of this data set is refused by name, and the card stays', async () => {
+test('a wrong annotation form is rejected by name, and the card stays unchanged', async () => {
   const read = await dataset()
   const path = join(read.folder, 'README.md')
   const before = await readFile(path, 'utf8')

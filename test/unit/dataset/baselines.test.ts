@@ -19,7 +19,7 @@ const example = (split: Example['split'], turns: readonly (readonly [user: strin
   } as unknown as Example
 }
 
-test('a held-out task in the clauses of training is found, in other words it is not', () => {
+test('word matching finds the tools of a held-out task in training words, and not in other words', () => {
   const check = createBaselineCheck(CATALOGUE)
   check.add(
     example('train', [['Stop payments with my plastic. Enumerate the plastic I carry.', 'freeze_card', 'list_cards']]),
@@ -41,13 +41,13 @@ test('a held-out task in the clauses of training is found, in other words it is 
   assert.is(named!.sequences, 0)
 })
 
-test('names and descriptions of tools find what is asked for in their words', () => {
+test('tool names and descriptions match requests in the same words', () => {
   const check = createBaselineCheck(CATALOGUE)
   check.add(example('held-out', [['Freeze the card', 'freeze_card']]))
   assert.is(check.finish().results[1]!.sequences, 1)
 })
 
-test('words are counted by turns, ties as halves, where there are tasks with and without calls', () => {
+test('the word-count AUC counts ties as halves and needs tasks with and without calls', () => {
   const check = createBaselineCheck(CATALOGUE)
   check.add(example('train', [['One two three'], ['four']]))
   assert.is(check.finish().lengths, undefined)

@@ -62,7 +62,7 @@ async function refusal(promise: Promise<unknown>): Promise<DatasetError> {
   throw new Error('nothing was refused')
 }
 
-test('gives back every example in its split, in order', async () => {
+test('every example is read back in its split, in order', async () => {
   const dataset = await openDataset(join(folder, 'village'), catalogue)
   for (const split of SPLITS) {
     const expected = examples.filter((example) => example.split === split)
@@ -72,7 +72,7 @@ test('gives back every example in its split, in order', async () => {
   }
 })
 
-test('holds the same records in Parquet, scalars as columns and structures as JSON', async () => {
+test('Parquet files contain the same records, scalars as columns and structures as JSON', async () => {
   for (const split of SPLITS) {
     const file = await asyncBufferFromFile(join(folder, 'village', 'data', `${split.replace('-', '_')}.parquet`))
     const rows = await parquetReadObjects({ file })
@@ -96,7 +96,7 @@ test('holds the same records in Parquet, scalars as columns and structures as JS
   }
 })
 
-test('writes the same bytes again', async () => {
+test('the same examples give the same bytes', async () => {
   const again = join(folder, 'again')
   await writeDataset(again, stream(makeExamples(15)), info, catalogue)
   const files = ['manifest.json', ...manifest.files.map(({ path }) => path)]
@@ -105,7 +105,7 @@ test('writes the same bytes again', async () => {
   }
 })
 
-test('names every file of the folder in its manifest, with size and hash', async () => {
+test('the manifest names every file with size and hash', async () => {
   const path = join(folder, 'village')
   const entries = await readdir(path, { recursive: true, withFileTypes: true })
   const found = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
@@ -117,7 +117,7 @@ test('names every file of the folder in its manifest, with size and hash', async
   }
 })
 
-test('has a card that the hub can read and that counts what is there', async () => {
+test('the card has the hub’s front matter and the correct counts', async () => {
   const card = await readFile(join(folder, 'village', 'README.md'), 'utf8')
   const [, front] = card.match(/^---\n([\s\S]*?)\n---\n/)!
   const meta = parse(front!) as { license: string; size_categories: string[]; configs: { data_files: unknown }[] }
@@ -150,7 +150,7 @@ test('has a card that the hub can read and that counts what is there', async () 
     assert.ok(card.includes(`| \`${field}\` |`), `the card does not explain ${field}`)
 })
 
-test('counts for every tool and edge the examples whose ground truth has it', async () => {
+test('coverage counts the examples of every tool and edge', async () => {
   const coverage = JSON.parse(await readFile(join(folder, 'village', 'coverage.json'), 'utf8')) as {
     tools: { tool: string; examples: Record<string, number> }[]
     edges: { from: string; to: string; examples: Record<string, number> }[]
@@ -180,7 +180,7 @@ test('counts for every tool and edge the examples whose ground truth has it', as
   )
 })
 
-test('leaves nothing behind when the examples end with an error', async () => {
+test('an error while writing leaves no files', async () => {
   const parent = join(folder, 'failing')
   await mkdir(parent)
   async function* failing(): AsyncGenerator<Example> {
@@ -196,14 +196,14 @@ test('leaves nothing behind when the examples end with an error', async () => {
   assert.equal(await readdir(parent), [])
 })
 
-test('does not write over what is there, nor examples out of order', async () => {
+test('an existing folder and examples out of order are rejected', async () => {
   const path = join(folder, 'village')
   assert.is((await refusal(writeDataset(path, stream(examples), info, catalogue))).code, 'already_there')
   const twice = writeDataset(join(folder, 'twice'), stream([examples[1]!, examples[1]!]), info, catalogue)
   assert.match((await refusal(twice)).message, /^bad_example: example 1, .* does not come after 1/)
 })
 
-test('is written whole when there is not a single example', async () => {
+test('a data set without examples is complete', async () => {
   const path = join(folder, 'empty')
   await writeDataset(path, stream<Example>([]), info, catalogue)
   assert.equal(await readAll(path), [])
@@ -211,7 +211,7 @@ test('is written whole when there is not a single example', async () => {
   assert.equal(await parquetReadObjects({ file }), [])
 })
 
-test('writes large splits in several row groups', async () => {
+test('large splits have several Parquet row groups', async () => {
   const path = join(folder, 'large')
   const [first] = examples.filter(({ split }) => split === 'train')
   const many = Array.from({ length: 1201 }, (_, index) => ({ ...first!, index }))
@@ -274,7 +274,7 @@ for (const [what, damage, code] of DAMAGES) {
   })
 }
 
-test('is refused when a world offers a tool with another schema', async () => {
+test('a data set is rejected when an environment offers a tool with another schema', async () => {
   const banking = catalogue.get('banking')!
   const tools = banking.tools.map((tool) =>
     tool.name === 'get_balance' ? { ...tool, input: tool.input.extend({ currency: z.string().optional() }) } : tool,
@@ -284,7 +284,7 @@ test('is refused when a world offers a tool with another schema', async () => {
   assert.is((await refusal(readAll(join(folder, 'village'), others))).code, 'other_tools')
 })
 
-test('only the splits that are wanted need to be whole', async () => {
+test('only the requested splits are checked', async () => {
   const path = await fresh()
   await unlink(join(path, TRAIN))
   const dataset = await openDataset(path, catalogue, { splits: ['held-out'] })
@@ -313,7 +313,7 @@ for (const [what, content, code, message] of CONTENTS) {
   })
 }
 
-test('a damaged line is named by its number, after the lines before it were read', async () => {
+test('a damaged line is reported by its number after the earlier lines were read', async () => {
   const path = join(await fresh(), TRAIN)
   const lines = (await readFile(path, 'utf8')).split('\n')
   lines[2] = lines[2]!.replace('"user"', '"usher"')
@@ -326,7 +326,7 @@ test('a damaged line is named by its number, after the lines before it were read
   assert.equal(seen, [1, 2])
 })
 
-test('a file that is not there, or is a folder, is missing', async () => {
+test('a missing file or a folder gives missing_file', async () => {
   assert.is((await refusal(collect(readExamples(join(folder, 'nowhere.jsonl'))))).code, 'missing_file')
   assert.is((await refusal(collect(readExamples(folder)))).code, 'missing_file')
 })

@@ -19,19 +19,19 @@ const lines = examples.map((example) => lineOf(recordOf(example, catalogue)))
 const read = (line: string): Example => exampleOfRecord(parseRecord(line, 'a file, line 1'), 'a file, line 1')
 const withCalls = examples.findIndex(({ recovery }) => recovery !== null)
 
-test('an example comes out of its record exactly', () => {
+test('a record gives back its example exactly', () => {
   examples.forEach((example, i) => {
     assert.equal(read(lines[i]!), example)
     assert.is(lineOf(recordOf(read(lines[i]!), catalogue)), lines[i])
   })
 })
 
-test('a line is one line to every reader, whatever the user says', () => {
+test('a record is one line for every reader, for any user text', () => {
   assert.ok(examples.some(({ task }) => task.turns.some((turn) => turn.includes('\u2028'))))
   for (const line of lines) assert.not.match(line, /[\n\r\u0085\u2028\u2029]/)
 })
 
-test('messages are a conversation in the form of OpenAI, with an answer to every call', () => {
+test('messages have OpenAI’s form, with a result for every call', () => {
   const example = examples.find(({ task }) => task.system !== undefined)!
   const messages = messagesOf(example, catalogue)
   assert.equal(messages[0], { role: 'system', content: example.task.system })
@@ -58,7 +58,7 @@ test('messages are a conversation in the form of OpenAI, with an answer to every
   assert.equal(messages.at(-1), { role: 'assistant', content: example.exchanges.at(-1)!.assistant })
 })
 
-test('tools are shown as they are offered, without the values of enums where the task leaves them out', () => {
+test('tools are written as offered, without enum values where the task omits them', () => {
   const hasEnums = (example: Example): boolean => /"enum":\[/.test(JSON.stringify(toolSchemasOf(example, catalogue)))
   const { task } = examples.find((example) => hasEnums(example) && example.task.stripEnums === undefined)!
   assert.ok(task)
@@ -70,7 +70,7 @@ test('tools are shown as they are offered, without the values of enums where the
   assert.equal(Object.keys(schema!.function), ['name', 'description', 'parameters'])
 })
 
-test('an example whose exchanges are not the turns of its task is not written', () => {
+test('an example with exchanges that differ from its task is rejected', () => {
   const example = examples[withCalls]!
   const exchanges = example.exchanges.map((exchange) => ({ ...exchange, user: 'Something else.' }))
   assert.throws(() => recordOf({ ...example, exchanges }, catalogue), isError('bad_example', /user turns/))
@@ -137,7 +137,7 @@ for (const [what, damage, message] of DAMAGES) {
   })
 }
 
-test('a record of another version is refused as such, even if its shape is unknown', () => {
+test('a record of another version is rejected as such, also with an unknown shape', () => {
   assert.throws(() => read('{"schema":3,"novel":true}'), isError('other_schema', /version 3 .* reads 2/))
 })
 
@@ -170,7 +170,7 @@ test('no line crashes the reader', () => {
   )
 })
 
-test('the limits of a record are far above what is written', () => {
+test('records stay far below the limits', () => {
   for (const line of lines) assert.ok(Buffer.byteLength(line) * 10 < RECORD_LIMITS.lineBytes)
 })
 

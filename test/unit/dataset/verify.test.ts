@@ -65,11 +65,11 @@ function withTask(example: Example, change: Partial<Task>): Example {
   return { ...example, task: nameTask(body) }
 }
 
-test('every example comes out again, in any order', async () => {
+test('every example verifies, in any order', async () => {
   for (const example of [...examples].reverse()) await verifyExample(example, catalogue, seedStates, signal)
 })
 
-test('a whole data set comes out again, file by file', async () => {
+test('a whole data set verifies', async () => {
   const path = join(folder, 'village')
   await writeDataset(path, stream(examples), info, catalogue)
   const calls = examples.flatMap(({ exchanges }) => exchanges.flatMap((exchange) => exchange.calls))
@@ -181,7 +181,7 @@ for (const [what, example, code, message] of CHANGES) {
   })
 }
 
-test('an example does not come out again when a world answers otherwise', async () => {
+test('an example does not verify when an environment answers differently', async () => {
   const [used] = recovered.task.environments
   const environment = catalogue.get(used!.environment)!
   const { name } = recovered.task.groundTruth[0]!
@@ -199,7 +199,7 @@ test('an example does not come out again when a world answers otherwise', async 
   assert.is(error.code, 'other_response')
 })
 
-test('a file is verified up to the first example that does not come out, which is named', async () => {
+test('verification of a file stops at the first mismatch and names the example', async () => {
   const path = join(folder, 'third.jsonl')
   const wrong = withCall(recovered, 0, ({ response }) => ({ response: `${response} ` }))
   const lines = [examples[1]!, examples[2]!, wrong, examples[3]!].map((example) => lineOf(recordOf(example, catalogue)))
@@ -209,7 +209,7 @@ test('a file is verified up to the first example that does not come out, which i
   assert.match(error.message, new RegExp(`^other_response: third\\.jsonl, line 3: task ${recovered.task.id}: call 0`))
 })
 
-test('a record that shows other tools than are on offer does not come out', async () => {
+test('a record with other tools than offered does not verify', async () => {
   const path = join(folder, 'tools.jsonl')
   const line = lineOf(recordOf(silent, catalogue))
   await writeFile(path, `${line.replace('"description":"', '"description":"Very nice: ')}\n`)
@@ -218,7 +218,7 @@ test('a record that shows other tools than are on offer does not come out', asyn
   assert.is((await mismatch(verifyFile(path, catalogue, seedStates, signal))).code, 'other_record')
 })
 
-test('an example is shown with its calls, where their values are from, and the tools on offer', () => {
+test('an example is printed with its calls, the origins of their values, and the offered tools', () => {
   const distracted = examples.find(
     ({ task, recovery }) => recovery !== null && new Set(task.toolset.map(({ environment }) => environment)).size > 1,
   )!
@@ -234,13 +234,13 @@ test('an example is shown with its calls, where their values are from, and the t
   assert.is(text.match(/^ {2}- /gm)!.length, 4)
 })
 
-test('an answer of several lines keeps how far each is set in', () => {
+test('a message of several lines keeps its indentation', () => {
   const assistant = 'projects has 2 directories:\n docs/ (3)\n  drafts/ (0).'
   const text = renderExample({ ...silent, exchanges: silent.exchanges.map((exchange) => ({ ...exchange, assistant })) })
   assert.match(text, /^assistant: projects has 2 directories:\n {12}docs\/ \(3\)\n {13}drafts\/ \(0\)\.$/m)
 })
 
-test('what a file holds cannot drive the terminal', () => {
+test('control characters of a file do not reach the terminal', () => {
   const user = 'Hi \u001b[31mred\u001b]0;title\u0007 \u202egnirts'
   const hostile = { ...silent, exchanges: silent.exchanges.map((exchange) => ({ ...exchange, user })) }
   const text = renderExample(hostile)
@@ -249,7 +249,7 @@ test('what a file holds cannot drive the terminal', () => {
   assert.not.match(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
 })
 
-test('the overview of a file counts kinds, chain lengths and worlds', async () => {
+test('the overview of a file counts kinds, chain lengths and environments', async () => {
   const text = await renderOverview(stream(examples))
   const train = examples.filter(({ split }) => split === 'train')
   assert.match(text, new RegExp(`train +│.*│ +${train.length} │`))

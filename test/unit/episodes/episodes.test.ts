@@ -23,7 +23,7 @@ const codeOf = (asking: Promise<unknown>): Promise<string> =>
     (error: Error) => error.message,
   )
 
-test('one that rests gives way when there is no room, and it is said that it did', async () => {
+test('a full server evicts an idle episode, and a later request is told so', async () => {
   const { episodes, pass } = table({ maxEpisodes: 2, maxPerClient: 2 })
   const first = await episodes.open('ann', request)
   await episodes.open('ann', request)
@@ -31,10 +31,13 @@ test('one that rests gives way when there is no room, and it is said that it did
   pass(REST_MS)
   await episodes.open('ben', request)
   assert.is(episodes.size, 2)
-  assert.match(await codeOf(episodes.use(first.id, async () => 1)), /^unknown_episode: .* rested while others/)
+  assert.match(
+    await codeOf(episodes.use(first.id, async () => 1)),
+    /^unknown_episode: .* was evicted because the server is full/,
+  )
 })
 
-test('one that is not used for long is closed, and one that is used is not', async () => {
+test('an unused episode is closed after the idle time, and a used one stays open', async () => {
   const { episodes, pass } = table({ idleMs: 1000 })
   const [used, left] = [await episodes.open('ann', request), await episodes.open('ann', request)]
   pass(600)
@@ -42,10 +45,10 @@ test('one that is not used for long is closed, and one that is used is not', asy
   pass(600)
   assert.is(episodes.closeIdle(), 1)
   assert.ok(episodes.has(used.id) && !episodes.has(left.id))
-  assert.match(await codeOf(episodes.use(left.id, async () => 1)), /^unknown_episode: .* is not open here$/)
+  assert.match(await codeOf(episodes.use(left.id, async () => 1)), /^unknown_episode: no open episode/)
 })
 
-test('what is asked of one episode at the same time is done one after another', async () => {
+test('concurrent requests for one episode run one after another', async () => {
   const { episodes } = table({})
   const { id } = await episodes.open('ann', request)
   const order: string[] = []
@@ -68,7 +71,7 @@ test('what is asked of one episode at the same time is done one after another', 
   assert.equal(order, ['first begins', 'first ends', 'second'])
 })
 
-test('a fork is an episode of its own, which counts for who asked for it', async () => {
+test('a fork is an independent episode and counts for the client that requested it', async () => {
   const { episodes } = table({ maxPerClient: 1 })
   const open = await episodes.open('ann', request)
   assert.match(await codeOf(episodes.fork('ann', open.id)), /^too_many_episodes/)

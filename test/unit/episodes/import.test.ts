@@ -18,7 +18,7 @@ import { writeEnvironmentFolder } from '../../../servers/authoring/new-environme
 import { type Environment, generateSeedState, jsonSchemaOf, Session } from '../../../servers/kernel/index.js'
 import { checkout } from '../../support/checkout.js'
 
-const test = suite('a world drafted after an interface')
+const test = suite('an environment drafted from an interface')
 
 const parent = mkdtempSync(join(tmpdir(), 'prove-import-'))
 test.after(() => rmSync(parent, { recursive: true }))
@@ -33,7 +33,7 @@ async function drafted(service: ForeignService, taken: string[] = []) {
   return { made, folder, environment: await loadEnvironmentFolder(folder), decisions: made.files.get('DECISIONS.md')! }
 }
 
-/** What the check says of a world that does not pass it. */
+/** Returns the messages of the check for a failing environment. */
 async function checked(folder: string): Promise<string> {
   const said: string[] = []
   assert.ok((await checkEnvironment(folder, (line) => said.push(line))) > 0)
@@ -103,7 +103,7 @@ components:
 const schema = (environment: Environment, tool: string) =>
   jsonSchemaOf(environment.toolsByName.get(tool)!.input, 'input')
 
-test('takes over calls, arguments, tables and failures of an OpenAPI document', async () => {
+test('an OpenAPI document gives calls, arguments, tables and failures', async () => {
   const { made, environment } = await drafted(await readOpenApi(SHELTER))
   assert.equal(
     environment.tools.map(({ name, annotations }) => [name, annotations.readOnly]),
@@ -130,7 +130,7 @@ test('takes over calls, arguments, tables and failures of an OpenAPI document', 
   assert.match(made.files.get('index.js')!, "The argument from_ is 'from' there.")
 })
 
-test('says what a person must decide, and what was left out', async () => {
+test('the draft lists the open decisions and the omitted parts', async () => {
   const { made, decisions } = await drafted(await readOpenApi(SHELTER))
   for (const expected of [
     '`seed`',
@@ -150,7 +150,7 @@ test('says what a person must decide, and what was left out', async () => {
   assert.is(decisions.split('- [ ] ').length - 1, made.decisions)
 })
 
-test('never does as if it worked: a call is answered with an error, and the check names every tool', async () => {
+test('an undecided tool returns an error, and the check names every such tool', async () => {
   const { folder, environment } = await drafted(await readOpenApi(SHELTER))
   const session = Session.open(generateSeedState(environment, 1))
   const before = session.stateHash()
@@ -172,7 +172,7 @@ test('never does as if it worked: a call is answered with an error, and the chec
     assert.ok(said.includes(`ok    ${passed}`), report)
 })
 
-test('is told of in the singular where it has one of something', async () => {
+test('the summary uses the singular for one item', async () => {
   const shelter = await readOpenApi(SHELTER)
   const { folder, made } = await drafted({ ...shelter, tools: shelter.tools.slice(0, 1) }, ['list_animals'])
   assert.is(made.tools.length, 1)
@@ -182,7 +182,7 @@ test('is told of in the singular where it has one of something', async () => {
   assert.match(report, /speech\.yaml:\d+: \w+ has 1 clause in `ask`$/m)
 })
 
-test('compiles strictly against the types of the kit', async () => {
+test('the draft compiles in strict mode', async () => {
   const { folder } = await drafted(await readOpenApi(SHELTER))
   const program = ts.createProgram([join(folder, 'index.js')], {
     allowJs: true,
@@ -209,7 +209,7 @@ test('compiles strictly against the types of the kit', async () => {
   assert.ok(program.getTypeChecker().getTypeAtLocation(kit).getProperty('defineServer'))
 })
 
-test('a tool that is decided leaves the list, and the rest stays', async () => {
+test('a decided tool leaves the list, and the others stay', async () => {
   const service = await readOpenApi(SHELTER)
   const made = draftEnvironment(service, {
     name: 'half_decided',
@@ -236,7 +236,7 @@ test('a tool that is decided leaves the list, and the rest stays', async () => {
   )
 })
 
-test('names stay apart from each other, from those of other worlds and from those of hosts', async () => {
+test('names are unique among each other, other environments and reserved names', async () => {
   const tools = ['open', 'find pets', 'findPets', 'find-pets', 'find_pets2', 'list_accounts', '2fa', '…'].map(
     (name) => ({
       name,
@@ -261,11 +261,11 @@ test('names stay apart from each other, from those of other worlds and from thos
   )
 })
 
-test('a name by the title leaves out what every title says', async () => {
+test('a name from a title omits common words', async () => {
   assert.is(draftEnvironment(await readOpenApi(SHELTER), { taken: [] }).name, 'animal_shelter')
 })
 
-test('texts of a stranger stay texts', async () => {
+test('texts of the document are never executed', async () => {
   const evil = `*/ }) ; throw new Error('ran') /* \u2028 \${process.exit(1)} \` ' " \\ {x} [y] // `
   const names = ['__proto__', 'constructor', 'prototype', 'class', 'toString', evil, `${evil}2`, 'this', '']
   const fields = Object.fromEntries(
@@ -365,7 +365,7 @@ for (const [what, text, code] of [
     assert.is(refusal!.code, code, String(refusal))
   })
 
-test('takes as many calls as the limit says and no more, and some of more by --only', async () => {
+test('the draft has at most the limit of calls, and --only chooses among more', async () => {
   const many = (count: number): ForeignService =>
     readMcpTools({
       title: 'Many',
@@ -386,7 +386,7 @@ test('takes as many calls as the limit says and no more, and some of more by --o
   assert.throws(() => draftEnvironment(many(3), { taken: [], only: ['nothing'] }), /no_tools/)
 })
 
-test('a schema that a few lines make a million of is cut, and said so', async () => {
+test('an exploding schema is truncated, and the draft says so', async () => {
   const schemas = Object.fromEntries(
     Array.from({ length: 12 }, (_, i) => [
       `S${i}`,

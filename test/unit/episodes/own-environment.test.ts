@@ -19,7 +19,7 @@ import { DEMO_PROFILE, verifyExample } from '../../../tasks/dataset/index.js'
 import { contextFor, streamExamples } from '../../../tasks/synthesis/index.js'
 import makeBatch from '../../../tasks/synthesis/production/make-batch.js'
 
-const test = suite("a world of one's own")
+const test = suite('an environment of your own')
 
 const parent = mkdtempSync(join(tmpdir(), 'prove-own-'))
 const folder = join(parent, 'library')
@@ -48,13 +48,13 @@ const messageOf = (work: Promise<unknown>): Promise<string> =>
     (error: Error) => error.message,
   )
 
-test('the one that "new" writes passes every check', async () => {
+test('the environment that "new" writes passes every check', async () => {
   const said: string[] = []
   assert.is(await checkEnvironment(folder, (line) => said.push(line)), 0, said.join('\n'))
   assert.match(said.at(-1)!, /^all 19 checks passed$/)
 })
 
-test('it is served over MCP, tasks are made in it, and rollouts of them are scored', async () => {
+test('an environment from a folder is served over MCP, gives tasks, and scores rollouts', async () => {
   const [library] = await admitEnvironments([folder, folder])
   const seedStates = createSeedStateCache()
   const served = await serveHttp(
@@ -86,7 +86,7 @@ test('it is served over MCP, tasks are made in it, and rollouts of them are scor
   }
 })
 
-test('worker threads find it by its folder, and stop when its code or speech has changed since the data set was begun', async () => {
+test('worker threads load the environment by its folder, and stop if its code has changed since the data set was begun', async () => {
   const [library] = await admitEnvironments([folder])
   const recipe = { environments: ['library'], heldOutEnvironments: [], profile: 'demo', seed: 1 }
   const outside = (code: string, speech: string) => ({
@@ -104,7 +104,7 @@ test('worker threads find it by its folder, and stop when its code or speech has
   assert.match(await messageOf(batch(library!.codeSha256!, '0'.repeat(64))), changes)
 })
 
-test('its code is part of every hash by which programs compare environments, and files that it does not import are not', async () => {
+test('the environment’s imported code is part of every hash of environments', async () => {
   const [original, same, reworded, other] = await Promise.all([
     loadEnvironmentFolder(folder),
     loadEnvironmentFolder(changed('unknown_item: () =>', 'unknown_item: (_) =>', 'provoke.js')),
@@ -169,7 +169,7 @@ for (const [what, before, after, complaint] of [
   })
 }
 
-test('a folder without a world, and names that are taken, are refused', async () => {
+test('a folder without an environment and names in use are rejected', async () => {
   assert.match(
     await messageOf(loadEnvironmentFolder(parent)),
     /^no_environment: .* has no index\.js .*"prove-server new <name>"/,

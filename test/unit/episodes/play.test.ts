@@ -5,7 +5,7 @@ import { PAPER, REWARD_PRESETS } from '../../../rollout/reward/index.js'
 import { createTaskRuntime } from '../../../servers/episodes/episode-runtime.js'
 import { EpisodeServerError, openEpisode } from '../../../servers/episodes/index.js'
 import type { Action, Episode } from '../../../servers/episodes/play.js'
-import { createTelling } from '../../../servers/episodes/reward-signal.js'
+import { createRewardReporter } from '../../../servers/episodes/reward-signal.js'
 import { examples, referenceActions, runtime, talkative } from '../../support/episodes.js'
 import { library } from '../../support/library-environment.js'
 import { AMPLE, lendingTask, play, runtimeOf, writeCall } from '../../support/scripted.js'
@@ -17,7 +17,7 @@ const open = (actions: readonly Action[] = []): Promise<Episode> =>
 const call = (name: string, args = {}): Action => ({ type: 'call', name, arguments: args })
 const SAY: Action = { type: 'say', text: 'Hm.' }
 
-test('what the teacher does is answered as it was, and earns the most of every reward', async () => {
+test('the reference solution gets the recorded results and the maximum of every reward', async () => {
   // Calls that failed cost something.
   for (const example of examples.filter(({ recovery }) => recovery === null)) {
     for (const reward of REWARD_PRESETS.values()) {
@@ -56,7 +56,7 @@ const made = fc.oneof(
   fc.constant(SAY),
 )
 
-test('whatever an assistant does, it is answered and scored as in training', async () => {
+test('any actions get the results and the score of training', async () => {
   const here = createTaskRuntime(new Map([[library.name, library]]))
   const there = runtimeOf()
   await fc.assert(
@@ -79,7 +79,7 @@ test('whatever an assistant does, it is answered and scored as in training', asy
   )
 })
 
-test('an episode goes on elsewhere from its actions, and a fork of it goes its own way', async () => {
+test('an episode resumes elsewhere from its actions, and a fork is independent', async () => {
   const actions = referenceActions(talkative)
   const whole = await open(actions)
   for (let done = 0; done <= actions.length; done++) {
@@ -102,19 +102,19 @@ async function refused(acting: Promise<unknown>): Promise<string> {
   return (why as EpisodeServerError).message
 }
 
-test('an episode is over when the user has said all, or after as many calls as training reads', async () => {
+test('an episode is over after the last user turn or at the call limit of training', async () => {
   const [first] = talkative.task.turns
   const episode = await open()
   assert.equal(episode.opening.at(-1), { role: 'user', content: first })
   assert.equal(await episode.act(SAY), { type: 'user', text: talkative.task.turns[1] })
   assert.equal(await episode.act(SAY), { type: 'end' })
-  assert.match(await refused(episode.act(SAY)), /^episode_over: the user has said all there is$/)
+  assert.match(await refused(episode.act(SAY)), /^episode_over: the user has no further turn/)
   const busy = await open(Array.from({ length: 24 }, () => call('no_such_tool')))
   assert.ok(busy.isOver)
-  assert.match(await refused(busy.act(SAY)), /^episode_over: an episode has at most 24 calls$/)
+  assert.match(await refused(busy.act(SAY)), /^episode_over: the episode has reached the limit of 24 calls/)
 })
 
-test('a call that no tool could have counts as one that cannot be read', async () => {
+test('a call with impossible arguments counts as malformed', async () => {
   let deep: Record<string, unknown> = {}
   for (let i = 0; i < 100; i++) deep = { deep }
   const episode = await open([
@@ -129,7 +129,7 @@ test('a call that no tool could have counts as one that cannot be read', async (
   assert.is(episode.score().components!.validity, 0)
 })
 
-test('rewards that are told at the end, so far and as changes agree, also after going on elsewhere', async () => {
+test('the reward signals final, total and delta agree, also after a resumption', async () => {
   const actions = referenceActions(talkative)
   for (const resumed of [0, 2]) {
     const { total } = (await open(actions)).score()
@@ -138,7 +138,7 @@ test('rewards that are told at the end, so far and as changes agree, also after 
     for (const signal of ['final', 'total', 'delta'] as const) {
       const episode = await open(actions.slice(0, resumed))
       if (resumed > 0) before = episode.score().total
-      const tell = createTelling(episode, signal)
+      const tell = createRewardReporter(episode, signal)
       for (const action of actions.slice(resumed)) {
         await episode.act(action)
         stated[signal].push(tell().reward)

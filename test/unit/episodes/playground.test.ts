@@ -7,13 +7,13 @@ import type { Task } from '../../../rollout/episode/index.js'
 import { PAPER } from '../../../rollout/reward/index.js'
 import { loadEnvironmentsIn } from '../../../servers/catalogue.js'
 import { createTaskRuntime } from '../../../servers/episodes/episode-runtime.js'
-import { openPlayedTask } from '../../../servers/episodes/playground/board.js'
-import { type Finding, judgePublished } from '../../../servers/episodes/playground/judge-published.js'
 import { argumentsOf, fieldsOf } from '../../../servers/episodes/playground/page/form-fields.js'
 import { createHash, createHmac, hash } from '../../../servers/episodes/playground/page/shims/crypto.js'
+import { openPlayedTask } from '../../../servers/episodes/playground/played-task.js'
 import { publishable, readPublished } from '../../../servers/episodes/playground/published.js'
 import { shippedTasks } from '../../../servers/episodes/playground/shipped-tasks.js'
 import { playInTerminal } from '../../../servers/episodes/playground/terminal.js'
+import { type Finding, verifyPublished } from '../../../servers/episodes/playground/verify-published.js'
 import { CATALOGUE } from '../../support/catalogue.js'
 import { checkout } from '../../support/checkout.js'
 
@@ -21,7 +21,7 @@ const runtime = createTaskRuntime(CATALOGUE)
 const tasks = await shippedTasks()
 const named = (id: string): Task => tasks.find((task) => task.id === id)!
 const lies = (findings: readonly Finding[]): unknown[] => [
-  ...new Set(findings.flatMap(({ outcome, code }) => (outcome === 'lie' ? [code] : []))),
+  ...new Set(findings.flatMap(({ outcome, code }) => (outcome === 'failed' ? [code] : []))),
 ]
 
 /** Plays a task as its ground truth does. */
@@ -35,7 +35,7 @@ async function solved(task: Task) {
   return played
 }
 
-test('every task that comes with the playground can be solved, and every world has one', async () => {
+test('every task of the playground is solvable, and every environment has one', async () => {
   for (const task of tasks) {
     const { episode } = (await solved(task)).branch('A')!
     assert.ok(episode.isOver, task.id)
@@ -59,7 +59,7 @@ const changing = tasks.find(
     }),
 )!
 
-test('a step shows the rows that it changed and no other, and a fork goes its own way', async () => {
+test('a step shows exactly the changed rows, and a fork is independent', async () => {
   const played = await openPlayedTask(changing, runtime, PAPER)
   const steps = []
   for (const { name, arguments: args } of changing.groundTruth) {
@@ -92,12 +92,12 @@ test('a step shows the rows that it changed and no other, and a fork goes its ow
   assert.equal([...new Set(changed)].sort(), apart.sort())
 })
 
-test('what was played is judged again: as it is it holds, and each claim that is changed is a lie', async () => {
+test('verification passes a played rollout and fails each changed claim', async () => {
   const played = await solved(changing)
   const text = JSON.stringify(publishable(played.branch('A')!))
   const judged = async (change: object) => {
     const published = readPublished(JSON.stringify({ ...JSON.parse(text), ...change }), named)
-    return lies((await judgePublished(published, runtime)).findings)
+    return lies((await verifyPublished(published, runtime)).findings)
   }
   assert.equal(await judged({}), [])
   const { total, stateHashes, results } = JSON.parse(text)
@@ -118,14 +118,14 @@ test('what was played is judged again: as it is it holds, and each claim that is
     assert.throws(() => readPublished(wrong, named), /bad_request|bad_task/, wrong)
 })
 
-test('each lie of the attackers is caught for what it is, and the honest group is not blamed', async () => {
+test('verification fails each forged group with its code and passes the honest group', async () => {
   const lines = (await readFile(join(checkout, 'servers/episodes/playground/attack-groups.jsonl'), 'utf8'))
     .trim()
     .split('\n')
   let honest = 0
   for (const line of lines) {
     const { caught, title } = JSON.parse(line)
-    const { findings, rollouts, signer } = await judgePublished(readPublished(line, named), runtime)
+    const { findings, rollouts, signer } = await verifyPublished(readPublished(line, named), runtime)
     assert.equal(lies(findings), caught, `${title}; worlds that were changed need scripts/attack-fixtures.mjs`)
     assert.ok(rollouts.some(({ calls }) => calls.length > 0))
     assert.is(signer === null, caught.includes('bad_signature'), title)
@@ -134,7 +134,7 @@ test('each lie of the attackers is caught for what it is, and the honest group i
   assert.is(honest, 1)
 })
 
-test('a form has a field for each argument of every tool, and gives back what was typed as the schema wants it', () => {
+test('a form has a field for each argument of every tool, and converts the input to the type of the schema', () => {
   for (const { tools } of CATALOGUE.values())
     for (const { name, input } of tools) {
       const fields = fieldsOf({ properties: Object.fromEntries(Object.keys(input.shape).map((key) => [key, {}])) })
@@ -174,7 +174,7 @@ test('a form has a field for each argument of every tool, and gives back what wa
   assert.equal(typed({ tags: 'a' }), { field: 'tags', problem: 'is not JSON' })
 })
 
-test('hashes are in a browser what they are in Node', async () => {
+test('hashes in a browser equal those in Node.js', async () => {
   const node = await import('node:crypto')
   const text = 'Zoë owes 3 €'
   assert.is(hash('sha256', text), node.hash('sha256', text))
@@ -197,10 +197,10 @@ test('hashes are in a browser what they are in Node', async () => {
     [...createHmac('sha256', 'key').update(text).digest()],
     [...node.createHmac('sha256', 'key').update(text).digest()],
   )
-  assert.throws(() => createHash('md5'), /no md5/)
+  assert.throws(() => createHash('md5'), /hash md5 is not available/)
 })
 
-test('a task is played in the terminal', async () => {
+test('a player plays a task in the terminal', async () => {
   let said = ''
   const at = tasks.indexOf(changing) + 1
   const [call] = changing.groundTruth
@@ -230,17 +230,17 @@ test('a task is played in the terminal', async () => {
     },
   })
   for (const expected of [
-    'open a task first',
+    'no task is open',
     `tools: `,
     'now in B',
-    `worth `,
-    'the user has nothing more to say',
+    `reward `,
+    'the user has no further turn',
     'episode_over',
     ', solved',
-    '0 steps in common; B and A:',
+    '0 common steps; B and A:',
     '{"error":"unknown_tool"',
     'an action is {"name"',
-    'there is no dance',
+    'no command dance',
   ])
     assert.ok(said.includes(expected), expected)
   assert.ok(said.includes(call!.name))

@@ -9,7 +9,7 @@ const test = suite('scoring rollouts of other trainers')
 const parts = { runtime, reward: PAPER as RewardPreset, named: tasks.named }
 const calls = talkative.exchanges.flatMap((exchange) => exchange.calls)
 
-test('what was done is played again, by the task’s name or the task itself, with arguments as objects or as texts', async () => {
+test('actions are replayed for a task id or a whole task, with arguments as objects or JSON text', async () => {
   const { task } = talkative
   const actions = calls.map(({ name, arguments: args }) => ({ name, arguments: args }))
   const scored = await scoreRollout({ task: task.id, actions }, parts)
@@ -21,7 +21,7 @@ test('what was done is played again, by the task’s name or the task itself, wi
   assert.equal(await scoreRollout({ task, actions: asText }, parts), scored)
 })
 
-test('calls with how they went are scored without being made, to the same reward', async () => {
+test('recorded calls get the same reward without a replay', async () => {
   const { id: task } = talkative.task
   const actions = calls.map(({ name, arguments: args }) => ({ name, arguments: args }))
   const { results, stateHashes, ...played } = await scoreRollout({ task, actions }, parts)
@@ -31,7 +31,7 @@ test('calls with how they went are scored without being made, to the same reward
   assert.ok(broken.total < played.total)
 })
 
-test('what cannot be scored says why', async () => {
+test('a rollout that cannot be scored gives a reason', async () => {
   const { id: task } = talkative.task
   const why = (value: unknown, reward = parts.reward): Promise<string> =>
     scoreRollout(value, { ...parts, reward }).then(

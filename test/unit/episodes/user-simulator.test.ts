@@ -17,10 +17,10 @@ import { rewardPreset } from '../../../rollout/reward/index.js'
 import { recordedAction } from '../../../servers/episodes/action.js'
 import { createTaskRuntime } from '../../../servers/episodes/episode-runtime.js'
 import { type Episode, type Outcome, openEpisode, scoreRollout } from '../../../servers/episodes/index.js'
-import { openPlayedTask } from '../../../servers/episodes/playground/board.js'
-import { judgePublished } from '../../../servers/episodes/playground/judge-published.js'
+import { openPlayedTask } from '../../../servers/episodes/playground/played-task.js'
 import { publishable, readPublished } from '../../../servers/episodes/playground/published.js'
-import { saidUser } from '../../../servers/episodes/user-simulator/options.js'
+import { verifyPublished } from '../../../servers/episodes/playground/verify-published.js'
+import { userSimulatorSummary } from '../../../servers/episodes/user-simulator/options.js'
 import {
   openUserSimulator,
   type UserSimulator,
@@ -73,15 +73,15 @@ async function withUser(
   }
 }
 
-const opened = (listener?: UserSimulator): Promise<Episode> =>
-  openEpisode(asking, { runtime, reward, ...(listener ? { listener } : {}) })
+const opened = (simulator?: UserSimulator): Promise<Episode> =>
+  openEpisode(asking, { runtime, reward, ...(simulator ? { simulator } : {}) })
 const tell = (episode: Episode, text: string): Promise<Outcome> => episode.act({ type: 'say', text })
 const answerTo = (outcome: Outcome): string | null => (outcome.type === 'user' ? outcome.text : null)
 
-test('what was left out is said when the model hears it asked for, in words that the rules do not know', () =>
+test('the user says the missing value when the model recognizes the question, also in words that the rules do not know', () =>
   withUser(inTurn(OTHER, MISSING), async (user) => {
     const episode = await opened(user)
-    // The rules would have heard this one, and not the next.
+    // The embedded rules would recognize this question, and not the next.
     assert.is(answerTo(await tell(episode, 'Who wrote it?')), PLEA)
     assert.is(answerTo(await tell(episode, 'To which of your friends?')), 'To Ada.')
     await episode.act(lend)
@@ -94,12 +94,12 @@ test('what was left out is said when the model hears it asked for, in words that
     const { promptTokens, completionTokens, ...report } = user.report()
     assert.equal(report, { model: 'tiny-teacher', messages: 2, asked: 1, byRules: 0, requests: 2, problems: {} })
     assert.is(
-      saidUser(user, [1000, 2000]),
-      'tiny-teacher heard 2 messages: 1 asked what was due, 1 did not; 2 requests, 600 + 200 tokens, cost 1.00',
+      userSimulatorSummary(user, [1000, 2000]),
+      'user simulator tiny-teacher: 2 messages, 1 with the due question, 1 without; 2 requests, 600 + 200 tokens, cost 1.00',
     )
   }))
 
-test('a model is asked only where something is due, and is told neither the value nor what the user would say', () =>
+test('the model is only asked where a question is due, and sees neither the value nor the user’s reply', () =>
   withUser(MISSING, async (user, { asked }) => {
     const episode = await opened(user)
     await episode.act({ type: 'call', name: 'list_books', arguments: {} })
@@ -122,7 +122,7 @@ test('a model is asked only where something is due, and is told neither the valu
     })
   }))
 
-test('fences and thoughts around a decision are no harm', () =>
+test('code fences and reasoning around a decision are ignored', () =>
   withUser(says('<think>{"asks":"nothing"}?</think>Here: ```json\n{"asks": "missing"}\n```'), async (user) => {
     assert.is(answerTo(await tell(await opened(user), 'Hm.')), 'To Ada.')
   }))
@@ -174,14 +174,14 @@ for (const [what, behaviour, problem, more] of USELESS) {
         assert.equal(stated, [problems, problems])
         const { messages, asked: understood, byRules, problems: counts } = user.report()
         assert.equal([messages, understood, byRules, counts], [2, 0, 2, { [problem]: 4 }])
-        assert.match(saidUser(user, undefined), `2 the rules heard in its place {"${problem}":4}; 4 requests`)
+        assert.match(userSimulatorSummary(user, undefined), `2 decided by rules {"${problem}":4}; 4 requests`)
       },
       { onProblems: (problems) => stated.push(problems), ...more },
     )
   })
 }
 
-test('what a second request makes good is the model’s decision', () =>
+test('a decision of the second request counts as the model’s', () =>
   withUser(inTurn(says('Well.'), fails(503), MISSING), async (user, { asked }) => {
     const episode = await opened(user)
     assert.is(answerTo(await tell(episode, 'Hm.')), PLEA)
@@ -195,7 +195,7 @@ test('what a second request makes good is the model’s decision', () =>
     assert.equal(second, { type: 'say', text: 'Hm.', understood: { asked: true, by: 'tiny-teacher' } })
   }))
 
-test('a server that lets nobody in is asked no more, and a budget ends what it ends', async () => {
+test('a server that rejects every request gets no more requests, and a budget limits requests', async () => {
   await withUser(fails(401), async (user, { asked }) => {
     const episode = await opened(user)
     await tell(episode, 'Hm.')
@@ -219,7 +219,7 @@ test('a server that lets nobody in is asked no more, and a budget ends what it e
 /** All that a user of the task can ever say, in order: each plea at most once before the turn that ends them. */
 const SCRIPT = [PLEA, 'I do not follow. Which detail do you need from me?', 'To Ada.']
 
-test('whatever a model answers, the user says sentences of the script, in their order, and nothing else', () => {
+test('for any model output, the user only says turns of the script, in order', () => {
   let reply = ''
   return withUser(
     (response) => sendJson(response, completion(reply)),
@@ -271,7 +271,7 @@ async function assertReplays(episode: Episode, said: readonly string[]): Promise
   assert.equal(scored, episode.score())
 }
 
-test('a copy of an episode goes on with the same model', () =>
+test('a fork uses the same user simulator', () =>
   withUser(inTurn(OTHER, MISSING), async (user) => {
     const episode = await opened(user)
     await tell(episode, 'Who wrote it?')
@@ -280,28 +280,28 @@ test('a copy of an episode goes on with the same model', () =>
     assert.equal(copy.actions.slice(0, 1), episode.actions)
   }))
 
-test('what was played at the terminal or in a page is judged again without the model', () =>
+test('a rollout with a user simulator is verified without the model', () =>
   withUser(inTurn(OTHER, MISSING), async (user) => {
     const played = await openPlayedTask(asking, runtime, reward, user)
     for (const text of ['Who wrote it?', 'To which of your friends?']) await played.act('A', { type: 'say', text })
     await played.act('A', lend)
     const published = JSON.stringify(publishable(played.branch('A')!))
-    const { findings } = await judgePublished(
+    const { findings } = await verifyPublished(
       readPublished(published, () => asking),
       runtime,
     )
-    assert.is(findings.filter(({ outcome }) => outcome === 'lie').length, 0)
-    // The rules would have heard the first message and not the second.
+    assert.is(findings.filter(({ outcome }) => outcome === 'failed').length, 0)
+    // The embedded rules would recognize the first question and not the second.
     const deaf = published.replaceAll(/,"understood":\{[^}]*\}/g, '')
     assert.is.not(deaf, published)
-    const { findings: caught } = await judgePublished(
+    const { findings: caught } = await verifyPublished(
       readPublished(deaf, () => asking),
       runtime,
     )
-    assert.ok(caught.some(({ outcome }) => outcome === 'lie'))
+    assert.ok(caught.some(({ outcome }) => outcome === 'failed'))
   }))
 
-test('a record that heard something where nothing was due is refused', async () => {
+test('a recorded decision without a due question is rejected', async () => {
   const understood = { asked: true, by: 'tiny-teacher' }
   const actions = [
     { say: 'Who is the reader?', understood },
@@ -319,7 +319,7 @@ test('a record that heard something where nothing was due is refused', async () 
   assert.is(await why([{ say: 'Hm.', understood: { ...understood, problems: ['To Eve.'] } }]), 'bad_request')
 })
 
-test('who waits for a decision when the model is closed, or gives up, has done nothing', () =>
+test('an action that is cancelled while it waits for a decision changes nothing', () =>
   withUser(hangs, async (user, { asked }) => {
     const episode = await opened(user)
     const gone = new AbortController()
@@ -343,7 +343,7 @@ const tokenizer = scriptTokenizer()
 const played = runtimeOf([library], tokenizer, rulesNamed({ toolCallFormat: 'hermes', reward: 'outcome' }))
 const CONVERSATION = ['To which of your friends?', writeCall('lend_book', lend.arguments), 'Done.']
 
-test('a rollout that a model listened to is none that the swarm’s judges can replay', () =>
+test('the swarm’s verification cannot replay a rollout with a user simulator', () =>
   withUser(MISSING, async (user) => {
     const source = (script: readonly string[]) => scriptedSource(script, tokenizer)
     const { rollout, understood, score } = await playEpisode(
@@ -365,7 +365,7 @@ test('a rollout that a model listened to is none that the swarm’s judges can r
     assert.is((refused as RecordingMismatch).code, 'environment_mismatch')
   }))
 
-test('an evaluation counts what its users’ model heard, and without one nothing', () =>
+test('an evaluation records the decisions of its user simulator', () =>
   withUser(MISSING, async (user) => {
     // The user of the rules, who hears no question there, asks back until the end.
     const script = [...CONVERSATION, 'Done.', 'Done.']

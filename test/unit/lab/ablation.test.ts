@@ -19,7 +19,7 @@ const totalBy = (name: string, ...given: Parameters<typeof PAPER.score>) =>
   VARIANTS.get(name)!.reward.score(...given).total
 const isNear = (a: number, b: number): boolean => Math.abs(a - b) < 1e-12
 
-test('a variant without a component pays what is left of the whole reward, and its ground truth the maximum', () => {
+test('a variant without a component gives the rest of the full reward, and its maximum for the ground truth', () => {
   fc.assert(
     fc.property(scored, ([given, log]) => {
       const { total, components } = PAPER.score(given, log)
@@ -34,7 +34,7 @@ test('a variant without a component pays what is left of the whole reward, and i
   )
 })
 
-test('a flat budget differs by the calls that the whole one forgives', () => {
+test('a flat budget differs from the full reward by the free calls', () => {
   fc.assert(
     fc.property(scored, ([given, log]) => {
       const needed = given.groundTruth.length
@@ -47,7 +47,7 @@ test('a flat budget differs by the calls that the whole one forgives', () => {
   )
 })
 
-test('every variant has a name of its own, and none of the paper’s ablations can be named by a run', () => {
+test('variant names are unique, and a run cannot use one of the paper’s ablations', () => {
   const ofPaper = [...VARIANTS.values()].filter(({ inPaper }) => inPaper !== null)
   assert.is(ofPaper.length, 7)
   for (const { reward } of ofPaper) assert.is(REWARD_PRESETS.has(reward.name), reward === PAPER)
@@ -91,13 +91,13 @@ test('changes are paired by task and seed, and errors count tasks', () => {
   assert.match(shown, /\| no-name \| 0\.0 ± 25\.0 \|.*\| -50\.0, \+50\.0 \| -6\.0, -0\.8, -2\.4 \|/)
 })
 
-test('results of other tasks are not compared', () => {
+test('results for different tasks are not compared', () => {
   const other = { ...cell('no-arg', 0, [1, 1]), tasks: [result('task-0', 1), result('another', 1)] }
   assert.throws(() => summarise([cell('paper', 0, [1, 1]), other]), /not of the same tasks/)
   assert.throws(() => summarise([cell('paper', 0, [1, 1]), cell('no-arg', 0, [1, 1, 1])]), /not of the same tasks/)
 })
 
-test('what was interrupted goes on, and trains nothing twice', async () => {
+test('an interrupted ablation resumes without repeated training', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'prove-ablation-'))
   try {
     const file = join(folder, 'results.jsonl')

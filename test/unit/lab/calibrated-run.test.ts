@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert'
 import { calibratedRun, NotNamed } from '../../../lab/calibrated-run.js'
 import { spanOf } from '../../../lab/progress.js'
 
-test('a calibration is of its run: its model, tasks and dialect, and what its audits are computed with', () => {
+test('a calibration takes model, tasks, tool-call format and audit settings from its run', () => {
   const folder = mkdtempSync(join(tmpdir(), 'prove-calibrated-'))
   const config = join(folder, 'run.yaml')
   writeFileSync(
@@ -42,7 +42,7 @@ test('a calibration is of its run: its model, tasks and dialect, and what its au
   }
 })
 
-test('without a run a calibration needs a model and tasks, and the rest is what it always was', () => {
+test('without a run a calibration needs a model and tasks, and has defaults for the rest', () => {
   const { toolCallFormat, quantisation, cacheType, groupSize, processes, auditing } = calibratedRun({
     model: 'a.gguf',
     dataset: 'tasks',
@@ -58,7 +58,7 @@ test('without a run a calibration needs a model and tasks, and the rest is what 
     )
 })
 
-test('how long it will take is said in the unit that people use for so long', () => {
+test('a duration is printed in a suitable unit', () => {
   assert.equal([spanOf(0), spanOf(119_000), spanOf(119_001), spanOf(3_600_000)], ['0 s', '119 s', '2 min', '60 min'])
   assert.equal([spanOf(7_200_000), spanOf(12_000_000)], ['2 h 0 min', '3 h 20 min'])
 })

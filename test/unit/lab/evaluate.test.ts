@@ -62,7 +62,7 @@ async function evaluate(workers: number): Promise<{ results: TaskResult[][]; pla
   return { results, played }
 }
 
-test('an evaluation is the same whoever plays what: the same rollouts are sampled together', async () => {
+test('an evaluation does not depend on which engine plays what', async () => {
   const alone = await evaluate(1)
   const [before, after] = alone.results
   assert.equal(
@@ -78,7 +78,7 @@ test('an evaluation is the same whoever plays what: the same rollouts are sample
   }
 })
 
-test('each engine begins with a policy of its own, and two of them share the work', async () => {
+test('engines begin with different policies and share the work', async () => {
   const { played } = await evaluate(2)
   assert.equal(
     played.map(([first]) => first!.split(' ')[0]),
@@ -88,7 +88,7 @@ test('each engine begins with a policy of its own, and two of them share the wor
   assert.is(played.flat().length, 10)
 })
 
-test('two policies meet the same draws', async () => {
+test('two policies get the same random numbers', async () => {
   const { played } = await evaluate(1)
   const seeds = (policy: string): string[] =>
     played.flat().flatMap((entry) => (entry.startsWith(policy) ? entry.split(' ')[1]! : []))
@@ -96,7 +96,7 @@ test('two policies meet the same draws', async () => {
   assert.is(new Set(seeds('undefined').join().split(',')).size, 9)
 })
 
-test('every rollout is drawn at the temperature of the evaluation', async () => {
+test('every rollout is sampled at the temperature of the evaluation', async () => {
   const asked: (number | undefined)[] = []
   const engine = engineThat([])
   const listening: Engine = {
@@ -111,7 +111,7 @@ test('every rollout is drawn at the temperature of the evaluation', async () => 
   assert.equal(asked, [0, 0, 0, 0, 0, 0])
 })
 
-test('an evaluation that was stopped goes on from what it had, to the same results', async () => {
+test('a stopped evaluation resumes to the same results', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'prove-evaluation-'))
   const file = join(folder, 'results.jsonl')
   const line = z.custom<PlayedTogether>((value) => typeof value === 'object')
@@ -143,7 +143,7 @@ test('an evaluation that was stopped goes on from what it had, to the same resul
   }
 })
 
-test('a task whose prompt leaves no room is left out and counted, and a set of nothing else is refused', () => {
+test('a task whose prompt is too long is omitted and counted, and a set of such tasks is rejected', () => {
   const long = lendingTask({ turns: ['Please lend emma to Ada. '.repeat(500), 'Now take that loan back.'] })
   const found = fittingTasks([...TASKS, long], runtime, { ...AMPLE, maxRolloutTokens: 10_000 })
   assert.equal(found, { tasks: TASKS, tooLong: 1 })
@@ -153,7 +153,7 @@ test('a task whose prompt leaves no room is left out and counted, and a set of n
   )
 })
 
-test('limits are those of the run, of the command line before them, and else the usual ones', () => {
+test('limits come from the command line, then the run, then the defaults', () => {
   assert.equal(limitsOf({}), DEFAULT_LIMITS)
   assert.equal(limitsOf({ rolloutTokens: 8192 }), { ...DEFAULT_LIMITS, maxRolloutTokens: 8192 })
 })

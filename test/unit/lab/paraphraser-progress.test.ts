@@ -16,7 +16,7 @@ const report = {
   problems: {},
 }
 
-test('a teacher’s progress says what was taken, what it cost and how long it will take', () => {
+test('the paraphraser’s progress shows usage, cost and remaining time', () => {
   const said = saidWords(report, 500, priceOption('0.5,2'), 600)
   assert.match(
     said,
@@ -25,12 +25,12 @@ test('a teacher’s progress says what was taken, what it cost and how long it w
   assert.match(said, /cost 0\.32, 38 min left$/)
 })
 
-test('nothing is said of prices that are not known, nor of the time before anything was asked', () => {
+test('unknown prices and times are omitted', () => {
   const cached = saidWords({ ...report, examples: 20, fromCache: 20 }, 500, undefined, 3)
   assert.not.match(cached, /cost|left/)
 })
 
-test('prices are two numbers', () => {
+test('a price consists of two numbers', () => {
   for (const text of ['1', '1,2,3', 'a,b', '-1,2', '']) assert.throws(() => priceOption(text), text)
 })
 

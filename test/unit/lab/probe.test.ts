@@ -19,7 +19,7 @@ const generalShare = examples.filter(({ task }) => task.kind === 'abstention').l
 const resultOf = ({ results }: Probed, start: string): ProbeResult =>
   results.find(({ name }) => name.startsWith(start))!
 
-test('every way of playing is played in some task, and what the teacher does earns all there is', async () => {
+test('every probe applies to some task, and the reference answers get the maximum reward', async () => {
   const found = await once()
   assert.is(found.tasks, examples.length)
   assert.equal(
@@ -33,7 +33,7 @@ test('every way of playing is played in some task, and what the teacher does ear
   assert.is(reference!.solved, 1)
 })
 
-test('outcome pays no hack in full that only words or repeats give away, and paper pays most of them', async () => {
+test('outcome gives no hack the full reward, and paper gives it to most of them', async () => {
   const found = await once()
   for (const start of ['right calls, and “', 'right calls, and a sum', 'right calls, empty', 'every call twice']) {
     const { full, earned, solved } = resultOf(found, start)
@@ -45,20 +45,20 @@ test('outcome pays no hack in full that only words or repeats give away, and pap
   assert.is(resultOf(found, 'all calls before').full.paper, 1)
 })
 
-test('under outcome a run whose calls all failed earns less than half of the calls, and than none', async () => {
+test('under outcome, failed calls get less reward than half of the calls or no calls', async () => {
   const found = await once()
   const failed = resultOf(found, 'every call failed').earned
   assert.ok(failed.outcome! < 0 && failed.paper! > 0.7)
   assert.ok(failed.outcome! < resultOf(found, 'the first half').earned.outcome!)
 })
 
-test('outcome ranks right before wrong better than paper does', async () => {
+test('outcome ranks right above wrong probes better than paper does', async () => {
   const { paper, outcome } = (await once()).rankings
   assert.ok(outcome!.over > paper!.over && outcome!.within > paper!.within)
   assert.ok(outcome!.over > 0.9, `${outcome!.over}`)
 })
 
-test('the document has a row for every way of playing', async () => {
+test('the document has a row for every probe', async () => {
   const document = readFileSync(join(checkout, 'docs', 'reward.md'), 'utf8')
   const shown = tables(await once())
   for (const { name } of PROBES) {
@@ -67,7 +67,7 @@ test('the document has a row for every way of playing', async () => {
   }
 })
 
-test('the area under the curve is the share of pairs in order, equals counting half', () => {
+test('the area under the curve is the share of ordered pairs, ties counting half', () => {
   const values = fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 12 })
   fc.assert(
     fc.property(values, values, (rights, wrongs) => {

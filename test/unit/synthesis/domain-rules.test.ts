@@ -6,13 +6,13 @@ import { createTaskRuntime } from '../../../servers/episodes/episode-runtime.js'
 import { createSeedStateCache, questionOf } from '../../../servers/kernel/index.js'
 import {
   domainRulesProblem,
+  domainRulesText,
   type Example,
   type ExampleMismatch,
   exampleOfRecord,
   lineOf,
   PAPER_PROFILE,
   parseRecord,
-  policiesOf,
   recordOf,
   verifyExample,
 } from '../../../tasks/dataset/index.js'
@@ -54,7 +54,7 @@ const inRole = (role: 'declined' | 'confirmed' | 'abiding'): Example[] =>
 
 test('are declined, confirmed and left alone, and hold the policies of the worlds on offer', () => {
   for (const role of ['declined', 'confirmed', 'abiding'] as const) assert.ok(inRole(role).length >= 4, role)
-  for (const { task } of examples()) assert.ok(task.system!.endsWith(policiesOf(task, CATALOGUE)!), task.chain)
+  for (const { task } of examples()) assert.ok(task.system!.endsWith(domainRulesText(task, CATALOGUE)!), task.chain)
 })
 
 test('play again as they were written, and come out of their records', async () => {
@@ -96,7 +96,7 @@ test('are refused when the assistant did what was forbidden, or the policy is an
     await verifyExample({ ...example!, task: milder }, CATALOGUE, seedStates, new AbortController().signal)
     assert.unreachable()
   } catch (error) {
-    assert.is((error as ExampleMismatch).code, 'other_policy')
+    assert.is((error as ExampleMismatch).code, 'other_domain_rules')
   }
 })
 

@@ -1,14 +1,14 @@
 import type { JsonSchema } from '../../../kernel/index.js'
 
-/** One argument of a tool, as a form asks for it. */
+/** Form field for one argument of a tool. */
 export interface FormField {
   readonly name: string
   readonly kind: 'text' | 'number' | 'choice' | 'switch' | 'json'
   readonly required: boolean
   readonly description: string
-  /** Of a choice. */
+  /** Options of a choice; empty for other kinds. */
   readonly values: readonly string[]
-  /** What it takes, in few words; empty: any text. */
+  /** Short description of the accepted values; empty: any text. */
   readonly form: string
 }
 
@@ -19,7 +19,7 @@ type Property = {
   readonly [keyword: string]: unknown
 }
 
-/** The fields of a form for a tool's arguments, in the order of its schema. */
+/** Returns the form fields for the arguments of a tool, in the order of its schema. */
 export function fieldsOf(schema: JsonSchema): FormField[] {
   const properties = (schema.properties ?? {}) as Readonly<Record<string, Property>>
   const required = (schema.required ?? []) as readonly string[]
@@ -50,14 +50,14 @@ function formOf(property: Property): string {
   return [property.type === 'string' ? [] : [String(property.type)], bounds].flat().join(', ')
 }
 
-/** What a form comes to: the arguments of a call, or the field that cannot be read, with the reason. */
+/** Result of a filled form: the arguments of a call, or a field that cannot be parsed with the reason. */
 export type Filled =
   | { readonly arguments: Readonly<Record<string, unknown>> }
   | { readonly field: string; readonly problem: string }
 
 /**
- * Empty fields are left out, so that whoever plays can find out what a world says to that.
- * @param typed  what stands in the field of that name
+ * Returns the arguments of a filled form. Empty fields are omitted, so a player can see how an environment answers a missing argument.
+ * @param typed  returns the text of a field by its name
  */
 export function argumentsOf(fields: readonly FormField[], typed: (name: string) => string): Filled {
   const args: Record<string, unknown> = {}

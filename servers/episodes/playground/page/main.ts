@@ -1,26 +1,27 @@
 import { parseTask, type Task } from '../../../../rollout/episode/index.js'
-import { PAPER, rewardPreset } from '../../../../rollout/reward/index.js'
+import { PAPER, type RewardPreset, rewardPreset } from '../../../../rollout/reward/index.js'
 import type { Environment } from '../../../kernel/index.js'
-import { createTaskRuntime } from '../../episode-runtime.js'
+import { createTaskRuntime, type TaskRuntime } from '../../episode-runtime.js'
 import { EpisodeServerError } from '../../errors.js'
 import type { Action } from '../../play.js'
-import { openPlayedTask, type PlayedTask } from '../board.js'
-import { type Judgement, judgePublished } from '../judge-published.js'
+import { openPlayedTask, type PlayedTask } from '../played-task.js'
 import { PUBLISHED_CHARS, type Published, publishable, readPublished } from '../published.js'
+import { type VerificationResult, verifyPublished } from '../verify-published.js'
 import { argumentsOf, fieldsOf } from './form-fields.js'
-import { judgeForm, judgementPage } from './judge-page.js'
 import { badge, type Markup } from './markup.js'
 import { argumentFields, chooser, playPage } from './play-page.js'
+import { verificationPage, verifyForm } from './verify-page.js'
 
 export interface PageParts {
-  /** Modules of worlds, each of which exports one. */
+  /** Modules of environments, each of which exports one environment. */
   readonly environments: readonly Readonly<Record<string, unknown>>[]
-  /** Texts with a JSON document in each line. */
+  /** Tasks, one JSON document per line. */
   readonly tasks: string
+  /** Published groups with and without forgeries, one JSON document per line. */
   readonly attackGroups: string
 }
 
-/** A server that does not answer is not waited for longer. */
+/** Time limit for a fetch. */
 const FETCH_MS = 20_000
 
 const isEnvironment = (value: unknown): value is Environment =>
@@ -34,84 +35,124 @@ interface View {
   against: string | null
   tool: string | null
   attackGroup: number | null
-  judged: { readonly published: Published; readonly judgement: Judgement } | null
+  verified: { readonly published: Published; readonly result: VerificationResult } | null
 }
 
-/** Puts the playground into the page. */
-export async function start({
-  environments: modules,
-  tasks: taskLines,
-  attackGroups: attackGroupLines,
-}: PageParts): Promise<void> {
-  const environments = modules.flatMap((module) => Object.values(module).filter(isEnvironment))
-  const runtime = createTaskRuntime(new Map(environments.map((environment) => [environment.name, environment])))
-  // What the server that gives the page wants of it, where there is one.
-  const { tasks: other, reward: scoring = PAPER.name } = document.documentElement.dataset
-  const reward = rewardPreset(scoring)
-  const tasks = linesOf(other === undefined ? taskLines : await textAt(other)).map((line) =>
-    parseTask(JSON.parse(line)),
-  )
-  const named = (id: string): Task => {
-    const task = tasks.find((one) => one.id === id)
-    if (!task)
-      throw new EpisodeServerError('unknown_task', `this page has no task ${id}: publish it with the task itself`)
-    return task
-  }
-  const attackGroups = linesOf(attackGroupLines)
-  const titles = attackGroups.map((line) => readPublished(line, named))
-  const main = document.querySelector('main')!
-  const view: View = {
-    ...{ environment: '', played: null, branch: 'A', against: null },
-    ...{ tool: null, attackGroup: null, judged: null },
-  }
-  const section = (): 'play' | 'judge' => (location.hash === '#judge' ? 'judge' : 'play')
+/** The running page: its data and what it shows. */
+interface Playground {
+  readonly runtime: TaskRuntime
+  readonly reward: RewardPreset
+  readonly tasks: readonly Task[]
+  readonly attackGroups: readonly string[]
+  readonly attackTitles: readonly { readonly title: string }[]
+  readonly main: HTMLElement
+  readonly view: View
+  /** @throws EpisodeServerError `unknown_task` */
+  named(id: string): Task
+}
 
-  const playSection = (): Markup[] => {
-    const parts = [chooser(tasks, view.environment, view.played?.task.id ?? null)]
-    const branch = view.played?.branch(view.branch)
-    if (view.played && branch) parts.push(playPage(view.played, branch, view.against, view.tool))
-    return parts
-  }
-  const judgeSection = (): Markup[] => [
-    judgeForm(titles, view.attackGroup),
-    ...(view.judged ? [judgementPage(view.judged.published, view.judged.judgement)] : []),
-  ]
-
-  /** @param focus  selector of what somebody goes on with */
-  const render = (focus?: string): void => {
-    const at = section()
-    const title = at === 'play' ? 'Play a task' : 'Judge a rollout'
-    // All that was put into it is escaped, see `Markup`.
-    main.innerHTML = `<h1>${title}</h1>${(at === 'play' ? playSection() : judgeSection()).join('')}`
-    for (const link of document.querySelectorAll<HTMLElement>('[data-section]')) {
-      if (link.dataset.section === at) link.setAttribute('aria-current', 'page')
-      else link.removeAttribute('aria-current')
-    }
-    if (focus !== undefined) main.querySelector<HTMLElement>(focus)?.focus()
-  }
-
+/** Starts the playground in the page. */
+export async function start(parts: PageParts): Promise<void> {
+  const playground = await createPlayground(parts)
+  const { main } = playground
   const complain = (error: unknown): void => {
     const text = error instanceof Error ? error.message : String(error)
     const problem = main.querySelector('#problem') ?? problemBelow(main.querySelector('h1')!)
     problem.innerHTML = String(badge('bad', text))
   }
+  const [forms, buttons] = [formHandlers(playground), buttonHandlers(playground)]
+  main.addEventListener('submit', (event) => {
+    event.preventDefault()
+    const form = event.target as HTMLFormElement
+    forms[form.dataset.form!]?.(form).catch(complain)
+  })
+  main.addEventListener('click', (event) => {
+    const button = (event.target as HTMLElement).closest<HTMLElement>('[data-act]')
+    if (button) Promise.resolve(buttons[button.dataset.act!]?.(button)).catch(complain)
+  })
+  main.addEventListener('change', ({ target }) => {
+    if (target instanceof HTMLSelectElement) select(playground, target)
+  })
+  window.addEventListener('hashchange', () => {
+    if (location.hash !== '#content') render(playground, 'h1')
+  })
+  render(playground)
+}
 
+async function createPlayground(parts: PageParts): Promise<Playground> {
+  const environments = parts.environments.flatMap((module) => Object.values(module).filter(isEnvironment))
+  // A server of the page writes these attributes when it has other tasks or another reward.
+  const { tasks: address, reward = PAPER.name } = document.documentElement.dataset
+  const lines = linesOf(address === undefined ? parts.tasks : await textAt(address))
+  const tasks = lines.map((line) => parseTask(JSON.parse(line)))
+  const named = (id: string): Task => {
+    const task = tasks.find((one) => one.id === id)
+    if (!task)
+      throw new EpisodeServerError(
+        'unknown_task',
+        `this page has no task ${id}: publish the rollout with its whole task`,
+      )
+    return task
+  }
+  const attackGroups = linesOf(parts.attackGroups)
+  return {
+    runtime: createTaskRuntime(new Map(environments.map((environment) => [environment.name, environment]))),
+    reward: rewardPreset(reward),
+    ...{ tasks, named, attackGroups },
+    attackTitles: attackGroups.map((line) => readPublished(line, named)),
+    main: document.querySelector('main')!,
+    view: {
+      ...{ environment: '', played: null, branch: 'A', against: null },
+      ...{ tool: null, attackGroup: null, verified: null },
+    },
+  }
+}
+
+const section = (): 'play' | 'verify' => (location.hash === '#verify' ? 'verify' : 'play')
+
+function playSection({ tasks, view }: Playground): Markup[] {
+  const parts = [chooser(tasks, view.environment, view.played?.task.id ?? null)]
+  const branch = view.played?.branch(view.branch)
+  if (view.played && branch) parts.push(playPage(view.played, branch, view.against, view.tool))
+  return parts
+}
+
+const verifySection = ({ attackTitles, view }: Playground): Markup[] => [
+  verifyForm(attackTitles, view.attackGroup),
+  ...(view.verified ? [verificationPage(view.verified.published, view.verified.result)] : []),
+]
+
+/** Draws the current section. @param focus  selector of the element that gets the focus */
+function render(playground: Playground, focus?: string): void {
+  const { main } = playground
+  const at = section()
+  const title = at === 'play' ? 'Play a task' : 'Verify a rollout'
+  // All inserted texts are escaped, see `Markup`.
+  main.innerHTML = `<h1>${title}</h1>${(at === 'play' ? playSection(playground) : verifySection(playground)).join('')}`
+  for (const link of document.querySelectorAll<HTMLElement>('[data-section]')) {
+    if (link.dataset.section === at) link.setAttribute('aria-current', 'page')
+    else link.removeAttribute('aria-current')
+  }
+  if (focus !== undefined) main.querySelector<HTMLElement>(focus)?.focus()
+}
+
+async function verify(playground: Playground, text: string): Promise<void> {
+  const published = readPublished(text, playground.named)
+  playground.view.verified = { published, result: await verifyPublished(published, playground.runtime) }
+  render(playground, '#verified')
+}
+
+function formHandlers(playground: Playground): Readonly<Record<string, (form: HTMLFormElement) => Promise<void>>> {
+  const { view, main, runtime, reward, named } = playground
   const act = async (action: Action, focus: string): Promise<void> => {
     await view.played!.act(view.branch, action)
-    render(focus)
+    render(playground, focus)
   }
-
-  const judge = async (text: string): Promise<void> => {
-    const published = readPublished(text, named)
-    view.judged = { published, judgement: await judgePublished(published, runtime) }
-    render('#judged')
-  }
-
-  const submitted: Readonly<Record<string, (form: HTMLFormElement) => Promise<void>>> = {
+  return {
     async open(form) {
       view.played = await openPlayedTask(named(valueIn(form, 'task')), runtime, reward)
       Object.assign(view, { branch: 'A', against: null, tool: null })
-      render('#tool')
+      render(playground, '#tool')
     },
     async call(form) {
       const tool = view.played!.branch(view.branch)!.episode.offered.find(({ name }) => name === valueIn(form, 'tool'))!
@@ -128,71 +169,65 @@ export async function start({
     async fetch(form) {
       view.attackGroup = null
       const file = form.querySelector<HTMLInputElement>('#file')!.files?.[0]
-      if (file && file.size > PUBLISHED_CHARS) throw new RangeError(`${file.name} is too large to be a rollout`)
-      await judge(file ? await file.text() : await textAt(valueIn(form, 'address')))
+      if (file && file.size > PUBLISHED_CHARS)
+        throw new RangeError(`${file.name} has ${file.size} bytes, and a rollout has at most ${PUBLISHED_CHARS}`)
+      await verify(playground, file ? await file.text() : await textAt(valueIn(form, 'address')))
     },
   }
+}
 
-  const pressed: Readonly<Record<string, (button: HTMLElement) => void | Promise<void>>> = {
+function buttonHandlers(
+  playground: Playground,
+): Readonly<Record<string, (button: HTMLElement) => void | Promise<void>>> {
+  const { view, main, attackGroups } = playground
+  return {
     show(button) {
       view.branch = button.dataset.branch!
       if (view.against === view.branch) view.against = null
-      render(`[data-act=show][data-branch=${view.branch}]`)
+      render(playground, `[data-act=show][data-branch=${view.branch}]`)
     },
     fork() {
       view.branch = view.played!.fork(view.branch).name
       view.against = null
-      render(`[data-act=show][data-branch=${view.branch}]`)
+      render(playground, `[data-act=show][data-branch=${view.branch}]`)
     },
     compare(button) {
       view.against = button.dataset.branch!
-      render(`[data-act=compare][data-branch=${view.against}]`)
+      render(playground, `[data-act=compare][data-branch=${view.against}]`)
     },
     save() {
       download(`rollout-${view.branch}.json`, JSON.stringify(publishable(view.played!.branch(view.branch)!), null, 1))
     },
-    async attackGroup(button) {
-      view.attackGroup = Number(button.dataset.attackGroup)
-      await judge(attackGroups[view.attackGroup]!)
-      main.querySelector<HTMLElement>(`[data-attack-group="${view.attackGroup}"]`)?.focus({ preventScroll: true })
+    async attack(button) {
+      view.attackGroup = Number(button.dataset.attack)
+      await verify(playground, attackGroups[view.attackGroup]!)
+      main.querySelector<HTMLElement>(`[data-attack="${view.attackGroup}"]`)?.focus({ preventScroll: true })
     },
   }
-
-  main.addEventListener('submit', (event) => {
-    event.preventDefault()
-    const form = event.target as HTMLFormElement
-    submitted[form.dataset.form!]?.(form).catch(complain)
-  })
-  main.addEventListener('click', (event) => {
-    const button = (event.target as HTMLElement).closest<HTMLElement>('[data-act]')
-    if (button) Promise.resolve(pressed[button.dataset.act!]?.(button)).catch(complain)
-  })
-  main.addEventListener('change', ({ target }) => {
-    if (!(target instanceof HTMLSelectElement)) return
-    if (target.id === 'world') {
-      view.environment = target.value
-      render('#world')
-    }
-    if (target.id === 'tool') {
-      view.tool = target.value
-      const tool = view.played!.branch(view.branch)!.episode.offered.find(({ name }) => name === view.tool)!
-      main.querySelector('#arguments')!.innerHTML = String(argumentFields(tool))
-    }
-  })
-  window.addEventListener('hashchange', () => {
-    if (location.hash !== '#content') render('h1')
-  })
-  render()
 }
 
-/** Where there is no form that something is wrong with. */
+/** Handles a new choice in a list. */
+function select(playground: Playground, { id, value }: HTMLSelectElement): void {
+  const { view, main } = playground
+  if (id === 'environment') {
+    view.environment = value
+    render(playground, '#environment')
+  }
+  if (id === 'tool') {
+    view.tool = value
+    const tool = view.played!.branch(view.branch)!.episode.offered.find(({ name }) => name === value)!
+    main.querySelector('#arguments')!.innerHTML = String(argumentFields(tool))
+  }
+}
+
+/** Adds a place for error messages below the title of a page without a form. */
 function problemBelow(title: Element): Element {
   const problem = Object.assign(document.createElement('p'), { id: 'problem', role: 'alert' })
   title.after(problem)
   return problem
 }
 
-/** What a form holds under a name. @param prefix  of its id, where names of arguments could be those of other fields */
+/** Returns the value of a form field. @param prefix  prefix of the element's id; it keeps argument names apart from other fields */
 function valueIn(form: HTMLFormElement, name: string, prefix = ''): string {
   const found = form.querySelector<HTMLInputElement>(
     prefix === '' ? `[name="${name}"]` : `#${CSS.escape(prefix + name)}`,
@@ -200,16 +235,21 @@ function valueIn(form: HTMLFormElement, name: string, prefix = ''): string {
   return found?.value ?? ''
 }
 
-/** @throws Error that says what is wrong with the address, or with what it gave */
+/** Fetches a text. @throws Error if the address cannot be read or the response is too large */
 async function textAt(address: string): Promise<string> {
   let response: Response
   try {
     response = await fetch(new URL(address, document.baseURI), { signal: AbortSignal.timeout(FETCH_MS) })
   } catch (cause) {
-    throw new Error(`${address} cannot be read from here: ${(cause as Error).message}`, { cause })
+    throw new Error(
+      `${address} cannot be fetched: ${(cause as Error).message}; check the address and its CORS headers`,
+      { cause },
+    )
   }
-  if (!response.ok) throw new Error(`${address} answers ${response.status}`)
-  if (Number(response.headers.get('content-length') ?? 0) > PUBLISHED_CHARS) throw new Error(`${address} is too large`)
+  if (!response.ok) throw new Error(`${address} answered with status ${response.status}: check the address`)
+  const bytes = Number(response.headers.get('content-length') ?? 0)
+  if (bytes > PUBLISHED_CHARS)
+    throw new Error(`${address} has ${bytes} bytes, and a rollout has at most ${PUBLISHED_CHARS}`)
   return response.text()
 }
 

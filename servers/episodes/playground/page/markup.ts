@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { RowChange } from '../../../kernel/index.js'
 
-/** Markup in which all that was put in is escaped. */
+/** HTML in which all inserted texts are escaped. */
 export type Markup = ReturnType<typeof html>
 
 export const badge = (tone: 'good' | 'bad' | 'dull' | 'warn', words: string): Markup =>
@@ -9,7 +9,7 @@ export const badge = (tone: 'good' | 'bad' | 'dull' | 'warn', words: string): Ma
 export const empty = (words: string): Markup => html`<p class="empty">${words}</p>`
 export const decimal = (value: number | null): string => (value === null ? '–' : String(Number(value.toFixed(4))))
 
-/** The first cell of a row names it. */
+/** Returns a table. The first cell of each row is its heading. */
 export function table(
   caption: string,
   columns: readonly string[],
@@ -25,7 +25,7 @@ export function table(
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Rows that differ, field by field. */
+/** Returns a list of changed rows with the changed fields. */
 export function changesList(changes: readonly RowChange[]): Markup {
   return html`<ul class="changes">${changes.map(
     (change) => html`<li>${nameOf(change)} ${badge(...kindOf(change))}<dl>${fieldsOf(change)}</dl></li>`,
@@ -37,7 +37,7 @@ const nameOf = ({ environment, table: name, key }: RowChange): Markup =>
 
 function kindOf({ before, after }: RowChange): ['good' | 'bad' | 'dull', string] {
   if (before === null) return ['good', 'new']
-  return after === null ? ['bad', 'gone'] : ['dull', 'changed']
+  return after === null ? ['bad', 'deleted'] : ['dull', 'changed']
 }
 
 function fieldsOf({ before, after }: RowChange): Markup[] {

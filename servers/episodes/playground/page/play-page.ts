@@ -1,17 +1,17 @@
 import { html } from 'hono/html'
 import { countOf } from '../../../../common/errors/index.js'
 import type { RoutedTool, Task } from '../../../../rollout/episode/index.js'
-import { type Branch, type PlayedTask, partsOf, type Step } from '../board.js'
+import { type Branch, type PlayedTask, partsOf, type Step } from '../played-task.js'
 import { type FormField, fieldsOf } from './form-fields.js'
 import { badge, changesList, decimal, empty, type Markup, table } from './markup.js'
 
-/** A task as a list names it. */
+/** Returns the line for a task in the list of tasks. */
 const taskTitle = ({ kind, environments, turns }: Task): string =>
   `${environments.map(({ environment }) => environment).join(', ')}: ${cut(turns[0]!, 90)}${kind === 'multi-turn' ? '' : ` (${kind})`}`
 
 const cut = (text: string, most: number): string => (text.length <= most ? text : `${text.slice(0, most - 1)}…`)
 
-/** Where a task is chosen. */
+/** Returns the form that chooses a task. @param environment  name of the environment to filter by; empty: no filter */
 export function chooser(tasks: readonly Task[], environment: string, chosen: string | null): Markup {
   const environments = [
     ...new Set(tasks.flatMap((task) => task.environments.map(({ environment }) => environment))),
@@ -20,7 +20,7 @@ export function chooser(tasks: readonly Task[], environment: string, chosen: str
     (task) => environment === '' || task.environments.some((opened) => opened.environment === environment),
   )
   return html`<form class="card" data-form="open" novalidate>
-<div class="field"><label for="world">World</label><select id="world" name="world">
+<div class="field"><label for="environment">Environment</label><select id="environment" name="environment">
 <option value="">all ${environments.length}</option>${environments.map(
     (name) => html`<option value="${name}" ${name === environment ? 'selected' : ''}>${name}</option>`,
   )}</select></div>
@@ -31,10 +31,10 @@ export function chooser(tasks: readonly Task[], environment: string, chosen: str
 </form>`
 }
 
-/** A board with one of its branches, and the other that it is compared with. */
+/** Returns the section of a task in play: the branch `shown`, and its comparison with the branch `against`. */
 export function playPage(played: PlayedTask, shown: Branch, against: string | null, tool: string | null): Markup {
   const { task, branches } = played
-  return html`<section aria-labelledby="branches"><h2 id="branches">Ways to play it</h2>
+  return html`<section aria-labelledby="branches"><h2 id="branches">Branches</h2>
 <div class="row">${branches.map(
     ({ name, from }) =>
       html`<button type="button" class="second" data-act="show" data-branch="${name}" aria-pressed="${name === shown.name ? 'true' : 'false'}">${name}${from === null ? '' : ` (from ${from.branch}, step ${from.steps})`}</button>`,
@@ -47,10 +47,10 @@ ${against === null ? '' : comparison(played, shown.name, against)}
 <div class="bench"><section aria-labelledby="talk"><h2 id="talk">Conversation ${shown.name}</h2>
 ${shown.episode.opening.map(({ role, content }) => said(role === 'user' ? 'User' : 'System', role, content))}
 <div aria-live="polite">${shown.steps.map((step, i) => stepOf(step, shown.steps[i - 1]))}</div>
-${shown.episode.isOver ? html`<p class="note">The conversation is over. Fork an earlier way, or open another task.</p>` : moves(shown, tool)}
+${shown.episode.isOver ? html`<p class="note">The conversation is over. Fork another branch or open another task.</p>` : moves(shown, tool)}
 </section>
 <section aria-labelledby="reward"><h2 id="reward">Reward of ${shown.name}</h2>${rewardOf(shown)}
-<details><summary>How it is solved</summary>${truthOf(task)}</details></section></div>`
+<details><summary>Solution</summary>${truthOf(task)}</details></section></div>`
 }
 
 function compareForm(branches: readonly Branch[], shown: Branch, against: string | null): Markup {
@@ -64,19 +64,19 @@ function compareForm(branches: readonly Branch[], shown: Branch, against: string
 
 function comparison(played: PlayedTask, one: string, other: string): Markup {
   const { shared, rewards, changes } = played.compare(one, other)
-  return html`<section aria-labelledby="compared"><h2 id="compared">${one} beside ${other}</h2>
-<p>They have ${countOf(shared, 'step')} in common.</p>
+  return html`<section aria-labelledby="compared"><h2 id="compared">${one} compared with ${other}</h2>
+<p>${one} and ${other} share ${countOf(shared, 'step')}.</p>
 ${table(
   'Reward',
-  ['part', one, other],
+  ['component', one, other],
   rewards.map(({ name, one: ours, other: theirs }) => [
     name,
     decimal(ours),
     ours === theirs ? decimal(theirs) : html`<strong>${decimal(theirs)}</strong>`,
   ]),
 )}
-<h3>Rows that differ, as ${one} has them and as ${other} has them</h3>
-${changes.length === 0 ? empty('Their worlds are in the same state.') : changesList(changes)}</section>`
+<h3>Rows that differ, first in ${one}, then in ${other}</h3>
+${changes.length === 0 ? empty('The environments are in the same state.') : changesList(changes)}</section>`
 }
 
 const said = (who: string, role: string, text: string): Markup =>
@@ -84,14 +84,14 @@ const said = (who: string, role: string, text: string): Markup =>
 
 function stepOf({ action, outcome, changes, scored }: Step, before: Step | undefined): Markup {
   const gain = scored.total - (before?.scored.total ?? 0)
-  const reward = html`<p class="quiet">Worth ${decimal(scored.total)} now${before ? html` (${gain >= 0 ? '+' : ''}${decimal(gain)})` : ''}</p>`
+  const reward = html`<p class="quiet">Reward ${decimal(scored.total)}${before ? html` (${gain >= 0 ? '+' : ''}${decimal(gain)})` : ''}</p>`
   if (action.type === 'say')
-    return html`${said('You say', 'assistant', action.text)}${reward}${outcome.type === 'user' ? said('User', 'user', outcome.text) : html`<p>The user has nothing more to say.</p>`}`
+    return html`${said('You say', 'assistant', action.text)}${reward}${outcome.type === 'user' ? said('User', 'user', outcome.text) : html`<p>The user has no further turn.</p>`}`
   const words = action.type === 'call' ? `${action.name} ${JSON.stringify(action.arguments)}` : action.raw
   const ok = outcome.type === 'result' && outcome.ok
   return html`<div class="said assistant"><h3>Call ${badge(ok ? 'good' : 'warn', ok ? 'done' : 'error')}</h3>
-<pre>${words}</pre><pre tabindex="0" role="region" aria-label="Answer of ${action.type === 'call' ? action.name : 'the call'}">${outcome.type === 'result' ? pretty(outcome.text) : ''}</pre>
-${changes.length === 0 ? html`<p class="quiet">It changed nothing.</p>` : changesList(changes)}${reward}</div>`
+<pre>${words}</pre><pre tabindex="0" role="region" aria-label="Result of ${action.type === 'call' ? action.name : 'the call'}">${outcome.type === 'result' ? pretty(outcome.text) : ''}</pre>
+${changes.length === 0 ? html`<p class="quiet">The call changed nothing.</p>` : changesList(changes)}${reward}</div>`
 }
 
 function pretty(json: string): string {
@@ -113,8 +113,8 @@ function rewardOf({ episode }: Branch): Markup {
 
 const truthOf = ({ groundTruth }: Task): Markup =>
   groundTruth.length === 0
-    ? empty('By no call at all.')
-    : html`<ol>${groundTruth.map(({ name, arguments: args, turn }) => html`<li><code>${name} ${JSON.stringify(args)}</code> <span class="quiet">after the user’s turn ${turn + 1}</span></li>`)}</ol>`
+    ? empty('The solution makes no calls.')
+    : html`<ol>${groundTruth.map(({ name, arguments: args, turn }) => html`<li><code>${name} ${JSON.stringify(args)}</code> <span class="quiet">in user turn ${turn + 1}</span></li>`)}</ol>`
 
 function moves({ episode }: Branch, chosen: string | null): Markup {
   const tool = episode.offered.find(({ name }) => name === chosen) ?? episode.offered[0]!
@@ -126,12 +126,12 @@ function moves({ episode }: Branch, chosen: string | null): Markup {
 <p id="problem" role="alert"></p>
 <button type="submit">Make the call</button></form>
 <form class="card" data-form="say" novalidate aria-labelledby="say-title"><h3 id="say-title">Answer the user</h3>
-<div class="field"><label for="saying">What you say</label><textarea id="saying" name="text"></textarea>
-<span class="quiet">The user’s next turn follows, or the end.</span></div>
-<button type="submit">Say it</button></form>`
+<div class="field"><label for="saying">Message</label><textarea id="saying" name="text"></textarea>
+<span class="quiet">The user’s next turn follows. After the last turn, the conversation ends.</span></div>
+<button type="submit">Send the message</button></form>`
 }
 
-/** The form of one tool. */
+/** Returns the form fields for the arguments of a tool. */
 export const argumentFields = (tool: RoutedTool): Markup =>
   html`<p>${tool.description} ${tool.readOnly ? badge('dull', 'reads') : badge('warn', 'changes')}</p>${fieldsOf(tool.inputSchema).map(fieldOf)}`
 

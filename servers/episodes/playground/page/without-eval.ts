@@ -1,4 +1,4 @@
 import { z } from 'zod'
 
-/** The page's policy forbids code made of texts, and zod would try it. */
+/** The page's content security policy forbids `eval`, which zod would use. */
 z.config({ jitless: true })

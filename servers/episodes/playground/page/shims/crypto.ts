@@ -1,7 +1,7 @@
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 
-/** The part of `node:crypto` that worlds, tasks and judging use, for browsers: hashes that are there at once, as the worlds are. */
+/** The part of `node:crypto` that environments, tasks and verification use, for browsers. The hashes are synchronous because environments are. */
 
 type Content = string | Uint8Array
 
@@ -9,7 +9,7 @@ const encoder = new TextEncoder()
 const bytesOf = (content: Content): Uint8Array => (typeof content === 'string' ? encoder.encode(content) : content)
 const hexOf = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 
-/** Bytes with what is asked of Node's here. */
+/** Bytes with the one method of Node.js buffers that callers use. */
 class Digest extends Uint8Array {
   readUInt32LE(at: number): number {
     return new DataView(this.buffer, this.byteOffset, this.byteLength).getUint32(at, true)
@@ -17,7 +17,7 @@ class Digest extends Uint8Array {
 }
 
 function checkName(algorithm: string): void {
-  if (algorithm !== 'sha256') throw new TypeError(`there is no ${algorithm} in the browser`)
+  if (algorithm !== 'sha256') throw new TypeError(`the hash ${algorithm} is not available in the browser: use sha256`)
 }
 
 interface Hashing {

@@ -1,4 +1,4 @@
 import canonicalize from 'canonicalize'
 
-/** The part of `node:util` that worlds use, for browsers. Rows are JSON, and that is all that is compared. */
+/** The part of `node:util` that environments use, for browsers. They compare rows only, and rows are JSON. */
 export const isDeepStrictEqual = (one: unknown, other: unknown): boolean => canonicalize(one) === canonicalize(other)

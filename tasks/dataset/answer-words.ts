@@ -3,7 +3,7 @@ import { type AssistantText, checkWords, type LoggedCall, type StatedAndInvented
 import type { Example } from './example.js'
 
 /** What a user hears of an example's own conversation, as the reward `outcome` would. @param offered  the task's tools */
-export function wordsUnderstood({ task, exchanges }: Example, offered: readonly RoutedTool[]): StatedAndInvented {
+export function answerWords({ task, exchanges }: Example, offered: readonly RoutedTool[]): StatedAndInvented {
   const log: LoggedCall[] = []
   const results: string[] = []
   const said: AssistantText[] = []

@@ -17,18 +17,18 @@ import type { TaskRuntime } from '../episode-runtime.js'
 import { type Action, openEpisode } from '../play.js'
 import type { Published, PublishedGroup, PublishedRollout } from './published.js'
 
-/** What was made of one claim. */
+/** Outcome of one check. */
 export interface Finding {
-  /** What is asked, as people read it. */
+  /** Description of the checked claim. */
   readonly check: string
-  /** `open`: it cannot be told here, and `detail` says why. */
-  readonly outcome: 'holds' | 'lie' | 'open'
+  /** `unchecked`: the check is not possible here, and `detail` gives the reason. */
+  readonly outcome: 'passed' | 'failed' | 'unchecked'
   readonly detail: string
-  /** With which the swarm refuses it. */
+  /** Code with which the swarm rejects a failed check. */
   readonly code?: string
 }
 
-/** A rollout as it was played again. */
+/** Result of the replay of a rollout. */
 export interface Replayed {
   readonly calls: readonly {
     readonly text: string
@@ -40,69 +40,71 @@ export interface Replayed {
   readonly reward: number | null
 }
 
-export interface Judgement {
+export interface VerificationResult {
   readonly findings: readonly Finding[]
   readonly rollouts: readonly Replayed[]
-  /** Peer id of the key that signed; null: nothing is signed, or not by the key that it names. */
+  /** Peer id of the signing key; null: the publication has no valid signature. */
   readonly signer: string | null
 }
 
 /**
- * Judges what somebody has published: signature and hashes, every call again in fresh worlds, final states and rewards. It believes
- * nothing that it can recompute. What needs the model (prompts, tokens, log-probabilities, draws) is left open, and said so.
- * @throws EpisodeError `bad_task` for a task that these worlds do not have
+ * Verifies a published rollout or group: signature, hashes, a replay of every call in fresh environments, final states and rewards. It
+ * recomputes every claim that needs no model. Claims that need the model (prompts, tokens, log-probabilities, sampling) are `unchecked`.
+ * @throws EpisodeError `bad_task` if the environments here do not have the task
  */
-export function judgePublished(published: Published, runtime: TaskRuntime): Promise<Judgement> {
-  return published.kind === 'group' ? judgeGroup(published, runtime) : judgeRollout(published, runtime)
+export function verifyPublished(published: Published, runtime: TaskRuntime): Promise<VerificationResult> {
+  return published.kind === 'group' ? verifyGroup(published, runtime) : verifyRollout(published, runtime)
 }
 
-const holds = (check: string, detail = ''): Finding => ({ check, outcome: 'holds', detail })
-const lie = (check: string, code: string, detail: string): Finding => ({ check, outcome: 'lie', detail, code })
-const left = (check: string, detail: string): Finding => ({ check, outcome: 'open', detail })
+const passed = (check: string, detail = ''): Finding => ({ check, outcome: 'passed', detail })
+const failed = (check: string, code: string, detail: string): Finding => ({ check, outcome: 'failed', detail, code })
+const unchecked = (check: string, detail: string): Finding => ({ check, outcome: 'unchecked', detail })
 
-async function judgeGroup(published: PublishedGroup, runtime: TaskRuntime): Promise<Judgement> {
+async function verifyGroup(published: PublishedGroup, runtime: TaskRuntime): Promise<VerificationResult> {
   const { task, announcement: sealed, body: bytes, run, reward } = published
   const findings: Finding[] = []
-  const signature = 'The announcement is signed by the key that it names'
+  const signature = 'Signature of the announcement'
   let announced: GroupAnnouncement | null = null
   let signer: string | null = null
   try {
     const opened = await openGroupAnnouncement(sealed, run)
     announced = opened.announcement
     signer = opened.signer
-    findings.push(holds(signature, `${signer}, for the run ${run}`))
+    findings.push(passed(signature, `signed by ${signer} for the run ${run}`))
   } catch (why) {
-    findings.push(lie(signature, ...reasonOf(why)))
+    findings.push(failed(signature, ...reasonOf(why)))
   }
 
-  const form = 'The body has the form and the bounds of a group'
+  const format = 'Format and limits of the body'
   let body: GroupBody
   try {
     body = groupBody.parse(bytes)
-    findings.push(holds(form, `${countOf(body.rollouts.length, 'rollout')} in ${bytes.length} bytes`))
+    findings.push(passed(format, `${countOf(body.rollouts.length, 'rollout')} in ${bytes.length} bytes`))
   } catch (why) {
-    return { findings: [...findings, lie(form, ...reasonOf(why))], rollouts: [], signer }
+    return { findings: [...findings, failed(format, ...reasonOf(why))], rollouts: [], signer }
   }
   if (announced) {
-    const named = 'The body is the announced one'
+    const named = 'Hash of the body'
     const hash = sha256(bytes)
     findings.push(
       hash === announced.bodySha256
-        ? holds(named, `SHA-256 ${hash}`)
-        : lie(named, 'body_mismatch', `announced is ${announced.bodySha256}, this has ${hash}`),
+        ? passed(named, `SHA-256 ${hash}`)
+        : failed(named, 'body_mismatch', `the announcement has ${announced.bodySha256}, and this body has ${hash}`),
     )
-    const rewards = 'The announced rewards are those of the body'
+    const rewards = 'Rewards of the announcement and the body'
     const claimed = announced.rewards.join(', ')
     const recorded = body.rollouts.map((rollout) => rollout.reward.total).join(', ')
     findings.push(
       claimed === recorded
-        ? holds(rewards)
-        : lie(rewards, 'reward_mismatch', `announced are ${claimed}; the body has ${recorded}`),
+        ? passed(rewards)
+        : failed(rewards, 'reward_mismatch', `the announcement has ${claimed}, and the body has ${recorded}`),
     )
   }
-  const same = 'It is of the task that is shown'
+  const same = 'Task of the body'
   findings.push(
-    body.taskId === task.id ? holds(same) : lie(same, 'malformed', `the body is of the task ${body.taskId}`),
+    body.taskId === task.id
+      ? passed(same)
+      : failed(same, 'malformed', `the body belongs to task ${body.taskId}, and the publication to task ${task.id}`),
   )
   const rollouts: Replayed[] = []
   for (const [i, recorded] of body.rollouts.entries()) {
@@ -111,9 +113,9 @@ async function judgeGroup(published: PublishedGroup, runtime: TaskRuntime): Prom
     rollouts.push(replayed)
   }
   findings.push(
-    left(
-      'Prompt, tokens, log-probabilities and draws',
-      `They need the tokenizer and the weights of the policy: prove-node verify judges them, and a coordinator does. The reward here is ${reward.name}.`,
+    unchecked(
+      'Prompt, tokens, log-probabilities and sampling',
+      `These checks need the tokenizer and the weights of the policy: run prove-node verify. The reward preset here is ${reward.name}.`,
     ),
   )
   return { findings, rollouts, signer }
@@ -134,12 +136,15 @@ async function replayRecorded(
     const action = actionOf(call)
     if (action === null) {
       found.push(
-        left(`${of}every call again`, `call ${k + 1} is too long to be recorded whole; only its tokens have it`),
+        unchecked(
+          `${of}replay of every call`,
+          `call ${k + 1} was truncated in the record; only its tokens are complete`,
+        ),
       )
       return { found, replayed: { calls, ...claimed } }
     }
     if (episode.isOver) {
-      found.push(lie(`${of}every call again`, 'replay_mismatch', `there is no room for call ${k + 1}`))
+      found.push(failed(`${of}replay of every call`, 'replay_mismatch', `the episode is over before call ${k + 1}`))
       return { found, replayed: { calls, ...claimed } }
     }
     const outcome = await episode.act(action)
@@ -154,18 +159,22 @@ async function replayRecorded(
   const wrong = calls.findIndex(({ ok }) => !ok)
   found.push(
     wrong < 0
-      ? holds(`${of}every call again`, `${countOf(calls.length, 'call')} answered as recorded, byte for byte`)
-      : lie(`${of}every call again`, 'replay_mismatch', `call ${wrong + 1} is answered otherwise`),
+      ? passed(`${of}replay of every call`, `${countOf(calls.length, 'call')} with the recorded results, byte for byte`)
+      : failed(`${of}replay of every call`, 'replay_mismatch', `call ${wrong + 1} has a different result`),
   )
   const state = statesHash(hashesOf(episode.sessions))
   found.push(
     state === recorded.stateHash
-      ? holds(`${of}the worlds at the end`, `SHA-256 ${state}`)
-      : lie(`${of}the worlds at the end`, 'state_mismatch', `recorded ${recorded.stateHash}, here ${state}`),
+      ? passed(`${of}final state of the environments`, `SHA-256 ${state}`)
+      : failed(
+          `${of}final state of the environments`,
+          'state_mismatch',
+          `the record has ${recorded.stateHash}, and the replay has ${state}`,
+        ),
   )
-  const rewardCheck = `${of}the reward and its parts`
+  const rewardCheck = `${of}reward and its components`
   if (reward.needsFacts) {
-    found.push(left(rewardCheck, `${reward.name} looks at what was said, which only the tokens tell`))
+    found.push(unchecked(rewardCheck, `${reward.name} scores the messages, and only the tokens contain them`))
     return { found, replayed: { calls, ...claimed } }
   }
   const scored = episode.score()
@@ -179,17 +188,17 @@ function rewardFinding(
   { total, components }: Pick<Rollout['reward'], 'total' | 'components'>,
 ): Finding {
   const parts = Object.entries(components ?? {})
-  if (claimed.total !== total) return lie(check, 'reward_mismatch', `claimed ${claimed.total}, recomputed ${total}`)
+  if (claimed.total !== total) return failed(check, 'reward_mismatch', `claimed ${claimed.total}, recomputed ${total}`)
   const wrong = parts.find(([name, value], k) => {
     const part = claimed.components[k]
     return part?.name !== name || part.value !== value
   })
   if (wrong || claimed.components.length !== parts.length)
-    return lie(check, 'reward_mismatch', `${wrong?.[0] ?? 'a part'}: recomputed ${wrong?.[1] ?? 'without it'}`)
-  return holds(check, `${total}, to the last bit`)
+    return failed(check, 'reward_mismatch', `${wrong?.[0] ?? 'a component'}: recomputed ${wrong?.[1] ?? 'none'}`)
+  return passed(check, `${total}, exactly`)
 }
 
-/** Null: what is recorded of it was cut. */
+/** Returns the action of a recorded call; null if the record was truncated. */
 function actionOf(call: RecordedCall): Action | null {
   if (call.malformed) return { type: 'unreadable', raw: call.raw }
   const args = callArguments.safeParse(call.argumentsJson)
@@ -200,14 +209,14 @@ function actionOf(call: RecordedCall): Action | null {
 const sameCall = (claim: RecordedCall, again: RecordedCall): boolean =>
   (['name', 'argumentsJson', 'ok', 'malformed', 'raw', 'resultJson'] as const).every((key) => claim[key] === again[key])
 
-async function judgeRollout(published: PublishedRollout, runtime: TaskRuntime): Promise<Judgement> {
+async function verifyRollout(published: PublishedRollout, runtime: TaskRuntime): Promise<VerificationResult> {
   const { task, actions, claims, reward } = published
   const episode = await openEpisode(task, { runtime, reward })
   const calls: Replayed['calls'][number][] = []
   for (const action of actions) {
     if (episode.isOver) {
-      const check = 'Everything that was done, again'
-      const found = lie(
+      const check = 'Replay of every action'
+      const found = failed(
         check,
         'replay_mismatch',
         `the episode was over after ${countOf(episode.actions.length, 'action')}`,
@@ -226,12 +235,12 @@ async function judgeRollout(published: PublishedRollout, runtime: TaskRuntime): 
   }
   const scored = episode.score()
   const findings: Finding[] = [
-    left('Signature', 'A rollout of this form carries none: what it says counts, not who says it.'),
+    unchecked('Signature', 'A single rollout has no signature.'),
     resultsFinding(claims.results, calls),
-    claimFinding('The worlds at the end', 'state_mismatch', claims.stateHashes, scored.stateHashes),
-    claimFinding('The reward', 'reward_mismatch', claims.total, scored.total),
-    claimFinding('The parts of the reward', 'reward_mismatch', claims.components, { ...scored.components }),
-    claimFinding('Whether the task is solved', 'reward_mismatch', claims.solved, scored.solved),
+    claimFinding('Final state of the environments', 'state_mismatch', claims.stateHashes, scored.stateHashes),
+    claimFinding('Reward', 'reward_mismatch', claims.total, scored.total),
+    claimFinding('Components of the reward', 'reward_mismatch', claims.components, { ...scored.components }),
+    claimFinding('Solved or not', 'reward_mismatch', claims.solved, scored.solved),
   ]
   return {
     findings,
@@ -241,38 +250,37 @@ async function judgeRollout(published: PublishedRollout, runtime: TaskRuntime): 
 }
 
 function resultsFinding(claimed: PublishedRollout['claims']['results'], calls: Replayed['calls']): Finding {
-  const check = 'Every call again'
+  const check = 'Replay of every call'
   if (claimed === undefined)
-    return left(
-      check,
-      `${countOf(calls.length, 'call')} ${calls.length === 1 ? 'was' : 'were'} made; nothing is claimed of their answers`,
-    )
+    return unchecked(check, `${countOf(calls.length, 'call')} replayed; the rollout claims no results`)
   const wrong = calls.findIndex(({ ok }) => !ok)
-  if (wrong >= 0) return lie(check, 'replay_mismatch', `call ${wrong + 1} is answered otherwise`)
+  if (wrong >= 0) return failed(check, 'replay_mismatch', `call ${wrong + 1} has a different result`)
   if (claimed.length !== calls.length)
-    return lie(
+    return failed(
       check,
       'replay_mismatch',
-      `${countOf(claimed.length, 'answer')} ${claimed.length === 1 ? 'is' : 'are'} claimed, of ${countOf(calls.length, 'call')}`,
+      `the rollout claims ${countOf(claimed.length, 'result')} for ${countOf(calls.length, 'call')}`,
     )
-  return holds(check, `${countOf(calls.length, 'call')} answered as claimed, byte for byte`)
+  return passed(check, `${countOf(calls.length, 'call')} with the claimed results, byte for byte`)
 }
 
 function claimFinding(check: string, code: string, claimed: unknown, recomputed: unknown): Finding {
-  const [said, is] = [stated(claimed), stated(recomputed)]
-  if (claimed === undefined) return left(check, `nothing is claimed; it is ${is}`)
-  return said === is ? holds(check, is) : lie(check, code, `claimed ${said}, recomputed ${is}`)
+  const [claimedText, recomputedText] = [canonical(claimed), canonical(recomputed)]
+  if (claimed === undefined) return unchecked(check, `the rollout claims no value; recomputed ${recomputedText}`)
+  return claimedText === recomputedText
+    ? passed(check, recomputedText)
+    : failed(check, code, `claimed ${claimedText}, recomputed ${recomputedText}`)
 }
 
-/** As text in which the order of keys does not count. */
-const stated = (value: unknown): string =>
+/** Returns JSON with sorted keys. */
+const canonical = (value: unknown): string =>
   JSON.stringify(
     typeof value === 'object' && value !== null
       ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
       : value,
   )
 
-/** @returns code and detail */
+/** Returns code and detail of a rejection. @throws every other error */
 function reasonOf(why: unknown): [string, string] {
   if (why instanceof SwarmRefusal) return [why.code, why.detail || REFUSALS[why.code].meaning]
   throw why

@@ -4,70 +4,74 @@ import { type RowChange, rowChanges } from '../../kernel/index.js'
 import type { TaskRuntime } from '../episode-runtime.js'
 import { type Action, type Episode, type Outcome, openEpisode, type Scored } from '../play.js'
 
-/** One action of a person at play, and all that came of it. */
+/** One action of a player with its consequences. */
 export interface Step {
   readonly action: Action
   readonly outcome: Outcome
-  /** Rows of the worlds that it made, changed or took away. */
+  /** Rows of the environments that the action created, changed or deleted. */
   readonly changes: readonly RowChange[]
-  /** What the episode is worth with it. */
+  /** Reward of the episode after the action. */
   readonly scored: Scored
 }
 
-/** One way in which a task is played. */
+/** One line of play of a task. */
 export interface Branch {
   /** `A`, then `B`, … */
   readonly name: string
-  /** Where it left another one; null: it began with the task. */
+  /** Branch and step where this branch was forked; null: the branch begins with the task. */
   readonly from: { readonly branch: string; readonly steps: number } | null
   readonly episode: Episode
   readonly steps: readonly Step[]
 }
 
-/** Two branches beside each other. */
+/** Comparison of two branches. */
 export interface Comparison {
-  /** Steps that they have in common. */
+  /** Number of common steps. */
   readonly shared: number
-  /** Each part of the reward in both, the total first. */
+  /** Components of the reward in both branches, the total first. */
   readonly rewards: readonly {
     readonly name: string
     readonly one: number | null
     readonly other: number | null
   }[]
-  /** Rows of the worlds that are not alike in them: `before` is the first branch's, `after` the second's. */
+  /** Rows that differ: `before` in the first branch, `after` in the second. */
   readonly changes: readonly RowChange[]
 }
 
-/** A task on the table: opened once, and played in as many ways as somebody likes. */
+/** A task in play with its branches. */
 export interface PlayedTask {
   readonly task: Task
   readonly branches: readonly Branch[]
   branch(name: string): Branch | undefined
-  /** @throws EnvironmentError `episode_over`; WorldDefect when the world itself is broken; RangeError without such a branch */
+  /**
+   * Carries out an action in a branch.
+   * @throws EpisodeServerError `episode_over`; EnvironmentDefect if the environment has a defect; RangeError if the branch does not exist
+   */
   act(name: string, action: Action): Promise<Step>
-  /** @throws RangeError without such a branch, or when all letters are used */
+  /** Copies a branch. @throws RangeError if the branch does not exist or all 26 names are used */
   fork(name: string): Branch
-  /** @throws RangeError without such branches */
+  /** Compares two branches. @throws RangeError if a branch does not exist */
   compare(one: string, other: string): Comparison
 }
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
-/** @throws EpisodeError `bad_task` */
+/** Opens a task with one branch named A. @throws EpisodeError `bad_task` */
 export async function openPlayedTask(
   task: Task,
   runtime: TaskRuntime,
   reward: RewardPreset,
-  listener?: MessageInterpreter,
+  simulator?: MessageInterpreter,
 ): Promise<PlayedTask> {
   interface Played extends Branch {
     readonly steps: Step[]
   }
-  const episode = await openEpisode(task, { runtime, reward, ...(listener ? { listener } : {}) })
+  const episode = await openEpisode(task, { runtime, reward, ...(simulator ? { simulator } : {}) })
   const branches: Played[] = [{ name: LETTERS[0]!, from: null, episode, steps: [] }]
   const named = (name: string): Played => {
     const found = branches.find((branch) => branch.name === name)
-    if (!found) throw new RangeError(`there is no branch ${name}`)
+    if (!found)
+      throw new RangeError(`no branch ${name}: choose one of ${branches.map((branch) => branch.name).join(', ')}`)
     return found
   }
   return {
@@ -85,7 +89,8 @@ export async function openPlayedTask(
     fork(name) {
       const { episode, steps } = named(name)
       const letter = LETTERS[branches.length]
-      if (letter === undefined) throw new RangeError(`a task is played in ${LETTERS.length} ways at most`)
+      if (letter === undefined)
+        throw new RangeError(`a task has at most ${LETTERS.length} branches: open the task again`)
       const forked = {
         name: letter,
         from: { branch: name, steps: steps.length },
@@ -113,7 +118,7 @@ export async function openPlayedTask(
   }
 }
 
-/** The parts of a reward by name; none where a task has none. */
+/** Returns the components of a reward by name. The result is empty if the reward has no components. */
 export const partsOf = ({ components }: Pick<Scored, 'components'>): Readonly<Record<string, number | null>> => ({
   ...components,
 })
