@@ -61,12 +61,12 @@ export function bannedInName(rules, path, name) {
 }
 
 /**
- * Blanks the parts of a document that authors do not write there: generated tables, and the table that has to name banned words.
+ * Blanks generated tables, logs of measurements, which keep their wording, and the table that has to name banned words.
  * Lines keep their numbers.
  */
 export const writtenPart = (markdown) =>
   markdown.replace(
-    /<!-- generated[^>]*-->[\s\S]*?<!-- \/generated -->|\| word \| write instead \|[\s\S]*?(?=\n\n|$)/g,
+    /<!-- (generated|measurements)\b[^>]*-->[\s\S]*?<!-- \/\1 -->|\| word \| write instead \|[\s\S]*?(?=\n\n|$)/g,
     (part) => part.replace(/[^\n]+/g, ''),
   )
 
