@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 build()
 const { loadEnvironments } = await import('../dist/servers/catalogue.js')
 const { describeCatalogue } = await import('../dist/servers/describe.js')
-const { describeRefusals } = await import('../dist/rollout/verification/describe-refusals.js')
+const { describeChecks, describeRefusals } = await import('../dist/rollout/verification/describe-refusals.js')
 const { describeMetrics } = await import('../dist/coordinator/service/describe-metrics.js')
 const { withFieldTable } = await import('../dist/coordinator/settings/describe-fields.js')
 writeFileSync(`${root}docs/servers.md`, describeCatalogue(await loadEnvironments()))
@@ -18,10 +18,10 @@ const { withLearningRates } = await import('../dist/coordinator/settings/learnin
 await import('../dist/swarm/polyfill.js')
 const { describePrograms, withCommands } = await import('../dist/common/cli/index.js')
 const { serverProgram } = await import('../dist/servers/episodes/commands/program.js')
-const rooms = await Promise.all(
-  ['node', 'coordinator', 'lab'].map((room) => import(`../dist/${room}/commands/program.js`)),
+const programModules = await Promise.all(
+  ['node', 'coordinator', 'lab'].map((name) => import(`../dist/${name}/commands/program.js`)),
 )
-const programs = await Promise.all(rooms.map(({ PROGRAM }) => withCommands(PROGRAM)))
+const programs = await Promise.all(programModules.map(({ PROGRAM }) => withCommands(PROGRAM)))
 writeFileSync(`${root}docs/commands.md`, describePrograms([...programs, serverProgram()]))
 const { describeEvents } = await import('./describe-events.mjs')
 const { EVENTS } = await import('../dist/coordinator/ledger/events.js')
@@ -30,3 +30,24 @@ const trainer = `${root}docs/trainer.md`
 writeFileSync(trainer, withLearningRates(readFileSync(trainer, 'utf8')))
 const configuration = `${root}docs/configuration.md`
 writeFileSync(configuration, withFieldTable(readFileSync(configuration, 'utf8')))
+
+const { LIMITS } = await import('../dist/proto/index.js')
+const protocol = `${root}docs/protocol.md`
+const limits = Object.entries(LIMITS).map(
+  ([name, { value, unit, reason }]) => `| \`${name}\` | ${value} | ${unit} | ${reason} |`,
+)
+writeFileSync(
+  protocol,
+  [
+    ['| check | contents | rejection codes | groups |', describeChecks()],
+    ['| limit | value | unit | reason |', limits],
+  ].reduce((text, [head, rows]) => withRows(text, head, rows), readFileSync(protocol, 'utf8')),
+)
+
+/** The text with these rows in the table that begins with `head`. */
+function withRows(text, head, rows) {
+  const [before, after] = text.split(`${head}\n`)
+  if (after === undefined) throw new Error(`docs/protocol.md has no table "${head}"`)
+  const [rule] = after.split('\n')
+  return `${before}${head}\n${rule}\n${rows.join('\n')}\n${after.slice(after.indexOf('\n<!-- /generated -->') + 1)}`
+}

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { TextlintKernel } from '@textlint/kernel'
 import markdown from '@textlint/textlint-plugin-markdown'
-import { readBannedWords } from './prose/banned-words.mjs'
+import { readBannedWords, writtenPart } from './prose/banned-words.mjs'
 import { readCode } from './prose/read-code.mjs'
 import { bannedWords, namedSubject, sentenceLength } from './prose/textlint-rules.mjs'
 
@@ -33,7 +33,7 @@ const code = settings.code.flatMap((folder) => filesOf([`${folder}/*.ts`, `${fol
 
 async function check(path) {
   const lengths = []
-  const text = path.endsWith('.md') ? withoutTables(read(path)) : readCode(path, read(path))
+  const text = path.endsWith('.md') ? writtenPart(read(path)) : readCode(path, read(path))
   const max = settings.maxWordsInASentence
   const { messages } = await kernel.lintText(text, {
     filePath: root + path,
@@ -47,12 +47,6 @@ async function check(path) {
   })
   return { path, lengths: lengths.sort((a, b) => a - b), messages }
 }
-
-/** The glossary bans the words that its last table names, and so has to name them. */
-const withoutTables = (text) =>
-  text.replace(/(?<=\n)\| word \| write instead \|[\s\S]*?(?=\n\n|$)/, (table) =>
-    '\n'.repeat(table.split('\n').length - 1),
-  )
 
 const results = await Promise.all((named.length > 0 ? named : [...documents, ...code]).map(check))
 for (const { path, lengths, messages } of results) {

@@ -60,6 +60,16 @@ export function bannedInName(rules, path, name) {
     .flatMap(({ words }) => words.filter((word) => parts.has(word)))
 }
 
+/**
+ * Blanks generated tables, logs of measurements, which keep their wording, and the table that has to name banned words.
+ * Lines keep their numbers.
+ */
+export const writtenPart = (markdown) =>
+  markdown.replace(
+    /<!-- (generated|measurements)\b[^>]*-->[\s\S]*?<!-- \/\1 -->|\| word \| write instead \|[\s\S]*?(?=\n\n|$)/g,
+    (part) => part.replace(/[^\n]+/g, ''),
+  )
+
 /** Finds the banned words in a piece of text, with their places in it. */
 export function bannedInText(rules, path, text) {
   return rules

@@ -18,11 +18,15 @@ function plain(node) {
   return { text: source.toString(), at: (index) => source.originalIndexFromIndex(index) ?? 0 }
 }
 
-/** Sentences of a block, each with its text. */
+/** Sentences of a block, each with its text. The splitter takes "100. The" for a number, so such a text is split here. */
 const sentencesOf = (node) =>
   splitAST(node.type === 'Paragraph' ? node : { ...node, type: 'Paragraph' })
     .children.filter(({ type }) => type === 'Sentence')
-    .map((sentence) => ({ sentence, ...plain(sentence) }))
+    .flatMap((sentence) =>
+      plain(sentence)
+        .text.split(/(?<=[\p{L}\p{N})]\.)\s+(?=\p{Lu}|x{2,})/u)
+        .map((text) => ({ sentence, text })),
+    )
 
 export const wordsOf = (text) => text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word))
 

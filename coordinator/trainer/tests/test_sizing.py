@@ -90,7 +90,7 @@ class Fit:
     def cell(self) -> str:
         if self.lanes == 0:
             return "no"
-        lanes = "1 lane" if self.lanes == 1 else f"{self.lanes} lanes"
+        lanes = "1 slot" if self.lanes == 1 else f"{self.lanes} slots"
         return f"{lanes}, {self.tokens_per_second:.0f} tokens/s, {self.minutes:.1f} min"
 
 

@@ -24,11 +24,12 @@ interface Finding {
   readonly word: string
   readonly index: number
 }
-const { bannedInName, bannedInText, partsOf, readBannedWords } = (await import(
+const { bannedInName, bannedInText, partsOf, readBannedWords, writtenPart } = (await import(
   pathToFileURL(join(checkout, 'scripts', 'prose', 'banned-words.mjs')).href
 )) as {
   readBannedWords(glossary: string): BannedWord[]
   partsOf(name: string): string[]
+  writtenPart(markdown: string): string
   bannedInName(rules: readonly BannedWord[], path: string, name: string): string[]
   bannedInText(rules: readonly BannedWord[], path: string, text: string): Finding[]
 }
@@ -62,10 +63,9 @@ function namesInPython(source: string): Set<string> {
   return new Set(code.match(/[A-Za-z_]\w*/g))
 }
 
-/** Prose of a Markdown document, without code. The table of banned words has to name them. */
+/** Prose of a Markdown document, without code. */
 const proseOf = (markdown: string): string =>
-  markdown
-    .replace(/\| word \| write instead \|[\s\S]*?(?=\n\n|$)/, '')
+  writtenPart(markdown)
     .replace(/^```[\s\S]*?^```/gm, '')
     .replace(/`[^`\n]*`/g, ' ')
     .replace(/\]\([^)]*\)/g, ']')

@@ -18,8 +18,8 @@ test('the documented limits are those of the code', () => {
   assert.equal(rowsUnder('Limits'), expected)
 })
 
-test('the documented stages of judging are those of the code', () => {
-  const section = text.split('\n## Judging\n')[1]!.split('\n## ')[0]!
+test('the documented verification checks are those of the code', () => {
+  const section = text.split('\n## Verification\n')[1]!.split('\n## ')[0]!
   assert.equal(
     section.split('\n').filter((line) => /^\| \d /.test(line)),
     describeChecks(),
