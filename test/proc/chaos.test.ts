@@ -1,3 +1,5 @@
+// needs: python
+
 import '../../swarm/polyfill.js'
 import { copyFileSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,5 @@
+// needs: python, chromium
+
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
