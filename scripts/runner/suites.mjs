@@ -82,7 +82,8 @@ export const SUITES = {
   },
   unit: { batch: BATCH },
   environments: { batch: BATCH },
-  synthesis: { batch: 1 },
+  // Files of a folder share their samples.
+  synthesis: { batch: BATCH },
   property: { batch: 1 },
   swarm: { batch: 1 },
   // Programs have a coordinator, its trainer, audits and volunteers: up to 2 GB of memory.
