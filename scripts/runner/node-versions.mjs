@@ -18,8 +18,8 @@ const UNIT = [
   'unit/verification/verify-group',
   'unit/node/store',
 ]
-/** The native parts (node-llama-cpp, level), libp2p, and the programs: one process each. */
-const PROGRAMS = ['proc/engine', 'swarm/logs-on-disk', 'swarm/mesh', 'proc/prove-server']
+/** The native parts (node-llama-cpp, level), libp2p, and a run with a coordinator, its trainer and a volunteer: one process each. */
+const PROGRAMS = ['proc/engine', 'swarm/logs-on-disk', 'swarm/mesh', 'proc/stranger']
 
 /** Installs the newest release of a major version into the cache and returns the path of its program. */
 async function install(major) {

@@ -112,7 +112,7 @@ export const SUITES = {
       const wanted = MAJORS.filter((major) => paths.some((path) => path === `node-versions/${major}`))
       return (wanted.length > 0 ? wanted : MAJORS.slice(-1)).map((major) => ({
         name: 'node-versions',
-        needs: ['npm-registry'],
+        needs: ['python', 'npm-registry'],
         run: () => testUnder(major),
       }))
     },
