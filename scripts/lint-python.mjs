@@ -1,4 +1,5 @@
-// Lints all Python of the repository by the settings in coordinator/trainer/pyproject.toml and checks its format. Prints file:line:column for each finding and exits with 1 when there is any. Usage: node scripts/lint-python.mjs
+// Lints all Python of the repository by the settings in coordinator/trainer/pyproject.toml and checks its format. Prints
+// file:line:column for each finding and exits with 1 when there is any. Usage: node scripts/lint-python.mjs
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
