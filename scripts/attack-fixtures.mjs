@@ -1,4 +1,5 @@
-// Makes the playground's exhibits anew, of the tasks that playground-tasks.mjs has chosen: an honest group and the lies of test/attackers, for a change of worlds or of the wire.
+// Writes the playground's fixtures again, of the tasks that playground-tasks.mjs has chosen: an honest group and the forged groups of
+// test/attackers. Needed after a change of environments or of the wire format. Usage: node scripts/attack-fixtures.mjs
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from './build.mjs'

@@ -1,42 +1,41 @@
-// Runs one benchmark and prints its numbers; nothing is asserted about them. Usage: npm run bench -- NAME [--json]
-import { spawn, spawnSync } from 'node:child_process'
+// Runs one benchmark and prints its numbers, without a verdict. Usage: npm run bench -- NAME [--json]
 import { readFileSync } from 'node:fs'
 import { arch, cpus, platform, release, totalmem } from 'node:os'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { root, startGroup } from './processes.mjs'
+import { setUpFirst } from './set-up-first.mjs'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
-const LONGEST_MS = 30 * 60_000
+const LIMIT_MS = 30 * 60_000
 
-/** `packages`: those whose version a reader needs to know. */
+/** The benchmarks. `packages`: the packages whose versions the report names. */
 const BENCHES = {
-  audit: { about: 'dishonest groups caught, honest ones refused', packages: ['node-llama-cpp'] },
+  audit: { about: 'dishonest groups caught and honest groups rejected', packages: ['node-llama-cpp'] },
   coordinator: {
-    about: 'what one coordinator can do for 100, 1,000 and 10,000 nodes, and its log',
+    about: 'capacity of one coordinator with 100, 1,000 and 10,000 nodes, and its log',
     packages: ['level', 'libp2p'],
   },
-  credit: { about: 'what useful groups and noise earn', packages: ['node-llama-cpp'] },
-  draw: { about: 'what drawing a token costs beside the forward pass', packages: ['node-llama-cpp'] },
-  env: { about: 'the worlds: sessions, forks and tool calls', packages: ['@modelcontextprotocol/sdk', 'zod'] },
+  credit: { about: 'credit for useful groups and for noise', packages: ['node-llama-cpp'] },
+  draw: { about: 'cost of selecting a token, compared with the forward pass', packages: ['node-llama-cpp'] },
+  env: { about: 'environments: sessions, forks and tool calls', packages: ['@modelcontextprotocol/sdk', 'zod'] },
   episodes: {
-    about: "`prove-server env`: episodes a second and what one costs in memory, beside OpenEnv's and tau2's",
+    about: '`prove-server env`: episodes per second and memory per episode, compared with OpenEnv and tau2',
     packages: ['hono', 'ws'],
   },
   judge: {
-    about: 'judging groups: speed, audits, time to a verdict, memory of leases',
+    about: 'verification of groups: speed, audits, time to a verdict, memory of leases',
     packages: ['node-llama-cpp', 'libp2p'],
   },
-  rollout: { about: "groups on one CPU thread, beside llama.cpp's own server", packages: ['node-llama-cpp'] },
+  rollout: { about: "groups on one CPU thread, compared with llama.cpp's server", packages: ['node-llama-cpp'] },
   round: {
-    about: 'a round of the swarm beside the same work in one process',
+    about: 'a round of the swarm, compared with the same work in one process',
     packages: ['node-llama-cpp', 'libp2p'],
   },
   snapshot: { about: 'adapter downloads from several peers', packages: ['libp2p', '@libp2p/noise', '@libp2p/yamux'] },
-  'sybil-lockout': { about: 'versions and newcomers beside keys that only hold leases', packages: [] },
-  synthesis: { about: "the paper's 13,517 examples, made and played again", packages: ['zod', 'tinypool'] },
-  trainer: { about: "one training step beside TRL's GRPOTrainer", python: 'test/bench/trainer_bench.py' },
+  'sybil-lockout': { about: 'versions and new volunteers while other keys only take leases', packages: [] },
+  synthesis: { about: "the paper's 13,517 examples, synthesised and replayed", packages: ['zod', 'tinypool'] },
+  trainer: { about: "one training step, compared with TRL's GRPOTrainer", python: 'test/bench/trainer_bench.py' },
   'trainer-gpu': {
-    about: "a training step at real models' shapes on a CUDA device",
+    about: 'one training step with the shapes of real models on a CUDA device',
     python: 'test/bench/trainer_gpu.py',
   },
 }
@@ -59,13 +58,6 @@ function readArguments() {
   }
 }
 
-/** What set-up and build say goes to stderr: stdout is for the result alone. */
-function setUp(withTests) {
-  const args = [`${root}scripts/setup.mjs`, ...(withTests ? ['--tests'] : [])]
-  const { status } = spawnSync(process.execPath, args, { stdio: ['ignore', 2, 2] })
-  if (status !== 0) process.exit(status ?? 1)
-}
-
 async function runModule(name, packages) {
   const { run } = await import(`../dist/test/bench/${name}.js`)
   const pinned = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8')).packages
@@ -76,10 +68,9 @@ async function runModule(name, packages) {
 
 /** Runs a Python benchmark, which prints one JSON object with `versions` and `results`. */
 async function runPython(script) {
-  const child = spawn(`${root}.venv/bin/python`, [script], {
-    cwd: root,
+  const child = startGroup(`${root}.venv/bin/python`, [script], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: LONGEST_MS,
+    timeout: LIMIT_MS,
   })
   let output = ''
   child.stdout.setEncoding('utf8').on('data', (chunk) => {
@@ -112,7 +103,7 @@ async function show({ name, machine, versions, results }) {
 
 const { name, json } = readArguments()
 const { packages, python } = BENCHES[name]
-setUp(python !== undefined)
+setUpFirst(python === undefined ? [] : ['--tests'])
 const { versions, results } = python ? await runPython(python) : await runModule(name, packages)
 const machine = {
   platform: `${platform()} ${release()} ${arch()}`,

@@ -1,4 +1,4 @@
-// Builds dist/playground/, the playground as a folder that any web server can give, or none: the worlds run in the page.
+// Builds dist/playground/, a folder of static files: the environments run in the page, so any web server can serve it.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -7,10 +7,10 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const source = `${root}servers/episodes/playground/page`
 export const PLAYGROUND = `${root}dist/playground`
 
-/** What a browser has instead of Node's modules. */
+/** Replacements for Node's modules in a browser. */
 const SHIMS = { 'node:crypto': `${source}/shims/crypto.ts`, 'node:util': `${source}/shims/util.ts` }
 
-/** Of our modules only what is used, though they lie behind indexes; and of Node's none but those that have a shim. */
+/** Bundles only the used parts of our modules, although index files export more, and no module of Node.js without a replacement. */
 const ownModules = {
   name: 'own-modules',
   setup(building) {
@@ -52,7 +52,10 @@ export async function buildPlayground() {
     logLevel: 'warning',
   })
   const outside = Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path))
-  if (outside.length > 0) throw new Error(`the playground would need ${outside.join(', ')}, which no browser has`)
+  if (outside.length > 0)
+    throw new Error(
+      `the playground imports ${outside.join(', ')}, which browsers lack; import less, or add a replacement in scripts/build-playground.mjs`,
+    )
   mkdirSync(PLAYGROUND, { recursive: true })
   writeFileSync(`${PLAYGROUND}/playground.js`, outputFiles[0].contents)
   const styles = [`${root}coordinator/dashboard/assets/dashboard.css`, `${source}/playground.css`]

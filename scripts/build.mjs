@@ -1,4 +1,4 @@
-// Builds dist/ from the TypeScript rooms: protobuf code and WebAssembly first, then tsc, then the playground's page.
+// Builds dist/ from the TypeScript packages: protobuf code and WebAssembly first, then tsc, then the playground's page.
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -31,22 +31,22 @@ export function generateProto() {
   execFileSync(bin('pbjs'), [...flags, '-d', '-o', generated, schema], { stdio: 'inherit', cwd: root })
 }
 
-/** Compiles the engine's WebAssembly, beside its text: there it is found when the sources are run without a build. */
+/** Compiles the engine's WebAssembly next to its text, where sources that run without a build find it. */
 function compileWasm() {
   if (isCurrent(wasm, wasmText)) return
   execFileSync(bin('wat2wasm'), [wasmText, '-o', wasm], { stdio: 'inherit', cwd: root })
 }
 
-/** What was built from sources that are gone: a world or a test that was removed would otherwise live on. */
+/** Removes what was built from removed sources: a removed environment or test would otherwise still be found. */
 function removeStale() {
   if (!existsSync(`${root}dist/servers`)) return
   for (const file of readdirSync(`${root}dist`, { recursive: true })) {
     if (!file.endsWith('.js') || file.startsWith('proto/gen') || file.startsWith('playground/')) continue
     if (!existsSync(`${root}${file.slice(0, -3)}.ts`)) rmSync(`${root}dist/${file}`)
   }
-  for (const world of readdirSync(`${root}dist/servers`, { withFileTypes: true })) {
-    if (world.isDirectory() && !existsSync(`${root}servers/${world.name}`))
-      rmSync(`${root}dist/servers/${world.name}`, { recursive: true })
+  for (const environment of readdirSync(`${root}dist/servers`, { withFileTypes: true })) {
+    if (environment.isDirectory() && !existsSync(`${root}servers/${environment.name}`))
+      rmSync(`${root}dist/servers/${environment.name}`, { recursive: true })
   }
 }
 
@@ -54,7 +54,7 @@ export function build() {
   generateProto()
   compileWasm()
   removeStale()
-  // First, so that what tsc writes in spite of an error does not run with the codec of another schema.
+  // First: tsc writes files even after an error, and those files must not run with the codec of another schema.
   if (existsSync(generated)) cpSync(generated, `${root}dist/proto/gen/swarm.js`, { recursive: true })
   cpSync(wasm, `${root}dist/rollout/engine/candidates.wasm`)
   execFileSync(bin('tsc'), ['-p', root], { stdio: 'inherit', cwd: root })

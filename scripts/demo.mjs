@@ -1,5 +1,5 @@
-// The whole loop on one machine: a coordinator and volunteers as separate processes, real rounds of GRPO, and an evaluation
-// on held-out tasks before and after. Usage: npm run demo -- [--seed N] [--versions N] [--nodes N] [--tasks N] [--samples N] [--reward NAME] [--gpu]
+// Runs the whole loop on one machine: a coordinator and volunteers as separate processes, real rounds of GRPO, and an evaluation
+// on held-out tasks before and after training. Usage: npm run demo -- [--seed N] [--versions N] [--nodes N] [--tasks N] [--samples N] [--reward NAME] [--gpu]
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
@@ -12,18 +12,18 @@ import { setupOrExit } from './setup.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const demo = join(root, '.demo')
 const model = join(root, 'models', 'demo', 'prove-demo-base-f16.gguf')
-/** Honest work of this model on a CPU and on an NVIDIA GPU, as `prove-lab calibrate` measured it. */
+/** Calibrations of this model on a CPU and on an NVIDIA GPU, measured by `prove-lab calibrate`. */
 const calibrations = ['calibration-f16.json', 'calibration-f16-cuda.json'].map((name) =>
   join(root, 'models', 'demo', name),
 )
 const DEFAULTS = { seed: 0, versions: 22, nodes: 3, tasks: 300, samples: 2 }
-/** What the volunteers' rollouts earn; the evaluation tells what they earn by each. */
+/** Reward presets to train with. The evaluation reports the rewards of all presets. */
 const REWARDS = ['paper', 'outcome']
 /** Engines of the evaluation: one per core, each with 32 rollouts at a time. */
 const EVALUATORS = Math.min(availableParallelism(), 4)
 const bin = (name) => join(root, 'dist', name, 'main.js')
-/** The worlds whose words the demo model knows. */
-const WORLDS = ['banking', 'calendar', 'email', 'issue_tracker']
+/** The environments whose vocabulary the demo model has learned. */
+const ENVIRONMENTS = ['banking', 'calendar', 'email', 'issue_tracker']
 
 function readOptions() {
   const names = [...Object.keys(DEFAULTS), 'reward']
@@ -40,7 +40,7 @@ function readOptions() {
   return { ...Object.fromEntries(numbers), reward, gpu: values.gpu }
 }
 
-/** The demo's run.yaml: small batches of groups, so that a version takes well under a minute on two cores. */
+/** Returns the demo's run.yaml: with small batches of groups a version takes well under a minute on two cores. */
 const runConfig = ({ seed, versions, reward, gpu }) => ({
   dataDir: 'coordinator',
   listen: ['/ip4/127.0.0.1/tcp/0'],
@@ -61,12 +61,12 @@ const TRAINING_TASKS = 1500
 const taskFlags = ({ seed, tasks }) => {
   const examples = TRAINING_TASKS + tasks
   return [
-    ...['--profile', 'demo', '--environments', WORLDS.join(','), '--seed', `${seed}`],
+    ...['--profile', 'demo', '--environments', ENVIRONMENTS.join(','), '--seed', `${seed}`],
     ...['--examples', `${examples}`, '--validation', '0', '--held-out', `${tasks / examples}`],
   ]
 }
 
-/** Removes the data of runs that are over. A run that is still going on keeps its process id in `pid`. */
+/** Removes the data of runs that have ended. A run that continues has its process id in the file `pid`. */
 async function removeOldRuns(folder) {
   for (const name of await readdir(folder).catch(() => [])) {
     const pid = Number(await readFile(join(folder, name, 'pid'), 'utf8').catch(() => '0'))
@@ -84,7 +84,7 @@ function isAlive(pid) {
   }
 }
 
-/** What the terminal shows, folded from the processes' progress lines. */
+/** Returns the state that the terminal shows, which is computed from the processes' progress lines, and its renderer. */
 function createView(nodes) {
   const view = {
     version: null,
@@ -117,7 +117,7 @@ function createView(nodes) {
 async function main() {
   const options = readOptions()
   const setupSeconds = await setupOrExit()
-  if (!existsSync(model)) throw new Error(`the demo model is missing: ${model}`)
+  if (!existsSync(model)) throw new Error(`the demo model is missing: ${model}; restore it with git checkout models`)
   // Node 20 lacks Promise.withResolvers.
   await import('../dist/swarm/polyfill.js')
   const { execa } = await import('execa')
@@ -129,10 +129,12 @@ async function main() {
   await writeFile(join(folder, 'pid'), String(process.pid))
   await writeFile(join(folder, 'run.yaml'), JSON.stringify(runConfig(options), null, 2))
 
+  const { stopSignal } = await import('../dist/common/cli/index.js')
   const stop = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => stop.abort())
+  const interruption = stopSignal(new Error('stopped'))
+  interruption.signal.addEventListener('abort', () => stop.abort(interruption.signal.reason))
   const children = []
-  /** Starts one of our programs; `onLine` gets its JSON progress lines, `ended` rejects when it fails. */
+  /** Starts a program and passes its JSON progress lines to `onLine`. The returned promise rejects when the program fails. */
   const start = (name, args, onLine) => {
     const child = execa(process.execPath, args, {
       cwd: folder,
@@ -171,7 +173,7 @@ async function main() {
     const complete = Promise.withResolvers()
     const coordinator = start(
       'coordinator',
-      // The evaluation of the base says what a dry run would.
+      // The evaluation of the base model replaces a dry run.
       [bin('coordinator'), 'start', '--config', 'run.yaml', '--json', '--no-dry-run'],
       (progress) => {
         if (progress.type === 'listening') address.resolve(progress.addresses[0])
@@ -210,7 +212,7 @@ async function main() {
         '--slots',
         '8',
         ...listen,
-        // They end with the demo, and compete with nothing but each other.
+        // They end with the demo, so they need not leave the machine to other programs.
         ...['--stay', '--priority', 'normal'],
         '--json',
       ]
@@ -252,7 +254,7 @@ async function main() {
     const runSeconds = (performance.now() - started) / 1000
     const summary = {
       heldOut: measured(heldOut),
-      // Of the same tasks, at temperature 0.
+      // The same tasks at temperature 0.
       likeliest: measured(likeliest),
       reward: options.reward,
       versions: options.versions,
@@ -269,6 +271,7 @@ async function main() {
     clearInterval(ticker)
     screen?.done()
     stop.abort()
+    interruption.release()
     for (const { child } of children) child.kill('SIGTERM')
     await Promise.allSettled(children.map(({ ended }) => ended))
     await rm(join(folder, 'pid'), { force: true })
@@ -305,7 +308,7 @@ function report({ groups, seconds, versions }, heldOut, likeliest) {
       row('calls per task', callsBefore.toFixed(2), callsAfter.toFixed(2)),
     ].join('\n')
   console.log(`
-${heldOut.n} held-out tasks (± standard error over tasks); the teacher makes ${heldOut.callsReference.toFixed(2)} calls per task
+${heldOut.n} held-out tasks (± standard error over tasks); the reference solution makes ${heldOut.callsReference.toFixed(2)} calls per task
 ${row('temperature 1', 'version 0', `version ${versions}`, 'paired difference')}
 ${table(heldOut)}
 ${row('temperature 0', 'version 0', `version ${versions}`, 'paired difference')}
@@ -318,6 +321,6 @@ adapter: .demo/adapter (PEFT directory and GGUF) · summary: .demo/summary.json`
 try {
   await main()
 } catch (error) {
-  console.error(`demo: ${error.name === 'AbortError' ? 'stopped' : error.message}`)
+  console.error(`demo: ${error.message}`)
   process.exitCode = 1
 }

@@ -1,4 +1,4 @@
-// What docs/events.md says: the events of the log, their fields from the schemas and the meanings from the comments beside them.
+// Writes the text of docs/events.md: the events of the log, with fields from the schemas and meanings from the comments next to them.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
@@ -23,7 +23,7 @@ export function describeEvents(events) {
       const optional = required.includes(name) ? '' : '?'
       return `| \`${name}${optional}\` | ${typeOf(field)} | ${cell(fields.get(name) ?? '')} |\n`
     })
-    if (!meaning) throw new Error(`events.ts does not say what ${type} is`)
+    if (!meaning) throw new Error(`coordinator/ledger/events.ts has no comment before the event ${type}; add one`)
     return `\n## \`${type}\`\n\n${meaning}\n\n| field | type | meaning |\n| --- | --- | --- |\n${rows.join('')}`
   })
   return HEAD + sections.join('')
@@ -40,7 +40,7 @@ function typeOf(schema) {
 
 const cell = (text) => text.replaceAll('|', '\\|')
 
-/** The comments before the types of events and before their fields, in the source. A comment before two fields is of the first. */
+/** Returns the comments before the types of events and before their fields. A comment before two fields belongs to the first. */
 function readMeanings() {
   const file = ts.createSourceFile(source, readFileSync(source, 'utf8'), ts.ScriptTarget.Latest, true)
   const commentOf = (node) =>
@@ -54,7 +54,7 @@ function readMeanings() {
       .flatMap(({ declarationList }) => declarationList.declarations)
       .map((declaration) => [declaration.name.getText(), declaration.initializer]),
   )
-  /** The fields of `{…} as const`, `z.object({…})` or the name of one, with those that are spread into it. */
+  /** Returns the fields of `{…} as const`, of `z.object({…})`, or of a name for one of them, spread fields included. */
   const fieldsOf = (node) => {
     if (ts.isIdentifier(node) && constants.has(node.text)) return fieldsOf(constants.get(node.text))
     if (ts.isAsExpression(node)) return fieldsOf(node.expression)

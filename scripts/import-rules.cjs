@@ -1,4 +1,4 @@
-// The import rules as tables. `.dependency-cruiser.cjs` checks the code by them, a test compares docs/architecture.md with them.
+// The import rules as tables. `.dependency-cruiser.cjs` checks the code with them, and a test compares docs/architecture.md with them.
 
 /**
  * The packages of docs/architecture.md: what each may import. `common/errors` is below all of them, and every package may import it.

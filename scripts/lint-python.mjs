@@ -1,5 +1,5 @@
-// Lints all Python of the repository by the settings in coordinator/trainer/pyproject.toml, and checks its format but for
-// what is quoted otherwise. Prints file:line:column for each finding and exits with 1 when there is any. Usage: node scripts/lint-python.mjs
+// Lints all Python of the repository by the settings in coordinator/trainer/pyproject.toml and checks its format. Prints
+// file:line:column for each finding and exits with 1 when there is any. Usage: node scripts/lint-python.mjs
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,10 +16,10 @@ const FOLDERS = [
   'scripts',
   'test',
 ]
-/** The demo model's scripts quote otherwise than ruff's formatter. */
+/** The demo model's scripts use other quotation marks than ruff's formatter: their format is not checked. */
 const UNFORMATTED = 'scripts/'
 
-/** Node reads no TOML. Python does, since 3.11 by itself and before with what pytest brings along. */
+/** Reads TOML, which Node.js cannot. Python can from version 3.11 on; before, pytest installs tomli. */
 const READ_TOML = `
 import json, sys
 try:
@@ -39,10 +39,10 @@ const files = FOLDERS.flatMap((folder) =>
     .filter((name) => name.endsWith('.py'))
     .map((name) => join(folder, name)),
 ).sort()
-// A linter that found nothing to read has found nothing wrong.
+// Without files there would be no findings either.
 if (files.length === 0) throw new Error(`no Python in ${FOLDERS.join(', ')}`)
 
-/** The first line that the formatter would write differently. */
+/** Returns a finding for the first line that the formatter would write differently. */
 function misformatted(text) {
   const formatted = ruff.format(text).split('\n')
   const lines = text.split('\n')

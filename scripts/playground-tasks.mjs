@@ -1,16 +1,16 @@
-// Chooses the playground's tasks anew out of a data set, for a change of worlds: `prove-lab synthesize --out made --examples 600`, then
-// `node scripts/playground-tasks.mjs made`, and scripts/attack-fixtures.mjs after it.
+// Chooses the playground's tasks from a data set. Needed after a change of environments: `prove-lab synthesize --out made --examples 600`,
+// then `node scripts/playground-tasks.mjs made`, then `node scripts/attack-fixtures.mjs`.
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from './build.mjs'
 
-/** Tasks of one world alone, by how many calls they take, and of those without any. */
+/** Numbers of tasks with a single environment, by how many calls the task takes, and of tasks without calls. */
 const OF_EACH_ENVIRONMENT = [3, 2, 4]
 const OF_EACH_OTHER_KIND = 3
 
 const [folder] = process.argv.slice(2)
 if (folder === undefined) {
-  console.error('usage: node scripts/playground-tasks.mjs FOLDER, a data set of all worlds')
+  console.error('usage: node scripts/playground-tasks.mjs FOLDER, a data set of all environments')
   process.exit(2)
 }
 const root = fileURLToPath(new URL('..', import.meta.url))

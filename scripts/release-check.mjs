@@ -1,5 +1,5 @@
-// What a stranger does with a release: packs a clean clone, installs the package into an empty prefix, and lets each program do
-// its main job from another folder. Usage: node scripts/release-check.mjs   needs the checkout's own set-up (npm run setup)
+// Checks a release as a new user would use it: packs a clean clone, installs the package into an empty prefix, and lets each program do
+// its main job from another folder. Usage: node scripts/release-check.mjs   needs the set-up of the checkout (npm run setup)
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -11,7 +11,7 @@ import { execa } from 'execa'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-/** For one step; installing is as slow as the network. */
+/** Time limit of one step. Installing is as slow as the network. */
 const STEP_TIMEOUT_MS = 15 * 60_000
 /** Folders of a checkout that no user needs. */
 const NOT_PACKED = /^(test|bench|scripts|dist\/test|dist\/bench)\/|\.(ts|map)$/
@@ -21,7 +21,7 @@ const [clone, prefix, elsewhere] = ['clone', 'prefix', 'elsewhere'].map((name) =
 const env = { PATH: [join(prefix, 'bin'), process.env.PATH].join(delimiter), NO_COLOR: '1' }
 const running = []
 
-/** Runs something in the folder of nobody in particular. */
+/** Runs a command in a folder outside the checkout. */
 const run = (command, args, options = {}) =>
   execa(command, args, { cwd: elsewhere, env, timeout: STEP_TIMEOUT_MS, forceKillAfterDelay: 20_000, ...options })
 
@@ -35,15 +35,15 @@ const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`
 
 async function pack() {
   await execa('git', ['clone', '--quiet', root, clone])
-  // Nothing of the engine goes into the package, so the smallest build will do.
+  // The package contains no part of the engine, so the smallest build suffices.
   const inClone = { cwd: clone, env: { ...env, PROVE_LEAN: '1' } }
   await run('npm', ['pack', '--loglevel=error'], { ...inClone, stdout: 'inherit', stderr: 'inherit' })
-  // Asked apart: what the build prints would be on the same stream.
+  // A second command: the output of the build would be on the same stream.
   const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], inClone)
   const [{ files, size, unpackedSize, bundled }] = Object.values(JSON.parse(stdout))
   const own = files.map(({ path }) => path).filter((path) => !path.startsWith('node_modules/'))
   const surplus = own.filter((path) => NOT_PACKED.test(path))
-  assert.deepEqual(surplus, [], 'the package holds what no user needs')
+  assert.deepEqual(surplus, [], 'the package contains files that no user needs')
   for (const program of ['node', 'coordinator', 'servers/episodes', 'lab'])
     assert.ok(own.includes(`dist/${program}/main.js`), `dist/${program}/main.js is not in the package`)
   for (const file of [
@@ -103,13 +103,13 @@ async function server() {
     const { tools } = await client.listTools()
     const { isError, content } = await client.callTool({ name: 'list_accounts', arguments: { kind: 'checking' } })
     assert.ok(!isError, JSON.stringify(content))
-    return `${tools.length} tools of a world, and a call`
+    return `${tools.length} tools of an environment, and a call`
   } finally {
     await client.close()
   }
 }
 
-async function ownWorld() {
+async function ownEnvironment() {
   await run('prove-server', ['new', 'library'])
   const { stdout } = await run('prove-server', ['check', './library'])
   assert.match(stdout, /all \d+ checks passed/)
@@ -120,22 +120,22 @@ async function ownWorld() {
   const scoring = ['score', '--dataset', 'own-tasks', '--environments', './library']
   const { stdout: scored } = await run('prove-server', scoring, { input: JSON.stringify({ task, actions }) })
   assert.equal(JSON.parse(scored).solved, true)
-  return 'begun, checked, synthesised over and scored'
+  return 'created, checked, used for synthesis, and scored'
 }
 
 async function lab() {
-  const worlds = ['--environments', 'banking,email', '--profile', 'demo', '--validation', '0']
-  await run('prove-lab', ['synthesize', '--out', 'my-tasks', '--examples', '40', '--seed', '1', ...worlds])
+  const environments = ['--environments', 'banking,email', '--profile', 'demo', '--validation', '0']
+  await run('prove-lab', ['synthesize', '--out', 'my-tasks', '--examples', '40', '--seed', '1', ...environments])
   await run('prove-lab', ['dataset', 'verify', 'my-tasks'])
   const [first] = (await readFile(join(elsewhere, 'my-tasks/data/train.jsonl'), 'utf8')).split('\n')
   const { id: task, ground_truth: actions } = JSON.parse(first)
   const scoring = ['score', '--dataset', 'my-tasks']
   const { stdout } = await run('prove-server', scoring, { input: JSON.stringify({ task, actions }) })
   assert.equal(JSON.parse(stdout).solved, true)
-  return '40 tasks made and verified, and a rollout of one scored'
+  return '40 tasks synthesised and verified, and a rollout of one scored'
 }
 
-/** A program that reports JSON lines, until one of them fits. */
+/** Starts a program that reports JSON lines. `until` resolves with the first line that fits. */
 function start(program, args) {
   const child = run(program, [...args, '--json'], { buffer: false, timeout: undefined, cancelSignal: closing.signal })
   const lines = createInterface({ input: child.stdout })
@@ -205,13 +205,13 @@ async function swarm() {
   return `the first accepted group ${seconds} s after join, with the model from the swarm`
 }
 
-/** Somebody with a home of their own and nothing but the invitation, who then steers the node from another terminal. */
+/** Joins with an empty home folder and nothing but the invitation, and then controls the node from another terminal. */
 async function volunteer(invitation, coordinator) {
   const home = { env: { ...env, HOME: join(folder, 'volunteer'), XDG_DATA_HOME: undefined } }
   await mkdir(home.env.HOME)
   const begun = performance.now()
   const accepted = coordinator.until(({ type, event }) => type === 'event' && event.type === 'judged' && event.accepted)
-  // By default it would listen to the network of whoever runs this.
+  // By default the node would listen on the network of this machine.
   const joining = ['join', invitation, '--listen', '/ip4/127.0.0.1/tcp/0']
   const node = run('prove-node', joining, { ...home, timeout: undefined, cancelSignal: closing.signal })
   running.push(node)
@@ -241,7 +241,7 @@ try {
   await step('prove-node doctor', doctor)
   await step('prove-node service install --print', service)
   await step('prove-server', server)
-  await step('a world of one’s own', ownWorld)
+  await step('an environment of the user', ownEnvironment)
   await step('prove-lab', lab)
   await step('prove-coordinator and prove-node', swarm)
 } catch (error) {

@@ -1,5 +1,5 @@
-// Sets the checkout up: pinned npm and Python dependencies inside it, then the build. Safe to run again: what is current
-// is left alone. Usage: node scripts/setup.mjs [--tests | --programs]   --programs: what a package is made of, without Python
+// Sets the checkout up: pinned npm and Python packages inside the checkout, then the build. A second run skips every current step.
+// Usage: node scripts/setup.mjs [--tests | --programs]   --tests: the trainer's test packages too; --programs: no Python
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Something the user has to install or repair; the message says what and how. */
+/** A prerequisite that the user has to install or repair. The message says how. */
 class MissingPrerequisite extends Error {}
 
 const digest = (...parts) => createHash('sha256').update(parts.join('\n')).digest('hex')
@@ -22,39 +22,55 @@ function run(command, args, what) {
 function checkNode() {
   const [major, minor] = process.versions.node.split('.').map(Number)
   if (major > 20 || (major === 20 && minor >= 19)) return
-  throw new MissingPrerequisite(`Node.js ${process.versions.node} is too old: 20.19 or newer is needed (nodejs.org).`)
+  throw new MissingPrerequisite(`Node.js ${process.versions.node} is too old: install 20.19 or newer (nodejs.org).`)
 }
 
-/** npm packages. PROVE_LEAN=1 leaves out the GPU builds of the inference engine: 0.4 instead of 1 GB on Linux. */
+/** Installs the npm packages. PROVE_LEAN=1 omits the GPU builds of the inference engine: 0.4 instead of 1 GB on Linux. */
 function installNodeModules() {
   const lean = process.env.PROVE_LEAN === '1'
   const stamp = `${root}node_modules/.prove-setup`
   const wanted = digest(readFileSync(`${root}package-lock.json`, 'utf8'), process.platform, process.arch, lean)
   if (isCurrent(stamp, wanted)) return
-  console.error(`setup: installing npm packages${lean ? ' (lean: CPU builds only)' : ''}`)
-  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
-  const hint = 'Check the network connection and try again.'
-  // Not `npm ci`: it refuses a lock file made where a registry lacks other platforms' optional packages. The versions are
-  // the locked ones either way.
-  run('npm', ['install', '--no-save', ...flags, ...(lean ? ['--omit=optional'] : [])], hint)
-  if (lean) run('npm', ['install', '--no-save', '--omit=optional', ...flags, ...platformPackages()], hint)
+  if (!isInstalled(lean)) {
+    console.error(`setup: installing npm packages${lean ? ' (lean: CPU builds only)' : ''}`)
+    const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+    const hint = 'Check the network connection and try again.'
+    // Not `npm ci`, which rejects a lock file that was made with a registry that lacks optional packages of other platforms. Either
+    // command installs the locked versions.
+    run('npm', ['install', '--no-save', ...flags, ...(lean ? ['--omit=optional'] : [])], hint)
+    if (lean) run('npm', ['install', '--no-save', '--omit=optional', ...flags, ...platformPackages(false)], hint)
+  }
   writeFileSync(stamp, wanted)
 }
 
-/** The native packages of this platform, CPU builds only, at the versions of the lock file. */
-function platformPackages() {
-  const { packages } = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8'))
-  const { platform, arch } = process
-  return Object.entries(packages)
-    .filter(([path, { optional, os, cpu, libc }]) => {
-      if (!optional || !os?.includes(platform) || !cpu?.includes(arch)) return false
-      return !/-(cuda|vulkan)|-ext$/.test(path) && !libc?.includes('musl')
-    })
-    .map(([path, { version }]) => `${path.replace(/^.*node_modules\//, '')}@${version}`)
+const readPackages = (path) => JSON.parse(readFileSync(`${root}${path}`, 'utf8')).packages
+
+/** Whether npm has already put every needed package into node_modules, at the locked version. */
+function isInstalled(lean) {
+  if (!existsSync(`${root}node_modules/.package-lock.json`)) return false
+  const installed = readPackages('node_modules/.package-lock.json')
+  const native = new Set(platformPackages(!lean))
+  return Object.entries(readPackages('package-lock.json')).every(([path, { version, optional, peer, link }]) => {
+    const isNeeded = path !== '' && !peer && !link && (!optional || native.has(`${nameOf(path)}@${version}`))
+    return !isNeeded || installed[path]?.version === version
+  })
 }
 
-/** Python packages of the trainer, in a virtual environment inside the checkout, as an installed coordinator has them in its own. */
-async function installPython(requirements) {
+const nameOf = (path) => path.replace(/^.*node_modules\//, '')
+
+/** Returns the native packages of this platform at the locked versions. @param gpu  the GPU builds of the inference engine too */
+function platformPackages(gpu) {
+  const { platform, arch } = process
+  return Object.entries(readPackages('package-lock.json'))
+    .filter(([path, { optional, os, cpu, libc }]) => {
+      if (!optional || !os?.includes(platform) || !cpu?.includes(arch)) return false
+      return (gpu || !/-(cuda|vulkan)|-ext$/.test(path)) && !libc?.includes('musl')
+    })
+    .map(([path, { version }]) => `${nameOf(path)}@${version}`)
+}
+
+/** Installs Python packages of the trainer into a virtual environment inside the checkout. */
+export async function installPython(requirements) {
   const { setUpPython } = await import('../dist/coordinator/jobs/python-setup.js')
   await setUpPython({
     folder: `${root}.venv`,
@@ -65,7 +81,7 @@ async function installPython(requirements) {
   })
 }
 
-/** Brings the checkout up to date. @returns seconds it took */
+/** Brings the checkout up to date. @returns the seconds that the set-up took */
 export async function setup({ tests = false, python = true } = {}) {
   const started = performance.now()
   checkNode()
@@ -76,7 +92,7 @@ export async function setup({ tests = false, python = true } = {}) {
   return (performance.now() - started) / 1000
 }
 
-/** Like `setup`, for commands: a failure ends the process with one clear line. */
+/** Runs `setup` for a command: a failure prints one line and ends the process. */
 export async function setupOrExit(options) {
   try {
     return await setup(options)

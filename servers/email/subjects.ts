@@ -174,11 +174,18 @@ const FILE_TYPES: Readonly<Record<string, readonly string[]>> = { photos: ['zip'
 /** Matters of which there is nothing to send along. */
 const WITHOUT_FILES = wordList('update meeting delivery reminder dates feedback')
 
-/** Files that somebody would send with an email about this. */
-export const fileNamesOf = ({ topic, matter }: Subject): readonly string[] =>
+const filesOf = ({ topic, matter }: Subject): readonly string[] =>
   WITHOUT_FILES.includes(matter)
     ? []
     : (FILE_TYPES[matter] ?? ['pdf', 'doc']).map((type) => `${nameOf(topic)}-${matter}.${type}`)
+
+/** The files of all subjects: seeds and samples ask for them a million times in a test of this environment. */
+const FILES: ReadonlyMap<string, readonly string[]> = new Map(
+  [...BY_LINE.values()].map((subject) => [subject.line, filesOf(subject)]),
+)
+
+/** Returns names of files that somebody would attach to an email about this subject. */
+export const fileNamesOf = ({ line }: Subject): readonly string[] => FILES.get(line)!
 
 /** Whether a file is what the email is about. */
 export const fileFits = (file: string, subject: Subject | undefined): boolean =>

@@ -1,3 +1,5 @@
+// needs: python
+
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { execa } from 'execa'

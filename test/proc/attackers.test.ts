@@ -1,3 +1,5 @@
+// needs: python
+
 import '../../swarm/polyfill.js'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,5 @@
+// needs: python
+
 import '../../swarm/polyfill.js'
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'

@@ -1,3 +1,5 @@
+// needs: python
+
 import '../../swarm/polyfill.js'
 import { copyFileSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -46,7 +48,7 @@ test('a run in which every group is audited survives kills of all its processes 
 test('a node that is killed in the middle of an upload delivers the group when it is back, once', async () => {
   const on = await machine()
   const groupSize = 32
-  const config = { groupSize, batchGroups: 4, versions: 1, rounds: { registrationMs: 200 } }
+  const config = { groupSize, batchGroups: 4, versions: 1 }
   const run = await startRun(on, 'run', { config, slots: groupSize })
   const [, port] = /\/tcp\/(\d+)\//.exec(run.address)!
   const proxy = await createCuttingProxy(Number(port))
@@ -85,7 +87,7 @@ test('a node that is killed in the middle of an upload delivers the group when i
 
 test('two nodes with one key are one node: their groups count once, and neither is taken for a liar', async () => {
   const on = await machine()
-  const run = await startRun(on, 'run', { config: { versions: 2, rounds: { registrationMs: 200 } } })
+  const run = await startRun(on, 'run', { config: { versions: 2 } })
   const ann = run.node('ann')
   const peer = await peerOf(ann)
   mkdirSync(join(on.folder, 'run', 'twin'))
@@ -112,7 +114,7 @@ test('a coordinator whose log cannot grow stops with the reason, and later goes 
   const on = await machine()
   // A process that handles this signal is told when it exceeds a limit on its files, as on a full disk; others are ended.
   const through = ['env', "NODE_OPTIONS=--import=data:text/javascript,process.on('SIGXFSZ',()=>{})"]
-  const config = { versions: ENDLESS, batchGroups: 6, rounds: { registrationMs: 200 } }
+  const config = { versions: ENDLESS, batchGroups: 6 }
   const run = await startRun(on, 'run', { config, through })
   const node = run.node('node')
   await run.coordinator.until('a verdict', tells('judged'))

@@ -1,3 +1,5 @@
+// needs: python, namespaces
+
 import '../../swarm/polyfill.js'
 import { EventEmitter, once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -14,7 +16,7 @@ import type { TrainEngine } from '../../coordinator/jobs/train-engine.js'
 import { isOfRanks, type TrainerEvent } from '../../coordinator/jobs/trainer-events.js'
 import { createTrainerProcess } from '../../coordinator/jobs/trainer-process.js'
 import { checkout } from '../support/checkout.js'
-import { createNamespaceLab, lacksNamespaces, type NamespaceLab } from '../support/network-namespaces.js'
+import { createNamespaceLab, type NamespaceLab } from '../support/network-namespaces.js'
 import { patience } from '../support/patience.js'
 
 // The trainer's ranks on two hosts, each with an address and a cable of its own, and one folder that both see.
@@ -70,11 +72,7 @@ const parentOf = (pid: number): number => Number(/\) \S (\d+)/.exec(readFileSync
 
 const isThere = (pid: number): boolean => existsSync(`/proc/${pid}`)
 
-const lacks = await lacksNamespaces()
-const test_ = lacks === null ? test : test.skip
-if (lacks !== null) console.error(`skipped: this system has no network namespaces for us: ${lacks}`)
-
-test_('two hosts make the steps of one rank, whichever of them is lost in the middle of a step', async (context) => {
+test('two hosts make the steps of one rank, whichever of them is lost in the middle of a step', async (context) => {
   const { folder } = context
   const jobs = join(folder, 'jobs')
   await execa(python, [join(packageFolder, 'tests', 'cluster_jobs.py'), folder], {

@@ -1,3 +1,5 @@
+// needs: python
+
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'

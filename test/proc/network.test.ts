@@ -1,3 +1,5 @@
+// needs: namespaces
+
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,12 +9,7 @@ import { LIMITS, peerIdOfKey } from '../../proto/index.js'
 import type { Discovery } from '../../swarm/index.js'
 import { checkout } from '../support/checkout.js'
 import type { NetworkCommand, NetworkHostOptions } from '../support/network-host.js'
-import {
-  createNamespaceLab,
-  lacksNamespaces,
-  type NamespaceHost,
-  type NamespaceLab,
-} from '../support/network-namespaces.js'
+import { createNamespaceLab, type NamespaceHost, type NamespaceLab } from '../support/network-namespaces.js'
 import { follow, type Line, type Program } from '../support/programs.js'
 import { keyOf } from '../support/swarm-nodes.js'
 
@@ -124,14 +121,7 @@ const reaches =
 
 const finds = ({ type, count }: Line): boolean => type === 'neighbours' && (count as number) >= NEIGHBOURS
 
-const lacks = await lacksNamespaces()
-if (lacks !== null) {
-  console.log(`SKIPPED: this system cannot create network namespaces with links between them. ${lacks}`)
-}
-
-const provedHere = lacks === null ? test : test.skip
-
-provedHere('volunteers find each other, share an adapter, and find a coordinator that has moved', async (context) => {
+test('volunteers find each other, share an adapter, and find a coordinator that has moved', async (context) => {
   const { runId } = context
   context.lab = await createNamespaceLab({ kbits: KBITS })
   const { lab } = context
@@ -222,7 +212,7 @@ async function publicCoordinator(context: Context): Promise<{ lab: NamespaceLab;
 
 const hasNeighbour = ({ type, count }: Line): boolean => type === 'neighbours' && (count as number) > 0
 
-provedHere('two nodes in one household find each other by multicast DNS and share an adapter', async (context) => {
+test('two nodes in one household find each other by multicast DNS and share an adapter', async (context) => {
   const { lab, coordinator } = await publicCoordinator(context)
   const household = await lab.hostsBehindRouter(['ann', 'bob'], publicIpOf(2))
   const nodes: Station[] = []
@@ -239,7 +229,7 @@ provedHere('two nodes in one household find each other by multicast DNS and shar
   assert.is((await ask(coordinator, { do: 'peers' }, 'peers')).uploaded, uploaded, 'the coordinator sent it once')
 })
 
-provedHere(
+test(
   'a node learns from peers whether its public address is open, and others then find it there',
   async (context) => {
     const { lab } = await publicCoordinator(context)

@@ -1,3 +1,5 @@
+// needs: python
+
 import '../../swarm/polyfill.js'
 import { join } from 'node:path'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'

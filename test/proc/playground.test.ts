@@ -1,3 +1,5 @@
+// needs: chromium
+
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

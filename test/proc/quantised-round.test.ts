@@ -1,3 +1,5 @@
+// needs: python
+
 import '../../swarm/polyfill.js'
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'

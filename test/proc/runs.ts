@@ -77,6 +77,8 @@ export async function startRun(on: Machine, name: string, settings: RunSettings)
     groupSize: 4,
     batchGroups: 2,
     maxStaleness: MAX_STALENESS,
+    // New keys get leases without waiting five seconds for the next round.
+    rounds: { registrationMs: 200 },
     // On a busy machine a group takes long, and a late one would be refused.
     leases: { perNode: LEASES_PER_NODE, durationMs: 4 * PATIENCE_MS },
     limits: { maxTurnTokens: 64, maxRolloutTokens: 512, maxAssistantTurns: 4 },

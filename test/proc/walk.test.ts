@@ -1,3 +1,5 @@
+// needs: python, chromium
+
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -107,6 +109,7 @@ test('an operator sets it up, watches, steers, moves and exports it; a researche
     ['groupSize', 4],
     ['batchGroups', 4],
     ['versions', 100_000],
+    ['rounds', { registrationMs: 200 }],
     ['leases', { perNode: 2, durationMs: 4 * PATIENCE_MS }],
     ['trainer.settings.optimizer.lr', 1e-4],
   ])

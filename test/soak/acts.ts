@@ -5,30 +5,30 @@ import { requestVerdicts } from '../../swarm/index.js'
 import type { InForce } from './messages.js'
 import { openSoakNode, type SoakNode, soon } from './soak-node.js'
 
-/** What is known while the soak runs. */
+/** State of a running soak. */
 export interface Scene {
   readonly random: SeededRandom
   readonly inForce: () => InForce
-  /** They never lie. */
+  /** Honest nodes. */
   readonly honest: readonly SoakNode[]
-  /** Quarantined sooner or later; then they come back under other keys. */
+  /** Dishonest nodes. The coordinator quarantines them, and they return with new keys. */
   readonly liars: SoakNode[]
-  /** Announcements that were delivered before, the newest ones. */
+  /** The newest delivered announcements. */
   readonly delivered: Uint8Array[]
 }
 
-/** One thing that is done to the coordinator. @returns the messages it took */
+/** One action against the coordinator. @returns the number of messages */
 export type Act = (scene: Scene) => Promise<number>
 
 const EXCHANGES = [PROTOCOLS.lease, PROTOCOLS.group, PROTOCOLS.verdict] as const
 const MAX_DELIVERED = 200
 const FLOOD = 30
 
-/** Opens a stream, writes bytes and looks at nothing that comes back. */
+/** Opens a stream, writes bytes and ignores the answer. */
 async function write({ host }: SoakNode, protocol: string, bytes: Uint8Array, leave: boolean): Promise<void> {
   const stream = await host.openStream(host.runId, protocol, { signal: soon() })
   stream.send(bytes)
-  // A half-open stream is left to the coordinator's patience.
+  // The coordinator has to time out a half-open stream.
   if (!leave) await stream.close({ signal: soon() })
 }
 
@@ -42,7 +42,7 @@ const deliver = async (scene: Scene, node: SoakNode, inline: boolean): Promise<n
   return 1 + leases.length
 }
 
-/** A lie about a group of one's own: the coordinator finds it on the announcement or in the replay. */
+/** Sends a group with a false claim, which the coordinator finds in the announcement or in the replay. */
 const lie =
   (change: (group: Awaited<ReturnType<SoakNode['make']>>) => object): Act =>
   async ({ random, liars }) => {
@@ -55,7 +55,7 @@ const lie =
     return 1 + leases.length
   }
 
-/** By name, with how often each is done among the others. */
+/** Actions by name, with their relative frequencies. */
 export const ACTS: Readonly<Record<string, readonly [share: number, act: Act]>> = {
   'honest group, body along': [24, (scene) => deliver(scene, scene.random.pick(scene.honest), true)],
   'honest group, body pulled': [8, (scene) => deliver(scene, scene.random.pick(scene.honest), false)],
@@ -126,7 +126,7 @@ export const ACTS: Readonly<Record<string, readonly [share: number, act: Act]>> 
     2,
     async ({ random, inForce, liars }) => {
       const next = await openSoakNode(inForce)
-      // No await in between: others replace liars too, and none must be left over.
+      // No await in between: other actions replace dishonest nodes too, and every node must be closed.
       const at = random.int(0, liars.length - 1)
       const former = liars[at]!
       liars[at] = next

@@ -6,14 +6,14 @@ import { createTestRun } from '../support/test-run.js'
 import type { Order, Report } from './messages.js'
 
 /**
- * The coordinator's parts in a process of their own, so that its memory is theirs alone. Trains nothing, but forms batches
- * and publishes versions as a run does, so that groups grow old.
+ * The coordinator's parts in a separate process, so that its memory contains nothing else. Trains nothing, but forms batches and
+ * publishes versions as a run does, so that groups become stale.
  */
 const BATCH_GROUPS = 64
-/** So that leases which liars keep do not use up all that may be open. */
+/** Short, so that leases of dishonest nodes do not use up the limit of open leases. */
 const STALENESS = 4
 const TICK_MS = 250
-/** How often a round opens for keys that have registered. */
+/** Interval at which a round opens for registered keys. */
 const ROUND_TICKS = 20
 
 const run = await createTestRun(
@@ -23,7 +23,7 @@ const run = await createTestRun(
     leases: { durationMs: 60_000, perNode: 8 },
     versions: 1_000_000,
   },
-  // Half-open streams are to time out as they do in a run.
+  // Half-open streams have to time out as in a run.
   systemClock,
 )
 setFlagsFromString('--expose-gc')
@@ -31,7 +31,7 @@ const collect: () => void = runInNewContext('gc')
 let records = 1
 let stopping = false
 
-/** What the test's own harness remembers of events and refusals is no part of the coordinator. */
+/** Drops the events and rejections that the test harness keeps, which are no part of the coordinator. */
 const forget = (): void => {
   records += run.events.splice(0).length
   run.coordinator.node.refusals.splice(0)
@@ -66,7 +66,7 @@ const sample = (): void => {
   })
 }
 
-/** The duties of a coordinator that its parts do not do by themselves. */
+/** Does the work of a coordinator that its parts do not do by themselves. */
 async function keepRunning(): Promise<void> {
   const sent = new Map<string, number>()
   for (let turn = 0; !stopping; turn++) {

@@ -1,6 +1,6 @@
-/** What passes between the soak and the process under load. */
+/** Messages between the soak and the process under load. */
 
-/** What the process under load is asked. */
+/** Requests to the process under load. */
 export type Order = 'sample' | 'restart' | 'stop'
 
 /** The state of the process under load at one moment, after a full collection. */
@@ -8,15 +8,15 @@ export interface Sample {
   readonly type: 'sample'
   readonly heapBytes: number
   readonly rssBytes: number
-  /** Sockets, timers and other things that keep a process alive. */
+  /** Sockets, timers and other handles that keep a process alive. */
   readonly handles: number
   readonly connections: number
   readonly streams: number
-  /** Events in the log. They stay in memory by design. */
+  /** Number of events in the log. They stay in memory by design. */
   readonly records: number
 }
 
-/** The policy in force: sent at the start, after every publication and after a restart. */
+/** The current policy: sent at the start, after every publication and after a restart. */
 export interface InForce {
   readonly type: 'in-force'
   readonly address: string

@@ -17,9 +17,9 @@ import { TASKS } from '../support/test-run.js'
 import type { InForce } from './messages.js'
 
 const runtime = runtimeOf()
-/** A lease is named as held until its verdict should be there, or the coordinator would give it again. */
+/** Time for which a node reports a lease as held, until its verdict should exist. Otherwise the coordinator would assign it again. */
 const VERDICT_MS = 5000
-/** Bodies that a node still serves; the coordinator pulls soon or not at all. */
+/** Number of bodies that a node serves. The coordinator fetches a body soon or never. */
 const KEPT_BODIES = 64
 
 export interface SoakGroup {
@@ -27,12 +27,12 @@ export interface SoakGroup {
   readonly body: Uint8Array
 }
 
-/** A volunteer that makes its groups from a script and lies as it is told. */
+/** A volunteer that generates groups from a script, with the false claims that the soak requests. */
 export interface SoakNode {
   readonly host: SwarmHost
   ask(count?: number): Promise<LeaseResponse>
   make(lease: Lease): Promise<SoakGroup>
-  /** Seals and hands over. @param inline  the body rides along, else the coordinator has to pull it */
+  /** Signs and sends a group. @param inline  whether the message contains the body; otherwise the coordinator has to fetch it */
   offer(group: SoakGroup, change?: Partial<GroupAnnouncement>, inline?: boolean): Promise<Uint8Array>
   reoffer(sealed: Uint8Array): Promise<void>
   close(): Promise<void>
@@ -76,7 +76,7 @@ export async function openSoakNode(inForce: () => InForce): Promise<SoakNode> {
     },
     async make(lease) {
       const task = TASKS.find(({ id }) => id === lease.taskId)!
-      // No two groups say the same: they would be taken for copies.
+      // Equal groups would count as copies.
       const words = randomBytes(6).toString('hex')
       const helpful = groundTruthScript(task).map((message) => (message === CLOSING ? `Done, ${words}.` : message))
       const rollouts = [

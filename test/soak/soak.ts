@@ -19,7 +19,7 @@ export interface SoakOptions {
 export interface SoakResult {
   readonly messages: number
   readonly seconds: number
-  /** By act and by what came of it: `ok`, or the code of the refusal. */
+  /** Counts by action and outcome: `ok`, or the code of the rejection. */
   readonly outcomes: Readonly<Record<string, Readonly<Record<string, number>>>>
   readonly samples: readonly Sample[]
   readonly restarted: Sample
@@ -30,10 +30,10 @@ const HONEST = 8
 const LIARS = 6
 const WORKERS = 8
 const SAMPLES = 40
-/** Messages before the first sample: caches fill, code is compiled. */
+/** Messages before the first sample, while caches fill and code is compiled. */
 const WARM_UP = 0.1
 
-/** The coordinator's process and what it tells. */
+/** The coordinator's process and its reports. */
 interface UnderLoad {
   readonly inForce: () => InForce
   sample(): Promise<Sample>
@@ -72,7 +72,7 @@ async function startUnderLoad(): Promise<UnderLoad> {
   }
 }
 
-/** Honest and hostile messages by the thousands over real connections, and what they leave behind in the coordinator. */
+/** Sends thousands of honest and hostile messages over real connections and measures the memory that they leave in the coordinator. */
 export async function soak(options: SoakOptions): Promise<SoakResult> {
   const random = seededRandom(options.seed)
   const under = await startUnderLoad()

@@ -1,24 +1,24 @@
 import type { Sample } from './messages.js'
 
-/** What a soak came to. */
+/** Result of a soak. */
 export interface Trend {
-  /** Bytes of memory that one event of the log takes, found by starting again from the log. */
+  /** Bytes of memory per event of the log, measured by a restart from the log. */
   readonly bytesPerRecord: number
-  /** By how much the heap grew over the last half of the samples beyond its records, as a share of its size. */
+  /** Growth of the heap over the last half of the samples, without the events, as a share of its size. */
   readonly unexplainedGrowth: number
-  /** Bytes that a new start from the same log does not need. */
+  /** Bytes that a restart from the same log does not need. */
   readonly leftBehindBytes: number
   readonly zeroVariance: boolean
 }
 
-/** Growth over the last half that counts as flat. */
+/** Largest growth over the last half that counts as level. */
 export const FLAT_GROWTH = 0.05
 
 /**
- * Whether memory stays level. Events of the log stay in memory by design, so what they take is subtracted; how much one
- * takes is measured, not assumed: the difference between the first sample and a new start from the whole log.
- * @param samples    after a full collection each, oldest first, at least four
- * @param restarted  after the same process has started again from its log
+ * Reports whether memory stays level. Events of the log stay in memory by design, so their memory is subtracted. The memory of one
+ * event is measured: the difference between the first sample and a restart from the whole log.
+ * @param samples    taken after a full garbage collection, oldest first, at least four
+ * @param restarted  taken after the same process has restarted from its log
  */
 export function trendOf(samples: readonly Sample[], restarted: Sample): Trend {
   const [first] = samples
@@ -36,7 +36,7 @@ export function trendOf(samples: readonly Sample[], restarted: Sample): Trend {
   }
 }
 
-/** Of the least-squares line. */
+/** Returns the slope of the least-squares line. */
 function slopeOf(points: readonly (readonly [x: number, y: number])[]): number {
   const mean = (of: (point: readonly [number, number]) => number): number =>
     points.reduce((sum, point) => sum + of(point), 0) / points.length
@@ -46,7 +46,7 @@ function slopeOf(points: readonly (readonly [x: number, y: number])[]): number {
 
 const BARS = '▁▂▃▄▅▆▇█'
 
-/** The values as a row of bars, the lowest and the highest at the ends of the scale. */
+/** Returns the values as a row of bars, scaled between the lowest and the highest value. */
 export function sparkline(values: readonly number[]): string {
   const [low, high] = [Math.min(...values), Math.max(...values)]
   const step = high > low ? (BARS.length - 1) / (high - low) : 0

@@ -1,9 +1,9 @@
 import { lendingTask } from './scripted.js'
 
-/** The words in which an assistant can ask who is to have a book. */
+/** Words with which an assistant can ask for the borrower of a book. */
 export const READER = ['reader', 'who', 'name']
 
-/** Somebody wants a book lent and does not say to whom. */
+/** A task whose user wants a book lent and does not name the borrower. */
 export const asking = lendingTask({
   turns: ['Please lend emma to somebody.', 'To Ada.'],
   groundTruth: [{ ...lendingTask().groundTruth[0]!, turn: 1 }],

@@ -7,25 +7,25 @@ export function near(value: number, expected: number, slack: number): void {
   assert.ok(Math.abs(value - expected) <= slack * Math.max(1, Math.abs(expected)), `${value} is not ${expected}`)
 }
 
-/** What an audit says of a group whose tokens are just what its draws select. */
+/** Audit findings for a group whose tokens are exactly those that its noise selects. */
 export const NO_LOGIT_ERRORS: LogitErrorSums = {
   ...{ tokens: 600, logitError: 0, expected: 0.001, odds: [0, 0, 0, 0] },
   ...{ betterLogitError: 0, betterExpectedMismatch: 0.5 },
 }
 
-/** What a node does to its tokens; without any of it, it is honest. */
+/** Manipulations by a node. A node without any is honest. */
 export interface Cheat {
-  /** Nats that every claim is above the truth. */
+  /** Nats by which every claimed log-probability exceeds the true one. */
   readonly lift?: number
-  /** Share of the open choices that other draws decided. */
+  /** Share of the uncertain choices that other noise decided. */
   readonly otherDraws?: number
-  /** Tokens of arguments that were replaced. */
+  /** Number of replaced tokens of arguments. */
   readonly edits?: number
 }
 
 /**
- * A group of `length` sampled tokens as an f16 engine makes them: most are near certain, one in six is a real choice. Claims
- * are off by logits that are a few thousandths of a nat off; near ties sometimes miss their draw by as little.
+ * Returns a group of `length` sampled tokens with the errors of an f16 engine. Most tokens are near certain, one in six is a real
+ * choice. Claimed log-probabilities are off by a few thousandths of a nat, and near ties sometimes miss their noise by as little.
  */
 export function syntheticGroup(seed: number, length = 600, cheat: Cheat = {}): GroupStatistics {
   const random = seededRandom(seed)

@@ -7,7 +7,7 @@ import {
 } from '../../proto/index.js'
 import { announcement, body, flightManifest, id16, leases, rollout } from './proto-samples.js'
 
-/** Samples with a change, for tests of limits: they are encoded when the test asks for it. */
+/** Samples with one change each, for tests of limits. The test encodes them. */
 
 export const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))

@@ -5,12 +5,12 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { checkout } from './checkout.js'
 import { PATIENCE_MS } from './patience.js'
 
-/** The system's own browser, for tests of what people see. */
+/** The browser of the system, for tests of pages. */
 
 /** Debian's package. Another one is named by PROVE_CHROMIUM. */
 const CHROMIUM = process.env.PROVE_CHROMIUM ?? '/usr/bin/chromium'
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-/** What was seen, to be looked at: not a part of the package, and made anew by each run. */
+/** Folder of screenshots for people to look at. Each run overwrites them, and the package does not contain them. */
 export const PICTURES = join(checkout, 'dist', 'test', 'screenshots')
 const ARGS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
@@ -19,15 +19,16 @@ const ARGS = [
 export const DESKTOP = { width: 1280, height: 900 }
 export const PHONE = { width: 390, height: 844 }
 
+/** Starts the browser. @throws Error if it is not installed */
 export async function openChromium(): Promise<Browser> {
   if (!existsSync(CHROMIUM))
     throw new Error(
-      `${CHROMIUM} is not there. Install it (apt-get install chromium), or name another Chromium by PROVE_CHROMIUM.`,
+      `${CHROMIUM} does not exist; install it (apt-get install chromium), or name another Chromium with PROVE_CHROMIUM`,
     )
   return chromium.launch({ executablePath: CHROMIUM, args: ARGS, timeout: PATIENCE_MS })
 }
 
-/** Every image is drawn, also those far below. */
+/** Waits until every image is drawn, including images below the visible part of the page. */
 export async function settle(page: Page): Promise<void> {
   await page.evaluate(async () => {
     for (const image of document.images) {
@@ -37,11 +38,11 @@ export async function settle(page: Page): Promise<void> {
   })
 }
 
-/** Pixels by which a page is wider than the screen. */
+/** Returns by how many pixels a page is wider than the screen. */
 export const overflow = (page: Page): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
 
-/** Grows with whatever a page's console, its policy or its requests have to say against it. */
+/** Returns a list that grows with every warning, error and failed request of a page. */
 export function faultsOf(page: Page): string[] {
   const faults: string[] = []
   page.on('console', (message) => {
@@ -50,7 +51,7 @@ export function faultsOf(page: Page): string[] {
   page.on('pageerror', (error) => faults.push(error.message))
   page.on('requestfailed', (request) => {
     const why = request.failure()?.errorText
-    // What a browser gives up by itself: the stream of a page that is left, a drawing for another width.
+    // Chromium aborts requests by itself: the stream of a page that is left, an image for another width.
     if (why !== 'net::ERR_ABORTED') faults.push(`${request.url()} ${why}`)
   })
   page.on('response', (response) => {
@@ -64,7 +65,7 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
 }
 
-/** What axe-core holds against a page. */
+/** Returns the accessibility problems that axe-core finds on a page. */
 export async function violations(page: Page): Promise<string[]> {
   await page.evaluate(AXE)
   const found = await page.evaluate(async () => {

@@ -3,7 +3,7 @@ const ITERATORS: readonly { next(): unknown }[] = [
   Object.getPrototypeOf(new Set().values()),
 ]
 
-/** How many members of maps and sets are walked through while something is done, by anybody in this process. */
+/** Counts the members of maps and sets that this process iterates over while a function runs. */
 export async function stepsOf(work: () => unknown): Promise<number> {
   let steps = 0
   const untouched = ITERATORS.map(({ next }) => next)

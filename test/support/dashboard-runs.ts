@@ -25,7 +25,7 @@ import {
 } from './run-events.js'
 import { bodyOf, groundTruthScript, lendingTask, play, runtimeOf, scriptTokenizer } from './scripted.js'
 
-/** Runs to look at, as their logs tell them, and the dashboard over one of them. */
+/** Event logs of runs, and the dashboard of one of them. */
 
 export const KEYS = [
   '12D3KooWAnnoanBook5vB7uGkQ3rj1YcVt9nUsW2pLxFhZdTeRmAnn1',
@@ -33,7 +33,7 @@ export const KEYS = [
   '12D3KooWCleoanBook5vB7uGkQ3rj1YcVt9nUsW2pLxFhZdTeRmCle3',
   '12D3KooWDoraanBook5vB7uGkQ3rj1YcVt9nUsW2pLxFhZdTeRmDor4',
 ] as const
-/** Whoever finds it anywhere on a page has found a secret. */
+/** A secret that no page may show. */
 export const SECRET = 'c0ffee'.padEnd(64, '5')
 const MINUTE = 60_000
 
@@ -49,7 +49,7 @@ const rollouts = await Promise.all([
   play(TASKS[1]!, groundTruthScript(TASKS[1]!), runtime),
   play(TASKS[1]!, ['No, I would <script>alert(1)</script> rather not.', 'No.'], runtime),
 ])
-/** The body of one group, whose rollouts can be read. */
+/** The body of one group, whose rollouts the dashboard can show. */
 export const BODY = groupBody.encode({ ...bodyOf(TASKS[1]!, rollouts), leaseId: 'ab'.repeat(16) })
 export const READABLE = 'readable'.padEnd(32, '0')
 
@@ -57,7 +57,7 @@ const noise = (i: number): number => ((i * 7919) % 100) / 100 - 0.5
 
 export type Kind = 'empty' | 'busy' | 'finished' | 'failing'
 
-/** @param beganMs  when it began */
+/** Returns the events of a run. @param beganMs  time of the first event */
 export function runOf(kind: Kind, beganMs: number): RunEvent[] {
   const goal = kind === 'finished' ? 24 : 60
   const log: RunEvent[] = [{ ...agreed({ groupSize: 4, versions: goal }), atMs: beganMs }]
@@ -166,7 +166,7 @@ export interface ShownRun {
   close(): Promise<void>
 }
 
-/** Serves the dashboard over a log, on the loopback. @param settings  fields of `dashboard` in run.yaml */
+/** Serves the dashboard of a log on the loopback interface. @param settings  fields of `dashboard` in run.yaml */
 export async function showRun(
   events: readonly RunEvent[],
   settings: object = {},

@@ -15,12 +15,12 @@ import { PAPER_PROFILE, SPLITS } from '../../tasks/dataset/profile.js'
 import { CATALOGUE } from './catalogue.js'
 
 export const seedStates = createSeedStateCache(32)
-/** Some of the worlds, so that tests stay quick. */
+/** Some of the environments, so that tests stay quick. */
 export const catalogue: ReadonlyMap<string, Environment> = new Map(
   ['banking', 'calendar', 'email', 'maps', 'shopping'].map((name) => [name, CATALOGUE.get(name)!]),
 )
 
-/** Examples of all kinds and splits with real calls and trivial words, in an order that is the same every time. */
+/** Returns examples of all kinds and splits, with real calls and trivial words, always in the same order. */
 export function makeExamples(count: number): Example[] {
   return Array.from({ length: count }, (_, index) => {
     const random = seededRandom(deriveSeed('test/dataset', index))
@@ -95,7 +95,7 @@ function withCalls(index: number, random: SeededRandom): Example {
   }
 }
 
-/** The sorts of origin in turn. */
+/** Returns each kind of origin in turn. */
 function originsOf(args: JsonObject, call: number): Record<string, Origin> {
   return Object.fromEntries(
     Object.entries(args).map(([name, value], i): [string, Origin] => {
@@ -132,7 +132,7 @@ function withoutCalls(index: number, kind: 'clarification' | 'abstention', rando
   }
 }
 
-/** All tools of one world and a few of another. */
+/** Returns all tools of one environment and a few of another. */
 function toolset(environment: Environment, distractor?: Environment): Task['toolset'] {
   const own = new Set(environment.tools.map(({ name }) => name))
   const others = distractor?.tools.filter(({ name }) => !own.has(name)).slice(0, 4) ?? []
@@ -168,7 +168,7 @@ function sampleSteps(environment: Environment, session: Session, random: SeededR
   return steps
 }
 
-/** A call that the world refuses for a reason of its own: it names something that is not there. */
+/** Returns a call that the environment rejects, because it names something that does not exist. */
 function failedCall(environment: Environment, session: Session): ReferenceCall {
   for (const tool of environment.tools) {
     const sampled = session.sampleArguments(tool, seededRandom(1), {})

@@ -3,10 +3,10 @@ import { DEMO_PROFILE, type Example, writeDataset } from '../../tasks/dataset/in
 import { contextFor, streamExamples } from '../../tasks/synthesis/index.js'
 import { CATALOGUE } from './spoken-catalogue.js'
 
-/** The worlds that the demo model knows. */
+/** The environments whose vocabulary the demo model has learned. */
 export const DEMO_ENVIRONMENTS = ['banking', 'calendar', 'email', 'issue_tracker'] as const
 
-/** Writes a small data set of the demo profile, as `prove-lab synthesize --profile demo` would. @param each  what becomes of an example */
+/** Writes a small data set of the demo profile, as `prove-lab synthesize --profile demo` would. @param each  changes an example */
 export async function writeDemoTasks(
   folder: string,
   training: number,

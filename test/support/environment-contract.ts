@@ -4,12 +4,12 @@ import type { Environment } from '../../servers/kernel/index.js'
 
 export type { Provocation } from '../../servers/authoring/contract/failure-checks.js'
 
-/** What a world of the catalogue has beyond what is asked of others. */
+/** Minimums for environments of the catalogue, above those for other environments. */
 const CATALOGUE_FLOOR = { leastFailures: 8, leastInvariants: 4 }
 
-/** Registers and runs, as a suite of its own, what `prove-server check` asks of a world. */
+/** Registers and runs the checks of `prove-server check` as a separate suite. */
 export function checkEnvironmentContract(environment: Environment, options: ContractOptions): void {
-  const test = suite(`the ${environment.name} world`)
+  const test = suite(`the environment ${environment.name}`)
   for (const { name, run } of environmentContract(environment, { ...CATALOGUE_FLOOR, ...options })) test(name, run)
   test.run()
 }

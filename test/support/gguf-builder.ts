@@ -1,4 +1,4 @@
-/** Writes GGUF bytes for tests, well-formed or with any single thing wrong. */
+/** Writes GGUF bytes for tests, well-formed or with any single error. */
 
 export type Scalar = readonly ['u32' | 'f32' | 'str' | 'u64' | 'bool', number | string | boolean]
 export type Metadata = Readonly<

@@ -1,7 +1,7 @@
 import type { Invitation } from '../../proto/index.js'
 import { hash, keyOf } from './proto-samples.js'
 
-/** How strangers come to the run that learns to book flights. */
+/** Contents of an invitation to the sample run. */
 export const flightInvitation: Omit<Invitation, 'runId'> = {
   addresses: ['/dns4/flights.example.org/tcp/4001', '/ip4/203.0.113.5/tcp/4001'],
   base: {
@@ -16,8 +16,8 @@ export const flightInvitation: Omit<Invitation, 'runId'> = {
 }
 
 /**
- * An invitation's frame as docs/protocol.md describes it, made without our own code: of any version, with any content.
- * @param key  seed of the key that signs
+ * Returns the frame of an invitation as docs/protocol.md describes it, without the code under test: any version, any content.
+ * @param key  seed of the signing key
  */
 export async function frameOf(version: number, content: Uint8Array, key = 1): Promise<Uint8Array> {
   const signer = await keyOf(key)

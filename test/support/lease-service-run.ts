@@ -10,7 +10,7 @@ import { agreed, hex, judged, published, reopened } from './run-events.js'
 
 export const REGISTRATION_MS = 5000
 
-/** A real desk and a real state, without a network, on a clock that stands still. */
+/** A real lease service and a real run state, without a network, on a clock that the test moves. */
 export interface ServiceRun {
   readonly recorder: Recorder
   readonly leases: LeaseService
@@ -19,16 +19,16 @@ export interface ServiceRun {
     node: string,
     options?: { readonly count?: number; readonly holding?: readonly string[]; readonly tokensPerSecond?: number },
   ): Promise<LeaseAnswer>
-  /** A group for an open lease, accepted without an audit. */
+  /** Accepts a group for an open lease, without an audit. */
   deliver(leaseId: string, change?: Parameters<typeof judged>[3]): Promise<void>
   publish(): Promise<void>
-  /** Opens a further round, as the publisher does for keys that wait. */
+  /** Opens the next round, as the publisher does when keys wait. */
   openRound(): Promise<void>
-  /** Keys that registered before the round in force opened. */
+  /** Keys that registered before the current round opened. */
   admit(nodes: readonly string[]): Promise<void>
 }
 
-/** @param addressBlockOf  where nodes are; by default that is not known */
+/** Opens the run. @param addressBlockOf  address block of a node; default: unknown */
 export async function openServiceRun(
   configuration: Partial<RunConfiguration>,
   addressBlockOf: (node: string) => string | null = () => null,

@@ -8,7 +8,7 @@ import {
   toolMaker,
 } from '../../servers/kernel/index.js'
 
-/** A small world for tests of the kernel: a village library that lends books to its readers. */
+/** A small environment for tests of the kernel: a library that lends books to readers. */
 
 const book = z.object({
   book: z.string(),
@@ -62,7 +62,7 @@ export const tools = {
       return key === undefined ? null : { book: key, reader: random.pick(['Ada', 'Bo', 'Cleo']) }
     },
     run: ({ book: key, reader, weeks = 2 }, { db, today, nextId, random, fail, unless }) => {
-      // The key is drawn and the counter of the book raised before the check: a refused call must take both back.
+      // The key is drawn and the counter of the book increased before the check: a failed call must undo both.
       const row = db.books.get(key) ?? fail('unknown_book')
       const due = new Date(Date.parse(today()) + weeks * 7 * 86_400_000).toISOString().slice(0, 10)
       const made = db.loans.insert({ loan: nextId('loan'), book: key, reader, due })

@@ -1,7 +1,7 @@
 import type { Distribution } from '../../rollout/engine/distribution.js'
 import type { Token } from '../../rollout/engine/types.js'
 
-/** What is looked at of logits that are all there, as llama.cpp's context shows them: raised ones are of float32. */
+/** A distribution with all logits in memory, read as llama.cpp's context returns them: scaled logits are float32. */
 export function distributionOf(
   values: readonly number[],
   onLook: (what: 'near' | 'raised' | 'logit' | 'squares', tokens: number) => void = () => undefined,

@@ -4,36 +4,36 @@ import { chooseBatch } from '../../coordinator/leases/batch-shares.js'
 import { openServiceRun, REGISTRATION_MS } from './lease-service-run.js'
 import { agreed } from './run-events.js'
 
-/** A run in which keys that never deliver anything ask for leases beside volunteers. */
+/** A run in which some keys take leases and never deliver, while volunteers work. */
 export interface LockoutOptions {
   readonly sybils: number
-  /** Blocks of addresses that they ask from. */
+  /** Number of address blocks of the sybils. */
   readonly blocks: number
   readonly minutes: number
-  /** When they come, after the run has begun. */
+  /** Time at which the sybils join, after the start of the run. */
   readonly fromMinute: number
-  /** They keep what they hold for as long as it can be renewed. */
+  /** Whether the sybils renew their leases for as long as possible. */
   readonly renew: boolean
 }
 
 export interface Lockout {
   readonly versions: number
-  /** Accepted groups of those that were there from the start. */
+  /** Accepted groups of the volunteers that were present from the start. */
   readonly groups: number
-  /** From the first question of each newcomer to its first lease, in seconds; null: it got none. */
+  /** Seconds from the first request of each new volunteer to its first lease; null: no lease. */
   readonly waitedS: readonly (number | null)[]
-  /** Leases that the sybils were given. */
+  /** Leases that the sybils received. */
   readonly wasted: number
 }
 
 const VOLUNTEERS = 10
 const NEWCOMER_EVERY_MS = 300_000
-/** What one group takes: between these, evenly. */
+/** Time for one group: uniform between these bounds. */
 const GROUP_MS = [25_000, 75_000] as const
-/** From a batch to the version made of it. */
+/** Time from a batch to the version that was trained on it. */
 const TRAINING_MS = 12_000
 const TICK_MS = 1000
-/** A volunteer without work asks again after this, a sybil after that: it can have many keys, and each has a limit of its own. */
+/** Pauses between requests of a volunteer without work and of a sybil. A sybil has many keys, and each key has a separate limit. */
 const ASK_EVERY_MS = 2000
 const SYBIL_ASKS_EVERY_MS = 10_000
 const CONFIGURATION = {
@@ -46,7 +46,7 @@ const CONFIGURATION = {
 
 interface Worker {
   readonly name: string
-  /** Works on its oldest lease until then; null: it has none. */
+  /** End of the work on the oldest lease; null: no lease. */
   doneMs: number | null
   askMs: number
   readonly sinceMs: number
@@ -55,8 +55,8 @@ interface Worker {
 }
 
 /**
- * The real lease desk, the real state and the real choice of batches, second by second on a clock of its own; what volunteers
- * and trainer do in between takes the time that it is said to take.
+ * Runs the real lease service, run state and choice of batches, second by second on a simulated clock. The work of volunteers and
+ * trainer takes the simulated times above.
  */
 export async function lockout({ sybils, blocks, minutes, fromMinute, renew }: LockoutOptions): Promise<Lockout> {
   const blockOf = (node: string): string => {
@@ -90,7 +90,7 @@ export async function lockout({ sybils, blocks, minutes, fromMinute, renew }: Lo
   let trainedAtMs: number | null = null
   let wasted = 0
 
-  /** Whoever is told to register for the next round hears the same as everybody else who gets none. */
+  /** A key that has to register for the next round gets the same answer as any key without a lease. */
   const ask = async (node: string, count: number): Promise<number> => {
     const held = state.openLeasesOf(node).size
     if (held >= count) return 0

@@ -1,7 +1,7 @@
 import type { EventLog } from '../../coordinator/ledger/event-log.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
 
-/** A log that forgets everything with the process. @param events  what it begins with, and where it writes */
+/** Returns an event log in memory. @param events  its first events; new events are appended to this array */
 export const memoryLog = (events: RunEvent[]): EventLog => ({
   append: async (...more) => void events.push(...more),
   async *replay(from) {

@@ -1,10 +1,10 @@
 import type { Clock } from '../../swarm/index.js'
 
-/** A clock that stands still until a test moves it. */
+/** A clock that only the test moves. */
 export interface MovedClock extends Clock {
-  /** Pauses that are waited for, in the order in which they end (ms from now). */
+  /** Current pauses in milliseconds from now, in the order in which they end. */
   readonly pauses: readonly number[]
-  /** Lets so much time pass: what is due then comes to its end, in order. */
+  /** Moves the clock forward. Pauses that are due end in order. */
   advance(ms: number): void
 }
 

@@ -29,7 +29,7 @@ export interface NetworkHostOptions {
   readonly listen: readonly string[]
   /** Addresses that it announces instead of those it listens on. */
   readonly announce?: readonly string[]
-  /** The coordinator's address; null for itself. */
+  /** Address of the coordinator; null for the coordinator. */
   readonly coordinator: string | null
   readonly discovery: Discovery
   /** Size of the adapter that the coordinator publishes. */
@@ -38,7 +38,7 @@ export interface NetworkHostOptions {
 
 export type NetworkCommand =
   | { readonly do: 'publish' }
-  /** Fetches the adapter as a node does, or from these peers alone. */
+  /** Fetches the adapter as a node does, or only from these peers. */
   | { readonly do: 'fetch'; readonly from?: readonly string[] }
   | { readonly do: 'peers' }
 
@@ -153,11 +153,11 @@ async function main({
     const from = command.from ?? [runId, ...neighbours.connected()]
     const { manifest } = await snapshots.fetchManifest(from, 'newest', signal)
     const blob = manifest.blobs.find(({ role }) => role === 'adapter')!
-    // What one has already, it is to get again.
+    // A second fetch has to download the blob again.
     if (command.from) await blobs.remove(blob.sha256)
     const sharing = { origin: runId, more: () => neighbours.connected() }
     const options = command.from ? {} : sharing
-    // As a node does; what has come is kept. A busy machine is slower than any line.
+    // Retries like a node, which keeps the chunks that have arrived: a busy machine is slower than any link.
     const attempt = (): Promise<unknown> =>
       snapshots.fetchBlob(blob, from, { signal, ...options }).catch((error: unknown) => {
         if (!(error instanceof TransportError)) throw error

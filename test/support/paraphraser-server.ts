@@ -12,14 +12,14 @@ import {
 import { CATALOGUE } from './catalogue.js'
 import { PATIENCE_MS, patience } from './patience.js'
 
-/** A server on loopback that speaks the protocol of chat completions, and behaves as its test wants. */
+/** A server of chat completions on the loopback interface. The test determines its answers. */
 
 export interface Asked {
   readonly headers: IncomingMessage['headers']
   readonly body: Readonly<Record<string, unknown>>
   /** The user message. */
   readonly prompt: string
-  /** The turns of the draft in it, if it is a teacher's. */
+  /** The turns of the draft in the message, if it comes from the paraphraser. */
   readonly drafts: readonly { readonly user: string; readonly assistant: string }[]
 }
 
@@ -36,7 +36,7 @@ export async function startServer(behaviour: Behaviour): Promise<TestServer> {
   const asked: Asked[] = []
   let current = behaviour
   const server = createServer(async (request, response) => {
-    // A test that breaks connections must not end with an unhandled error.
+    // Broken connections must not become unhandled errors.
     response.on('error', () => {})
     if (request.url === '/v1/models') return sendJson(response, { object: 'list', data: [{ id: 'tiny-teacher' }] })
     if (request.url !== '/v1/chat/completions') return sendJson(response, { error: { message: 'not here' } }, 404)
@@ -82,7 +82,7 @@ export function sendJson(response: ServerResponse, value: unknown, status = 200,
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value))
 }
 
-/** Answers with this text as the model's words. */
+/** Answers with this text as the output of the model. */
 export const says =
   (text: string, more: object = {}, usage: unknown = { prompt_tokens: 300, completion_tokens: 100 }): Behaviour =>
   (response) =>
@@ -100,7 +100,7 @@ export const fails =
   (response) =>
     sendJson(response, { error }, status, headers)
 
-/** A teacher that says the same in a few words more: it keeps to every rule. */
+/** A paraphraser that adds a few words and observes every rule. */
 export const polite: Behaviour = (response, { drafts }) =>
   sendJson(
     response,
@@ -124,7 +124,7 @@ export async function temporaryFolder(): Promise<{ path: string; remove(): Promi
 
 export const never = patience
 
-/** A teacher that soon asks again. */
+/** A paraphraser that retries soon. */
 export function paraphraserAt(
   url: string,
   cacheFolder: string,
@@ -141,7 +141,7 @@ export function paraphraserAt(
   return createParaphraser(options, never())
 }
 
-/** Runs a body with a server, a cache folder and a teacher, and ends them all. */
+/** Runs a function with a server, a cache folder and a paraphraser, and closes all of them. */
 export async function withParaphraser(
   behaviour: Behaviour,
   body: (paraphraser: Paraphraser, server: TestServer, folder: string) => Promise<void>,

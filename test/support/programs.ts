@@ -9,7 +9,7 @@ import type { Test } from 'uvu'
 import { checkout } from './checkout.js'
 import { PATIENCE_MS } from './patience.js'
 
-/** Our programs as processes of their own, followed by their JSON progress lines. */
+/** The programs as child processes, followed through their JSON progress lines. */
 
 export type Line = { readonly type: string } & Record<string, unknown>
 
@@ -18,7 +18,7 @@ export interface Program {
   readonly pid: number
   /** Every line so far, oldest first. */
   readonly lines: readonly Line[]
-  /** The first line from position `from` on that fits. @throws when the program ends first or it takes too long */
+  /** Returns the first line from position `from` on that fits. @throws Error if the program ends first or the wait takes too long */
   until(what: string, fits: (line: Line) => boolean, from?: number): Promise<Line>
   kill(signal: NodeJS.Signals): void
   /** Exit code, or the signal that ended it. */
@@ -28,19 +28,19 @@ export interface Program {
 
 export interface Machine {
   readonly folder: string
-  /** @param through  a command that starts the program's own, such as a shell with other limits */
+  /** Starts a program. @param through  a command that starts the program, such as a shell with other limits */
   start(
     program: 'coordinator' | 'lab' | 'node',
     args: readonly string[],
     name?: string,
     through?: readonly string[],
   ): Program
-  /** All living processes that came from `start`, however deep, with their command lines. */
+  /** Returns all living descendants of `start`, with their command lines. */
   processes(): { readonly pid: number; readonly command: string }[]
   close(): Promise<void>
 }
 
-/** Set for everything that a test starts and inherited by whatever that starts: no orphan escapes the search. */
+/** Environment variable of every process that a test starts. All descendants inherit it, so the search finds orphans too. */
 const MARK = 'PROVE_TEST_MACHINE'
 
 export function demoModel(): string {
@@ -61,7 +61,7 @@ export async function createMachine(): Promise<Machine> {
       try {
         if (!readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`${MARK}=${mark}`)) return []
         const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
-        // A zombie has no command line any more.
+        // A zombie has no command line.
         return command === '' ? [] : [{ pid, command }]
       } catch {
         return []
@@ -76,7 +76,7 @@ export async function createMachine(): Promise<Machine> {
       const [command, ...rest] = [...through, process.execPath, main, ...args]
       const child = spawn(command!, rest, {
         cwd: folder,
-        // uvu sets FORCE_COLOR, and Node warns of the contradiction on stderr.
+        // uvu sets FORCE_COLOR, and Node.js warns about the contradiction on stderr.
         env: { ...process.env, [MARK]: mark, NO_COLOR: '1', FORCE_COLOR: undefined },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
@@ -89,7 +89,7 @@ export async function createMachine(): Promise<Machine> {
         try {
           process.kill(pid, 'SIGKILL')
         } catch {
-          // It ended by itself in the meantime.
+          // The process has ended in the meantime.
         }
       }
       await Promise.all(started.map(({ ended }) => ended))
@@ -98,7 +98,7 @@ export async function createMachine(): Promise<Machine> {
   }
 }
 
-/** Makes machines that end with the test which they are made for. */
+/** Returns a function that creates machines, which are closed after the current test. */
 export function machinesOf(test: Test): () => Promise<Machine> {
   const machines: Machine[] = []
   test.after.each(async () => {

@@ -19,26 +19,29 @@ import {
 } from '../proc/runs.js'
 import type { Machine, Program } from './programs.js'
 
-/** Events between two kills, at most. */
+/** Largest number of events between two kills. */
 const LONGEST_WAIT = 8
 
 export interface KillsOptions {
-  /** Decides who is killed first and after how many events, as far as a machine can repeat it. */
+  /** Determines which process is killed first and after how many events, as far as a machine can repeat it. */
   readonly seed: number
   readonly kills: number
-  /** The run ends with this version, or with the next one after the last kill. */
+  /** Last version of the run, unless the last kill comes later: then the next version. */
   readonly versions: number
   onKill(victim: string): void
 }
 
 type Victim = 'coordinator' | 'auditor' | 'trainer' | 'ann' | 'ben'
-/** In turn: whoever is not there when its turn comes is struck when it is. The coordinator holds the log, so it dies most. */
+/**
+ * Processes in the order of kills. A process that does not run at its turn is killed when it starts. The coordinator owns the log, so it
+ * is killed most often.
+ */
 const VICTIMS: readonly Victim[] = ['coordinator', 'auditor', 'ann', 'coordinator', 'trainer', 'ben']
 
 /**
- * A run of two nodes in which every group is audited and processes are killed with SIGKILL at random instants: the
- * coordinator, its audit process, its trainer and the nodes. The run must come to its end, and its log must hold to the rules.
- * @returns  what the log holds
+ * Plays a run of two nodes in which every group is audited, and kills the coordinator, its audit process, its trainer and the nodes
+ * with SIGKILL at random instants. The run must complete, and its log must obey the rules.
+ * @returns the events of the log
  */
 export async function killAtRandom(on: Machine, options: KillsOptions): Promise<readonly RunEvent[]> {
   const random = seededRandom(options.seed)
@@ -88,7 +91,7 @@ export async function killAtRandom(on: Machine, options: KillsOptions): Promise<
     kill += 1
   }
 
-  // Only now may the run come to its end, however quick the machine is.
+  // Only now may the run complete, however fast the machine is.
   await killCoordinator()
   run = await run.again({ versions: Math.max(options.versions, nextVersion(stated)) })
   const { version } = await run.coordinator.until('the end of the run', ({ type }) => type === 'complete')
@@ -110,7 +113,7 @@ export async function killAtRandom(on: Machine, options: KillsOptions): Promise<
   return events
 }
 
-/** @returns  whether there was one */
+/** Kills a process. @returns whether one was running */
 function killOne(on: Machine, fits: (command: string) => boolean): boolean {
   const found = on.processes().find(({ command }) => fits(command))
   if (found) process.kill(found.pid, 'SIGKILL')

@@ -15,7 +15,7 @@ import {
   trained,
 } from './run-events.js'
 
-/** Where leases are asked for from; null: not known. */
+/** Address blocks of lease requests; null: unknown. */
 const BLOCKS = ['ip4/0', 'ip4/1', null]
 const NODES = ['ann', 'ben', 'cleo', 'dora']
 
@@ -53,7 +53,7 @@ const move = fc.record({
 })
 type Move = typeof move extends fc.Arbitrary<infer T> ? T : never
 
-/** Writes out what happens as events that a coordinator could have written. */
+/** Writes events that a coordinator could have written. */
 function writeLog(moves: readonly Move[]): RunEvent[] {
   const log: RunEvent[] = [published(0)]
   const open: LeaseRecord[] = []
@@ -140,5 +140,5 @@ function writeLog(moves: readonly Move[]): RunEvent[] {
   return log
 }
 
-/** Logs of runs in which anything may happen: leases that are renewed, left lying and taken up again, lies, audits, versions that are rolled back. */
+/** Generates logs of runs with renewed, abandoned and resumed leases, false claims, audits, and rollbacks. */
 export const randomLogs: fc.Arbitrary<RunEvent[]> = fc.array(move, { maxLength: 240, size: 'max' }).map(writeLog)

@@ -2,7 +2,7 @@ import { nameTask, type TaskBody } from '../../rollout/episode/index.js'
 import type { Json, JsonObject } from '../../rollout/reward/index.js'
 import type { Example, Exchange, Origin, ReferenceCall } from '../../tasks/dataset/example.js'
 
-/** Conversations with a bank that tests of the teacher let be put into other words. */
+/** Conversations with a bank, which tests of the paraphraser rephrase. */
 
 export const TODAY = '2026-03-02'
 
@@ -58,7 +58,7 @@ function exampleFrom(
   }
 }
 
-/** A payment whose amount the user gives when asked, from an account meant by its place in a list. */
+/** A payment whose amount the user states when asked, from an account that is named by its place in a list. */
 export const rent: Example = exampleFrom(
   [
     [
@@ -100,7 +100,7 @@ export const rent: Example = exampleFrom(
   ],
 )
 
-/** Good words for `rent`. */
+/** Valid rephrasings of `rent`. */
 export const rentRetold = [
   {
     user: 'Hi! Which checking accounts do I have? Please look up Maria Lind, she is one of my payees, and send her money out of the first account before noon.',
@@ -157,7 +157,7 @@ export const transferRetold = [
   { user: 'All right, 90 in that case.', assistant: 'The 90 are moved.' },
 ]
 
-/** Nothing on offer can serve this one. */
+/** A request that no offered tool can fulfil. */
 export const weather: Example = exampleFrom(
   [['Will it rain in Porto tomorrow?', 'I have no tool for that.']],
   [],
@@ -165,7 +165,7 @@ export const weather: Example = exampleFrom(
   'abstention',
 )
 
-/** The story again under another name: the n-th customer asks in other words. */
+/** Returns the story for the n-th customer, in other words. */
 export function numbered(n: number): Example {
   const { id: _, ...body } = rent.task
   const user = `${rent.exchanges[0]!.user} This is my request ${n}.`

@@ -11,11 +11,11 @@ import type {
 import { equalValues } from '../../rollout/reward/values.js'
 import type { OfferedTool } from '../../servers/kernel/index.js'
 
-/** Random examples for the reward: toolsets, ground truths that fit them, and logs that go right or wrong in every way. */
+/** Random examples for the reward: toolsets, fitting ground truths, and correct or incorrect call logs of every kind. */
 
 export type WellFormed = Extract<LoggedCall, { name: string }>
 
-/** Inherited names are in on purpose: a look-up that is not limited to own properties would find them everywhere. */
+/** Names that include inherited ones: a look-up that is not limited to own properties would always find those. */
 const TOOL_NAMES = ['search', 'open', 'add', 'pay', 'constructor', 'toString', '__proto__']
 const FIELD_NAMES = ['query', 'item', 'amount', 'valueOf', '__proto__']
 
@@ -45,7 +45,7 @@ export const anyJson: fc.Arbitrary<Json> = fc.jsonValue({ maxDepth: 2 }) as fc.A
 
 interface GeneratedTool {
   readonly offered: OfferedTool
-  /** Arguments that fit the tool's schema. */
+  /** Returns arguments that fit the tool's schema. */
   readonly args: fc.Arbitrary<JsonObject>
 }
 
@@ -80,7 +80,7 @@ const tool: fc.Arbitrary<GeneratedTool> = fc
 
 interface GeneratedExample {
   readonly example: ScoredExample
-  /** Valid calls with names of the ground truth and free values. */
+  /** Returns valid calls with names of the ground truth and any values. */
   readonly onList: fc.Arbitrary<WellFormed>
   readonly entry: fc.Arbitrary<LoggedCall>
 }
@@ -124,18 +124,18 @@ const generated: fc.Arbitrary<GeneratedExample> = toolset.chain((tools) => {
 
 export const example: fc.Arbitrary<ScoredExample> = generated.map((made) => made.example)
 
-/** An example and a log in which anything may have gone wrong. */
+/** Generates an example and a log that may have any error. */
 export const scored: fc.Arbitrary<readonly [ScoredExample, LoggedCall[]]> = generated.chain((made) =>
   fc.array(made.entry, { maxLength: 14 }).map((log) => [made.example, log] as const),
 )
 
-/** An example and a log of valid, on-list calls that has used up the call budget. */
+/** Generates an example and a log of valid, offered calls that has used up the call budget. */
 export const beyondBudget: fc.Arbitrary<readonly [ScoredExample, WellFormed[]]> = generated.chain((made) => {
   const calls = fc.oneof(fc.constantFrom(...perfectLog(made.example.groundTruth)), made.onList)
   return fc.array(calls, { minLength: 9, maxLength: 14 }).map((log) => [made.example, log] as const)
 })
 
-/** Facts of a rollout in one turn, with results that tell nothing and an answer that says so. */
+/** Returns the facts of a rollout with one turn, empty results, and an answer that says so. */
 export function plainFacts(log: readonly LoggedCall[], states: readonly StateDigests[] = []): RolloutFacts {
   return {
     states,
@@ -149,7 +149,7 @@ export function perfectLog(groundTruth: readonly GroundTruthCall[]): WellFormed[
   return groundTruth.map((call) => ({ name: call.name, arguments: call.arguments, ok: true }))
 }
 
-/** The same value with the keys of every object in another order. */
+/** Returns the same value with the keys of every object in another order. */
 export function reorderKeys(value: Json): Json {
   if (Array.isArray(value)) return value.map(reorderKeys)
   if (typeof value !== 'object' || value === null) return value
@@ -166,7 +166,7 @@ export function hasTwins(groundTruth: readonly GroundTruthCall[]): boolean {
   )
 }
 
-/** A random order in which every ground-truth call comes after its prerequisites. @param draws  one number per call */
+/** Returns a random order in which every ground-truth call follows its prerequisites. @param draws  one number per call */
 export function orderRespectingEdges(groundTruth: readonly GroundTruthCall[], draws: readonly number[]): number[] {
   const order: number[] = []
   for (const draw of draws.slice(0, groundTruth.length)) {

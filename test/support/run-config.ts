@@ -1,7 +1,7 @@
 import { configSchema, type RunConfig } from '../../coordinator/settings/config.js'
 import { AMPLE } from './scripted.js'
 
-/** A small run over library tasks, in which shares of a batch are not bounded. */
+/** Configuration of a small run over library tasks, without limits for a key's share of a batch. */
 export function smallRun(change: Partial<RunConfig>): RunConfig {
   const { maxTurnTokens, maxRolloutTokens, maxAssistantTurns } = AMPLE
   return configSchema.parse({

@@ -5,10 +5,10 @@ import type { LogitErrorSums } from '../../rollout/verification/logit-error-sums
 
 export type { EventOf } from '../../coordinator/ledger/events.js'
 
-/** 32 bytes in hex, all digits alike. */
+/** Returns 32 bytes in hexadecimal that repeat one digit. */
 export const hex = (digit: number): string => digit.toString(16).repeat(64)
 
-/** What small runs of the tests promise. */
+/** Run configuration of small test runs. */
 export const CONFIGURATION: RunConfiguration = {
   base: { name: 'village-model', ggufSha256: hex(7), quantisation: 'f16', chatTemplateSha256: hex(8) },
   dataset: { sha256: hex(0), tasks: 3 },
@@ -37,14 +37,14 @@ export const agreed = (
   changes,
 })
 
-/** The state of a run that has agreed on its terms. */
+/** Returns the state of a run with a run configuration and no other event. */
 export function begun(change: Partial<RunConfiguration> = {}): RunReducer {
   const state = new RunReducer()
   state.apply(agreed(change))
   return state
 }
 
-/** Events as a coordinator writes them, for tests that are about what follows from a log. Rounds are versions unless said. */
+/** Events as a coordinator writes them, for tests of the state that a log leads to. Rounds equal versions unless stated. */
 export const published = (version: number, change: Partial<EventOf<'published'>> = {}): EventOf<'published'> => ({
   type: 'published',
   atMs: version,
@@ -128,7 +128,7 @@ export const judged = (
   ...change,
 })
 
-/** A lease and the verdict on its group. */
+/** Returns a lease and the verdict on its group. */
 export const done = (
   leaseId: string,
   node: string,
@@ -153,7 +153,7 @@ export const audited = (
   logitErrors: null,
 })
 
-/** What the training forward has shown of the pending batch: groups of these keys that pass, with what each adds to their sums. */
+/** Findings of the training forward pass on the pending batch: passing groups of these keys, with the sums that each adds. */
 export const batchAudited = (
   batchId: string,
   groups: readonly (readonly [leaseId: string, node: string, repairs: LogitErrorSums])[],
@@ -203,10 +203,10 @@ export const scored = (version: number): EventOf<'scored'> => ({
   ...{ calls: 2.4 + version / 50, callsDue: 2.75 },
 })
 
-/** What an order of the operator says of itself. */
+/** Author and time of an operator's order. */
 export const ORDERED = { atMs: 0, by: { who: 'operator', via: 'a test' }, reason: null } as const
 
-/** Any order, at any time: a fold takes what a coordinator would not have recorded, too. */
+/** Generates any order at any time: the reducer accepts events that a coordinator would not have recorded, too. */
 export const anyOrder = (pick: number, node: string): RunEvent => {
   const given = { ...ORDERED, atMs: pick }
   const orders: readonly RunEvent[] = [

@@ -19,10 +19,10 @@ import { generateSeedState, Session } from '../../servers/kernel/index.js'
 import { library } from './library-environment.js'
 import { patience } from './patience.js'
 
-/** What tests of the episode driver share: a vocabulary of code points, policies that follow a script, and library tasks. */
+/** Shared parts of the tests of episodes: a vocabulary of code points, policies that follow a script, and library tasks. */
 
 const END_TEXT = '<|im_end|>'
-/** A private-use code point stands for the end-of-generation token. */
+/** A private-use code point that represents the end-of-generation token. */
 export const END: Token = 0xe000
 
 export const CHAT_TEMPLATE =
@@ -30,7 +30,7 @@ export const CHAT_TEMPLATE =
   "{%- for message in messages %}{{ '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}{%- endfor %}" +
   "{%- if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{%- endif %}"
 
-/** Code points as tokens, with an end-of-generation token and reserved tags, as the vocabulary of a GGUF has them. */
+/** Tokenizer with code points as tokens, an end-of-generation token and reserved tags, like the vocabulary of a GGUF. */
 export function scriptTokenizer(chatTemplate = CHAT_TEMPLATE): Tokenizer {
   const plain = codePointTokenizer(chatTemplate)
   const end = String.fromCodePoint(END)
@@ -57,7 +57,7 @@ export const runtimeOf = (
   { toolCallFormat, reward } = rules,
 ): EpisodeRuntime => createEpisodeRuntime(environments, tokenizer, { toolCallFormat, reward })
 
-/** In the default dialect, like everything here. */
+/** The default tool-call format, which all scripts here use. */
 export const { parseCalls, writeCall } = rules.toolCallFormat
 export const groundTruthScript = (task: Pick<Task, 'turns' | 'groundTruth' | 'facts' | 'questions'>): string[] =>
   groundTruthIn(task, rules.toolCallFormat)
@@ -67,7 +67,7 @@ export interface ScriptedSource extends TokenSource {
   readonly closed: boolean
 }
 
-/** A policy that says the messages of a script and is cut off where its turn may not be longer. Every token has another probability. */
+/** Returns a policy that writes the messages of a script, cut off at the limit of a turn. Every token has another probability. */
 export function scriptedSource(script: readonly string[], tokenizer: Tokenizer): ScriptedSource {
   const messages = [...script]
   const feeds: string[] = []
@@ -85,7 +85,7 @@ export function scriptedSource(script: readonly string[], tokenizer: Tokenizer):
       if (message === undefined) throw new Error('the script is over')
       const whole = [...tokenizer.tokenize(message, true), END]
       const tokens = whole.slice(0, maxTokens)
-      // Multiples of 1/64 are exact in float32, as which log-probabilities travel.
+      // Multiples of 1/64 are exact in float32, the type of log-probabilities on the wire.
       return {
         tokens,
         logprobs: tokens.map(() => -(sampled++ % 64) / 64),
@@ -108,7 +108,7 @@ const loan = (() => {
   return result.output.loan as string
 })()
 
-/** Ada borrows a book, and brings it back in the second turn. */
+/** Task in which Ada borrows a book and returns it in the second turn. */
 export const lendingTask = (change: Partial<TaskBody> = {}): Task =>
   nameTask({
     kind: 'multi-turn',
@@ -123,7 +123,7 @@ export const lendingTask = (change: Partial<TaskBody> = {}): Task =>
     ...change,
   })
 
-/** A rollout in the form in which it is delivered. */
+/** Returns a rollout in the form in which a node delivers it. */
 export function recorded(rollout: Rollout): RecordedRollout {
   const { tokens, mask, logprobs, calls, responses, reward, stateHash, end } = rollout
   return {

@@ -1,17 +1,17 @@
 import * as assert from 'uvu/assert'
 import type { Session } from '../../servers/kernel/session.js'
 
-/** Calls as tests of a world make them. */
+/** Calls in tests of an environment. */
 export type Call = readonly [tool: string, args: Record<string, unknown>]
 
-/** What a tool answers. @throws when it refuses */
+/** Returns the answer of a tool. @throws Error if the call fails */
 export function succeed(session: Session, ...[tool, args]: Call): Readonly<Record<string, unknown>> {
   const result = session.call(tool, args)
   if (!result.ok) throw new Error(`${tool} ${JSON.stringify(args)}: ${result.code}: ${result.message}`)
   return result.output
 }
 
-/** The code with which a tool refuses, `succeeded` if it does not. */
+/** Returns the error code of a call, or `succeeded`. */
 export function refusal(session: Session, ...[tool, args]: Call): string {
   const result = session.call(tool, args)
   return result.ok ? 'succeeded' : result.code

@@ -17,7 +17,7 @@ import { CATALOGUE } from './spoken-catalogue.js'
 export const TODAY = '2026-03-02'
 export const REGISTERS: readonly Persona['register'][] = ['terse', 'plain', 'polite', 'chatty']
 
-/** A call of one tool as a user could ask for it, with the result that it has. */
+/** A call of one tool that a user could ask for, with its result. */
 export interface Sample {
   readonly environment: SpokenEnvironment
   readonly tool: ToolDefinition
@@ -25,7 +25,7 @@ export interface Sample {
   readonly output: JsonObject
 }
 
-/** Successful sampled calls of every tool of every world, `perTool` of each where the state has something to offer. */
+/** Returns successful sampled calls of every tool of every environment, `perTool` of each where the state allows it. */
 export function samples(perTool: number): Sample[] {
   return [...CATALOGUE.values()].flatMap((environment) => {
     const environments = [1, 2].map((seed) => Session.open(generateSeedState(environment, seed)))
@@ -53,7 +53,7 @@ export function momentOf(seed: number | string, turn = 0): Moment {
 
 const NO_REFERENCES: ReadonlyMap<string, Way> = new Map()
 
-/** The sample as an ask in which every value is said. */
+/** Returns the sample as a request that states every value. */
 export const spelledOut = ({ environment, tool, args }: Sample): Ask => ({
   environment,
   tool,
@@ -61,7 +61,7 @@ export const spelledOut = ({ environment, tool, args }: Sample): Ask => ({
   references: NO_REFERENCES,
 })
 
-/** The sample as an ask in which keys that nobody says are referred to. */
+/** Returns the sample as a request that refers to keys which users do not say. */
 export function referring({ environment, tool, args }: Sample, random: SeededRandom): Ask {
   const references = new Map<string, Way>()
   for (const field of Object.keys(args)) {

@@ -1,5 +1,5 @@
 /**
- * Says what a hook throws. uvu forgets it when it comes from `before`: the tests of the file are not run, and nobody knows why.
+ * Prints the error of a hook. uvu drops an error of `before`: the tests of the file do not run, and no reason is shown.
  */
 export const stated =
   <Context>(hook: (context: Context) => Promise<void>) =>

@@ -46,7 +46,7 @@ import {
   type TestSwarm,
 } from './swarm-nodes.js'
 
-/** A whole run in one process: the coordinator's own parts on disk and on the loopback, and volunteers that follow scripts. */
+/** A whole run in one process: the coordinator's real parts on disk and on the loopback interface, and volunteers that follow scripts. */
 
 export const GROUP_SIZE = 2
 const runtime = runtimeOf()
@@ -56,7 +56,7 @@ export const TASKS: readonly Task[] = [
   'Could Ada have emma?',
   'Ada wants to read emma.',
 ].map((wish) => lendingTask({ turns: [wish, 'Now take that loan back.'] }))
-/** Scripted tokens are improbable: two groups of a task that say the same would be taken for copies. */
+/** Scripted tokens are improbable, so two equal groups of a task would count as copies. */
 const HELPFUL = (task: Task, leaseId: string): string[] =>
   groundTruthScript(task).map((message) => (message.includes('<tool_call>') ? message : `${message} ${leaseId}`))
 const LAZY = (words: string): string[] => [`No, ${words}.`, 'No.']
@@ -65,9 +65,9 @@ export interface RunSettings
   extends Partial<
     Pick<RunConfig, 'batchGroups' | 'maxStaleness' | 'versions' | 'leases' | 'influence' | 'audit' | 'uploadKiB'>
   > {
-  /** Stages 5 to 7: scripted tokens come from no policy that could be recomputed. Default: none. */
+  /** Verification checks 5 to 7: no policy can recompute scripted tokens. Default: none. */
   readonly auditor?: Auditor
-  /** Whether a body is drawn for a closer look. Default: as in a run. */
+  /** Whether a body is selected for an audit. Default: as in a run. */
   readonly draws?: (bodySha256: string, share: number) => boolean
 }
 
@@ -75,59 +75,59 @@ export interface TestCoordinator extends Coordinator {
   readonly node: TestNode
   readonly recorder: Recorder
   readonly log: ChainedLog
-  /** What the operator's commands ask of it. */
+  /** Answers requests of the operator's commands. */
   readonly routes: readonly ControlRoute[]
-  /** Takes an order of the operator. */
+  /** Executes an order of the operator. */
   order(ask: OrderAsk): Promise<OrderAnswer>
-  /** Publishes the next version, with an adapter of its own. */
+  /** Publishes the next version with a new adapter. */
   publish(): Promise<void>
 }
 
 export interface Volunteer extends TestNode {
   store: NodeStore
-  /** Bodies asked for by the coordinator, with the answers they get. */
+  /** Requests of the coordinator for bodies, with their answers. */
   readonly pulls: string[]
-  /** Replaced by a test, what the volunteer answers to a pull. */
+  /** Answers a request of the coordinator for a body. Tests replace it. */
   serve: (hash: string) => Promise<Uint8Array | null>
   ask(change?: Partial<LeaseAsk>): Promise<LeaseResponse>
-  /** An honest group for the lease, or one that its changes make dishonest. */
+  /** Returns an honest group for the lease, or a dishonest one after changes. */
   finish(lease: Lease, change?: GroupChange): Promise<PendingGroup>
   reopenStore(): Promise<void>
 }
 
 export interface GroupChange {
-  /** What the policy says in each rollout. */
+  /** Messages of the policy in each rollout. */
   readonly scripts?: readonly (readonly string[])[]
   readonly announce?: Partial<GroupAnnouncement>
   readonly policyId?: string
-  /** Sends the body along. Default: the coordinator has to pull it. */
+  /** Whether the announcement contains the body. Default: the coordinator has to fetch it. */
   readonly inline?: boolean
 }
 
 export interface TestRun {
   readonly swarm: TestSwarm
-  /** Its `run.yaml`, as it is now. */
+  /** The current `run.yaml`. */
   readonly config: RunConfig
-  /** What the coordinator keeps. */
+  /** Data folder of the coordinator. */
   readonly folder: string
   readonly clock: Clock & { nowMs: number }
-  /** Events since the start of this process, as they were reported. */
+  /** Reported events since the start of this process. */
   readonly events: RunEvent[]
   coordinator: TestCoordinator
   volunteer(seed: number): Promise<Volunteer>
-  /** A volunteer whose key may have leases: it asked once, and a round was opened since. */
+  /** Adds a volunteer whose key may have leases: it has registered, and a round has opened since. */
   admitted(seed: number): Promise<Volunteer>
   /**
-   * Stops the coordinator, and starts it again from what is on disk; volunteers have to connect again.
-   * @param change  to its `run.yaml`
-   * @param meanwhile  what happens to its folder in between
+   * Stops the coordinator and starts it again from its files. Volunteers have to connect again.
+   * @param change  fields to change in `run.yaml`
+   * @param meanwhile  changes the data folder while the coordinator is stopped
    */
   restart(change?: Partial<RunConfig>, meanwhile?: () => Promise<unknown>): Promise<void>
   eventsOf<T extends RunEvent['type']>(type: T): Extract<RunEvent, { type: T }>[]
   close(): Promise<void>
 }
 
-/** @param waiting  by which everybody waits; `TestRun.clock` tells the time */
+/** Starts a run. @param waiting  clock for all waits; `TestRun.clock` is the clock of timestamps */
 export async function createTestRun(settings: RunSettings = {}, waiting: Clock = patientClock): Promise<TestRun> {
   const swarm = await createTestSwarm()
   const folder = await swarm.folder()
@@ -220,7 +220,7 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
       await meanwhile()
       const before = config
       config = { ...config, ...change }
-      // A request to the next one must not go out over a connection to this one.
+      // A request to the next coordinator must not use a connection to this one.
       for (const { host } of volunteers)
         await eventually('the connection is gone', () => !host.isConnected(swarm.runId))
       try {
@@ -254,7 +254,7 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
   return run
 }
 
-/** Files as the trainer leaves them; what is in them is of no consequence to anyone here. */
+/** Writes files as the trainer does, with meaningless content. */
 async function trainerStep(folder: string, step: number) {
   const files = join(folder, `step-${step}`)
   await mkdir(join(files, 'adapter'), { recursive: true })

@@ -13,7 +13,7 @@ export const open = (seed: number) => Session.open(generateSeedState(travelBooki
 export const desk = (session: Session) => session.db as unknown as TravelView
 export const booking = (session: Session, fits: (row: Booking) => boolean) => desk(session).bookings.find(fits)!
 
-/** The first flight of the timetable that fits, from the given day on. */
+/** Returns the first fitting flight of the timetable from the given day on. */
 export function flight(session: Session, fits: (row: Flight) => boolean, fromDay = 1): Flight {
   const salt = saltOf(desk(session))
   for (let day = fromDay; day < DATES.length; day++)
@@ -27,7 +27,7 @@ export function flight(session: Session, fits: (row: Flight) => boolean, fromDay
 
 export const roomy = ({ free }: Flight) => free.economy >= 4 && free.business >= 2
 
-/** An empty itinerary of somebody with a good passport and no bookings. */
+/** Returns an empty itinerary of a traveller with a valid passport and no bookings. */
 export function passenger(
   session: Session,
   fits: (row: Traveller) => boolean = () => true,
@@ -53,7 +53,7 @@ export function buy(session: Session, itinerary: string, { flight: key }: Flight
   return made as string
 }
 
-/** Lets some minutes pass: a seat that is chosen again changes nothing but the time. */
+/** Lets some minutes pass: choosing the same seat again changes only the time. */
 export function wait(session: Session, minutes: number): void {
   const { itinerary } = passenger(session)
   const plane = flight(session, roomy, 40)
@@ -62,7 +62,7 @@ export function wait(session: Session, minutes: number): void {
     succeed(session, 'choose_seat', { booking: made, seat: seatsOffered(plane, 'economy')[0] })
 }
 
-/** Hotels of one city with a free room on each night. */
+/** Returns hotels of one city with a free room on each night. */
 export function freeHotels(session: Session, day: number, nights: number): string[] {
   const view = desk(session)
   const rows = view.hotels.list((row) => roomsLeft(view, row, day, nights, session.now()) > 0)

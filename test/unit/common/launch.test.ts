@@ -19,7 +19,7 @@ test('a Node.js that is too old gets one line that says which one is needed', as
   for (const version of ['12.22.1', '18.20.4', '20.18.3']) {
     const { exitCode, stderr } = await launch(join(checkout, 'bin'), version)
     assert.is(exitCode, 2)
-    assert.is(stderr, `Node.js ${version} is too old: 20.19 or newer is needed (nodejs.org).`)
+    assert.is(stderr, `Node.js ${version} is too old: install 20.19 or newer (nodejs.org).`)
   }
 })
 
@@ -29,7 +29,7 @@ test('a checkout that is not built says what to do', async () => {
     await cp(join(checkout, 'bin'), join(folder, 'bin'), { recursive: true })
     const { exitCode, stderr } = await launch(join(folder, 'bin'), '20.19.0')
     assert.is(exitCode, 2)
-    assert.is(stderr, 'This checkout is not built yet: npm run setup')
+    assert.is(stderr, 'This checkout is not built yet; run npm run setup')
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -8,6 +8,7 @@ import { agentFile, type Service, unitFile } from '../../../node/background/serv
 import { serviceManagerOf } from '../../../node/background/services-here.js'
 import { serviceFor } from '../../../node/commands/service.js'
 import { NodeError } from '../../../node/report/errors.js'
+import { testWith } from '../../support/needs.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'prove-service-'))
 test.after(() => rmSync(folder, { recursive: true }))
@@ -19,15 +20,6 @@ const program = join(folder, 'a program')
 writeFileSync(program, '#!/bin/sh\nexit 0\n')
 chmodSync(program, 0o755)
 const service: Service = { command: [program, ...WORDS], workingDirectory: folder, logFile: join(folder, 'a & b.log') }
-
-const has = (command: string): boolean => {
-  try {
-    execFileSync(command, ['--version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
 
 /** Splits and unescapes a command line as systemd.service(5) says, for quoted words alone. */
 function wordsOf(unit: string): string[] {
@@ -43,8 +35,11 @@ test('a unit starts the program with exactly the words that it was made of', () 
   assert.not.match(unit.replaceAll('%%', '').replaceAll('$$', ''), /[%$]/, 'systemd fills nothing in')
 })
 
-test('systemd finds nothing to say against a unit', () => {
-  if (!has('systemd-analyze')) return
+testWith(
+  test,
+  'systemd-analyze',
+  'systemd',
+)('systemd finds nothing to say against a unit', () => {
   const path = join(folder, 'prove-node.service')
   writeFileSync(path, unitFile(service))
   const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--user', '--man=no', path], {
@@ -62,7 +57,14 @@ test('an agent of launchd is a property list with exactly the words that it was 
     text!.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'),
   )
   assert.equal(words, service.command)
-  if (!has('python3')) return
+})
+
+testWith(
+  test,
+  'python3',
+  'python3',
+)('Python reads an agent of launchd as the property list that was meant', () => {
+  const list = agentFile(service)
   const script = 'import json, plistlib, sys; print(json.dumps(plistlib.loads(sys.stdin.buffer.read())))'
   const parsed = JSON.parse(execFileSync('python3', ['-c', script], { input: list, encoding: 'utf8' }))
   assert.equal(parsed.ProgramArguments, service.command)

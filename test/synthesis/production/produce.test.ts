@@ -23,6 +23,13 @@ import { CATALOGUE } from '../../support/spoken-catalogue.js'
 import { planOf, runPlan, sampleExamples } from '../../support/synthesis-samples.js'
 
 const test = suite('making a data set')
+/** Three batches. */
+const PLAN = planOf(24)
+let made: ReturnType<typeof runPlan> | undefined
+const onTwoThreads = (): ReturnType<typeof runPlan> => {
+  made ??= runPlan(PLAN, { threads: 2 })
+  return made
+}
 const bytes = (examples: readonly Example[]): string => JSON.stringify(examples)
 
 test('the paper’s composition is kept at its size and scaled to others', () => {
@@ -52,11 +59,10 @@ test('assignments have exact counts, and every tool takes its turn', () => {
 })
 
 test('the same plan gives the same examples on one thread and on two, and another seed gives others', async () => {
-  const plan = planOf(24)
-  const [one, two] = [await runPlan(plan, { threads: 1 }), await runPlan(plan, { threads: 2 })]
+  const [one, two] = [await runPlan(PLAN, { threads: 1 }), await onTwoThreads()]
   assert.is(bytes(one.examples), bytes(two.examples))
   assert.equal(one.drops, two.drops)
-  const other = await runPlan(planOf(24, 6))
+  const other = await runPlan(planOf(8, 6), { threads: 1 })
   const ids = new Set(one.examples.map(({ task }) => task.id))
   assert.not(other.examples.some(({ task }) => ids.has(task.id)))
 })
@@ -64,9 +70,8 @@ test('the same plan gives the same examples on one thread and on two, and anothe
 test('a run that was stopped goes on where it was and ends with the same bytes', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'prove-resume-'))
   try {
-    const plan = planOf(32)
     const stop = new AbortController()
-    const stopped = await runPlan(plan, {
+    const stopped = await runPlan(PLAN, {
       folder,
       threads: 1,
       signal: stop.signal,
@@ -75,9 +80,9 @@ test('a run that was stopped goes on where it was and ends with the same bytes',
     assert.instance(stopped, Error)
     const kept = readdirSync(folder).filter((name) => name !== 'plan.json').length
     assert.ok(kept >= 1)
-    const resumed = await runPlan(plan, { folder })
-    assert.is(bytes(resumed.examples), bytes((await runPlan(plan)).examples))
-    const refused = await openFinishedBatches(folder, planOf(33)).catch((error: Error) => error)
+    const resumed = await runPlan(PLAN, { folder })
+    assert.is(bytes(resumed.examples), bytes((await onTwoThreads()).examples))
+    const refused = await openFinishedBatches(folder, planOf(25)).catch((error: Error) => error)
     assert.instance(refused, SynthesisError)
     assert.match((refused as Error).message, /other_plan/)
   } finally {
