@@ -74,7 +74,11 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
   try {
     const groups = await serveGroups(host, { lookup: (hash) => store.body(hash) })
     cleanUp.add(() => groups.close())
-    const gate = createAnnouncementFilter(host.clock, LIMITS.groupsPerMinute.value, LIMITS.groupsPassedOnPerMinute.value)
+    const gate = createAnnouncementFilter(
+      host.clock,
+      LIMITS.groupsPerMinute.value,
+      LIMITS.groupsPassedOnPerMinute.value,
+    )
     host.gossip.join(channelsOf(coordinator).groups, { check: gate.check, deliver: () => undefined })
     const outbox = await openOutbox({
       host,

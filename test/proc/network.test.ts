@@ -229,24 +229,21 @@ test('two nodes in one household find each other by multicast DNS and share an a
   assert.is((await ask(coordinator, { do: 'peers' }, 'peers')).uploaded, uploaded, 'the coordinator sent it once')
 })
 
-test(
-  'a node learns from peers whether its public address is open, and others then find it there',
-  async (context) => {
-    const { lab } = await publicCoordinator(context)
-    const discovery = { tryAddresses: true }
-    const closed = await start(context, await lab.hostBehindFirewall('closed', publicIpOf(3)), 3, { discovery })
-    await closed.program.until('the coordinator is connected', reaches(true))
-    const hidden = await start(context, await lab.hostBehindRouter('hidden', publicIpOf(2)), 2, { discovery })
-    const open = await start(context, await lab.host('open', publicIpOf(4)), 4, { discovery })
-    // The hidden node knows only the coordinator, which names nodes at addresses that they announce and answer at.
-    await hidden.program.until('it has a neighbour', hasNeighbour)
-    const [neighbour] = (await peersOf(hidden)).filter(({ peer }) => peer !== context.runId)
-    assert.is(neighbour!.peer, open.peerId)
-    const proven = async (station: Station): Promise<unknown> => (await ask(station, { do: 'peers' }, 'peers')).proven
-    assert.equal(await proven(open), [`/ip4/${publicIpOf(4)}/tcp/${PORT}`])
-    assert.equal(await proven(closed), [])
-    assert.equal(await proven(hidden), [])
-  },
-)
+test('a node learns from peers whether its public address is open, and others then find it there', async (context) => {
+  const { lab } = await publicCoordinator(context)
+  const discovery = { tryAddresses: true }
+  const closed = await start(context, await lab.hostBehindFirewall('closed', publicIpOf(3)), 3, { discovery })
+  await closed.program.until('the coordinator is connected', reaches(true))
+  const hidden = await start(context, await lab.hostBehindRouter('hidden', publicIpOf(2)), 2, { discovery })
+  const open = await start(context, await lab.host('open', publicIpOf(4)), 4, { discovery })
+  // The hidden node knows only the coordinator, which names nodes at addresses that they announce and answer at.
+  await hidden.program.until('it has a neighbour', hasNeighbour)
+  const [neighbour] = (await peersOf(hidden)).filter(({ peer }) => peer !== context.runId)
+  assert.is(neighbour!.peer, open.peerId)
+  const proven = async (station: Station): Promise<unknown> => (await ask(station, { do: 'peers' }, 'peers')).proven
+  assert.equal(await proven(open), [`/ip4/${publicIpOf(4)}/tcp/${PORT}`])
+  assert.equal(await proven(closed), [])
+  assert.equal(await proven(hidden), [])
+})
 
 test.run()

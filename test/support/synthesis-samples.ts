@@ -71,14 +71,15 @@ async function readOrMake(file: string): Promise<Example[]> {
   return examples
 }
 
-/** Hash of the plan and of the whole code that synthesis can depend on. */
+/** Hash of the plan, and of all code and speech that synthesis can depend on. */
 function codeHash(): string {
   const hash = createHash('sha256').update(JSON.stringify(SAMPLES)).update(process.versions.node)
   hash.update(readFileSync(join(checkout, 'package-lock.json')))
-  for (const folder of ['common', 'servers', 'rollout', 'tasks']) {
-    const root = join(checkout, 'dist', folder)
-    for (const name of (readdirSync(root, { recursive: true }) as string[]).sort())
-      if (name.endsWith('.js')) hash.update(name).update(readFileSync(join(root, name)))
+  const include = (folder: string, extension: string): void => {
+    for (const name of (readdirSync(join(checkout, folder), { recursive: true }) as string[]).sort())
+      if (name.endsWith(extension)) hash.update(name).update(readFileSync(join(checkout, folder, name)))
   }
+  for (const folder of ['common', 'servers', 'rollout', 'tasks']) include(join('dist', folder), '.js')
+  for (const folder of ['servers', 'tasks']) include(folder, '.yaml')
   return hash.digest('hex').slice(0, 32)
 }

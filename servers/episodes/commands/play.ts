@@ -59,7 +59,13 @@ async function play(names: string[], options: PlayOptions): Promise<void> {
     const lines = createInterface({ input: process.stdin, signal: stopped })
     try {
       await playInTerminal({
-        ...{ tasks, reward, lines, runtime: createTaskRuntime(await loadEnvironments()), ...(simulator ? { simulator } : {}) },
+        ...{
+          tasks,
+          reward,
+          lines,
+          runtime: createTaskRuntime(await loadEnvironments()),
+          ...(simulator ? { simulator } : {}),
+        },
         write: (text) => process.stdout.write(text),
       })
     } finally {

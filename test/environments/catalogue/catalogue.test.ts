@@ -98,7 +98,11 @@ test('finds a new world by its folder alone', () =>
 for (const [what, indexes, complaint] of [
   ['has no index', { library: null }, /library: the folder has no index/],
   ['exports no environment', { library: exporting('tools') }, /exports 0 environments instead of one/],
-  ['exports two environments', { library: exporting('library, library as again') }, /exports 2 environments instead of one/],
+  [
+    'exports two environments',
+    { library: exporting('library, library as again') },
+    /exports 2 environments instead of one/,
+  ],
   [
     'has another name than its environment',
     { bookshop: exporting('library') },

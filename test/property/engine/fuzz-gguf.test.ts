@@ -210,11 +210,7 @@ const BAD: readonly (readonly [string, () => unknown, RegExp])[] = [
   ['of another rank', checked(METADATA, PAIR, { ...SHAPE, rank: 8 }), /published was 8/],
   ['of other modules', checked(METADATA, PAIR, { ...SHAPE, targetModules: ['k_proj'] }), /published was k_proj/],
   ['of fewer modules', checked(METADATA, PAIR, { ...SHAPE, targetModules: ['q_proj', 'k_proj'] }), /published/],
-  [
-    'of modules that objects have',
-    checked(METADATA, PAIR, { ...SHAPE, targetModules: ['constructor'] }),
-    /published/,
-  ],
+  ['of modules that objects have', checked(METADATA, PAIR, { ...SHAPE, targetModules: ['constructor'] }), /published/],
   ['of nothing', checked(METADATA, {}), /adapts nothing/],
   ['with one half', checked(METADATA, without(PAIR, `${WEIGHT}.lora_b`)), /other half/],
   ['with a whole weight', checked(METADATA, { ...PAIR, [WEIGHT]: { shape: [inner, outer] } }), /no projection/],

@@ -54,7 +54,8 @@ test('a base model whose template is of another family than the dialect is refus
   assert.throws(
     () => checkPromptCapacity([lendingTask()], runtime, AMPLE),
     (error: unknown) =>
-      error instanceof ConfigError && /^base\.toolCallFormat does not fit .*prompts end with .*granite/.test(error.message),
+      error instanceof ConfigError &&
+      /^base\.toolCallFormat does not fit .*prompts end with .*granite/.test(error.message),
   )
 })
 
