@@ -5,7 +5,7 @@ import { stopSignal } from '../../../common/cli/index.js'
 test('the first signal aborts with the given reason, and a released listener leaves none behind', () => {
   const before = process.listenerCount('SIGTERM')
   const reason = new Error('interrupted')
-  const { signal, release } = stopSignal(reason)
+  const { signal } = stopSignal(reason)
   assert.is(process.listenerCount('SIGTERM'), before + 1)
   process.emit('SIGTERM')
   assert.is(signal.reason, reason)
