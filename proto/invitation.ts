@@ -201,7 +201,10 @@ export const looksLikeInvitation = (text: string): boolean => /^\s*prove\d/.test
 export async function parseInvitation(text: string): Promise<Invitation> {
   const joined = text.replaceAll(/\s+/g, '')
   if (!looksLikeInvitation(joined))
-    throw new InvitationError('not_an_invitation', `the text is not an invitation: an invitation begins with prove${PROTOCOL_VERSION}-`)
+    throw new InvitationError(
+      'not_an_invitation',
+      `the text is not an invitation: an invitation begins with prove${PROTOCOL_VERSION}-`,
+    )
   const [, version, encoded = ''] = TEXT.exec(joined) ?? []
   if (/[^\w-]/.test(encoded))
     throw new InvitationError('changed', 'the invitation contains invalid characters: copy it again')
@@ -243,7 +246,8 @@ async function signerOf(sealed: Uint8Array): Promise<string | null> {
   }
 }
 
-const cutOff = (): InvitationError => new InvitationError('cut_off', 'the end of the invitation is missing: copy all of it')
+const cutOff = (): InvitationError =>
+  new InvitationError('cut_off', 'the end of the invitation is missing: copy all of it')
 const changed = (): InvitationError =>
   new InvitationError('changed', 'the invitation does not match its signature: copy it again')
 const newer = (version: number, needs: string | null): InvitationError =>

@@ -284,7 +284,10 @@ export function checkSuccession(
 ): void {
   if (next.expiresAtMs <= nowMs) {
     const [end, now] = [next.expiresAtMs, nowMs].map((time) => new Date(time).toISOString())
-    throw refusal('expired', `round ${next.round} ended at ${end}, and this machine’s clock shows ${now}: check the clock`)
+    throw refusal(
+      'expired',
+      `round ${next.round} ended at ${end}, and this machine’s clock shows ${now}: check the clock`,
+    )
   }
   if (newest !== null && next.round < newest) throw refusal('stale_manifest', `round ${next.round} < ${newest}`)
 }

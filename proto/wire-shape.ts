@@ -35,7 +35,8 @@ export function checkShape(
   maxFields = Number.POSITIVE_INFINITY,
 ): void {
   const fields = walk(data, 0, data.length, shape, what)
-  if (fields > maxFields) throw refusal('malformed', `${what} has ${fields} fields, at most ${maxFields} may occur together`)
+  if (fields > maxFields)
+    throw refusal('malformed', `${what} has ${fields} fields, at most ${maxFields} may occur together`)
 }
 
 function walk(data: Uint8Array, from: number, end: number, shape: WireShape, what: string): number {

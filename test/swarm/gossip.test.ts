@@ -44,12 +44,7 @@ const group = (nonce: string): GroupAnnouncement => ({ ...sampleGroup, nonce: ha
 /** Sends bytes without the checks that an honest sender makes. */
 const unchecked = (topic: string): Channel<unknown> => ({ topic, maxBytes: 3_000_000, parse: async (data) => data })
 
-test('one message of the coordinator reaches nodes that can only dial out', async ({
-  swarm,
-  coordinator,
-  ann,
-  ben,
-}) => {
+test('a message of the coordinator reaches nodes that only dial', async ({ swarm, coordinator, ann, ben }) => {
   const { policy } = channelsOf(swarm.runId)
   const understood: string[] = []
   for (const [name, node] of Object.entries({ ann, ben })) {
@@ -97,7 +92,7 @@ async function send(
   }
 }
 
-test('announcements that are garbage, unsigned, oversize or of another run are rejected and never forwarded', async (context) => {
+test('random, unsigned and oversize announcements, and those of another run, are rejected and not forwarded', async (context) => {
   const { swarm, ann } = context
   const sealed = await sealGroupAnnouncement(ann.key, swarm.runId, group('a'), null)
   const bent = Uint8Array.from(sealed)
@@ -118,7 +113,7 @@ test('announcements that are garbage, unsigned, oversize or of another run are r
   assert.equal(seen.delivered, [])
 })
 
-test('a policy announcement that is not signed by the coordinator is rejected, even when it is well made', async (context) => {
+test('a valid policy announcement that the coordinator has not signed is rejected', async (context) => {
   const seen = await send(
     context,
     'policy',
@@ -129,7 +124,7 @@ test('a policy announcement that is not signed by the coordinator is rejected, e
   assert.equal(seen.forwarded, [])
 })
 
-test('a group with its body arrives whole and is forwarded with the signature of its author', async (context) => {
+test('a group with its body is forwarded with its author’s signature', async (context) => {
   const { swarm, ann } = context
   const body = new Uint8Array(50_000).fill(3)
   const about = { ...group('c'), bodySha256: sha256(body), bodySizeBytes: body.length }
@@ -145,7 +140,11 @@ test('a group with its body arrives whole and is forwarded with the signature of
   )
 })
 
-test('a replayed nonce and a flood are ignored: the sender keeps its score', async ({ swarm, coordinator, ann }) => {
+test('a replayed nonce and a flood are ignored without lowering the sender’s score', async ({
+  swarm,
+  coordinator,
+  ann,
+}) => {
   const { groups } = channelsOf(swarm.runId)
   const gate = createAnnouncementFilter({ elapsedMs: () => 1000 }, 8)
   let delivered = 0
@@ -169,7 +168,7 @@ test('a replayed nonce and a flood are ignored: the sender keeps its score', asy
   )
 })
 
-test('what is passed on is bounded in all, however many keys have signed it', () => {
+test('forwarded announcements are limited in total, for any number of keys', () => {
   const gate = createAnnouncementFilter({ elapsedMs: () => 1000 }, 8, 16)
   const codeOf = (signer: string, nonce: string): string | null => {
     try {
@@ -183,7 +182,7 @@ test('what is passed on is bounded in all, however many keys have signed it', ()
   assert.equal(codes, [null, null, null, null, 'rate_limited'])
 })
 
-test('a check that fails by our own fault costs the sender nothing and stops nothing', async ({
+test('an unexpected error in a check does not lower the sender’s score or stop gossip', async ({
   swarm,
   coordinator,
   ann,
@@ -210,7 +209,7 @@ test('a check that fails by our own fault costs the sender nothing and stops not
   )
 })
 
-test('hundreds of hostile messages of every kind end nothing, and an honest node is still heard', async (context) => {
+test('after hundreds of hostile messages of every kind an honest message still arrives', async (context) => {
   const { swarm, coordinator, ann, ben } = context
   const { groups } = channelsOf(swarm.runId)
   const gate = createAnnouncementFilter({ elapsedMs: () => 1000 })
@@ -231,7 +230,10 @@ test('hundreds of hostile messages of every kind end nothing, and an honest node
   assert.ok(coordinator.refusals.every((event) => event.peer === ann.host.peerId && event.effect === 'reject'))
 })
 
-test('an oversize message is stopped at its sender, and with no listener nothing is sent', async ({ swarm, ann }) => {
+test('an oversize message is refused by its sender, and a message without subscribers is not sent', async ({
+  swarm,
+  ann,
+}) => {
   const { groups, policy } = channelsOf(swarm.runId)
   try {
     await ann.host.gossip.publish(groups, new Uint8Array(LIMITS.announcementBytes.value + 1))

@@ -24,7 +24,7 @@ import {
   type TestSwarm,
 } from '../support/swarm-nodes.js'
 
-const test = suite<{ swarm: TestSwarm }>('a swarm, not a star')
+const test = suite<{ swarm: TestSwarm }>('mesh')
 
 test.before.each(async (context) => {
   context.swarm = await createTestSwarm()
@@ -46,7 +46,7 @@ const among = (swarm: TestSwarm, nodes: readonly TestNode[]): number[] =>
     ({ host }) => new Set(host.connections().map(({ peer }) => peer)).size - Number(host.isConnected(swarm.runId)),
   )
 
-test('hosts that know only the coordinator come to have connections among them', async ({ swarm }) => {
+test('hosts that know only the coordinator connect to each other', async ({ swarm }) => {
   const coordinator = await swarm.node(1)
   const nodes = await Promise.all(Array.from({ length: HOSTS }, (_, i) => swarm.node(i + 2)))
   for (const node of nodes) {
@@ -69,7 +69,7 @@ const CHUNKS = 12
 const VOLUNTEERS = 6
 const NEIGHBOURS = 4
 
-test('volunteers that fetch an adapter together take less than three uploads of it from the coordinator', async ({
+test('volunteers that fetch an adapter at the same time cost the coordinator fewer than three uploads', async ({
   swarm,
 }) => {
   const coordinator = await swarm.node(1)
@@ -110,7 +110,7 @@ test('volunteers that fetch an adapter together take less than three uploads of 
   assert.ok(uploaded >= CHUNKS && uploaded < 3 * CHUNKS, `${uploaded} chunks of ${CHUNKS}`)
 })
 
-test('a node finds its neighbours of an earlier life again, without the coordinator', async ({ swarm }) => {
+test('a restarted node finds its earlier neighbours without the coordinator', async ({ swarm }) => {
   const [ann, ben] = [await swarm.node(2), await swarm.node(3)]
   let kept: readonly KnownPeer[] = []
   const keep = async (peers: readonly KnownPeer[]): Promise<void> => {
@@ -132,7 +132,7 @@ test('a node finds its neighbours of an earlier life again, without the coordina
   await second.close()
 })
 
-test('a coordinator that has moved is found by its signed notice, which nodes pass on', async ({ swarm }) => {
+test('nodes pass on the signed address notice of a coordinator that has moved', async ({ swarm }) => {
   const coordinator = await swarm.node(1)
   const [ann, ben] = [await swarm.node(2), await swarm.node(3)]
   const gone = `/ip4/127.0.0.1/tcp/1/p2p/${swarm.runId}`

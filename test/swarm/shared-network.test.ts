@@ -27,7 +27,7 @@ async function gossipGroup(run: TestRun, node: Volunteer): Promise<void> {
   assert.ok(run.coordinator.recorder.state.judged.get(lease!.leaseId)!.accepted)
 }
 
-test('what only the coordinator can know to be false costs nothing to whoever has passed it on', async ({ run }) => {
+test('forwarding a group that only the coordinator can refute does not lower a node’s score', async ({ run }) => {
   const { groups } = channelsOf(run.swarm.runId)
   const ann = await run.admitted(2)
   const [lease] = (await ann.ask()).leases
@@ -49,7 +49,7 @@ test('what only the coordinator can know to be false costs nothing to whoever ha
   assert.ok(refusals.every(({ effect }) => effect === 'ignore'))
 })
 
-test('a node is heard however many keys have come from its address', async ({ run }) => {
+test('a node’s messages arrive however many keys share its address', async ({ run }) => {
   const ann = await run.admitted(2)
   for (let seed = 10; seed < 50; seed++) await connect(await run.swarm.node(seed, false), run.coordinator.node)
   await gossipGroup(run, ann)

@@ -114,7 +114,7 @@ async function crookedSource(swarm: TestSwarm, seed: number, answer: (index: num
 
 const trueChunk = (index: number): Uint8Array => ADAPTER.subarray(index * MIB, (index + 1) * MIB)
 
-test('a node gets the newest manifest and its adapter, and can then serve both to others', async ({
+test('a node fetches the newest manifest and its adapter, and then serves both', async ({
   swarm,
   coordinator,
   sealed,
@@ -136,7 +136,7 @@ test('a node gets the newest manifest and its adapter, and can then serve both t
   assert.ok(await ben.store.has(blob.sha256))
 })
 
-test('a manifest by another key, or another manifest than asked for, is not taken', async ({
+test('a manifest signed by another key, or another manifest than requested, is refused', async ({
   swarm,
   coordinator,
   sealed,
@@ -159,7 +159,7 @@ test('a manifest by another key, or another manifest than asked for, is not take
   )
 })
 
-test('several sources share the work, and one that sends false chunks is dropped and loses standing', async ({
+test('several sources share the work, and a source that sends false chunks is dropped and penalised', async ({
   swarm,
   coordinator,
   blob,
@@ -192,7 +192,7 @@ test('several sources share the work, and one that sends false chunks is dropped
   )
 })
 
-test('a source that stalls does not hold up the others, and alone it is given up after the progress timeout', async ({
+test('a stalled source does not delay the others, and alone it fails after the progress timeout', async ({
   swarm,
   coordinator,
   blob,
@@ -213,10 +213,7 @@ test('a source that stalls does not hold up the others, and alone it is given up
   assert.ok(staller.asked() > before)
 })
 
-test('a download goes on where an earlier process was killed, and damaged parts are fetched again', async ({
-  swarm,
-  blob,
-}) => {
+test('a download resumes after a kill, and damaged chunks are fetched again', async ({ swarm, blob }) => {
   const first = await crookedSource(swarm, 8, (index) => (index === 2 ? null : trueChunk(index)))
   const ann = await holder(swarm, 2)
   await connect(ann, first)
@@ -254,7 +251,7 @@ test('a download goes on where an earlier process was killed, and damaged parts 
   assert.equal(asked.sort(), [0, 2])
 })
 
-test('chunks are served on while the download still runs', async ({ swarm, coordinator, blob, sealed }) => {
+test('verified chunks are served while the download still runs', async ({ swarm, coordinator, blob, sealed }) => {
   const slow = await crookedSource(swarm, 8, (index) => (index === 4 ? null : trueChunk(index)))
   const ann = await holder(swarm, 2)
   const ben = await holder(swarm, 3)
@@ -291,7 +288,7 @@ test('chunks are served on while the download still runs', async ({ swarm, coord
   assert.ok(await ben.store.has(blob.sha256))
 })
 
-test('a manifest whose chunks do not make up its blob is found out at the end', async ({
+test('a manifest whose chunks do not make up its blob is refused at the end of the download', async ({
   swarm,
   coordinator,
   blob,
@@ -306,7 +303,7 @@ test('a manifest whose chunks do not make up its blob is found out at the end', 
   assert.ok(await coordinator.store.has(blob.sha256))
 })
 
-test('a disk that takes no more ends the download with what it says, and blames no source', async ({
+test('a full disk ends the download with its own error, and no source is penalised', async ({
   swarm,
   coordinator,
   blob,
@@ -372,7 +369,7 @@ test('an upload limit is kept', async ({ swarm, sealed, blob }) => {
   assert.ok(clock.nowMs >= 990 && clock.nowMs < 1010, `${clock.nowMs} ms for 4 MiB`)
 })
 
-test('hostile bytes on a snapshot stream are refused and the source goes on serving', async ({
+test('hostile bytes on a snapshot stream are refused, and the source keeps serving', async ({
   swarm,
   coordinator,
   blob,
@@ -390,7 +387,7 @@ test('hostile bytes on a snapshot stream are refused and the source goes on serv
   await ann.exchange.fetchBlob(blob, [coordinator.host.peerId], { signal: soon() })
 })
 
-test('all manifests in service can be had from any holder, and who has the blobs; what is not the run’s is left out', async ({
+test('every holder reports its manifests and blobs, and those of other runs are left out', async ({
   swarm,
   coordinator,
   sealed,

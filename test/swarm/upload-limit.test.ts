@@ -15,7 +15,7 @@ for (const [uploadKiB, expected] of [
   [64, 'busy'],
   [undefined, 'ok'],
 ] as const)
-  test(`with ${uploadKiB === undefined ? 'no limit' : `${uploadKiB} KiB/s`} in run.yaml whoever asks while much is on its way is told ${expected}`, async ({
+  test(`with ${uploadKiB === undefined ? 'no limit' : `${uploadKiB} KiB/s`} in run.yaml, a request during large uploads is answered with ${expected}`, async ({
     open,
   }) => {
     const run = await open(uploadKiB === undefined ? {} : { uploadKiB })

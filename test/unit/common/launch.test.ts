@@ -15,7 +15,7 @@ const launch = (folder: string, version: string) => {
   return execa(process.execPath, ['-e', script, '--', '--help'], { reject: false, timeout: PATIENCE_MS })
 }
 
-test('a Node.js that is too old gets one line that says which one is needed', async () => {
+test('a Node.js that is too old prints one line with the needed version', async () => {
   for (const version of ['12.22.1', '18.20.4', '20.18.3']) {
     const { exitCode, stderr } = await launch(join(checkout, 'bin'), version)
     assert.is(exitCode, 2)
@@ -23,7 +23,7 @@ test('a Node.js that is too old gets one line that says which one is needed', as
   }
 })
 
-test('a checkout that is not built says what to do', async () => {
+test('a checkout that is not built prints what to do', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'prove-launch-'))
   try {
     await cp(join(checkout, 'bin'), join(folder, 'bin'), { recursive: true })

@@ -60,7 +60,9 @@ test('an address can belong to a peer that is connected from it, and a name to a
 
 test('the addresses that a host announces depend on the reach of its run', () => {
   const all = REACHES.map(([address]) => multiaddr(address)).filter((address) => !`${address}`.includes('unix'))
-  const stated = (reach: Reach | null): Reach[] => [...new Set(addressesToAnnounce(all, reach).map((one) => reachOf(one)))]
+  const stated = (reach: Reach | null): Reach[] => [
+    ...new Set(addressesToAnnounce(all, reach).map((one) => reachOf(one))),
+  ]
   assert.equal(stated('anywhere'), ['anywhere'])
   assert.equal(stated('network'), ['anywhere', 'network'])
   assert.equal(stated(null), ['anywhere'])

@@ -33,7 +33,10 @@ test('the error for a name with one address is the error of that address', async
 
 test('forbidden addresses of a name are neither dialled nor named in the error', async () => {
   assert.not.match(await failureOf(['127.0.0.1', '127.0.0.2'], (address) => address.includes('0.0.2')), /0\.0\.1/)
-  assert.match(await failureOf(['127.0.0.1'], () => false), /this name resolves only to addresses that a peer may not name$/)
+  assert.match(
+    await failureOf(['127.0.0.1'], () => false),
+    /this name resolves only to addresses that a peer may not name$/,
+  )
 })
 
 test.run()
