@@ -1,6 +1,6 @@
 import type { Stream } from '@libp2p/interface'
 
-/** The part of a libp2p stream that a byte stream uses, fed by hand. */
+/** The part of a libp2p stream that a byte stream uses, fed by the test. */
 export class FakeStream extends EventTarget {
   readableEnded = false
   maxReadBufferLength = 0
@@ -31,7 +31,7 @@ export class FakeStream extends EventTarget {
   abort(why: Error): void {
     this.aborted = why
   }
-  /** As the library's interface, of which only the part above is used. */
+  /** The library's type, of which only the members above are used. */
   get asStream(): Stream {
     return this as unknown as Stream
   }

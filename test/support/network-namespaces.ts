@@ -5,7 +5,7 @@ import { execa } from 'execa'
 
 /** Hosts on one machine, each with its own addresses and cable: Linux network namespaces, joined by a bridge. */
 export interface NamespaceLab {
-  /** A host on the bridge. @param kbits  what it can send in a second; default: what the cable carries */
+  /** A host on the bridge. @param kbits  upload rate in kbit/s; default: the rate of the cable */
   host(name: string, ip: string, kbits?: number): Promise<NamespaceHost>
   /** A host on the bridge whose firewall drops every connection that others open. */
   hostBehindFirewall(name: string, ip: string): Promise<NamespaceHost>
@@ -26,7 +26,7 @@ export interface NamespaceHost {
   readonly id: string
   start(command: string, args: readonly string[]): ChildProcess
   cable(plugged: boolean): Promise<void>
-  /** Gives the host another address in place of its own. */
+  /** Replaces the host's address. */
   move(ip: string): Promise<void>
 }
 
@@ -60,7 +60,7 @@ export async function lacksNamespaces(): Promise<string | null> {
   }
 }
 
-/** @param kbits  what each cable carries in each direction, a second; default: no limit */
+/** Creates a lab with a bridge. @param kbits  rate of each cable in each direction, in kbit/s; default: no limit */
 export async function createNamespaceLab({ kbits }: { readonly kbits?: number } = {}): Promise<NamespaceLab> {
   // Names of interfaces have 15 characters at most.
   const id = `pv${randomBytes(2).toString('hex')}`
@@ -82,7 +82,7 @@ export async function createNamespaceLab({ kbits }: { readonly kbits?: number } 
   const names = new Map<string, string>()
   const tellNames = async (namespaces: readonly string[]): Promise<void> => {
     const lines = ['127.0.0.1 localhost', ...[...names].map(([name, at]) => `${at} ${name}`), '']
-    // In place: what runs there sees this very file.
+    // Writes in place, because programs in the namespace have mounted this file.
     for (const one of namespaces) await writeFile(`${NETNS_ETC}/${one}/hosts`, lines.join('\n'))
   }
   const shape = async (name: string, device: string, rate = kbits): Promise<void> => {
@@ -131,7 +131,7 @@ export async function createNamespaceLab({ kbits }: { readonly kbits?: number } 
     return {
       id: own,
       start: start(own),
-      // At the bridge's end, as somebody pulls it out of the wall: the host's own end keeps its address.
+      // At the bridge's end, like a plug pulled from the wall, so that the host's end keeps its address.
       cable: async (plugged) => void (await ip('-n', net, 'link', 'set', port, plugged ? 'up' : 'down')),
       async move(next) {
         await ip('-n', own, 'addr', 'flush', 'dev', 'eth0')

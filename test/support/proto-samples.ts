@@ -187,7 +187,7 @@ export const digest: VerdictDigest = {
   issuedAtMs: 1_700_000_070_000,
 }
 
-/** The refusal code of a call, or `accepted`; anything but a SwarmRefusal passes through and fails the test. */
+/** Returns the refusal code of a call, or `accepted`. Any other error passes through and fails the test. */
 export function codeOf(run: () => unknown): string {
   try {
     run()

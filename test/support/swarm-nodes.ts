@@ -25,9 +25,9 @@ export interface TestNode {
 export interface TestSwarm {
   readonly runId: string
   /**
-   * Node 1 has the coordinator's key.
-   * @param listen  false: it can only dial out
-   * @param clock  default: one that loses patience with nobody
+   * Starts a node. Node 1 has the coordinator's key.
+   * @param listen  false: the node only dials
+   * @param clock  default: a clock with long time limits
    */
   node(seed: number, listen?: boolean, clock?: Clock): Promise<TestNode>
   folder(): Promise<string>
@@ -37,17 +37,17 @@ export interface TestSwarm {
 export const keyOf = (seed: number): Promise<PrivateKey> =>
   generateKeyPairFromSeed('Ed25519', new Uint8Array(32).fill(seed))
 
-/** Waits from here on are time limits, shorter ones pauses. */
+/** Waits of at least this length are time limits; shorter ones are pauses. */
 const SHORTEST_LIMIT_MS = LIMITS.progressTimeoutMs.value
 
-/** The system's clock, but no peer of a busy machine is too slow for it. What a test is to see time out gets a short limit. */
+/** The system's clock with long time limits, so that no peer on a busy machine is too slow. A test of a timeout sets a short limit. */
 export const patientClock: Clock = {
   ...systemClock,
   sleep: (ms, signal) => systemClock.sleep(ms < SHORTEST_LIMIT_MS ? ms : PATIENCE_MS, signal),
   timeout: (ms) => systemClock.timeout(ms < SHORTEST_LIMIT_MS ? ms : PATIENCE_MS),
 }
 
-/** Real libp2p nodes on the loopback interface, all closed at the end. */
+/** Creates real libp2p nodes on the loopback interface, which are all closed at the end. */
 export async function createTestSwarm(): Promise<TestSwarm> {
   const runId = peerIdOfKey(await keyOf(1))
   const hosts: SwarmHost[] = []
@@ -85,14 +85,14 @@ export const soon = patience
 export async function connect(from: TestNode, to: TestNode): Promise<void> {
   const [address] = to.host.addresses()
   if (!address) throw new Error('the other node does not listen')
-  await eventually('both sides know', async () => {
-    // A dial is over at once while there is a connection, and that may be the last one of a host that has closed.
+  await eventually('both sides are connected', async () => {
+    // A dial ends at once while a connection exists, and that connection may belong to a host that has closed.
     await from.host.dial(address, soon())
     return to.host.isConnected(from.host.peerId)
   })
 }
 
-/** Waits for something that another node does. */
+/** Waits until a condition holds that another node causes. */
 export async function eventually(what: string, ready: () => boolean | Promise<boolean>): Promise<void> {
   const signal = soon()
   while (!(await ready())) {
@@ -101,7 +101,7 @@ export async function eventually(what: string, ready: () => boolean | Promise<bo
   }
 }
 
-/** The error of the transport with which something ends. */
+/** Returns the TransportError with which a promise rejects. */
 export async function failure(work: Promise<unknown>): Promise<TransportError> {
   try {
     await work
@@ -112,7 +112,7 @@ export async function failure(work: Promise<unknown>): Promise<TransportError> {
   throw new Error('it went well')
 }
 
-/** Bytes that differ everywhere and are the same in every run. */
+/** Returns pseudo-random bytes that are the same in every run. */
 export function noise(sizeBytes: number, seed = 1): Uint8Array {
   const bytes = new Uint8Array(sizeBytes)
   const words = new Uint32Array(bytes.buffer, 0, sizeBytes >> 2)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Encoded protobuf as its fields, so that a mutation can keep the framing whole while the content lies. */
+/** Encoded protobuf as fields, so that a mutation can keep the framing valid and make the content false. */
 export interface Field {
   readonly number: number
   readonly wire: number
@@ -8,7 +8,7 @@ export interface Field {
   readonly content: Uint8Array
 }
 
-/** @throws RangeError when an earlier change broke the framing */
+/** Parses the fields of a message. @throws RangeError if an earlier change broke the framing */
 export function fieldsOf(data: Uint8Array): Field[] {
   const fields: Field[] = []
   let at = 0
@@ -64,7 +64,7 @@ const double = (value: number): Uint8Array => new Uint8Array(new Float64Array([v
 const float = (value: number): Uint8Array => new Uint8Array(new Float32Array([value]).buffer)
 const text = (value: string): Uint8Array => new Uint8Array(Buffer.from(value))
 
-/** Contents that parsers stumble over, by wire type. */
+/** Contents that break parsers, by wire type. */
 const CONTENTS: Readonly<Record<number, readonly Uint8Array[]>> = {
   0: [
     Uint8Array.of(0),
@@ -187,7 +187,7 @@ export function changed(data: Uint8Array, { path, kind, pick }: Change, donor: U
   return encodeFields(fields)
 }
 
-/** All changes, or those before one that finds the framing broken. */
+/** Applies all changes, or those before a change that finds the framing broken. */
 export function changedBy(data: Uint8Array, changes: readonly Change[], donor: Uint8Array): Uint8Array {
   let result = data
   try {

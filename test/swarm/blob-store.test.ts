@@ -20,7 +20,7 @@ const MIB = LIMITS.chunkBytes.value
 test('partial writes are continued, and a disk that accepts no bytes is an error', async () => {
   const content = noise(100)
   const disk = new Uint8Array(120)
-  /** As the system does when a disk fills up: first a part, and only then no more. */
+  /** Behaves like a disk that fills up: accepts a part, and nothing at the next write. */
   const file = (capacity: number) => ({
     write: (async (bytes: Uint8Array, from: number, length: number, at: number) => {
       const bytesWritten = Math.min(7, length, Math.max(0, capacity - at))

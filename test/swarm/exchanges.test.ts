@@ -115,7 +115,7 @@ test('hostile requests are refused with a code and reported, and the server keep
     assert.is(coordinator.refusals.at(-1)?.code, code)
     assert.is(coordinator.refusals.at(-1)?.peer, ann.host.peerId)
   }
-  // Streams that end early, or are reset, are no refusals.
+  // Streams that end early or are reset are not refusals.
   await raw(ann, coordinator, PROTOCOLS.lease, encodeFrame(good).subarray(0, 9))
   const reset = await raw(ann, coordinator, PROTOCOLS.lease, encodeFrame(good).subarray(0, 9), false)
   reset.abort(new Error('gone'))
@@ -158,14 +158,14 @@ test('keys that open all streams and send nothing do not exclude other nodes', a
     { timeoutMs: 600_000 },
   )
   const { inboundStreams, inboundStreamsPerPeer } = LIMITS
-  // Questions that the server takes for as long as it may think keep their streams whatever the machine's speed.
+  // The server never answers these requests, so they keep their streams at any speed of the machine.
   for (let seed = 10; open < inboundStreams.value; seed++) {
     const mallory = await swarm.node(seed, false)
     await connect(mallory, coordinator)
     for (let i = 0; i < inboundStreamsPerPeer.value; i++)
       requestLeases(mallory.host, coordinator.host.peerId, ask, soon(), 120_000).catch(() => undefined)
     const expected = (seed - 9) * inboundStreamsPerPeer.value
-    await eventually('they are taken', () => open === expected)
+    await eventually('the streams are open', () => open === expected)
   }
   assert.is((await requestLeases(ann.host, coordinator.host.peerId, ask, soon())).leases.length, 1)
 })
@@ -271,7 +271,7 @@ test('a lost connection is dialled again until the coordinator is back', async (
   })
   await eventually('the coordinator knows Ben', () => coordinator.host.isConnected(ben.host.peerId))
   await coordinator.host.hangUp(ben.host.peerId)
-  await eventually('it is lost', () => losses === 1)
+  await eventually('the connection is lost', () => losses === 1)
   await kept.connected(soon())
   assert.ok(ben.host.isConnected(coordinator.host.peerId))
   await kept.close()

@@ -17,7 +17,7 @@ import { connect, createTestSwarm, eventually, noise, type TestNode, type TestSw
 
 const test = suite<{ swarm: TestSwarm; coordinator: TestNode; ann: TestNode; ben: TestNode }>('gossip')
 
-/** Ann and Ben can only dial out; whatever reaches Ben from Ann passed the coordinator's check. */
+/** Ann and Ben only dial, so the coordinator has checked every message that reaches Ben from Ann. */
 test.before.each(async (context) => {
   context.swarm = await createTestSwarm()
   context.coordinator = await context.swarm.node(1)
@@ -41,7 +41,7 @@ const news = (version: number): PolicyAnnouncement => ({
 })
 const group = (nonce: string): GroupAnnouncement => ({ ...sampleGroup, nonce: hash(nonce).slice(0, 32) })
 
-/** Sends bytes without the checks that an honest sender makes. */
+/** Sends bytes without the checks of an honest sender. */
 const unchecked = (topic: string): Channel<unknown> => ({ topic, maxBytes: 3_000_000, parse: async (data) => data })
 
 test('a message of the coordinator reaches nodes that only dial', async ({ swarm, coordinator, ann, ben }) => {
@@ -51,18 +51,18 @@ test('a message of the coordinator reaches nodes that only dial', async ({ swarm
     node.host.gossip.join(policy, { deliver: ({ version }, from) => understood.push(`${name} ${version} ${from}`) })
   }
   coordinator.host.gossip.join(policy, { deliver: () => {} })
-  await eventually('both listen', () => coordinator.host.gossip.listeners(policy).length === 2)
+  await eventually('both are subscribed', () => coordinator.host.gossip.listeners(policy).length === 2)
   const sealed = await sealPolicyAnnouncement(coordinator.key, swarm.runId, news(4))
   assert.is(await coordinator.host.gossip.publish(policy, sealed), 2)
-  await eventually('both heard', () => understood.length === 2)
+  await eventually('both have received it', () => understood.length === 2)
   assert.equal(understood.sort(), [`ann 4 ${swarm.runId}`, `ben 4 ${swarm.runId}`])
 })
 
 /**
- * What Ann sends on the topic of groups, what the coordinator thinks of it, and what gets through to Ben. A good message
- * behind the others is the mark up to which Ben has heard: what comes before it on his line has come by then. Signatures are
- * checked side by side, so the mark may overtake what is to get through.
- * @param good  how many messages are to get through
+ * Lets Ann send messages on the topic of groups, and returns the coordinator's refusals and the messages that reach Ben. A valid message
+ * after the others is the mark: earlier messages on the same connection have arrived before it. Signatures are checked concurrently, so
+ * the mark may overtake valid messages.
+ * @param good  number of messages that must reach Ben
  */
 async function send(
   context: { swarm: TestSwarm; coordinator: TestNode; ann: TestNode; ben: TestNode },
@@ -73,18 +73,18 @@ async function send(
   const { swarm, coordinator, ann, ben } = context
   const channel: Channel<unknown> = channelsOf(swarm.runId)[topic]
   const delivered: unknown[] = []
-  /** Ben takes everything, so that only the coordinator's judgement keeps a message from him. */
+  /** Ben accepts everything, so only the coordinator's check can keep a message from him. */
   const understood: Uint8Array[] = []
   coordinator.host.gossip.join(channel, { deliver: (value) => delivered.push(value) })
   ben.host.gossip.join(unchecked(channel.topic), { deliver: (data) => understood.push(data as Uint8Array) })
-  await eventually('the coordinator listens', () => ann.host.gossip.listeners(channel).length === 1)
-  await eventually('Ben is told at once', () => coordinator.host.gossip.mesh(channel).length === 1)
+  await eventually('the coordinator is subscribed', () => ann.host.gossip.listeners(channel).length === 1)
+  await eventually('Ben is in the mesh', () => coordinator.host.gossip.mesh(channel).length === 1)
   for (const message of messages) await ann.host.gossip.publish(unchecked(channel.topic), message)
-  await eventually('every message is judged', () => delivered.length + coordinator.refusals.length >= messages.length)
+  await eventually('every message is checked', () => delivered.length + coordinator.refusals.length >= messages.length)
   const mark = await sealPolicyAnnouncement(coordinator.key, swarm.runId, news(99))
   await coordinator.host.gossip.publish(unchecked(channel.topic), mark)
   const isMark = (data: Uint8Array) => sha256(data) === sha256(mark)
-  await eventually('the mark has come', () => understood.some(isMark) && understood.length > good)
+  await eventually('the mark has arrived', () => understood.some(isMark) && understood.length > good)
   return {
     delivered,
     forwarded: understood.filter((data) => !isMark(data)),
@@ -154,12 +154,12 @@ test('a replayed nonce and a flood are ignored without lowering the sender’s s
       delivered += 1
     },
   })
-  await eventually('the coordinator listens', () => ann.host.gossip.listeners(groups).length === 1)
+  await eventually('the coordinator is subscribed', () => ann.host.gossip.listeners(groups).length === 1)
   const names = ['a', 'a', 'b', 'c', 'd']
   for (const [i, name] of names.entries()) {
     await ann.host.gossip.publish(groups, await sealGroupAnnouncement(ann.key, swarm.runId, group(name), null))
-    // One by one: signatures are checked side by side, and the last may be through first.
-    await eventually('it is judged', () => delivered + coordinator.refusals.length === i + 1)
+    // One by one, because signatures are checked concurrently and the last message could be first.
+    await eventually('it is checked', () => delivered + coordinator.refusals.length === i + 1)
   }
   assert.is(delivered, 2)
   assert.equal(
@@ -198,7 +198,7 @@ test('an unexpected error in a check does not lower the sender’s score or stop
     },
     deliver: (value) => delivered.push(value),
   })
-  await eventually('the coordinator listens', () => ann.host.gossip.listeners(groups).length === 1)
+  await eventually('the coordinator is subscribed', () => ann.host.gossip.listeners(groups).length === 1)
   for (const name of ['a', 'b', 'c']) {
     await ann.host.gossip.publish(groups, await sealGroupAnnouncement(ann.key, swarm.runId, group(name), null))
   }
@@ -215,8 +215,8 @@ test('after hundreds of hostile messages of every kind an honest message still a
   const gate = createAnnouncementFilter({ elapsedMs: () => 1000 })
   const understood: string[] = []
   coordinator.host.gossip.join(groups, { check: gate.check, deliver: ({ signer }) => understood.push(signer) })
-  await eventually('the coordinator listens', () => ann.host.gossip.listeners(groups).length === 1)
-  await eventually('and Ben knows', () => ben.host.gossip.listeners(groups).length === 1)
+  await eventually('the coordinator is subscribed', () => ann.host.gossip.listeners(groups).length === 1)
+  await eventually('Ben knows the subscriber', () => ben.host.gossip.listeners(groups).length === 1)
   const sealed = await sealGroupAnnouncement(ann.key, swarm.runId, group('a'), null)
   for (let index = 0; index < 300; index += 1) {
     const bent = Uint8Array.from(sealed)
@@ -225,7 +225,7 @@ test('after hundreds of hostile messages of every kind an honest message still a
     await ann.host.gossip.publish(unchecked(groups.topic), index % 3 === 0 ? noise(index + 1, index) : bent)
   }
   await ben.host.gossip.publish(groups, await sealGroupAnnouncement(ben.key, swarm.runId, group('b'), null))
-  await eventually('Ben is heard', () => understood.length > 0)
+  await eventually('the message of Ben arrives', () => understood.length > 0)
   assert.equal(understood, [ben.host.peerId])
   assert.ok(coordinator.refusals.every((event) => event.peer === ann.host.peerId && event.effect === 'reject'))
 })

@@ -16,7 +16,7 @@ test.after.each(() => swarm.close())
 test('a node stops asking a coordinator that always promises more verdicts', async () => {
   const [coordinator, volunteer] = [await swarm.node(1), await swarm.node(2)]
   await connect(volunteer, coordinator)
-  /** What the node wants, in order: once per turn it asks for verdicts, and then offers the group that waits. */
+  /** The node's requests, in order. In each turn it asks for verdicts, then offers the waiting group. */
   const requests: string[] = []
   await serveGroups(coordinator.host, {
     lookup: async () => null,
@@ -69,7 +69,7 @@ test('invented verdicts of a coordinator do not fill the disk', async () => {
     earlierVerdicts: 100,
   })
   try {
-    await eventually('a page that is not taken', () => refusedPages > 0)
+    await eventually('a page is refused', () => refusedPages > 0)
     assert.is(await store.verdictCount(), 80)
     assert.equal(outbox.waiting, [id16('l')])
   } finally {

@@ -58,7 +58,7 @@ test('a key with a changed bit is an error, even if the library accepts it', asy
     bent[at]! ^= 1
     await writeFile(path, bent)
     const read = await openIdentity(folder).catch((why: IdentityError) => why.code)
-    // Some bits of the frame around it mean nothing.
+    // Some bits of the protobuf framing have no meaning.
     assert.ok(read === 'key_unreadable' || (at < 4 && typeof read !== 'string' && read.peerId === peerId), `byte ${at}`)
   }
   await writeFile(path, whole)

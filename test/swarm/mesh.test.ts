@@ -40,7 +40,7 @@ const listen = (swarm: TestSwarm, { host }: TestNode): void => {
   host.gossip.join(verdicts, { deliver: () => undefined })
 }
 
-/** Connections of each host to others than the coordinator. */
+/** Returns the number of neighbours of each host, without the coordinator. */
 const among = (swarm: TestSwarm, nodes: readonly TestNode[]): number[] =>
   nodes.map(
     ({ host }) => new Set(host.connections().map(({ peer }) => peer)).size - Number(host.isConnected(swarm.runId)),
@@ -58,7 +58,7 @@ test('hosts that know only the coordinator connect to each other', async ({ swar
     )
   }
   assert.is(Math.max(...among(swarm, nodes)), 0)
-  // More listeners than the coordinator's mesh has room for: it drops some, and tells them of others.
+  // More subscribers than fit the coordinator's mesh: it prunes some, and names other peers to them.
   for (const node of [coordinator, ...nodes]) listen(swarm, node)
   const total = (): number => among(swarm, nodes).reduce((sum, count) => sum + count, 0)
   await eventually('three each', () => total() >= 3 * HOSTS)
@@ -119,16 +119,16 @@ test('a restarted node finds its earlier neighbours without the coordinator', as
   const random = (): number => 0
   const first = keepNeighbours({ host: ann.host, known: [], keep, random })
   first.suggest([{ peerId: ben.host.peerId, addresses: ben.host.addresses().map(withoutPeer) }], true)
-  await eventually('it is reached', () => kept.length === 1)
+  await eventually('the node is reached', () => kept.length === 1)
   assert.equal(first.connected(), [ben.host.peerId])
   await first.close()
   await ann.host.hangUp(ben.host.peerId)
-  await eventually('they have parted', () => !ben.host.isConnected(ann.host.peerId))
+  await eventually('they are disconnected', () => !ben.host.isConnected(ann.host.peerId))
 
   const long = { ...kept[0]!, peerId: swarm.runId, reachedAtMs: 0 }
   const second = keepNeighbours({ host: ann.host, known: [long, ...kept], keep, random })
-  await eventually('it is found again', () => ann.host.isConnected(ben.host.peerId))
-  await eventually('and kept', () => kept.every(({ peerId }) => peerId === ben.host.peerId))
+  await eventually('the node is found again', () => ann.host.isConnected(ben.host.peerId))
+  await eventually('the node is saved', () => kept.every(({ peerId }) => peerId === ben.host.peerId))
   await second.close()
 })
 
@@ -163,18 +163,18 @@ test('nodes pass on the signed address notice of a coordinator that has moved', 
     store: await createBlobStore(await swarm.folder()),
     notice: () => known.newest()?.sealed ?? null,
   })
-  await eventually('it is not where it was', () => kept.problem !== null)
+  await eventually('the coordinator is not at its old address', () => kept.problem !== null)
   await connect(ben, ann)
 
   const passedOn = await asking.fetchNotice(ann.host.peerId, soon())
   assert.ok(await hearing.take(passedOn!))
   assert.not.ok(await hearing.take(passedOn!), 'it is no news twice')
   await kept.connected(soon())
-  await eventually('it has come', () => coordinator.host.isConnected(ben.host.peerId))
+  await eventually('Ben is connected', () => coordinator.host.isConnected(ben.host.peerId))
 
   const later = await sealAddressNotice(coordinator.key, swarm.runId, { ...notice, number: 8 })
   await known.take(later)
-  await eventually('gossip has it too', async () => {
+  await eventually('gossip has the notice', async () => {
     await known.publish()
     return hearing.newest()?.notice.number === 8
   })

@@ -47,8 +47,8 @@ test('a peer that asks for much and reads nothing fills only its own receive win
   })
   stream.pause()
   for (let id = 1; id <= 60; id += 1) stream.send(encodeFrame(snapshotRequest.encode({ id, want: want(0) })))
-  await eventually('it begins', () => served > 0)
-  // Somebody who reads gets as many answers one after the other: so long the first would have been served too.
+  await eventually('the server has started to answer', () => served > 0)
+  // Another peer reads as many answers one after the other. In that time the first peer would have been served, too.
   const reader = await openSnapshotSource(client.host, server.host.peerId, soon())
   for (let i = 1; i <= 200; i += 1) assert.is((await reader.ask(want(i))).status, 'ok')
   assert.ok(served <= 8, `${served} chunks were prepared for a peer that reads none`)

@@ -8,7 +8,7 @@ import { versionText } from '../../../common/cli/version.js'
 import { checkout } from '../../support/checkout.js'
 import { PATIENCE_MS } from '../../support/patience.js'
 
-/** Starts a program as npm's link to it does, in a Node.js that says it is of the given version. */
+/** Starts a program like npm's link to it, in a Node.js that reports the given version. */
 const launch = (folder: string, version: string) => {
   const launcher = JSON.stringify(join(folder, 'launch.cjs'))
   const script = `Object.defineProperty(process.versions, 'node', { value: '${version}' }); require(${launcher})('node')`

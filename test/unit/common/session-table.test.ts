@@ -10,7 +10,7 @@ function table(maxSessions: number, maxPerClient: number) {
     { maxSessions, maxPerClient, idleMs: 1000, restMs: 100, now: () => clock.now },
     async (session) => void ended.push(session),
   )
-  /** @returns  whether there was room */
+  /** @returns  whether a session could be opened */
   const open = (id: string, client: string): boolean => {
     const release = sessions.reserve(client)
     if (!release) return false

@@ -92,7 +92,7 @@ test('two million empty rollouts in one body are refused before one of them is a
 })
 
 test('a packed list that ends within an element is refused', () => {
-  // A rollout with one byte of log-probabilities, and one with a token whose last byte announces another.
+  // A rollout with one byte of log-probabilities, and one with a token whose last byte has the continuation bit.
   for (const rolloutBytes of [
     [0x1a, 1, 0, 0x22, 0],
     [0x0a, 1, 0x80, 0x22, 0],

@@ -114,7 +114,7 @@ const plain = (value: unknown): string =>
     return Object.is(bytes, -0) ? 'negative zero' : bytes
   })
 
-/** Refused with a code, or a value that is the same after its own encoding: what was checked is what is passed on. */
+/** Asserts that bytes are refused with a code, or parse to a value that is unchanged after encoding. */
 function refusedOrStable({ codec }: Sample, data: Uint8Array): string {
   let value: unknown
   try {

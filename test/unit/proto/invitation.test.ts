@@ -121,7 +121,7 @@ test('the error for another protocol version names both versions and what to do'
     later.message,
     /the run uses protocol version 3, but this program uses version 2: install a newer version/,
   )
-  // Field 5, which keeps its meaning in all versions, behind one that this version does not know.
+  // Field 5, which has the same meaning in all versions, after a field that this version does not know.
   const naming = (needs: string) =>
     Buffer.concat([Buffer.from([0x7a, 1, 0xff]), Buffer.from([0x2a, needs.length]), Buffer.from(needs)])
   const named = async (needs: string) =>

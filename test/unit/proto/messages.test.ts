@@ -91,7 +91,7 @@ const SAMPLES = [
   sample('refusing reply', reply('groupBodyBytes'), { ok: false, code: 'not_found', detail: 'no such body' }),
 ]
 
-/** Bytes compare by content, whether they came as a Buffer or not. */
+/** Converts Buffers, so that bytes compare by content. */
 const comparable = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (_, part) =>
@@ -141,7 +141,7 @@ test('random bytes cause no error except SwarmRefusal in any parser', () => {
   )
 })
 
-/** Well-formed protobuf with random fields reaches deeper than random bytes do. */
+/** Creates well-formed protobuf with random fields, which passes more checks than random bytes. */
 const field = fc.oneof(
   fc.tuple(
     fc.integer({ min: 1, max: 12 }),

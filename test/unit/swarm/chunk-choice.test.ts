@@ -33,7 +33,7 @@ function choosing({ origin = 'origin' as string | null, self = 'ann' } = {}) {
   return { choice, time }
 }
 
-/** A source delivers what it is asked for. @returns  the chunk; null: it is not asked */
+/** Lets a source deliver the next chunk. @returns  the chunk; null: the source is not asked */
 function deliver(choice: ChunkChoice, source: string): number | null {
   const index = choice.next(source, LACKS_NONE)
   if (index === null) return null
@@ -115,7 +115,7 @@ test('the wait for silent neighbours shrinks each time', () => {
   const { choice, time } = choosing()
   choice.holds('ben', EVERY)
   time.nowMs += PATIENCE_MS
-  // Something came at the last moment.
+  // A chunk arrives at the last moment.
   for (let chunk = 0; chunk < LEAST_OF_OTHERS; chunk++) deliver(choice, 'ben')
   assert.is(deliver(choice, 'origin'), null)
   time.nowMs += PATIENCE_MS - 1
