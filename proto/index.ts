@@ -1,11 +1,10 @@
 export { type AddressNotice, addressNotice, openAddressNotice, sealAddressNotice } from './address-notice.js'
 export { chunkListOf, chunkListSha256, readChunkList } from './chunk-list.js'
 export type { Codec } from './codec.js'
-export { fromHex, isSha256, type Sha256, sha256, toHex } from './content-id.js'
+export { isSha256, type Sha256, sha256, toHex } from './content-id.js'
 export {
   ENVELOPE_KINDS,
   type EnvelopeKind,
-  type OpenedEnvelope,
   openEnvelope,
   peerIdOfKey,
   peerIdOfPublicKey,
@@ -35,14 +34,12 @@ export {
   type GroupBody,
   groupBody,
   type RecordedCall,
-  type RecordedReward,
   type RecordedRollout,
 } from './group-body.js'
 export { type GroupRequest, groupRequest } from './group-request.js'
 export {
   type Invitation,
   InvitationError,
-  type InvitationErrorCode,
   type InvitedBase,
   invitationText,
   isInvitationText,
@@ -66,14 +63,12 @@ export {
 } from './leaderboard.js'
 export {
   ID_BYTES,
-  LEASE_SEED_BYTES,
   type Lease,
   type LeaseAsk,
   type LeaseRequest,
   type LeaseResponse,
   leaseRequest,
   leaseResponse,
-  RETURN_REASONS,
   type ReturnReason,
 } from './lease.js'
 export { LIMITS, type Limit, type LimitName } from './limits.js'
@@ -92,15 +87,13 @@ export {
   type SealedManifest,
   sealManifest,
 } from './manifest.js'
-export { expandMask, maskLength, toMaskRuns } from './mask.js'
-export { PROTOCOL_VERSION, PROTOCOLS, type ProtocolName, type TopicNames, topicsOf } from './names.js'
+export { expandMask, toMaskRuns } from './mask.js'
+export { PROTOCOL_VERSION, PROTOCOLS, type ProtocolName, topicsOf } from './names.js'
 export type { PeerAddresses } from './peer-addresses.js'
 export {
-  type AdapterDescription,
   PLAIN_SAMPLER,
   type PolicyDescription,
   policyIdOf,
-  type SamplerSettings,
 } from './policy.js'
 export {
   announcementOf,
@@ -118,7 +111,6 @@ export {
   SNAPSHOT_STATUSES,
   type SnapshotRequest,
   type SnapshotResponse,
-  type SnapshotStatus,
   type SnapshotWant,
   snapshotRequest,
   snapshotResponse,

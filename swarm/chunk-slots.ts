@@ -1,24 +1,8 @@
 import { LIMITS, SwarmRefusal } from '../proto/index.js'
-import type { ChunkChoice } from './chunk-choice.js'
+import type { ChunkFetch } from './chunk-fetch.js'
+import { createChunkKnowledge } from './chunk-knowledge.js'
 import { TransportError } from './errors.js'
-import type { FetchOptions } from './fetch-options.js'
-import type { SwarmHost } from './host.js'
-import { bitAt, bitsOf, type PartialBlob } from './partial-blob.js'
 import type { SnapshotSource } from './snapshot-source.js'
-
-/** One fetch of a blob, shared by all of its sources. */
-export interface ChunkFetch {
-  readonly host: SwarmHost
-  readonly partial: PartialBlob
-  readonly options: FetchOptions
-  readonly choice: ChunkChoice
-  /** Ends the fetch: the blob is complete, or the disk has failed. */
-  readonly done: AbortController
-  /** Fires when the fetch ends or the caller aborts it. */
-  readonly signal: AbortSignal
-  /** Names of the sources that are open, or being opened. */
-  readonly open: Set<string>
-}
 
 export interface ChunkSlots {
   /** Fetches chunks from a source, several at a time, until none is missing. @throws the error that ended the source */
@@ -33,19 +17,15 @@ export interface ChunkSlots {
 
 /** Pause before a source that was busy, or lacked the chunk, is asked again. */
 const RETRY_MS = 250
-/** Shortest time between two questions to a source about the chunks that it has. */
-const LEARN_MS = 50
-/** Pause after the origin had no chunk to share: thousands of nodes may wait for each other. */
-const SHARE_REST_MS = 2000
 
 /** Creates the slots of a fetch. */
-export function createChunkSlots({ host, partial, options, choice, done, signal, open }: ChunkFetch): ChunkSlots {
+export function createChunkSlots(fetch: ChunkFetch): ChunkSlots {
+  const { host, partial, options, choice, done, signal, open } = fetch
+  const knowledge = createChunkKnowledge(fetch)
   const { description } = partial
   const stallMs = options.stallMs ?? LIMITS.snapshotStallMs.value
-  const learning = new Map<string, () => Promise<void>>()
   let sleepers: (() => void)[] = []
   let diskFailure: unknown = null
-  let shareRestsUntilMs = host.clock.elapsedMs()
   const isOrigin = (peer: string): boolean => peer === options.origin
 
   const changed = (): void => {
@@ -99,33 +79,6 @@ export function createChunkSlots({ host, partial, options, choice, done, signal,
     }
   }
 
-  /** A peer that does not know the blob takes no part until a later answer. */
-  const createLearning = (source: SnapshotSource): (() => Promise<void>) => {
-    let asking: Promise<void> | null = null
-    const ask = async (): Promise<void> => {
-      const { status, data } = await source.ask({ kind: 'held', blobSha256: description.sha256 })
-      choice.holds(source.peer, status === 'ok' ? data : null)
-      await host.clock.sleep(LEARN_MS, signal)
-    }
-    return () => {
-      asking ??= ask().finally(() => {
-        asking = null
-      })
-      return asking
-    }
-  }
-
-  /** Asks the origin which chunk to fetch from it rather than from the neighbours. */
-  const askForShare = async (source: SnapshotSource): Promise<void> => {
-    const wanted = choice.wanted()
-    if (wanted.length === 0 || host.clock.elapsedMs() < shareRestsUntilMs) return
-    const bits = bitsOf(description.chunkSha256s.length, (index) => wanted.includes(index))
-    const { status, data } = await source.ask({ kind: 'share', blobSha256: description.sha256, wanted: bits })
-    const offered = status === 'ok' ? wanted.find((index) => bitAt(data, index)) : undefined
-    if (status !== 'ok') shareRestsUntilMs = host.clock.elapsedMs() + SHARE_REST_MS
-    if (status !== 'busy') choice.offer(offered ?? null)
-  }
-
   const slot = async (source: SnapshotSource, lacks: Set<number>, first: boolean): Promise<void> => {
     while (choice.left > 0) {
       signal.throwIfAborted()
@@ -135,10 +88,8 @@ export function createChunkSlots({ host, partial, options, choice, done, signal,
           continue
         }
         // Refreshes what the peers have since the last chunk, without waiting for a peer that does not answer in time.
-        const learned = Promise.allSettled([...learning.values()].map((learn) => learn()))
-        const timely = Promise.race([learned, host.clock.sleep(RETRY_MS, signal)])
-        await timely
-        if (open.size > 1) await askForShare(source)
+        await Promise.race([knowledge.refresh(), host.clock.sleep(RETRY_MS, signal)])
+        if (open.size > 1) await knowledge.askForShare(source)
       }
       const index = choice.next(source.peer, lacks)
       if (index !== null && (await pull(source, index, lacks)) === 'ok') {
@@ -149,7 +100,7 @@ export function createChunkSlots({ host, partial, options, choice, done, signal,
       await pause()
       // The source may have the chunk by now: sources are often still downloading themselves.
       lacks.clear()
-      await learning.get(source.peer)?.()
+      await knowledge.refresh(source.peer)
     }
   }
 
@@ -169,14 +120,9 @@ export function createChunkSlots({ host, partial, options, choice, done, signal,
       const failed = (await Promise.allSettled(slots)).find((result) => result.status === 'rejected')
       if (failed) throw failed.reason
     },
-    async learn(source) {
-      const learn = createLearning(source)
-      await learn()
-      learning.set(source.peer, learn)
-    },
+    learn: knowledge.learn,
     drop(name) {
-      learning.delete(name)
-      choice.holds(name, null)
+      knowledge.forget(name)
       changed()
     },
   }

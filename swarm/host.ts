@@ -1,4 +1,11 @@
-import { type Connection, type PeerInfo, type Stream, UnsupportedProtocolError } from '@libp2p/interface'
+import {
+  type Connection,
+  type Libp2p,
+  type PeerId,
+  type PeerInfo,
+  type Stream,
+  UnsupportedProtocolError,
+} from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
 import { multiaddr } from '@multiformats/multiaddr'
 import { LRUCache } from 'lru-cache'
@@ -167,10 +174,29 @@ export async function createHost(options: HostOptions): Promise<SwarmHost> {
       return () => libp2p.unhandle(protocol)
     },
 
+    ...peerEvents(libp2p),
+
+    penalise(peer, points) {
+      penalties.set(peer, (penalties.get(peer) ?? 0) + points)
+    },
+
+    close() {
+      closing ??= (async () => {
+        gossip.close()
+        await libp2p.stop()
+      })()
+      return closing
+    },
+  }
+}
+
+/** Translates libp2p's events. */
+const peerEvents = (libp2p: Pick<Libp2p, 'addEventListener' | 'removeEventListener'>) =>
+  ({
     onPeer(listener) {
-      const connected = (event: CustomEvent<{ toString(): string }>): void =>
+      const connected = (event: CustomEvent<PeerId>): void =>
         listener({ peer: event.detail.toString(), connected: true })
-      const disconnected = (event: CustomEvent<{ toString(): string }>): void =>
+      const disconnected = (event: CustomEvent<PeerId>): void =>
         listener({ peer: event.detail.toString(), connected: false })
       libp2p.addEventListener('peer:connect', connected)
       libp2p.addEventListener('peer:disconnect', disconnected)
@@ -186,20 +212,7 @@ export async function createHost(options: HostOptions): Promise<SwarmHost> {
       libp2p.addEventListener('peer:discovery', found)
       return () => libp2p.removeEventListener('peer:discovery', found)
     },
-
-    penalise(peer, points) {
-      penalties.set(peer, (penalties.get(peer) ?? 0) + points)
-    },
-
-    close() {
-      closing ??= (async () => {
-        gossip.close()
-        await libp2p.stop()
-      })()
-      return closing
-    },
-  }
-}
+  }) satisfies Pick<SwarmHost, 'onPeer' | 'onFound'>
 
 /** The first line of libp2p's message. Later lines are for libp2p's developers. */
 const reasonOf = (cause: unknown): string =>

@@ -3,7 +3,6 @@ export { addressBlock } from './address-block.js'
 export { type AddressNotices, openAddressNotices, type SealedNotice } from './address-notices.js'
 export { type BlobStore, createBlobStore, describeFile } from './blob-store.js'
 export {
-  type AnnouncementFilter,
   type Channels,
   channelsOf,
   createAnnouncementFilter,
@@ -11,7 +10,7 @@ export {
   receiveGroup,
 } from './channels.js'
 export { type Clock, systemClock } from './clock.js'
-export { BlobError, IdentityError, TransportError, type TransportErrorCode } from './errors.js'
+export { BlobError, IdentityError, TransportError } from './errors.js'
 export {
   requestLeaderboard,
   requestLeases,
@@ -20,18 +19,18 @@ export {
   serveLeases,
   serveVerdicts,
 } from './exchanges.js'
-export type { FetchOptions, FetchProgress, OtherSource } from './fetch-options.js'
+export type { OtherSource } from './fetch-options.js'
 export type { Channel, Gossip, Listener } from './gossip.js'
-export { fetchGroupBody, type GroupExchangeOptions, offerGroup, serveGroups } from './group-exchange.js'
-export { createHost, type HostOptions, type PeerConnection, type SwarmHost } from './host.js'
+export { fetchGroupBody, offerGroup, serveGroups } from './group-exchange.js'
+export { createHost, type PeerConnection, type SwarmHost } from './host.js'
 export { exportIdentity, type Identity, importIdentity, openIdentity, readKey } from './identity.js'
-export { dialAny, type KeptConnection, type KeptPeer, keepConnected } from './keep-connected.js'
+export { dialAny, type KeptConnection, keepConnected } from './keep-connected.js'
 export type { Discovery } from './libp2p-node.js'
 export { createStderrLogger, type SwarmLogger, silentLogger } from './logger.js'
 export { createMetrics, type Metrics } from './metrics.js'
 export { type KnownPeer, keepNeighbours, type Neighbours } from './neighbours.js'
 export { partialFiles } from './partial-blob.js'
-export { createRateLimit, type RateLimit } from './rate-limit.js'
+export { createRateLimit } from './rate-limit.js'
 export {
   addressesForOthers,
   couldBeOf,

@@ -1,5 +1,5 @@
 import { LIMITS } from '../proto/index.js'
-import type { ChunkFetch } from './chunk-slots.js'
+import type { ChunkFetch } from './chunk-fetch.js'
 import type { OtherSource } from './fetch-options.js'
 
 export interface Source extends OtherSource {

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 
-/** Parses a command-line integer within bounds. */
+/** Creates a parser of a command-line integer within bounds. */
 export function integerOption(low: number, high: number): (text: string) => number {
   return (text) => {
     const value = Number(text)

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 
-/** Folder of the package, ending in a slash: it has the files that are not compiled into `dist/`. */
+/** Folder of the package, ending in a slash, with the files that are not compiled into `dist/`. */
 export const packageRoot = fileURLToPath(
   new URL(import.meta.url.includes('/dist/common/') ? '../../../' : '../../', import.meta.url),
 )

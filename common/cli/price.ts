@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 
-/** What a million tokens cost, of prompts and of replies. */
+/** Price of a million tokens, of prompts and of replies. */
 export type Price = readonly [prompt: number, reply: number]
 
 /** Parses two prices: `0.15,0.6`. */
@@ -17,7 +17,7 @@ export interface Tokens {
   readonly completionTokens: number
 }
 
-/** `402,000 + 61,000 tokens, cost 0.24`: what was taken of a language model; its cost where the price is known. */
+/** Formats the tokens used of a language model, with the cost if the price is known: `402,000 + 61,000 tokens, cost 0.24`. */
 export function saidTokens({ promptTokens, completionTokens }: Tokens, price: Price | undefined): string {
   const spent = price && `, cost ${((promptTokens * price[0] + completionTokens * price[1]) / 1e6).toFixed(2)}`
   return `${promptTokens.toLocaleString('en-US')} + ${completionTokens.toLocaleString('en-US')} tokens${spent ?? ''}`

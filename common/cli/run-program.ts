@@ -5,9 +5,9 @@ import { versionText } from './version.js'
 export interface Program {
   readonly name: string
   readonly description: string
-  /** By name, each loaded only when it is asked for: what a command imports may take a second. */
+  /** Commands by name. Each is loaded only when needed, because its imports may take a second. */
   readonly commands: Readonly<Record<string, () => Promise<AddCommand>>>
-  /** Exit status for an error that the user can put right. Default: 1. */
+  /** Exit status for an error that the user can correct. Default: 1. */
   readonly statusOf?: (error: Error) => number
   /** Added to the message of such an error. */
   readonly advice?: (error: Error) => string
@@ -17,14 +17,14 @@ export type AddCommand = (program: Command) => void
 
 const VERSION_FLAGS = ['-V', '--version']
 
-/** One of the package's programs, without commands yet. */
+/** Creates one of the package's programs, without commands. */
 export function createProgram(name: string, description: string): Command {
   return new Command(name)
     .description(description)
     .version(versionText(), VERSION_FLAGS.join(', '), 'print the versions of package, protocols and engine')
 }
 
-/** Runs the command that the command line names; without one that is known, all are there to be listed or asked for again. */
+/** Runs the command of the command line. If the command is unknown, loads all commands, so that commander can list and suggest them. */
 export async function runProgram(options: Program): Promise<void> {
   const { commands } = options
   const asked = process.argv[2] ?? ''
@@ -32,7 +32,7 @@ export async function runProgram(options: Program): Promise<void> {
   await parseOrExplain(await withCommands(options, Object.hasOwn(commands, asked) ? [asked] : all), options)
 }
 
-/** A program with these of its commands. Default: all. */
+/** Creates a program with some of its commands. Default: all. */
 export async function withCommands(
   { name, description, commands }: Program,
   wanted: readonly string[] = Object.keys(commands),
@@ -43,8 +43,8 @@ export async function withCommands(
 }
 
 /**
- * Does what the command line asks for. What the user can put right (an error with a code, a file that cannot be used) is one line on
- * stderr; anything else is a fault of ours, thrown with its stack trace.
+ * Runs the command line. An error that the user can correct (with a code, or about a file) is printed as one line on stderr. Any other
+ * error is a bug of this program and is thrown with its stack trace.
  */
 export async function parseOrExplain(
   program: Command,

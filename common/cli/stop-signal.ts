@@ -10,7 +10,7 @@ export interface StopSignal {
 
 /**
  * Listens for the first SIGINT or SIGTERM. A second signal ends the process at once.
- * @param reason  the error that whoever waits on the signal gets
+ * @param reason  the abort reason of the signal
  */
 export function stopSignal(reason: Error): StopSignal {
   const stop = new AbortController()

@@ -9,17 +9,18 @@ interface Package {
 
 const readPackage = (): Package => JSON.parse(readFileSync(`${packageRoot}package.json`, 'utf8')) as Package
 
+/** Returns the version of the package. */
 export const packageVersion = (): string => readPackage().version
 
-/** Versions of the package: three numbers. */
+/** Form of the package's versions: three numbers. */
 export const PACKAGE_VERSION = /^\d+\.\d+\.\d+$/
 
 const byNumbers = new Intl.Collator('en', { numeric: true })
 
-/** Whether one version of the package came before another. */
+/** Tests whether a version of the package is older than another. */
 export const isBefore = (version: string, other: string): boolean => byNumbers.compare(version, other) < 0
 
-/** What `--version` prints: of the package, of the protocols that it speaks, and of the inference engine. */
+/** Returns the output of `--version`: the versions of package, protocols and inference engine. */
 export function versionText(): string {
   const { version, dependencies } = readPackage()
   const protocols = Object.values(PROTOCOLS).map((protocol) => protocol.replace('/prove/', ''))

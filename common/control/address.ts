@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { PRIVATE_FILE } from './owner-only.js'
 
-/** What the kernel takes as the path of a socket, its closing zero left out: 107 bytes on Linux, 103 on macOS. */
+/** Longest path of a socket, without the final zero: 107 bytes on Linux, 103 on macOS. */
 const LONGEST_PATH_BYTES = 103
 
-/** Where the control socket lies when its path in the data directory would be too long. */
+/** File with the path of the control socket, if its path in the data directory would be too long. */
 const pathFile = (dataDir: string): string => join(dataDir, 'control.path')
 
-/** The fixed address for a data directory; null: it would be too long. */
+/** Returns the fixed address for a data directory; null: it would be too long. */
 function fixedAddress(dataDir: string): string | null {
   if (process.platform === 'win32') {
     const name = createHash('sha256').update(resolve(dataDir)).digest('hex').slice(0, 24)
@@ -20,7 +20,7 @@ function fixedAddress(dataDir: string): string | null {
   return Buffer.byteLength(path) <= LONGEST_PATH_BYTES ? path : null
 }
 
-/** Where the program that holds a data directory listens, if one runs; null: nowhere. */
+/** Returns the address of the program that runs on a data directory; null: none has one. */
 export async function controlAddress(dataDir: string): Promise<string | null> {
   return (
     fixedAddress(dataDir) ??
@@ -32,8 +32,8 @@ export async function controlAddress(dataDir: string): Promise<string | null> {
 }
 
 /**
- * An address to listen on, for the one process that holds the data directory: what an earlier one left there is removed.
- * @returns  the address, and what takes away everything that was made for it
+ * Creates an address to listen on, for the process that has locked the data directory. Removes the socket of an earlier process.
+ * @returns  the address, and a function that removes the files created for it
  */
 export async function takeControlAddress(
   dataDir: string,

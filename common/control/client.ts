@@ -5,13 +5,13 @@ import { CodedError } from '../errors/index.js'
 import { controlAddress } from './address.js'
 import { linesOf } from './lines.js'
 
-/** The running program of a data directory, as commands in another terminal reach it. */
+/** A client of the program that runs on a data directory, for commands in another terminal. */
 export interface ControlClient {
-  /** @throws ControlError */
+  /** Sends a GET request. @throws ControlError */
   get(path: string): Promise<unknown>
-  /** @param body  sent as JSON. @throws ControlError */
+  /** Sends a POST request. @param body  sent as JSON. @throws ControlError */
   post(path: string, body: unknown): Promise<unknown>
-  /** The answer's lines as they come. @throws ControlError */
+  /** Yields the lines of the answer as they arrive. @throws ControlError */
   lines(path: string): AsyncIterable<string>
 }
 
@@ -20,12 +20,12 @@ export class ControlError extends CodedError<'refused' | 'unreachable'> {}
 
 const TIMEOUT_MS = 60_000
 const MAX_ANSWER_CHARS = 1024 * 1024
-/** Nobody listens there: no program runs, or the last one was killed. */
-const NOBODY = new Set(['ENOENT', 'ECONNREFUSED'])
+/** Errors of a socket without a listener: no program runs, or the last one was killed. */
+const NO_LISTENER = new Set(['ENOENT', 'ECONNREFUSED'])
 
 const refusal = z.object({ code: z.string(), message: z.string() })
 
-/** @returns null when no program runs on the data directory */
+/** Connects to the program on a data directory. @returns  null if no program runs */
 export async function reachControl(dataDir: string, signal: AbortSignal): Promise<ControlClient | null> {
   const address = await controlAddress(dataDir)
   if (address === null || !(await isListening(address, signal))) return null
@@ -41,7 +41,8 @@ export async function reachControl(dataDir: string, signal: AbortSignal): Promis
     let text = ''
     for await (const line of lines(path, body)) {
       text += line
-      if (text.length > MAX_ANSWER_CHARS) throw new ControlError('refused', `${path} answers more than 1 MiB`)
+      if (text.length > MAX_ANSWER_CHARS)
+        throw new ControlError('refused', `the answer to ${path} is longer than 1 MiB`)
     }
     return JSON.parse(text)
   }
@@ -58,7 +59,7 @@ async function isListening(address: string, signal: AbortSignal): Promise<boolea
     response.resume()
     return true
   } catch (cause) {
-    if (NOBODY.has((cause as NodeJS.ErrnoException).code ?? '')) return false
+    if (NO_LISTENER.has((cause as NodeJS.ErrnoException).code ?? '')) return false
     throw unreachable(address, cause)
   }
 }
@@ -84,4 +85,4 @@ async function send(address: string, path: string, signal: AbortSignal, body?: u
 }
 
 const unreachable = (address: string, cause: unknown): ControlError =>
-  new ControlError('unreachable', `the program at ${address}: ${(cause as Error).message}`, { cause })
+  new ControlError('unreachable', `the program at ${address} does not answer: ${(cause as Error).message}`, { cause })

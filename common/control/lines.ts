@@ -1,9 +1,9 @@
-/** No event comes near this: a batch of 65,536 leases has 3 MB. */
+/** Far longer than any event: a batch of 65,536 leases takes 3 MB. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024
 const NEWLINE = 0x0a
 
 /**
- * Lines of a text that comes in pieces; one that is not ended is a line too.
+ * Yields the lines of a text that arrives in pieces, including an unterminated last line.
  * @throws RangeError for a line longer than 16 MiB
  */
 export async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

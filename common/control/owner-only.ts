@@ -1,5 +1,5 @@
-/** Only the owner may list or read: whoever has the key is the run, or the node. */
+/** Modes for folders and files that only their owner may read, because they contain the key of a run or a node. */
 export const PRIVATE_FOLDER = 0o700
 export const PRIVATE_FILE = 0o600
-/** For programs that write a data directory: what LevelDB and Python create follows the process's mask. */
+/** Process mask for programs that write a data directory, because files of LevelDB and Python follow it. */
 export const PRIVATE_UMASK = 0o077

@@ -8,7 +8,7 @@ import { CodedError } from '../errors/index.js'
 import { takeControlAddress } from './address.js'
 import { PRIVATE_FILE } from './owner-only.js'
 
-/** What a route is asked. */
+/** A request to a route. */
 export interface ControlAsk {
   readonly query: Readonly<Record<string, string>>
   /** Parsed JSON; undefined for a request without a body. */
@@ -16,38 +16,38 @@ export interface ControlAsk {
 }
 
 /**
- * What a route answers: one JSON value; lines of text, which are sent many at a time; or `live` lines, each of which is sent when it comes,
- * until whoever asked has gone. Between these an empty line now and then shows that the program is there.
+ * The answer of a route: one JSON value, lines of text that are sent in batches, or `live` lines. Each live line is sent at once, until the
+ * client disconnects. An empty line every 20 s shows that the program still runs.
  */
 export type ControlAnswer =
   | { readonly json: unknown }
   | { readonly lines: AsyncIterable<string> }
   | { readonly live: AsyncIterableIterator<string> }
 
-/** One thing that commands in another terminal can ask of a running program. */
+/** One request that commands in another terminal can send to a running program. */
 export interface ControlRoute {
   readonly method: 'GET' | 'POST'
   readonly path: `/${string}`
-  /** @throws ControlRefusal for a request that makes no sense */
+  /** Answers a request. @throws ControlRefusal for an invalid request */
   answer(ask: ControlAsk): Promise<ControlAnswer>
 }
 
-/** A request that the program does not fulfil. */
+/** A request that the program refuses. */
 export class ControlRefusal extends CodedError<'bad_request' | 'unknown_route'> {}
 
 const MAX_BODY_BYTES = 64 * 1024
-/** Nobody on this machine takes so long to send a request, or to take the next piece of an answer. */
+/** No client on this machine needs this long to send a request, or to read the next piece of an answer. */
 const REQUEST_TIMEOUT_MS = 30_000
 const IDLE_TIMEOUT_MS = 120_000
-/** Lines are sent in pieces of about so many characters. */
+/** Approximate number of characters of a batch of lines. */
 const PIECE_CHARS = 64 * 1024
-/** Well within the time that either side waits for a sign of the other. */
-const SIGN_OF_LIFE_MS = 20_000
+/** Interval of empty lines, well within the timeouts of both sides. */
+const KEEP_ALIVE_MS = 20_000
 
 /**
- * Listens for commands on a socket that only the owner of the data directory can open: `control.sock` in it,
- * or a named pipe on Windows. The caller holds the data directory.
- * @throws the system's error when it cannot listen there
+ * Listens for commands on a socket that only the owner of the data directory can open: `control.sock` in it, or a named pipe on Windows.
+ * The caller has locked the data directory.
+ * @throws the system's error if the socket cannot be opened
  */
 export async function serveControl(
   dataDir: string,
@@ -100,11 +100,11 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new ControlRefusal('bad_request', `the body is no JSON: ${(cause as Error).message}`)
+    throw new ControlRefusal('bad_request', `the body is not JSON: ${(cause as Error).message}`)
   }
 }
 
-/** Asks for lines only as fast as they are taken. */
+/** Reads lines only as fast as the client reads them. */
 function streamOf(lines: AsyncIterable<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   const iterator = lines[Symbol.asyncIterator]()
@@ -131,17 +131,17 @@ function streamOf(lines: AsyncIterable<string>): ReadableStream<Uint8Array> {
 function liveStreamOf(lines: AsyncIterableIterator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   const next = (): Promise<string | null> => lines.next().then(({ done, value }) => (done ? null : value))
-  let coming = next()
+  let nextLine = next()
   return new ReadableStream({
     async pull(controller) {
       let timer: NodeJS.Timeout | undefined
-      const sign = new Promise<string>((resolve) => {
-        timer = setTimeout(resolve, SIGN_OF_LIFE_MS, '')
+      const keepAlive = new Promise<string>((resolve) => {
+        timer = setTimeout(resolve, KEEP_ALIVE_MS, '')
       })
-      const line = await Promise.race([coming, sign]).finally(() => clearTimeout(timer))
+      const line = await Promise.race([nextLine, keepAlive]).finally(() => clearTimeout(timer))
       if (line === null) return controller.close()
       controller.enqueue(encoder.encode(`${line}\n`))
-      if (line !== '') coming = next()
+      if (line !== '') nextLine = next()
     },
     async cancel() {
       await lines.return?.()

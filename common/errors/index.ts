@@ -1,8 +1,8 @@
 export { countOf } from './count-of.js'
 
 /**
- * A failure that programs tell apart by `code`, which stays the same, and people by the message, which begins with it and
- * goes on with `detail`: what, where, and what to do. The base of the errors of all rooms.
+ * Base class of the errors of all packages. Programs distinguish errors by the stable `code`. The message for people starts with the code
+ * and continues with `detail`: what failed, why, and what to do.
  */
 export abstract class CodedError<Code extends string = string> extends Error {
   constructor(

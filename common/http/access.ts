@@ -1,8 +1,8 @@
-/** Who may ask a server that listens on this machine. */
+/** The hosts and origins whose requests an HTTP server on this machine accepts. */
 export interface Access {
-  /** Host names that requests may be for, lower case, without a port. */
+  /** Accepted values of the Host header, lower case, without a port. */
   readonly hosts: ReadonlySet<string>
-  /** Origins whose pages may ask, such as `http://localhost:5173`. Programs send none. */
+  /** Accepted origins of web pages, such as `http://localhost:5173`. Programs send no origin. */
   readonly origins: ReadonlySet<string>
 }
 
@@ -12,8 +12,8 @@ export interface AccessRefusal {
 }
 
 /**
- * Why a request is not answered: a page that rebinds its name to this machine, or asks from another origin, shows in these headers.
- * The server's own origin is nobody else's: its host was looked at before, and the port is ours.
+ * Decides whether to refuse a request. The headers reveal a page that rebinds its name to this machine, or that has another origin. The
+ * server's own origin is accepted, because its host is checked first and the port is the server's.
  */
 export function accessRefusal({ headers }: Request, { hosts, origins }: Access): AccessRefusal | null {
   const [host, origin] = [headers.get('host') ?? '', headers.get('origin')]
@@ -24,14 +24,14 @@ export function accessRefusal({ headers }: Request, { hosts, origins }: Access):
   return null
 }
 
-/** Whether a text is an origin as a browser writes it: scheme and host, and a port where it is not the usual one. */
+/** Tests whether a text is an origin as browsers write it: scheme, host, and a port other than the default. */
 export const isOrigin = (text: string): boolean =>
   URL.canParse(text) && new URL(text).origin === text && /^https?:/.test(text)
 
-/** Names under which the loopback interface is asked, beside a name or address that a server listens on. */
+/** Returns the host names of the loopback interface, and those that a server listens on. */
 export const hostsOf = (host: string, others: readonly string[] = []): ReadonlySet<string> =>
   new Set(['127.0.0.1', 'localhost', '[::1]', host.includes(':') ? `[${host}]` : host, ...others])
 
-/** Whether only this machine reaches what listens there. */
+/** Tests whether only this machine can reach a server on a host. */
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || /^127\.[\d.]+$/.test(host)

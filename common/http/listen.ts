@@ -2,24 +2,24 @@ import type { AddressInfo } from 'node:net'
 import { type ServerType, serve } from '@hono/node-server'
 import type { Hono } from 'hono'
 
-/** What takes over connections that routes let become WebSockets: the server of `ws`, without a port of its own. */
+/** The server of `ws`, without a port, which takes over connections that routes upgrade to WebSockets. */
 export type WebSockets = NonNullable<Parameters<typeof serve>[0]['websocket']>['server']
 
 export interface ListenOptions {
   /** Name or address. */
   readonly host: string
-  /** 0 takes any free port. */
+  /** 0: any free port. */
   readonly port: number
-  /** Time to send one request in full, so that slow senders do not hold connections. */
+  /** Time limit for sending one request, so that slow senders do not keep connections open. */
   readonly requestTimeoutMs: number
-  /** Whoever gives it ends its connections. */
+  /** The caller closes its connections. */
   readonly webSockets?: WebSockets
 }
 
 export interface Listening {
-  /** Such as `http://127.0.0.1:8080`, without a slash at its end. */
+  /** For example `http://127.0.0.1:8080`, without a final slash. */
   readonly origin: string
-  /** Drops what is under way and stops listening. */
+  /** Aborts running requests and stops listening. */
   close(): Promise<void>
 }
 

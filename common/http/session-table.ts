@@ -3,11 +3,11 @@ import { LRUCache } from 'lru-cache'
 export interface SessionTableOptions {
   readonly maxSessions: number
   readonly maxPerClient: number
-  /** Without a request for this long a session is over. */
+  /** A session without a request for this long is closed. */
   readonly idleMs: number
-  /** Without a request for this long a session gives way to a new one when there is no other room. */
+  /** A session without a request for this long may be evicted for a new one when the table is full. */
   readonly restMs: number
-  /** Milliseconds on a clock that never goes back. */
+  /** Returns milliseconds of a monotonic clock. */
   readonly now: () => number
 }
 
@@ -15,36 +15,37 @@ interface Entry<T> {
   readonly client: string
   readonly session: T
   lastUsed: number
-  /** Requests that are being answered. */
+  /** Number of running requests. */
   busy: number
 }
 
-/** Sessions of an HTTP host by their ids: how many there may be, in all and of one client, and which of them give way. */
+/** Sessions of an HTTP server by id, with limits in total and for each client. A full table evicts unused sessions. */
 export interface SessionTable<T> {
   readonly size: number
-  /** Room for a session that is being opened; what had to give way is ended. @returns  gives the room back; null: there is none */
+  /** Reserves capacity for a session that is being opened, and evicts another one if needed. @returns  releases it; null: no capacity */
   reserve(client: string): (() => void) | null
   add(id: string, client: string, session: T): void
   has(id: string): boolean
-  /** Takes it out without ending it. */
+  /** Removes a session without ending it. */
   remove(id: string): T | undefined
-  /** Runs `work` with a session, which gives way to nobody meanwhile. @param isUse  whether it counts against idleness */
+  /** Runs `work` with a session, which is not evicted meanwhile. @param isUse  whether the session counts as used */
   use<R>(id: string, isUse: boolean, work: (session: T) => Promise<R>): Promise<R> | null
-  /** Whether a session of that id had to give way. */
+  /** Tests whether the session of an id was evicted. */
   wasEvicted(id: string): boolean
-  /** @returns how many it ended */
+  /** Closes idle sessions. @returns  their number */
   closeIdle(): number
   closeAll(): Promise<void>
 }
 
-/** Ids that are remembered after their sessions had to give way. */
+/** Number of ids of evicted sessions that are remembered. */
 const EVICTED_REMEMBERED = 4096
 
+/** Creates an empty table. @param end  ends a session that is closed or evicted */
 export function createSessionTable<T>(
   { maxSessions, maxPerClient, idleMs, restMs, now }: SessionTableOptions,
   end: (session: T) => Promise<void>,
 ): SessionTable<T> {
-  /** The one that was used longest ago first. */
+  /** The least recently used first. */
   const entries = new Map<string, Entry<T>>()
   const opening = new Map<string, number>()
   const evicted = new LRUCache<string, true>({ max: EVICTED_REMEMBERED })
@@ -65,7 +66,7 @@ export function createSessionTable<T>(
     if (session !== undefined) await end(session)
   }
 
-  /** Ends what a client has left resting for the longest time. @returns  whether there was something */
+  /** Evicts the least recently used session of a client. @returns  whether one could be evicted */
   const evictFrom = (client: string): boolean => {
     for (const [id, entry] of entries) {
       if (entry.client !== client || entry.busy > 0 || now() - entry.lastUsed < restMs) continue
@@ -75,7 +76,7 @@ export function createSessionTable<T>(
     }
     return false
   }
-  const greediest = (): string => {
+  const largestClient = (): string => {
     const clients = new Set([...entries.values()].map(({ client }) => client))
     return [...clients].sort((a, b) => heldBy(b) - heldBy(a))[0] ?? ''
   }
@@ -93,7 +94,7 @@ export function createSessionTable<T>(
       const isFull = (): boolean => total() >= maxSessions
       if (isFull() || heldBy(client) >= maxPerClient) closeIdle()
       if (heldBy(client) >= maxPerClient && !evictFrom(client)) return null
-      if (isFull() && !evictFrom(greediest())) return null
+      if (isFull() && !evictFrom(largestClient())) return null
       opening.set(client, (opening.get(client) ?? 0) + 1)
       return () => {
         const left = opening.get(client)! - 1

@@ -1,10 +1,10 @@
-# A run's coordinator with its trainer. The context is this folder, with the packed program in it: docs/containers.md has the commands.
+# A coordinator with its trainer. The build context is this folder, with the packed program in it. The commands are in docs/containers.md.
 FROM node:22.21.1-bookworm-slim
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends python3 python3-venv \
   && rm -rf /var/lib/apt/lists/*
 COPY prove-swarm-*.tgz /tmp/prove-swarm.tgz
-# A coordinator reads text with the engine and never samples: builds for GPUs are of no use to it.
+# A coordinator only evaluates text with the engine, so it needs no GPU build.
 RUN npm install --global --prefix /opt/prove --no-audit --no-fund /tmp/prove-swarm.tgz \
   && rm -rf /opt/prove/lib/node_modules/prove-swarm/node_modules/@node-llama-cpp/linux-*-cuda* \
     /opt/prove/lib/node_modules/prove-swarm/node_modules/@node-llama-cpp/linux-*-vulkan \
@@ -13,7 +13,7 @@ RUN npm install --global --prefix /opt/prove --no-audit --no-fund /tmp/prove-swa
 ENV PATH=/opt/prove/bin:${PATH}
 USER prove
 WORKDIR /data
-# An index of wheels without CUDA makes the image several GB smaller.
+# A package index without CUDA makes the image several GB smaller.
 ARG PIP_EXTRA_INDEX_URL=""
 RUN PIP_NO_CACHE_DIR=1 prove-coordinator setup
 # The run's key, its log, adapters and tasks.

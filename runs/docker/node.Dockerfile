@@ -1,5 +1,5 @@
-# A volunteer's node. ENGINE says what it computes on: cpu, cuda (NVIDIA) or vulkan (others).
-# The context is this folder, with the packed program in it: docs/containers.md has the commands.
+# A volunteer's node. ENGINE selects the backend: cpu, cuda (NVIDIA) or vulkan (other GPUs).
+# The build context is this folder, with the packed program in it. The commands are in docs/containers.md.
 ARG ENGINE=cpu
 
 FROM node:22.21.1-bookworm-slim AS plain
@@ -7,7 +7,7 @@ FROM node:22.21.1-bookworm-slim AS plain
 FROM plain AS program
 ARG ENGINE
 COPY prove-swarm-*.tgz /tmp/prove-swarm.tgz
-# The engine comes prebuilt for each kind; those that this image has no use for take up to 640 MB.
+# The engine has a prebuilt package for each backend. The unused packages take up to 640 MB.
 RUN npm install --global --prefix /opt/prove --no-audit --no-fund /tmp/prove-swarm.tgz \
   && for other in cuda vulkan; do \
     if [ "${other}" != "${ENGINE}" ]; then \
@@ -22,7 +22,7 @@ RUN apt-get update \
   && apt-get install --yes --no-install-recommends libvulkan1 mesa-vulkan-drivers \
   && rm -rf /var/lib/apt/lists/*
 
-# The engine is built for the libraries of CUDA 13; the driver's own come from the host.
+# The engine needs the libraries of CUDA 13. The host provides the driver's libraries.
 FROM nvidia/cuda:13.0.1-runtime-ubuntu24.04 AS base-cuda
 COPY --from=program /usr/local/bin/node /usr/local/bin/node
 
@@ -32,7 +32,7 @@ RUN useradd --uid 10001 --create-home --home-dir /data prove
 ENV PATH=/opt/prove/bin:${PATH} XDG_DATA_HOME=/data
 USER prove
 WORKDIR /data
-# The key that has the credit, verdicts, limits, and fetched models.
+# Key with the credit, verdicts, limits and fetched models.
 VOLUME /data
 HEALTHCHECK --interval=30s --timeout=10s --start-period=60s CMD ["prove-node", "status", "--json"]
 ENTRYPOINT ["prove-node"]

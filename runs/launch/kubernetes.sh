@@ -1,18 +1,18 @@
 #!/bin/sh
-# One life of the trainer as a Job on Kubernetes: kubernetes.sh LIFE PROGRAM. Ends when the Job does, and takes it along.
+# Runs the trainer once as a Job on Kubernetes: kubernetes.sh LIFE PROGRAM. Ends with the Job, and deletes it.
 set -eu
 life=$1
 program=$2
 job=prove-trainer
 
 finish() {
-  # Waits for its pods, which hold the GPUs.
+  # Waits for the Job's pods, which use the GPUs.
   kubectl delete job "$job" --ignore-not-found --cascade=foreground --wait=true
 }
 trap finish EXIT
 trap 'exit 143' INT TERM
 
-# What an earlier life has left.
+# Deletes the Job of an earlier start.
 finish
 kubectl apply --filename - <<MANIFEST
 apiVersion: v1
@@ -20,7 +20,7 @@ kind: Service
 metadata: { name: $job }
 spec:
   clusterIP: None
-  # The pods meet before they are ready.
+  # The pods must find each other before they are ready.
   publishNotReadyAddresses: true
   selector: { app: $job }
 ---
@@ -33,7 +33,7 @@ spec:
   completionMode: Indexed
   completions: 2
   parallelism: 2
-  # The coordinator starts all pods again when one is lost.
+  # When a pod is lost, the coordinator restarts all of them.
   backoffLimit: 0
   template:
     metadata:
@@ -52,7 +52,7 @@ spec:
           volumeMounts: [{ name: run, mountPath: ${PROVE_RUN_FOLDER:?where the coordinator has the run} }]
       volumes:
         - name: run
-          # Written by pods on several machines.
+          # Pods on several machines write to this volume.
           persistentVolumeClaim: { claimName: ${PROVE_RUN_CLAIM:-prove-run} }
 MANIFEST
 

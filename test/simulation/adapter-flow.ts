@@ -41,7 +41,7 @@ export interface AdapterFlow {
 }
 
 const STEP_MS = 500
-/** See `LOOK_MS` of `swarm/source-rotation.ts`, `ORIGIN_PATIENCE_MS` of `swarm/snapshot-fetch.ts`, `SHARE_REST_MS` of `swarm/chunk-slots.ts`, `SPENT_AFTER_MS` of `swarm/upload-budget.ts`. */
+/** See `LOOK_MS` of `swarm/source-rotation.ts`, `ORIGIN_PATIENCE_MS` of `swarm/snapshot-fetch.ts`, `SHARE_REST_MS` of `swarm/chunk-knowledge.ts`, `SPENT_AFTER_MS` of `swarm/upload-budget.ts`. */
 const LOOK_MS = 1000
 const ORIGIN_PATIENCE_MS = 20_000
 const SPENT_AFTER_MS = 2000

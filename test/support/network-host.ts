@@ -1,10 +1,12 @@
 import { createInterface } from 'node:readline'
+import type { PrivateKey } from '@libp2p/interface'
 import { tellOwnAddresses } from '../../coordinator/service/own-addresses.js'
 import { openPeerFile } from '../../coordinator/service/peer-file.js'
-import { createProviders } from '../../coordinator/service/providers.js'
+import { createProviders, type Providers } from '../../coordinator/service/providers.js'
 import { openNodeStore } from '../../node/store/store.js'
 import { announcementOf, policyIdOf, sealManifest, sealPolicyAnnouncement } from '../../proto/index.js'
 import {
+  type BlobStore,
   channelsOf,
   createBlobStore,
   createHost,
@@ -13,6 +15,8 @@ import {
   keepConnected,
   keepNeighbours,
   openAddressNotices,
+  type SnapshotExchange,
+  type SwarmHost,
   TransportError,
 } from '../../swarm/index.js'
 import { flightManifest, flightPolicy } from './proto-samples.js'
@@ -44,6 +48,33 @@ export type NetworkCommand =
 
 const tell = (line: { readonly type: string } & Record<string, unknown>): void =>
   void process.stdout.write(`${JSON.stringify(line)}\n`)
+
+interface PublishParts {
+  readonly key: PrivateKey
+  readonly host: SwarmHost
+  readonly blobs: BlobStore
+  readonly snapshots: SnapshotExchange
+  readonly providers: Providers
+  readonly adapterBytes: number
+}
+
+/** Publishes an adapter, and announces it with its providers until the signal fires. */
+async function publish(parts: PublishParts, signal: AbortSignal): Promise<void> {
+  const { key, host, blobs, snapshots, providers, adapterBytes } = parts
+  const { runId } = host
+  const blob = await blobs.describe(await blobs.put(noise(adapterBytes)), 'adapter')
+  const adapter = { ...flightPolicy.adapter!, sha256: blob.sha256, sizeBytes: adapterBytes }
+  const described = { ...flightPolicy, adapter }
+  const manifest = { ...flightManifest, policy: described, policyId: policyIdOf(described), blobs: [blob] }
+  const sealed = await sealManifest(key, runId, manifest)
+  snapshots.offer(sealed)
+  while (!signal.aborted) {
+    for (const { peer } of host.connections()) providers.note(peer, '')
+    const announcement = announcementOf(sealed, { capacity: 0, waiting: 0 }, providers.forAnyone())
+    await host.gossip.publish(channelsOf(runId).policy, await sealPolicyAnnouncement(key, runId, announcement))
+    await host.clock.sleep(500, signal).catch(() => undefined)
+  }
+}
 
 async function main({
   seed,
@@ -116,7 +147,6 @@ async function main({
     pass().catch(() => undefined)
   })
 
-  const blobOf = async () => blobs.describe(await blobs.put(noise(adapterBytes)), 'adapter')
   const providers = createProviders({
     host,
     policyInForce: () => null,
@@ -124,20 +154,6 @@ async function main({
     random: Math.random,
     signal,
   })
-  const publish = async (): Promise<void> => {
-    const blob = await blobOf()
-    const adapter = { ...flightPolicy.adapter!, sha256: blob.sha256, sizeBytes: adapterBytes }
-    const described = { ...flightPolicy, adapter }
-    const manifest = { ...flightManifest, policy: described, policyId: policyIdOf(described), blobs: [blob] }
-    const sealed = await sealManifest(key, runId, manifest)
-    snapshots.offer(sealed)
-    while (!signal.aborted) {
-      for (const { peer } of host.connections()) providers.note(peer, '')
-      const announcement = announcementOf(sealed, { capacity: 0, waiting: 0 }, providers.forAnyone())
-      await host.gossip.publish(policy, await sealPolicyAnnouncement(key, runId, announcement))
-      await host.clock.sleep(500, signal).catch(() => undefined)
-    }
-  }
   if (coordinator === null) {
     const file = `${folder}/address.notice`
     const silence = { announcement: () => null, onAnnouncement: () => () => undefined }
@@ -145,7 +161,7 @@ async function main({
   }
 
   const act = async (command: NetworkCommand): Promise<void> => {
-    if (command.do === 'publish') return publish()
+    if (command.do === 'publish') return publish({ key, host, blobs, snapshots, providers, adapterBytes }, signal)
     if (command.do === 'peers') {
       const connections = host.connections().map(({ peer, address }) => ({ peer, address }))
       return tell({ type: 'peers', connections, uploaded, proven: host.provenAddresses() })

@@ -17,10 +17,10 @@ test.after.each((context) => rm(context.folder, { recursive: true, force: true }
 
 const MIB = LIMITS.chunkBytes.value
 
-test('a disk that takes bytes by and by gets all of them, and one that takes none is an error', async () => {
+test('partial writes are continued, and a disk that accepts no bytes is an error', async () => {
   const content = noise(100)
   const disk = new Uint8Array(120)
-  /** As the system does when a disk fills up: first a part, and only then no more. */
+  /** Behaves like a disk that fills up: accepts a part, and nothing at the next write. */
   const file = (capacity: number) => ({
     write: (async (bytes: Uint8Array, from: number, length: number, at: number) => {
       const bytesWritten = Math.min(7, length, Math.max(0, capacity - at))
@@ -34,7 +34,7 @@ test('a disk that takes bytes by and by gets all of them, and one that takes non
   assert.instance(why, Error)
 })
 
-test('a blob is found under its hash and nowhere else', async ({ folder }) => {
+test('a blob is found only under its hash', async ({ folder }) => {
   const store = await createBlobStore(folder)
   const content = noise(1000)
   const hash = await store.put(content)
@@ -47,9 +47,7 @@ test('a blob is found under its hash and nowhere else', async ({ folder }) => {
   assert.not.ok(await store.has(hash))
 })
 
-test('a blob that the disk has changed or cut is nowhere read as what it was, and comes back whole when it is put again', async ({
-  folder,
-}) => {
+test('a changed or truncated blob is never read, and is replaced when it is stored again', async ({ folder }) => {
   const store = await createBlobStore(folder)
   const content = noise(MIB + 100)
   const hash = await store.put(content)
@@ -74,7 +72,7 @@ test('a name from the wire never becomes a path', async ({ folder }) => {
   }
 })
 
-test('a file is copied in and described chunk by chunk', async ({ folder }) => {
+test('a copied file is described chunk by chunk', async ({ folder }) => {
   const store = await createBlobStore(join(folder, 'store'))
   const content = noise(2 * MIB + 5)
   await writeFile(join(folder, 'source'), content)
@@ -93,13 +91,13 @@ test('a file is copied in and described chunk by chunk', async ({ folder }) => {
   )
 })
 
-test('a write that a crash cut short leaves nothing behind after the next start', async ({ folder }) => {
+test('the next start removes the leftovers of an interrupted write', async ({ folder }) => {
   await writeFile(join(folder, '.put-0011'), 'half')
   await createBlobStore(folder)
   assert.equal(await readdir(folder), [])
 })
 
-test('a partial blob takes only true chunks, survives reopening, and appears whole or not at all', async ({
+test('a partial blob accepts only matching chunks, survives reopening, and becomes a blob only when complete', async ({
   folder,
 }) => {
   const store = await createBlobStore(folder)
@@ -132,7 +130,7 @@ test('a partial blob takes only true chunks, survives reopening, and appears who
   assert.equal(await readdir(folder), [blob.sha256])
 })
 
-test('a bitmap that claims what the file does not hold is not believed', async ({ folder }) => {
+test('chunks that the map names but the file does not contain count as missing', async ({ folder }) => {
   const store = await createBlobStore(folder)
   const content = noise(2 * MIB)
   const chunkSha256s = [0, 1].map((index) => sha256(content.subarray(index * MIB, (index + 1) * MIB)))

@@ -53,7 +53,7 @@ async function raw(from: TestNode, to: TestNode, protocol: string, bytes: Uint8A
   return stream
 }
 
-test('a node asks for leases and is known by the key of its connection', async ({ coordinator, ann }) => {
+test('the coordinator knows a node that asks for leases by the key of its connection', async ({ coordinator, ann }) => {
   const asked: unknown[] = []
   await serveLeases(coordinator.host, async (request, { peer }) => {
     asked.push([peer, request])
@@ -65,7 +65,7 @@ test('a node asks for leases and is known by the key of its connection', async (
   assert.is(sha256(response.leases[0]?.task ?? new Uint8Array()), sha256(leases.leases[0]?.task ?? new Uint8Array()))
 })
 
-test('the largest lease response arrives, though it is more than a stream may buffer', async ({ coordinator, ann }) => {
+test('the largest lease response arrives, although it exceeds the stream buffer', async ({ coordinator, ann }) => {
   const task = noise(LIMITS.taskBytes.value)
   const lease = leases.leases[0]
   assert.ok(lease)
@@ -75,7 +75,7 @@ test('the largest lease response arrives, though it is more than a stream may bu
   assert.equal(new Set(response.leases.map((one) => sha256(one.task))), new Set([sha256(task)]))
 })
 
-test('a refusal reaches the node with its code and detail; a bug of the server reaches it as internal', async ({
+test('a node receives a refusal with code and detail, and a bug of the server as internal', async ({
   coordinator,
   ann,
 }) => {
@@ -95,7 +95,7 @@ test('a refusal reaches the node with its code and detail; a bug of the server r
   )
 })
 
-test('hostile requests are refused with a code, counted, and leave the server at work', async ({
+test('hostile requests are refused with a code and reported, and the server keeps working', async ({
   coordinator,
   ann,
 }) => {
@@ -115,7 +115,7 @@ test('hostile requests are refused with a code, counted, and leave the server at
     assert.is(coordinator.refusals.at(-1)?.code, code)
     assert.is(coordinator.refusals.at(-1)?.peer, ann.host.peerId)
   }
-  // Streams that end early, or are reset, are no refusals.
+  // Streams that end early or are reset are not refusals.
   await raw(ann, coordinator, PROTOCOLS.lease, encodeFrame(good).subarray(0, 9))
   const reset = await raw(ann, coordinator, PROTOCOLS.lease, encodeFrame(good).subarray(0, 9), false)
   reset.abort(new Error('gone'))
@@ -123,7 +123,7 @@ test('hostile requests are refused with a code, counted, and leave the server at
   assert.is(coordinator.refusals.length, cases.length)
 })
 
-test('a node that asks too often is told so, and one that holds streams open cannot hold more than its share', async ({
+test('a node that asks too often is refused, and the open streams of a node are limited', async ({
   swarm,
   coordinator,
   ann,
@@ -145,7 +145,7 @@ test('a node that asks too often is told so, and one that holds streams open can
   assert.is((await requestLeases(ben.host, coordinator.host.peerId, ask, soon())).leases.length, 1)
 })
 
-test('keys that open all streams there may be and say nothing keep nobody out', async ({ swarm, coordinator, ann }) => {
+test('keys that open all streams and send nothing do not exclude other nodes', async ({ swarm, coordinator, ann }) => {
   let open = 0
   const never = Promise.withResolvers<never>()
   await serveLeases(
@@ -158,25 +158,25 @@ test('keys that open all streams there may be and say nothing keep nobody out', 
     { timeoutMs: 600_000 },
   )
   const { inboundStreams, inboundStreamsPerPeer } = LIMITS
-  // Questions that the server takes for as long as it may think keep their streams whatever the machine's speed.
+  // The server never answers these requests, so they keep their streams at any speed of the machine.
   for (let seed = 10; open < inboundStreams.value; seed++) {
     const mallory = await swarm.node(seed, false)
     await connect(mallory, coordinator)
     for (let i = 0; i < inboundStreamsPerPeer.value; i++)
       requestLeases(mallory.host, coordinator.host.peerId, ask, soon(), 120_000).catch(() => undefined)
     const expected = (seed - 9) * inboundStreamsPerPeer.value
-    await eventually('they are taken', () => open === expected)
+    await eventually('the streams are open', () => open === expected)
   }
   assert.is((await requestLeases(ann.host, coordinator.host.peerId, ask, soon())).leases.length, 1)
 })
 
-test('a server that does not answer runs into the time limit of its client', async ({ coordinator, ann }) => {
+test('a client stops waiting for a silent server at its time limit', async ({ coordinator, ann }) => {
   await coordinator.host.handle(PROTOCOLS.lease, () => {})
   const why = await failure(requestLeases(ann.host, coordinator.host.peerId, ask, soon(), 300))
   assert.is(why.code, 'timeout')
 })
 
-test('verdicts come signed, and only about the node that asks', async ({ swarm, coordinator, ann }) => {
+test('a node receives signed verdicts, and only its own', async ({ swarm, coordinator, ann }) => {
   await serveVerdicts(coordinator.host, async ({ cursor }, { peer }) => ({
     digest: await sealVerdictDigest(coordinator.key, swarm.runId, { ...digest, peerId: peer, fromCursor: cursor }),
     more: false,
@@ -186,7 +186,7 @@ test('verdicts come signed, and only about the node that asks', async ({ swarm, 
   assert.equal(opened, { ...digest, peerId: ann.host.peerId, fromCursor: 12 })
 })
 
-test('the coordinator pulls a body of 1 MiB from a node that can only dial out', async ({ coordinator, ann }) => {
+test('the coordinator fetches a body of 1 MiB from a node that only dials', async ({ coordinator, ann }) => {
   const body = noise(LIMITS.groupBodyBytes.value)
   const want = { bodySha256: sha256(body), bodySizeBytes: body.length }
   await serveGroups(ann.host, { lookup: async (hash) => (hash === want.bodySha256 ? body : null) })
@@ -195,7 +195,7 @@ test('the coordinator pulls a body of 1 MiB from a node that can only dial out',
   assert.is(sha256(pulled), want.bodySha256)
 })
 
-test('a holder that lacks the body, lies or is gone is passed over for one that has it', async ({
+test('a body is fetched from the next holder if one lacks it, sends false bytes or is offline', async ({
   swarm,
   coordinator,
   ann,
@@ -218,7 +218,7 @@ test('a holder that lacks the body, lies or is gone is passed over for one that 
   assert.is(why.code, 'no_source')
 })
 
-test('an announcement that is handed over is checked like one from gossip, and acknowledged', async ({
+test('a directly offered announcement is checked like one from gossip, and acknowledged', async ({
   swarm,
   coordinator,
   ann,
@@ -243,7 +243,7 @@ test('an announcement that is handed over is checked like one from gossip, and a
   assert.is(taken.length, 1)
 })
 
-test('a reply that is longer than its kind allows is not read', async ({ coordinator, ann }) => {
+test('a reply above its size limit is not read', async ({ coordinator, ann }) => {
   await ann.host.handle(PROTOCOLS.group, (stream) => {
     stream.send(Uint8Array.from([0x7f, 255, 255, 255]))
     void stream.close()
@@ -271,7 +271,7 @@ test('a lost connection is dialled again until the coordinator is back', async (
   })
   await eventually('the coordinator knows Ben', () => coordinator.host.isConnected(ben.host.peerId))
   await coordinator.host.hangUp(ben.host.peerId)
-  await eventually('it is lost', () => losses === 1)
+  await eventually('the connection is lost', () => losses === 1)
   await kept.connected(soon())
   assert.ok(ben.host.isConnected(coordinator.host.peerId))
   await kept.close()

@@ -17,7 +17,7 @@ import { connect, createTestSwarm, eventually, noise, type TestNode, type TestSw
 
 const test = suite<{ swarm: TestSwarm; coordinator: TestNode; ann: TestNode; ben: TestNode }>('gossip')
 
-/** Ann and Ben can only dial out; whatever reaches Ben from Ann passed the coordinator's check. */
+/** Ann and Ben only dial, so the coordinator has checked every message that reaches Ben from Ann. */
 test.before.each(async (context) => {
   context.swarm = await createTestSwarm()
   context.coordinator = await context.swarm.node(1)
@@ -41,33 +41,28 @@ const news = (version: number): PolicyAnnouncement => ({
 })
 const group = (nonce: string): GroupAnnouncement => ({ ...sampleGroup, nonce: hash(nonce).slice(0, 32) })
 
-/** Sends bytes without the checks that an honest sender makes. */
+/** Sends bytes without the checks of an honest sender. */
 const unchecked = (topic: string): Channel<unknown> => ({ topic, maxBytes: 3_000_000, parse: async (data) => data })
 
-test('one message of the coordinator reaches nodes that can only dial out', async ({
-  swarm,
-  coordinator,
-  ann,
-  ben,
-}) => {
+test('a message of the coordinator reaches nodes that only dial', async ({ swarm, coordinator, ann, ben }) => {
   const { policy } = channelsOf(swarm.runId)
   const understood: string[] = []
   for (const [name, node] of Object.entries({ ann, ben })) {
     node.host.gossip.join(policy, { deliver: ({ version }, from) => understood.push(`${name} ${version} ${from}`) })
   }
   coordinator.host.gossip.join(policy, { deliver: () => {} })
-  await eventually('both listen', () => coordinator.host.gossip.listeners(policy).length === 2)
+  await eventually('both are subscribed', () => coordinator.host.gossip.listeners(policy).length === 2)
   const sealed = await sealPolicyAnnouncement(coordinator.key, swarm.runId, news(4))
   assert.is(await coordinator.host.gossip.publish(policy, sealed), 2)
-  await eventually('both heard', () => understood.length === 2)
+  await eventually('both have received it', () => understood.length === 2)
   assert.equal(understood.sort(), [`ann 4 ${swarm.runId}`, `ben 4 ${swarm.runId}`])
 })
 
 /**
- * What Ann sends on the topic of groups, what the coordinator thinks of it, and what gets through to Ben. A good message
- * behind the others is the mark up to which Ben has heard: what comes before it on his line has come by then. Signatures are
- * checked side by side, so the mark may overtake what is to get through.
- * @param good  how many messages are to get through
+ * Lets Ann send messages on the topic of groups, and returns the coordinator's refusals and the messages that reach Ben. A valid message
+ * after the others is the mark: earlier messages on the same connection have arrived before it. Signatures are checked concurrently, so
+ * the mark may overtake valid messages.
+ * @param good  number of messages that must reach Ben
  */
 async function send(
   context: { swarm: TestSwarm; coordinator: TestNode; ann: TestNode; ben: TestNode },
@@ -78,18 +73,18 @@ async function send(
   const { swarm, coordinator, ann, ben } = context
   const channel: Channel<unknown> = channelsOf(swarm.runId)[topic]
   const delivered: unknown[] = []
-  /** Ben takes everything, so that only the coordinator's judgement keeps a message from him. */
+  /** Ben accepts everything, so only the coordinator's check can keep a message from him. */
   const understood: Uint8Array[] = []
   coordinator.host.gossip.join(channel, { deliver: (value) => delivered.push(value) })
   ben.host.gossip.join(unchecked(channel.topic), { deliver: (data) => understood.push(data as Uint8Array) })
-  await eventually('the coordinator listens', () => ann.host.gossip.listeners(channel).length === 1)
-  await eventually('Ben is told at once', () => coordinator.host.gossip.mesh(channel).length === 1)
+  await eventually('the coordinator is subscribed', () => ann.host.gossip.listeners(channel).length === 1)
+  await eventually('Ben is in the mesh', () => coordinator.host.gossip.mesh(channel).length === 1)
   for (const message of messages) await ann.host.gossip.publish(unchecked(channel.topic), message)
-  await eventually('every message is judged', () => delivered.length + coordinator.refusals.length >= messages.length)
+  await eventually('every message is checked', () => delivered.length + coordinator.refusals.length >= messages.length)
   const mark = await sealPolicyAnnouncement(coordinator.key, swarm.runId, news(99))
   await coordinator.host.gossip.publish(unchecked(channel.topic), mark)
   const isMark = (data: Uint8Array) => sha256(data) === sha256(mark)
-  await eventually('the mark has come', () => understood.some(isMark) && understood.length > good)
+  await eventually('the mark has arrived', () => understood.some(isMark) && understood.length > good)
   return {
     delivered,
     forwarded: understood.filter((data) => !isMark(data)),
@@ -97,7 +92,7 @@ async function send(
   }
 }
 
-test('announcements that are garbage, unsigned, oversize or of another run are rejected and never forwarded', async (context) => {
+test('random, unsigned and oversize announcements, and those of another run, are rejected and not forwarded', async (context) => {
   const { swarm, ann } = context
   const sealed = await sealGroupAnnouncement(ann.key, swarm.runId, group('a'), null)
   const bent = Uint8Array.from(sealed)
@@ -118,7 +113,7 @@ test('announcements that are garbage, unsigned, oversize or of another run are r
   assert.equal(seen.delivered, [])
 })
 
-test('a policy announcement that is not signed by the coordinator is rejected, even when it is well made', async (context) => {
+test('a valid policy announcement that the coordinator has not signed is rejected', async (context) => {
   const seen = await send(
     context,
     'policy',
@@ -129,7 +124,7 @@ test('a policy announcement that is not signed by the coordinator is rejected, e
   assert.equal(seen.forwarded, [])
 })
 
-test('a group with its body arrives whole and is forwarded with the signature of its author', async (context) => {
+test('a group with its body is forwarded with its author’s signature', async (context) => {
   const { swarm, ann } = context
   const body = new Uint8Array(50_000).fill(3)
   const about = { ...group('c'), bodySha256: sha256(body), bodySizeBytes: body.length }
@@ -145,7 +140,11 @@ test('a group with its body arrives whole and is forwarded with the signature of
   )
 })
 
-test('a replayed nonce and a flood are ignored: the sender keeps its score', async ({ swarm, coordinator, ann }) => {
+test('a replayed nonce and a flood are ignored without lowering the sender’s score', async ({
+  swarm,
+  coordinator,
+  ann,
+}) => {
   const { groups } = channelsOf(swarm.runId)
   const gate = createAnnouncementFilter({ elapsedMs: () => 1000 }, 8)
   let delivered = 0
@@ -155,12 +154,12 @@ test('a replayed nonce and a flood are ignored: the sender keeps its score', asy
       delivered += 1
     },
   })
-  await eventually('the coordinator listens', () => ann.host.gossip.listeners(groups).length === 1)
+  await eventually('the coordinator is subscribed', () => ann.host.gossip.listeners(groups).length === 1)
   const names = ['a', 'a', 'b', 'c', 'd']
   for (const [i, name] of names.entries()) {
     await ann.host.gossip.publish(groups, await sealGroupAnnouncement(ann.key, swarm.runId, group(name), null))
-    // One by one: signatures are checked side by side, and the last may be through first.
-    await eventually('it is judged', () => delivered + coordinator.refusals.length === i + 1)
+    // One by one, because signatures are checked concurrently and the last message could be first.
+    await eventually('it is checked', () => delivered + coordinator.refusals.length === i + 1)
   }
   assert.is(delivered, 2)
   assert.equal(
@@ -169,7 +168,7 @@ test('a replayed nonce and a flood are ignored: the sender keeps its score', asy
   )
 })
 
-test('what is passed on is bounded in all, however many keys have signed it', () => {
+test('forwarded announcements are limited in total, for any number of keys', () => {
   const gate = createAnnouncementFilter({ elapsedMs: () => 1000 }, 8, 16)
   const codeOf = (signer: string, nonce: string): string | null => {
     try {
@@ -183,7 +182,7 @@ test('what is passed on is bounded in all, however many keys have signed it', ()
   assert.equal(codes, [null, null, null, null, 'rate_limited'])
 })
 
-test('a check that fails by our own fault costs the sender nothing and stops nothing', async ({
+test('an unexpected error in a check does not lower the sender’s score or stop gossip', async ({
   swarm,
   coordinator,
   ann,
@@ -199,7 +198,7 @@ test('a check that fails by our own fault costs the sender nothing and stops not
     },
     deliver: (value) => delivered.push(value),
   })
-  await eventually('the coordinator listens', () => ann.host.gossip.listeners(groups).length === 1)
+  await eventually('the coordinator is subscribed', () => ann.host.gossip.listeners(groups).length === 1)
   for (const name of ['a', 'b', 'c']) {
     await ann.host.gossip.publish(groups, await sealGroupAnnouncement(ann.key, swarm.runId, group(name), null))
   }
@@ -210,14 +209,14 @@ test('a check that fails by our own fault costs the sender nothing and stops not
   )
 })
 
-test('hundreds of hostile messages of every kind end nothing, and an honest node is still heard', async (context) => {
+test('after hundreds of hostile messages of every kind an honest message still arrives', async (context) => {
   const { swarm, coordinator, ann, ben } = context
   const { groups } = channelsOf(swarm.runId)
   const gate = createAnnouncementFilter({ elapsedMs: () => 1000 })
   const understood: string[] = []
   coordinator.host.gossip.join(groups, { check: gate.check, deliver: ({ signer }) => understood.push(signer) })
-  await eventually('the coordinator listens', () => ann.host.gossip.listeners(groups).length === 1)
-  await eventually('and Ben knows', () => ben.host.gossip.listeners(groups).length === 1)
+  await eventually('the coordinator is subscribed', () => ann.host.gossip.listeners(groups).length === 1)
+  await eventually('Ben knows the subscriber', () => ben.host.gossip.listeners(groups).length === 1)
   const sealed = await sealGroupAnnouncement(ann.key, swarm.runId, group('a'), null)
   for (let index = 0; index < 300; index += 1) {
     const bent = Uint8Array.from(sealed)
@@ -226,12 +225,15 @@ test('hundreds of hostile messages of every kind end nothing, and an honest node
     await ann.host.gossip.publish(unchecked(groups.topic), index % 3 === 0 ? noise(index + 1, index) : bent)
   }
   await ben.host.gossip.publish(groups, await sealGroupAnnouncement(ben.key, swarm.runId, group('b'), null))
-  await eventually('Ben is heard', () => understood.length > 0)
+  await eventually('the message of Ben arrives', () => understood.length > 0)
   assert.equal(understood, [ben.host.peerId])
   assert.ok(coordinator.refusals.every((event) => event.peer === ann.host.peerId && event.effect === 'reject'))
 })
 
-test('an oversize message is stopped at its sender, and with no listener nothing is sent', async ({ swarm, ann }) => {
+test('an oversize message is refused by its sender, and a message without subscribers is not sent', async ({
+  swarm,
+  ann,
+}) => {
   const { groups, policy } = channelsOf(swarm.runId)
   try {
     await ann.host.gossip.publish(groups, new Uint8Array(LIMITS.announcementBytes.value + 1))

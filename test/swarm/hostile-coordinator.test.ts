@@ -13,10 +13,10 @@ test.before.each(async () => {
 })
 test.after.each(() => swarm.close())
 
-test('a coordinator that always promises more verdicts does not keep a node asking', async () => {
+test('a node stops asking a coordinator that always promises more verdicts', async () => {
   const [coordinator, volunteer] = [await swarm.node(1), await swarm.node(2)]
   await connect(volunteer, coordinator)
-  /** What the node wants, in order: once per turn it asks for verdicts, and then offers the group that waits. */
+  /** The node's requests, in order. In each turn it asks for verdicts, then offers the waiting group. */
   const requests: string[] = []
   await serveGroups(coordinator.host, {
     lookup: async () => null,
@@ -45,7 +45,7 @@ test('a coordinator that always promises more verdicts does not keep a node aski
   }
 })
 
-test('a coordinator that invents verdicts does not fill the disk', async () => {
+test('invented verdicts of a coordinator do not fill the disk', async () => {
   const [coordinator, volunteer] = [await swarm.node(1), await swarm.node(2)]
   await connect(volunteer, coordinator)
   let refusedPages = 0
@@ -69,7 +69,7 @@ test('a coordinator that invents verdicts does not fill the disk', async () => {
     earlierVerdicts: 100,
   })
   try {
-    await eventually('a page that is not taken', () => refusedPages > 0)
+    await eventually('a page is refused', () => refusedPages > 0)
     assert.is(await store.verdictCount(), 80)
     assert.equal(outbox.waiting, [id16('l')])
   } finally {
@@ -78,7 +78,7 @@ test('a coordinator that invents verdicts does not fill the disk', async () => {
   }
 })
 
-test('a coordinator that answers with hostile bytes costs a node an error with a code, and no more', async () => {
+test('hostile bytes from a coordinator cause only an error with a code', async () => {
   const [coordinator, volunteer] = [await swarm.node(1), await swarm.node(2)]
   await connect(volunteer, coordinator)
   const huge = new Uint8Array(4).fill(0xff)

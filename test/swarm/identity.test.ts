@@ -28,7 +28,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
   return 'fine'
 }
 
-test('a node keeps its key, readable by its owner only', async ({ folder }) => {
+test('a node keeps its key in a file that only its owner can read', async ({ folder }) => {
   const data = join(folder, 'data')
   assert.is(await readKey(data), null)
   const first = await openIdentity(data)
@@ -43,15 +43,13 @@ test('a node keeps its key, readable by its owner only', async ({ folder }) => {
   }
 })
 
-test('a damaged key is an error and not a new identity', async ({ folder }) => {
+test('a damaged key file is an error, and no new identity is created', async ({ folder }) => {
   await openIdentity(folder)
   await writeFile(join(folder, 'identity.key'), 'garbage')
   assert.is(await codeOf(openIdentity(folder)), 'key_unreadable')
 })
 
-test('a key with a bit of it changed is an error, also where the library would take it for a key', async ({
-  folder,
-}) => {
+test('a key with a changed bit is an error, even if the library accepts it', async ({ folder }) => {
   const { peerId } = await openIdentity(folder)
   const path = join(folder, 'identity.key')
   const whole = await readFile(path)
@@ -60,14 +58,14 @@ test('a key with a bit of it changed is an error, also where the library would t
     bent[at]! ^= 1
     await writeFile(path, bent)
     const read = await openIdentity(folder).catch((why: IdentityError) => why.code)
-    // Some bits of the frame around it mean nothing.
+    // Some bits of the protobuf framing have no meaning.
     assert.ok(read === 'key_unreadable' || (at < 4 && typeof read !== 'string' && read.peerId === peerId), `byte ${at}`)
   }
   await writeFile(path, whole)
   assert.is((await openIdentity(folder)).peerId, peerId)
 })
 
-test('a damaged key gives way to a backup that is to replace it, and to no other', async ({ folder }) => {
+test('a damaged key is overwritten only by an import with replace', async ({ folder }) => {
   const { peerId, text } = await openIdentity(join(folder, 'here')).then((identity) => ({
     peerId: identity.peerId,
     text: exportIdentity(identity),
@@ -78,7 +76,9 @@ test('a damaged key gives way to a backup that is to replace it, and to no other
   assert.is((await importIdentity(join(folder, 'damaged'), text, true)).peerId, peerId)
 })
 
-test('an exported key is the same node elsewhere, and does not replace another unasked', async ({ folder }) => {
+test('an exported key is the same identity elsewhere, and overwrites another key only on request', async ({
+  folder,
+}) => {
   const here = await openIdentity(join(folder, 'here'))
   const there = await openIdentity(join(folder, 'there'))
   const text = exportIdentity(here)
@@ -92,7 +92,7 @@ test('an exported key is the same node elsewhere, and does not replace another u
   }
 })
 
-test('a join address must name a TCP port and the key of the coordinator', async ({ folder }) => {
+test('a join address must contain a TCP port and the coordinator’s key', async ({ folder }) => {
   const { peerId } = await openIdentity(folder)
   assert.equal(parseJoinAddress(` /ip4/203.0.113.5/tcp/4001/p2p/${peerId}\n`), {
     addresses: [`/ip4/203.0.113.5/tcp/4001/p2p/${peerId}`],

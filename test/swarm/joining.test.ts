@@ -14,7 +14,7 @@ test.after.each(({ swarm }) => swarm.close())
 
 const NOBODY = '12D3KooWKRYhZeD3sAWvz1zaSsEXnwnktvv4iaprLHrCgZBZWyEq'
 
-test('an address at which another key answers says which, and one where nobody listens says that', async ({
+test('the error names the other key that answers at an address, or the refused connection', async ({
   coordinator,
   volunteer,
 }) => {
@@ -30,7 +30,7 @@ test('an address at which another key answers says which, and one where nobody l
   }
 })
 
-test('a connection that is kept tells why there is none, until there is one', async ({ coordinator, volunteer }) => {
+test('a kept connection reports why it is not connected until it is', async ({ coordinator, volunteer }) => {
   const [address] = coordinator.host.addresses()
   const wrong = address!.replace(coordinator.host.peerId, NOBODY)
   const lost = keepConnected(volunteer.host, { peerId: NOBODY, addresses: () => [wrong] })
@@ -46,17 +46,14 @@ test('a connection that is kept tells why there is none, until there is one', as
   }
 })
 
-test('a connection that was dialled by a name says which address that stood for', async ({
-  coordinator,
-  volunteer,
-}) => {
+test('a connection dialled by name shows the resolved address', async ({ coordinator, volunteer }) => {
   const { peerId } = coordinator.host
   const named = coordinator.host.addresses()[0]!.replace('/ip4/127.0.0.1/', '/dns4/localhost/')
   assert.is(await volunteer.host.dial(named, soon()), peerId)
   assert.match(volunteer.host.connections(peerId)[0]!.address, /^\/ip4\/127\.0\.0\.1\/tcp\//)
 })
 
-test('a name that nobody has is told as such', async ({ volunteer }) => {
+test('the error for a name that does not resolve contains the name', async ({ volunteer }) => {
   const named = `/dns4/nobody.invalid/tcp/4001/p2p/${NOBODY}`
   const error = await volunteer.host.dial(named, soon()).catch((reason: unknown) => reason)
   assert.match((error as TransportError).detail, /nobody\.invalid/)
@@ -69,12 +66,12 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
   [`/tcp/4001/p2p/${NOBODY}`, /needs a host/],
 ]
 for (const [text, why] of REFUSED) {
-  test(`${text.slice(0, 40)} is refused before anything is started`, () => {
+  test(`${text.slice(0, 40)} is refused before a node starts`, () => {
     assert.throws(() => parseJoinAddress(text), why)
   })
 }
 
-test('addresses of every kind that nodes can dial are taken', () => {
+test('addresses of every kind that nodes can dial are accepted', () => {
   for (const host of [
     '/ip4/203.0.113.5',
     '/ip6/2001:db8::1',
@@ -85,7 +82,7 @@ test('addresses of every kind that nodes can dial are taken', () => {
     assert.is(parseJoinAddress(`${host}/tcp/4001/p2p/${NOBODY}`).peerId, NOBODY)
 })
 
-test('the log tells of an error what it says and what caused it', () => {
+test('the log contains the message and the cause of an error', () => {
   const lines: string[] = []
   const stream = new Writable({
     write(chunk, _, done) {

@@ -24,7 +24,7 @@ import {
   type TestSwarm,
 } from '../support/swarm-nodes.js'
 
-const test = suite<{ swarm: TestSwarm }>('a swarm, not a star')
+const test = suite<{ swarm: TestSwarm }>('mesh')
 
 test.before.each(async (context) => {
   context.swarm = await createTestSwarm()
@@ -40,13 +40,13 @@ const listen = (swarm: TestSwarm, { host }: TestNode): void => {
   host.gossip.join(verdicts, { deliver: () => undefined })
 }
 
-/** Connections of each host to others than the coordinator. */
+/** Returns the number of neighbours of each host, without the coordinator. */
 const among = (swarm: TestSwarm, nodes: readonly TestNode[]): number[] =>
   nodes.map(
     ({ host }) => new Set(host.connections().map(({ peer }) => peer)).size - Number(host.isConnected(swarm.runId)),
   )
 
-test('hosts that know only the coordinator come to have connections among them', async ({ swarm }) => {
+test('hosts that know only the coordinator connect to each other', async ({ swarm }) => {
   const coordinator = await swarm.node(1)
   const nodes = await Promise.all(Array.from({ length: HOSTS }, (_, i) => swarm.node(i + 2)))
   for (const node of nodes) {
@@ -58,7 +58,7 @@ test('hosts that know only the coordinator come to have connections among them',
     )
   }
   assert.is(Math.max(...among(swarm, nodes)), 0)
-  // More listeners than the coordinator's mesh has room for: it drops some, and tells them of others.
+  // More subscribers than fit the coordinator's mesh: it prunes some, and names other peers to them.
   for (const node of [coordinator, ...nodes]) listen(swarm, node)
   const total = (): number => among(swarm, nodes).reduce((sum, count) => sum + count, 0)
   await eventually('three each', () => total() >= 3 * HOSTS)
@@ -69,7 +69,7 @@ const CHUNKS = 12
 const VOLUNTEERS = 6
 const NEIGHBOURS = 4
 
-test('volunteers that fetch an adapter together take less than three uploads of it from the coordinator', async ({
+test('volunteers that fetch an adapter at the same time cost the coordinator fewer than three uploads', async ({
   swarm,
 }) => {
   const coordinator = await swarm.node(1)
@@ -110,7 +110,7 @@ test('volunteers that fetch an adapter together take less than three uploads of 
   assert.ok(uploaded >= CHUNKS && uploaded < 3 * CHUNKS, `${uploaded} chunks of ${CHUNKS}`)
 })
 
-test('a node finds its neighbours of an earlier life again, without the coordinator', async ({ swarm }) => {
+test('a restarted node finds its earlier neighbours without the coordinator', async ({ swarm }) => {
   const [ann, ben] = [await swarm.node(2), await swarm.node(3)]
   let kept: readonly KnownPeer[] = []
   const keep = async (peers: readonly KnownPeer[]): Promise<void> => {
@@ -119,20 +119,20 @@ test('a node finds its neighbours of an earlier life again, without the coordina
   const random = (): number => 0
   const first = keepNeighbours({ host: ann.host, known: [], keep, random })
   first.suggest([{ peerId: ben.host.peerId, addresses: ben.host.addresses().map(withoutPeer) }], true)
-  await eventually('it is reached', () => kept.length === 1)
+  await eventually('the node is reached', () => kept.length === 1)
   assert.equal(first.connected(), [ben.host.peerId])
   await first.close()
   await ann.host.hangUp(ben.host.peerId)
-  await eventually('they have parted', () => !ben.host.isConnected(ann.host.peerId))
+  await eventually('they are disconnected', () => !ben.host.isConnected(ann.host.peerId))
 
   const long = { ...kept[0]!, peerId: swarm.runId, reachedAtMs: 0 }
   const second = keepNeighbours({ host: ann.host, known: [long, ...kept], keep, random })
-  await eventually('it is found again', () => ann.host.isConnected(ben.host.peerId))
-  await eventually('and kept', () => kept.every(({ peerId }) => peerId === ben.host.peerId))
+  await eventually('the node is found again', () => ann.host.isConnected(ben.host.peerId))
+  await eventually('the node is saved', () => kept.every(({ peerId }) => peerId === ben.host.peerId))
   await second.close()
 })
 
-test('a coordinator that has moved is found by its signed notice, which nodes pass on', async ({ swarm }) => {
+test('nodes pass on the signed address notice of a coordinator that has moved', async ({ swarm }) => {
   const coordinator = await swarm.node(1)
   const [ann, ben] = [await swarm.node(2), await swarm.node(3)]
   const gone = `/ip4/127.0.0.1/tcp/1/p2p/${swarm.runId}`
@@ -163,18 +163,18 @@ test('a coordinator that has moved is found by its signed notice, which nodes pa
     store: await createBlobStore(await swarm.folder()),
     notice: () => known.newest()?.sealed ?? null,
   })
-  await eventually('it is not where it was', () => kept.problem !== null)
+  await eventually('the coordinator is not at its old address', () => kept.problem !== null)
   await connect(ben, ann)
 
   const passedOn = await asking.fetchNotice(ann.host.peerId, soon())
   assert.ok(await hearing.take(passedOn!))
   assert.not.ok(await hearing.take(passedOn!), 'it is no news twice')
   await kept.connected(soon())
-  await eventually('it has come', () => coordinator.host.isConnected(ben.host.peerId))
+  await eventually('Ben is connected', () => coordinator.host.isConnected(ben.host.peerId))
 
   const later = await sealAddressNotice(coordinator.key, swarm.runId, { ...notice, number: 8 })
   await known.take(later)
-  await eventually('gossip has it too', async () => {
+  await eventually('gossip has the notice', async () => {
     await known.publish()
     return hearing.newest()?.notice.number === 8
   })

@@ -30,10 +30,7 @@ test.after.each((context) => context.swarm.close())
 const unlimited = createUploadBudget(systemClock, () => Number.POSITIVE_INFINITY)
 const want = (index: number) => ({ kind: 'chunk' as const, blobSha256: 'ab'.repeat(32), index })
 
-test('a peer that asks for much and reads nothing fills its own window and not our memory', async ({
-  server,
-  client,
-}) => {
+test('a peer that asks for much and reads nothing fills only its own receive window', async ({ server, client }) => {
   const chunk = noise(LIMITS.chunkBytes.value)
   let served = 0
   await serveSnapshots(
@@ -50,8 +47,8 @@ test('a peer that asks for much and reads nothing fills its own window and not o
   })
   stream.pause()
   for (let id = 1; id <= 60; id += 1) stream.send(encodeFrame(snapshotRequest.encode({ id, want: want(0) })))
-  await eventually('it begins', () => served > 0)
-  // Somebody who reads gets as many answers one after the other: so long the first would have been served too.
+  await eventually('the server has started to answer', () => served > 0)
+  // Another peer reads as many answers one after the other. In that time the first peer would have been served, too.
   const reader = await openSnapshotSource(client.host, server.host.peerId, soon())
   for (let i = 1; i <= 200; i += 1) assert.is((await reader.ask(want(i))).status, 'ok')
   assert.ok(served <= 8, `${served} chunks were prepared for a peer that reads none`)
@@ -59,7 +56,7 @@ test('a peer that asks for much and reads nothing fills its own window and not o
   stream.abort(new Error('enough'))
 })
 
-test('a frame larger than the buffer of a stream arrives whole', async ({ server, client }) => {
+test('a frame larger than the stream buffer arrives whole', async ({ server, client }) => {
   const content = noise(LIMITS.streamBufferBytes.value + 1_500_000)
   await server.host.handle(
     '/test/large/1',
@@ -74,7 +71,7 @@ test('a frame larger than the buffer of a stream arrives whole', async ({ server
   stream.abort(new Error('done'))
 })
 
-test('answers of a source are told apart by their ids', async ({ server, client }) => {
+test('answers of a source are matched by their ids', async ({ server, client }) => {
   await serveSnapshots(
     server.host,
     async (asked) => (asked.kind === 'chunk' ? new Uint8Array([asked.index]) : null),
@@ -94,7 +91,7 @@ test('answers of a source are told apart by their ids', async ({ server, client 
   )
 })
 
-test('an answer that nobody asked for ends the source', async ({ server, client }) => {
+test('an answer without a question ends the source', async ({ server, client }) => {
   await server.host.handle(PROTOCOLS.snapshot, (stream) => {
     stream.send(encodeFrame(snapshotResponse.encode({ id: 77, status: 'ok', data: new Uint8Array([1]) })))
   })
@@ -105,7 +102,7 @@ test('an answer that nobody asked for ends the source', async ({ server, client 
   )
 })
 
-test('a spent upload budget says busy and recovers', async ({ server, client }) => {
+test('a spent upload budget answers busy and recovers', async ({ server, client }) => {
   let nowMs = 0
   const budget = createUploadBudget({ ...systemClock, elapsedMs: () => nowMs }, () => 1000)
   await serveSnapshots(server.host, async () => new Uint8Array([7]), budget)
@@ -118,7 +115,7 @@ test('a spent upload budget says busy and recovers', async ({ server, client }) 
   assert.not.ok(budget.spent)
 })
 
-test('a rate limit refills with time, and forgets nobody too early', () => {
+test('a rate limit refills with time and keeps recent keys', () => {
   let nowMs = 1_000_000
   const rate = createRateLimit({ elapsedMs: () => nowMs }, 60, 2)
   assert.equal([rate.allow('ann'), rate.allow('ann'), rate.allow('ann'), rate.allow('ben')], [true, true, false, true])
@@ -126,7 +123,7 @@ test('a rate limit refills with time, and forgets nobody too early', () => {
   assert.equal([rate.allow('ann'), rate.allow('ann')], [true, false])
 })
 
-test('whoever sets the clock back two hours is not held to have sent for two hours', async () => {
+test('setting the clock back two hours does not block an upload for two hours', async () => {
   let nowMs = 7_200_000
   const budget = createUploadBudget({ ...systemClock, now: () => nowMs }, () => Number.POSITIVE_INFINITY)
   await budget.take(1, soon())

@@ -12,11 +12,13 @@ test.before.each(async (context) => {
 })
 test.after.each((context) => context.swarm.close())
 
-test('a node is named to others when it holds the adapter in force and answers where it says', async ({ swarm }) => {
+test('a node is named to others if it has the adapter in force and answers at its announced address', async ({
+  swarm,
+}) => {
   const coordinator = await swarm.node(1)
   const [ann, ben, cara] = [await swarm.node(2), await swarm.node(3), await swarm.node(4, false)]
   const at = ann.host.addresses().map(withoutPeer)
-  // Dan says that he is where Ann is.
+  // Dan announces Ann's address.
   const dan = {
     host: await createHost({
       privateKey: await keyOf(5),
@@ -39,7 +41,7 @@ test('a node is named to others when it holds the adapter in force and answers w
       random: Math.random,
       signal: closing.signal,
     })
-    await eventually('they have said where they are', async () => {
+    await eventually('they have announced their addresses', async () => {
       const claims = await Promise.all([ann, dan].map(({ host }) => coordinator.host.claimedAddresses(host.peerId)))
       return claims.every(({ length }) => length > 0)
     })
@@ -56,7 +58,7 @@ test('a node is named to others when it holds the adapter in force and answers w
     providers.note(peerId, 'policy 2')
     assert.equal(providers.nearTo(ben.host.peerId), [{ peerId, addresses: at }])
     await ann.host.hangUp(swarm.runId)
-    await eventually('who is gone is named no more', () => providers.nearTo(ben.host.peerId).length === 0)
+    await eventually('a disconnected node is not named', () => providers.nearTo(ben.host.peerId).length === 0)
   } finally {
     closing.abort(new Error('the test is over'))
     await dan.host.close()

@@ -57,7 +57,7 @@ const test = suite<Context>('snapshots')
 interface HolderOptions {
   readonly upload?: () => number
   readonly clock?: Clock
-  /** No chunk is read before it resolves. */
+  /** The store reads no chunk before this promise resolves. */
   readonly gate?: Promise<void>
 }
 
@@ -93,7 +93,7 @@ test.before.each(async (context) => {
 })
 test.after.each((context) => context.swarm.close())
 
-/** A source that answers requests for chunks in its own way. Null: no answer at all. */
+/** Creates a source with its own answers to requests for chunks. Null: no answer. */
 async function crookedSource(swarm: TestSwarm, seed: number, answer: (index: number) => Uint8Array | null) {
   const node = await swarm.node(seed)
   let asked = 0
@@ -114,7 +114,7 @@ async function crookedSource(swarm: TestSwarm, seed: number, answer: (index: num
 
 const trueChunk = (index: number): Uint8Array => ADAPTER.subarray(index * MIB, (index + 1) * MIB)
 
-test('a node gets the newest manifest and its adapter, and can then serve both to others', async ({
+test('a node fetches the newest manifest and its adapter, and then serves both', async ({
   swarm,
   coordinator,
   sealed,
@@ -136,7 +136,7 @@ test('a node gets the newest manifest and its adapter, and can then serve both t
   assert.ok(await ben.store.has(blob.sha256))
 })
 
-test('a manifest by another key, or another manifest than asked for, is not taken', async ({
+test('a manifest signed by another key, or another manifest than requested, is refused', async ({
   swarm,
   coordinator,
   sealed,
@@ -159,14 +159,14 @@ test('a manifest by another key, or another manifest than asked for, is not take
   )
 })
 
-test('several sources share the work, and one that sends false chunks is dropped and loses standing', async ({
+test('several sources share the work, and a source that sends false chunks is dropped and penalised', async ({
   swarm,
   coordinator,
   blob,
 }) => {
   const liar = await crookedSource(swarm, 8, (index) => trueChunk(index).slice().fill(0, 0, 1))
   const ann = await holder(swarm, 2)
-  // The others wait for the liar, or everything could be there before its first word.
+  // The other sources wait for the false one, which could otherwise be too late to send anything.
   const lied = Promise.withResolvers<void>()
   const honest = [await holder(swarm, 3, { gate: lied.promise }), await holder(swarm, 4, { gate: lied.promise })]
   for (const { exchange, store } of honest) {
@@ -182,7 +182,7 @@ test('several sources share the work, and one that sends false chunks is dropped
       sources.map((node) => node.host.peerId),
       { signal: soon(), onProgress: ({ peer }) => from.add(peer) },
     ),
-    eventually('the lie is found', () => ann.refusals.length > 0).then(lied.resolve),
+    eventually('the false chunk is detected', () => ann.refusals.length > 0).then(lied.resolve),
   ])
   assert.is(sha256(await readFile(path)), blob.sha256)
   assert.not.ok(from.has(liar.host.peerId))
@@ -192,7 +192,7 @@ test('several sources share the work, and one that sends false chunks is dropped
   )
 })
 
-test('a source that stalls does not hold up the others, and alone it is given up after the progress timeout', async ({
+test('a stalled source does not delay the others, and alone it fails after the progress timeout', async ({
   swarm,
   coordinator,
   blob,
@@ -207,16 +207,13 @@ test('a source that stalls does not hold up the others, and alone it is given up
   assert.match(String(alone.cause), /timeout/)
 
   await connect(ann, coordinator)
-  // Nobody is given up here, so the blob could not be had if it had to wait for the source that stalls.
+  // No source times out here, so a fetch that waits for the stalled source would never end.
   const before = staller.asked()
   await ann.exchange.fetchBlob(blob, [staller.host.peerId, coordinator.host.peerId], { signal: soon() })
   assert.ok(staller.asked() > before)
 })
 
-test('a download goes on where an earlier process was killed, and damaged parts are fetched again', async ({
-  swarm,
-  blob,
-}) => {
+test('a download resumes after a kill, and damaged chunks are fetched again', async ({ swarm, blob }) => {
   const first = await crookedSource(swarm, 8, (index) => (index === 2 ? null : trueChunk(index)))
   const ann = await holder(swarm, 2)
   await connect(ann, first)
@@ -254,7 +251,7 @@ test('a download goes on where an earlier process was killed, and damaged parts 
   assert.equal(asked.sort(), [0, 2])
 })
 
-test('chunks are served on while the download still runs', async ({ swarm, coordinator, blob, sealed }) => {
+test('verified chunks are served while the download still runs', async ({ swarm, coordinator, blob, sealed }) => {
   const slow = await crookedSource(swarm, 8, (index) => (index === 4 ? null : trueChunk(index)))
   const ann = await holder(swarm, 2)
   const ben = await holder(swarm, 3)
@@ -278,11 +275,11 @@ test('chunks are served on while the download still runs', async ({ swarm, coord
       benHas = chunksDone
     },
   })
-  // It is waited for later; until then a failure must not count as one that nobody handles.
+  // Awaited later. Until then a failure must not count as an unhandled rejection.
   benFetch.catch(() => undefined)
-  await eventually('Ben has what Ann has', () => benHas === 4)
+  await eventually('Ben has the chunks of Ann', () => benHas === 4)
   assert.not.ok(await ann.store.has(blob.sha256))
-  // Ann's only other source appears: both complete.
+  // Ann's only other source appears, and both downloads complete.
   stop.abort()
   await annStopped
   await connect(ann, coordinator)
@@ -291,7 +288,7 @@ test('chunks are served on while the download still runs', async ({ swarm, coord
   assert.ok(await ben.store.has(blob.sha256))
 })
 
-test('a manifest whose chunks do not make up its blob is found out at the end', async ({
+test('a manifest whose chunks do not make up its blob is refused at the end of the download', async ({
   swarm,
   coordinator,
   blob,
@@ -306,7 +303,7 @@ test('a manifest whose chunks do not make up its blob is found out at the end', 
   assert.ok(await coordinator.store.has(blob.sha256))
 })
 
-test('a disk that takes no more ends the download with what it says, and blames no source', async ({
+test('a full disk ends the download with its own error, and no source is penalised', async ({
   swarm,
   coordinator,
   blob,
@@ -330,7 +327,7 @@ test('a blob that was damaged on disk is not served', async ({ swarm, coordinato
   const damaged = Uint8Array.from(ADAPTER)
   damaged.fill(0, 0, 9)
   await writeFile(coordinator.store.path(blob.sha256), damaged)
-  /** Ann's time stands still until she has all that there is. */
+  /** Ann's clock is stopped until she has all available chunks. */
   const clock = { ...patientClock, nowMs: 0, now: () => clock.nowMs }
   const ann = await holder(swarm, 2, { clock })
   await connect(ann, coordinator)
@@ -351,7 +348,7 @@ test('a blob that was damaged on disk is not served', async ({ swarm, coordinato
 })
 
 test('an upload limit is kept', async ({ swarm, sealed, blob }) => {
-  /** Time passes for him only while he waits, so how long he waits is exact. */
+  /** His clock advances only while he waits, so the waiting time is exact. */
   const clock: Clock & { nowMs: number } = {
     ...patientClock,
     nowMs: 0,
@@ -372,7 +369,7 @@ test('an upload limit is kept', async ({ swarm, sealed, blob }) => {
   assert.ok(clock.nowMs >= 990 && clock.nowMs < 1010, `${clock.nowMs} ms for 4 MiB`)
 })
 
-test('hostile bytes on a snapshot stream are refused and the source goes on serving', async ({
+test('hostile bytes on a snapshot stream are refused, and the source keeps serving', async ({
   swarm,
   coordinator,
   blob,
@@ -385,12 +382,12 @@ test('hostile bytes on a snapshot stream are refused and the source goes on serv
     })
     stream.send(bytes)
   }
-  await eventually('both are counted', () => coordinator.refusals.length === 2)
+  await eventually('both are reported', () => coordinator.refusals.length === 2)
   assert.equal(coordinator.refusals.map((event) => event.code).sort(), ['malformed', 'too_large'])
   await ann.exchange.fetchBlob(blob, [coordinator.host.peerId], { signal: soon() })
 })
 
-test('all manifests in service can be had from any holder, and who has the blobs; what is not the run’s is left out', async ({
+test('every holder reports its manifests and blobs, and those of other runs are left out', async ({
   swarm,
   coordinator,
   sealed,

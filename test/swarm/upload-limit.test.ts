@@ -15,7 +15,7 @@ for (const [uploadKiB, expected] of [
   [64, 'busy'],
   [undefined, 'ok'],
 ] as const)
-  test(`with ${uploadKiB === undefined ? 'no limit' : `${uploadKiB} KiB/s`} in run.yaml whoever asks while much is on its way is told ${expected}`, async ({
+  test(`with ${uploadKiB === undefined ? 'no limit' : `${uploadKiB} KiB/s`} in run.yaml, a request during large uploads is answered with ${expected}`, async ({
     open,
   }) => {
     const run = await open(uploadKiB === undefined ? {} : { uploadKiB })
@@ -29,13 +29,13 @@ for (const [uploadKiB, expected] of [
 
     const source = () => openSnapshotSource(volunteer.host, run.swarm.runId, soon())
     const sources = await Promise.all(Array.from({ length: STREAMS }, source))
-    // On the way, as slowly as the limit wants it. What the first slices take is granted at once.
+    // A slow transfer within the limit. The first slices are granted at once.
     const chunk = { kind: 'chunk', blobSha256: hash, index: 0 } as const
     const coming = sources.map((one) => one.ask(chunk).catch(() => null))
     const probe = await source()
     let status = (await probe.ask({ kind: 'newest-manifest' })).status
     if (uploadKiB === undefined) for (const answer of await Promise.all(coming)) assert.is(answer?.status, 'ok')
-    // Manifests that come before the limit is spent are small parts of it.
+    // Manifests sent before the limit is used up are a small part of it.
     else while (status !== 'busy') status = (await probe.ask({ kind: 'newest-manifest' })).status
     assert.is(status, expected)
     for (const one of [...sources, probe]) one.close()

@@ -114,7 +114,7 @@ const plain = (value: unknown): string =>
     return Object.is(bytes, -0) ? 'negative zero' : bytes
   })
 
-/** Refused with a code, or a value that is the same after its own encoding: what was checked is what is passed on. */
+/** Asserts that bytes are refused with a code, or parse to a value that is unchanged after encoding. */
 function refusedOrStable({ codec }: Sample, data: Uint8Array): string {
   let value: unknown
   try {
@@ -128,7 +128,7 @@ function refusedOrStable({ codec }: Sample, data: Uint8Array): string {
 }
 
 for (const one of SAMPLES) {
-  test(`a ${one.name} with lies in good framing is refused, or survives its own encoding`, () => {
+  test(`a ${one.name} with false values in valid framing is refused, or unchanged after encoding`, () => {
     const donors = fc.constantFrom(...SAMPLES.map(({ data }) => data))
     const codes = new Set<string>()
     fc.assert(
@@ -140,7 +140,7 @@ for (const one of SAMPLES) {
     assert.ok(codes.has('malformed') && codes.size >= 2, [...codes].join())
   })
 
-  test(`a ${one.name} with bytes bent, cut out, doubled or moved is refused, or survives its own encoding`, () => {
+  test(`a ${one.name} with changed, removed, repeated or moved bytes is refused, or unchanged after encoding`, () => {
     const at = fc.nat(one.data.length)
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(3), at, at, fc.nat(255)), { minLength: 1, maxLength: 4 }), (cuts) => {
@@ -163,7 +163,7 @@ for (const one of SAMPLES) {
     )
   })
 
-  test(`a ${one.name} that repeats one of its fields without end is refused before much is allocated`, () => {
+  test(`a ${one.name} that repeats a field many times is refused before much memory is allocated`, () => {
     for (const field of fieldsOf(one.data)) {
       const unit = encodeFields([{ ...field, content: field.wire === 2 ? new Uint8Array() : field.content }])
       const flood = new Uint8Array(Buffer.alloc(one.codec.maxBytes - (one.codec.maxBytes % unit.length), unit))
@@ -201,7 +201,7 @@ test('a task setting cannot reach the prototype of the settings', () => {
   assert.is(({} as Record<string, unknown>).polluted, undefined)
 })
 
-test('negative zero never leaves a parser: equal values have equal bytes', () => {
+test('parsers never return negative zero, so equal values have equal bytes', () => {
   const zero = announcement.rewards.map(() => -0)
   for (const reward of groupAnnouncement.parse(groupAnnouncement.encode({ ...announcement, rewards: zero })).rewards)
     assert.ok(Object.is(reward, 0))
@@ -216,7 +216,7 @@ test('negative zero never leaves a parser: equal values have equal bytes', () =>
     assert.ok(Object.is(value, 0))
 })
 
-test('a text with half a surrogate pair is refused by its author, so that no judge sees another text than was said', () => {
+test('a text with half a surrogate pair cannot be encoded, because its receiver would read another text', () => {
   for (const half of ['\ud800', 'a\udc00b', '\udfff\ud800']) {
     const call = { name: half, argumentsJson: '{}', ok: false, malformed: false, raw: '', resultJson: '' }
     assert.is(
@@ -226,7 +226,7 @@ test('a text with half a surrogate pair is refused by its author, so that no jud
   }
 })
 
-test('bytes that are not UTF-8 are refused: their text would not be what was signed', () => {
+test('text bytes that are not UTF-8 are refused, because their text would differ from the signed bytes', () => {
   for (const bad of [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82]]) {
     const fields = fieldsOf(reply('groupBodyBytes').encode({ ok: false, code: 'not_found', detail: 'x' }))
     const bent = fields.map((field) => (field.number === 3 ? { ...field, content: Uint8Array.from(bad) } : field))
@@ -238,7 +238,7 @@ test('bytes that are not UTF-8 are refused: their text would not be what was sig
   }
 })
 
-test('a frame header announces what may be read, at the limit and one beyond it, and fewer bytes are no header', () => {
+test('a frame header is accepted at the limit and refused above it or when it is too short', () => {
   for (const limit of [0, 1, 256, LIMITS.chunkBytes.value, 2 ** 31, 2 ** 32 - 1]) {
     const header = new Uint8Array(FRAME_HEADER_BYTES)
     new DataView(header.buffer).setUint32(0, limit)
@@ -273,7 +273,7 @@ const refusedOr = async (run: () => Promise<unknown>): Promise<string> => {
   }
 }
 
-test('no change to a signed envelope is accepted, but for one that leaves its meaning as it was', async () => {
+test('a changed envelope is refused, unless its meaning is unchanged', async () => {
   const payload = verdictDigest.encode(digest)
   const expected = { kind: 'verdict-digest', runId, signer: runId } as const
   const sealed = await sealEnvelope(coordinator, 'verdictDigestBytes', { kind: 'verdict-digest', runId, payload })
@@ -292,7 +292,7 @@ test('no change to a signed envelope is accepted, but for one that leaves its me
   )
 })
 
-test('whatever a key signs as a message of the swarm is refused or within bounds', async () => {
+test('any signed payload is refused or within bounds', async () => {
   type Open = (data: Uint8Array, run: string) => Promise<unknown>
   const kinds: readonly (readonly [
     EnvelopeKind,
@@ -323,7 +323,7 @@ test('whatever a key signs as a message of the swarm is refused or within bounds
   }
 })
 
-test('a digest counts for the node it names only, and a seal of one kind for no other', async () => {
+test('a digest is valid only for the node that it names, and a signature only for its kind', async () => {
   const sealedDigest = await sealVerdictDigest(coordinator, runId, digest)
   const sealedManifest = (await sealManifest(coordinator, runId, flightManifest)).envelope
   const sealedGroup = await sealGroupAnnouncement(volunteer, runId, announcement, null)
@@ -335,7 +335,7 @@ test('a digest counts for the node it names only, and a seal of one kind for no 
   }
 })
 
-test('an inline body is the announced one, to the byte', async () => {
+test('an inline body with any changed byte is refused', async () => {
   const content = new Uint8Array(2000).fill(5)
   const about = { ...announcement, bodySha256: sha256(content), bodySizeBytes: content.length }
   const sealed = await sealGroupAnnouncement(volunteer, runId, about, content)

@@ -12,7 +12,7 @@ test('steps run in reverse order, once', async () => {
   assert.equal(ran, ['second', 'first'])
 })
 
-test('a step that fails keeps no other from running, and its error is thrown', async () => {
+test('all steps run even if one fails, and its error is thrown', async () => {
   const ran: string[] = []
   const cleanUp = createCleanUp()
   cleanUp.add(() => ran.push('first'))

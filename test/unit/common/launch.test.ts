@@ -8,14 +8,14 @@ import { versionText } from '../../../common/cli/version.js'
 import { checkout } from '../../support/checkout.js'
 import { PATIENCE_MS } from '../../support/patience.js'
 
-/** Starts a program as npm's link to it does, in a Node.js that says it is of the given version. */
+/** Starts a program like npm's link to it, in a Node.js that reports the given version. */
 const launch = (folder: string, version: string) => {
   const launcher = JSON.stringify(join(folder, 'launch.cjs'))
   const script = `Object.defineProperty(process.versions, 'node', { value: '${version}' }); require(${launcher})('node')`
   return execa(process.execPath, ['-e', script, '--', '--help'], { reject: false, timeout: PATIENCE_MS })
 }
 
-test('a Node.js that is too old gets one line that says which one is needed', async () => {
+test('a Node.js that is too old prints one line with the needed version', async () => {
   for (const version of ['12.22.1', '18.20.4', '20.18.3']) {
     const { exitCode, stderr } = await launch(join(checkout, 'bin'), version)
     assert.is(exitCode, 2)
@@ -23,7 +23,7 @@ test('a Node.js that is too old gets one line that says which one is needed', as
   }
 })
 
-test('a checkout that is not built says what to do', async () => {
+test('a checkout that is not built prints what to do', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'prove-launch-'))
   try {
     await cp(join(checkout, 'bin'), join(folder, 'bin'), { recursive: true })

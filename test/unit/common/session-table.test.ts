@@ -10,7 +10,7 @@ function table(maxSessions: number, maxPerClient: number) {
     { maxSessions, maxPerClient, idleMs: 1000, restMs: 100, now: () => clock.now },
     async (session) => void ended.push(session),
   )
-  /** @returns  whether there was room */
+  /** @returns  whether a session could be opened */
   const open = (id: string, client: string): boolean => {
     const release = sessions.reserve(client)
     if (!release) return false
@@ -21,7 +21,7 @@ function table(maxSessions: number, maxPerClient: number) {
   return { clock, ended, sessions, open, use: (id: string) => sessions.use(id, true, async () => undefined) }
 }
 
-test('one address fills no more than its share, and another finds room', () => {
+test('one client gets at most its share, and another client still gets a session', () => {
   const { open } = table(4, 2)
   assert.equal(
     ['a', 'b', 'c'].map((id) => open(id, 'greedy')),
@@ -30,7 +30,7 @@ test('one address fills no more than its share, and another finds room', () => {
   assert.ok(open('d', 'other'))
 })
 
-test('what is being opened counts as open', () => {
+test('a session that is being opened counts as open', () => {
   const { sessions } = table(4, 2)
   const releases = [sessions.reserve('x'), sessions.reserve('x')]
   assert.is(sessions.reserve('x'), null)
@@ -38,7 +38,7 @@ test('what is being opened counts as open', () => {
   assert.ok(sessions.reserve('x'))
 })
 
-test('when all room is taken, whoever has most gives the session that rested longest', () => {
+test('a full table evicts the least recently used session of the client with the most sessions', () => {
   const { clock, open, use, ended, sessions } = table(4, 3)
   for (const id of ['a', 'b', 'c']) open(id, 'greedy')
   open('d', 'modest')
@@ -52,7 +52,7 @@ test('when all room is taken, whoever has most gives the session that rested lon
   assert.not(sessions.wasEvicted('d'))
 })
 
-test('a session that answers a request gives way to nobody, however long that takes', async () => {
+test('a session with a running request is never evicted', async () => {
   const { clock, open, sessions, ended } = table(1, 1)
   open('a', 'x')
   const answer = Promise.withResolvers<void>()

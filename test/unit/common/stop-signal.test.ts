@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { stopSignal } from '../../../common/cli/index.js'
 
-test('the first signal aborts with the given reason, and a released listener leaves none behind', () => {
+test('the first signal aborts with the given reason, and no listener is left after it or after a release', () => {
   const before = process.listenerCount('SIGTERM')
   const reason = new Error('interrupted')
   const { signal } = stopSignal(reason)

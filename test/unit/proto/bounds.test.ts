@@ -34,7 +34,7 @@ import {
 const L = LIMITS
 
 const tooLong = (max: number) => new Uint8Array(max + 1)
-test('every message is measured before it is looked at: one byte too many is too large, at the limit it is not', () => {
+test('every message is refused as too large one byte above its limit, before it is parsed, and accepted at the limit', () => {
   for (const codec of [
     policyManifest,
     leaseRequest,
@@ -61,7 +61,7 @@ test('a reply may be larger than its payload by its own header only', () => {
   assert.ok(codec.parse(codec.encode({ ok: true, payload: new Uint8Array(L.groupBodyBytes.value) })).ok)
 })
 
-test('a body of almost the largest size passes and one of more does not leave its author', () => {
+test('a body near the size limit is encoded, and the author cannot encode a larger one', () => {
   assert.is(
     codeOf(() => groupBody.encode(bodyOfAbout(L.groupBodyBytes.value - 64 * 1024))),
     'accepted',
@@ -91,8 +91,8 @@ test('two million empty rollouts in one body are refused before one of them is a
   assert.ok(process.memoryUsage().heapUsed - before < 4e6)
 })
 
-test('a packed list that ends within an element cannot put the decoder out of step with the shape check', () => {
-  // A rollout with one byte of log-probabilities, and one with a token whose last byte announces another.
+test('a packed list that ends within an element is refused', () => {
+  // A rollout with one byte of log-probabilities, and one with a token whose last byte has the continuation bit.
   for (const rolloutBytes of [
     [0x1a, 1, 0, 0x22, 0],
     [0x0a, 1, 0x80, 0x22, 0],
@@ -107,7 +107,7 @@ test('a packed list that ends within an element cannot put the decoder out of st
 })
 
 const nonFinite = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
-test('numbers that are not finite are refused wherever a float travels', () => {
+test('numbers that are not finite are refused in every float field', () => {
   for (const bad of nonFinite) {
     assert.is(codeOf(announced({ rewards: [bad, 0] })), 'out_of_bounds')
     assert.is(codeOf(group({ logprobs: [bad, -1, -1] })), 'out_of_bounds')
@@ -134,7 +134,7 @@ test('masks and log-probabilities must cover the tokens exactly', () => {
   assert.is(codeOf(group({ logprobs: [-1, -1, -1, -1] })), 'malformed')
 })
 
-test('a fractional token is refused and not cut to another one', () => {
+test('a fractional token is refused and not rounded', () => {
   assert.is(codeOf(group({ tokens: [1.5, ...rollout.tokens.slice(1)] })), 'out_of_bounds')
 })
 
@@ -156,7 +156,7 @@ test('ids of another length, repeated ids and labels with control characters are
   )
 })
 
-test('a manifest must carry the very adapter that its policy id vouches for', () => {
+test('a manifest must contain the adapter that its policy id names', () => {
   const [blob] = flightManifest.blobs
   assert.ok(blob)
   assert.is(codeOf(manifest({ blobs: [] })), 'malformed')
@@ -189,7 +189,7 @@ test('an accepted verdict has no code and a refused one has a known one', () => 
   )
 })
 
-test('a request that wants two things, or nothing, is refused', () => {
+test('a request with two questions, or none, is refused', () => {
   const both = [...leaseRequest.encode(ask), ...leaseRequest.encode({ kind: 'renew', leaseIds: ids(1) })]
   const manifestOf = snapshotRequest.encode({ id: 5, want: { kind: 'manifest', manifestId: hash('m') } })
   const newest = prove.SnapshotRequest.encode({ newestManifest: true }).finish()
@@ -207,7 +207,7 @@ test('a request that wants two things, or nothing, is refused', () => {
   )
 })
 
-test('the policy id changes with everything that changes tokens, and not with the order of target modules', () => {
+test('the policy id depends on everything that affects tokens, but not on the order of target modules', () => {
   const id = policyIdOf(flightPolicy)
   const adapter = flightPolicy.adapter
   assert.ok(adapter)
@@ -229,7 +229,7 @@ test('every refusal has a sentence for the volunteer', () => {
   for (const [code, row] of Object.entries(REFUSALS)) assert.match(row.meaning, /^[A-Z].*\.$/, code)
 })
 
-test('hex of bytes in the middle of a buffer is that of the bytes alone', () => {
+test('hex of a view on a buffer contains only the bytes of the view', () => {
   assert.is(toHex(Uint8Array.from([0, 255, 16, 0]).subarray(1, 3)), 'ff10')
 })
 

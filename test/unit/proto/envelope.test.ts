@@ -44,7 +44,7 @@ const payload = new Uint8Array([1, 2, 3])
 const limit = 'policyAnnouncementBytes'
 const kind = 'policy-announcement'
 
-test('an envelope gives back its payload and names its signer', async () => {
+test('an opened envelope returns its payload and its signer', async () => {
   const opened = await openEnvelope(await sealEnvelope(volunteer, limit, { kind, runId, payload }), limit, {
     kind,
     runId,
@@ -53,7 +53,7 @@ test('an envelope gives back its payload and names its signer', async () => {
   assert.is(opened.signer, peerIdOfKey(volunteer))
 })
 
-test('a change of any signed byte breaks the envelope', async () => {
+test('a change of any signed byte invalidates the envelope', async () => {
   const sealed = await sealEnvelope(volunteer, limit, { kind, runId, payload })
   for (let at = 0; at < sealed.length; at += 1) {
     const bent = Uint8Array.from(sealed)
@@ -62,7 +62,7 @@ test('a change of any signed byte breaks the envelope', async () => {
   }
 })
 
-test('a signature counts neither for another kind nor for another run', async () => {
+test('a signature is not valid for another kind or another run', async () => {
   const sealed = await sealEnvelope(volunteer, limit, { kind, runId, payload })
   assert.is(await codeOf(() => openEnvelope(sealed, limit, { kind: 'verdict-digest', runId })), 'malformed')
   assert.is(await codeOf(() => openEnvelope(sealed, limit, { kind, runId: 'another' })), 'wrong_run')
@@ -73,7 +73,7 @@ test('a signature counts neither for another kind nor for another run', async ()
   assert.is(await codeOf(() => openEnvelope(moved, limit, { kind, runId: 'another' })), 'bad_signature')
 })
 
-test('bytes moved from the kind into the run id do not keep the signature', async () => {
+test('moving bytes from the kind into the run id invalidates the signature', async () => {
   const sealed = await sealEnvelope(volunteer, limit, { kind, runId: `t${runId}`, payload })
   const wire = prove.Envelope.decode(sealed)
   const shifted = prove.Envelope.encode({ ...wire, runId }).finish()
@@ -91,7 +91,7 @@ test('an unsigned envelope, one without a key and one with a key that is no curv
   assert.is(await open({ publicKey: coordinator.publicKey.raw }), 'bad_signature')
 })
 
-test('an envelope at the limit passes and one byte more does not', async () => {
+test('an envelope at the size limit is accepted, and one byte more is refused', async () => {
   const { length } = await sealEnvelope(volunteer, limit, { kind, runId, payload: new Uint8Array(1024) })
   const room = LIMITS[limit].value - length
   const full = await sealEnvelope(volunteer, limit, { kind, runId, payload: new Uint8Array(1024 + room) })
@@ -114,7 +114,7 @@ test('only Ed25519 keys sign', async () => {
   }
 })
 
-test('manifests, policy announcements and verdict digests count only from the coordinator', async () => {
+test('manifests, policy announcements and verdict digests are valid only if the coordinator signed them', async () => {
   const sealed = await sealManifest(coordinator, runId, flightManifest)
   assert.equal((await openManifest(sealed.envelope, runId)).manifest, flightManifest)
   assert.is((await openManifest(sealed.envelope, runId)).manifestId, sealed.manifestId)
@@ -131,7 +131,7 @@ test('manifests, policy announcements and verdict digests count only from the co
   assert.is(await codeOf(() => openVerdictDigest(fakeDigest, runId)), 'wrong_signer')
 })
 
-test('a body rides along when it fits, is checked against the announced hash, and is left out when it is larger', async () => {
+test('a small body is attached and checked against the announced hash, and a larger one is left out', async () => {
   const body = new Uint8Array(INLINE_BODY_BYTES).fill(7)
   const about = { ...announcement, bodySha256: sha256(body), bodySizeBytes: body.length }
   const sealed = await sealGroupAnnouncement(volunteer, runId, about, body)
@@ -149,7 +149,7 @@ test('a body rides along when it fits, is checked against the announced hash, an
   assert.ok(larger.length <= LIMITS.announcementSignedBytes.value)
 })
 
-test('padding cannot hide in the signed part of an announcement', async () => {
+test('padding in the signed part of an announcement is refused', async () => {
   const padded = await sealEnvelope(volunteer, 'announcementBytes', {
     kind: 'group-announcement',
     runId,
@@ -158,7 +158,7 @@ test('padding cannot hide in the signed part of an announcement', async () => {
   assert.is(await codeOf(() => openGroupAnnouncement(padded, runId)), 'too_large')
 })
 
-test('the largest announcement still fits its 2 KiB', async () => {
+test('the largest announcement fits its limit of 2 KiB', async () => {
   const rewards = Array.from({ length: LIMITS.maxGroupSize.value }, (_, index) => index / 7)
   const largest = { ...announcement, rewards, taskId: 't'.repeat(LIMITS.nameBytes.value) }
   groupAnnouncement.encode(largest)
@@ -173,7 +173,7 @@ test('a full digest with the longest details fits its limit', async () => {
   assert.ok((await sealVerdictDigest(coordinator, runId, full)).length <= LIMITS.verdictDigestBytes.value)
 })
 
-test('an expired manifest and an older one do not take effect; the same one again does', () => {
+test('an expired or older manifest does not take effect, and a repeated one does', () => {
   const next = { round: 7, expiresAtMs: 1000 }
   const check = (newest: number | null, nowMs: number) => codeOf(async () => checkSuccession(next, newest, nowMs))
   return Promise.all([check(null, 999), check(7, 999), check(8, 999), check(6, 1000)]).then((codes) =>
@@ -181,7 +181,7 @@ test('an expired manifest and an older one do not take effect; the same one agai
   )
 })
 
-test('a frame announces its length and a longer one than allowed is refused unread', async () => {
+test('a frame longer than allowed is refused before its content is read', async () => {
   const frame = encodeFrame(new Uint8Array(300))
   assert.is(frame.length, FRAME_HEADER_BYTES + 300)
   assert.is(frameLength(frame, 300), 300)

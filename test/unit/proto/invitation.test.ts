@@ -35,7 +35,7 @@ async function refused(work: Promise<unknown>): Promise<InvitationError> {
   throw new Error('it was taken')
 }
 
-test('an invitation survives mail: blanks and line breaks around it and within change nothing', async () => {
+test('spaces and line breaks around and within an invitation are ignored', async () => {
   assert.equal(await parseInvitation(text), { runId, ...flightInvitation })
   assert.equal(await parseInvitation(` ${text.replaceAll(/(.{60})/g, '$1\r\n  ')}\n`), { runId, ...flightInvitation })
 })
@@ -68,7 +68,7 @@ const invitations: fc.Arbitrary<Omit<Invitation, 'runId'>> = fc.record(
   ownPrototype,
 )
 
-test('whatever an invitation may say comes out as it went in, signed by the run', async () => {
+test('any valid invitation is unchanged after signing and opening', async () => {
   const key = await keyOf(7)
   await fc.assert(
     fc.asyncProperty(invitations, async (invited) => {
@@ -79,7 +79,7 @@ test('whatever an invitation may say comes out as it went in, signed by the run'
   )
 })
 
-test('every flipped bit of the bytes, and of the text, is noticed', async () => {
+test('every flipped bit of the bytes or of the text is detected', async () => {
   const short = await sealInvitation(await keyOf(1), {
     ...flightInvitation,
     purpose: '',
@@ -100,38 +100,41 @@ test('every flipped bit of the bytes, and of the text, is noticed', async () => 
   }
 })
 
-test('an invitation that ends too early says so, wherever it ends', async () => {
+test('a truncated invitation is reported as such, at every length', async () => {
   for (let length = 'prove1'.length; length < text.length; length += 1)
     assert.is((await refused(parseInvitation(text.slice(0, length)))).code, 'cut_off', `${length} letters`)
 })
 
-test('what goes on after an invitation, and other texts, are not taken for one', async () => {
+test('an invitation followed by other text, and any other text, is refused', async () => {
   assert.is((await refused(parseInvitation(`${text}AAAA`))).code, 'changed')
   assert.is((await refused(parseInvitation(`${text}"`))).code, 'changed')
   for (const other of ['', 'prove', 'https://example.org', '/ip4/203.0.113.5/tcp/4001', text.slice(6)])
     assert.is((await refused(parseInvitation(other))).code, 'not_an_invitation', other)
 })
 
-test('an invitation of another version says which one, what this program speaks, and what to do', async () => {
+test('the error for another protocol version names both versions and what to do', async () => {
   const content = sealed.subarray(99)
   assert.equal(new Uint8Array(await frameOf(2, content)), sealed, 'the frame is as documented')
   const later = await refused(parseInvitation(textOf(await frameOf(3, new Uint8Array([255, 255])))))
   assert.is(later.code, 'newer')
-  assert.match(later.message, /speaks version 3 .*this program version 2: install a newer one/)
-  // Field 5, which keeps its meaning in all versions, behind one that this version does not know.
+  assert.match(
+    later.message,
+    /the run uses protocol version 3, but this program uses version 2: install a newer version/,
+  )
+  // Field 5, which has the same meaning in all versions, after a field that this version does not know.
   const naming = (needs: string) =>
     Buffer.concat([Buffer.from([0x7a, 1, 0xff]), Buffer.from([0x2a, needs.length]), Buffer.from(needs)])
   const named = async (needs: string) =>
     (await refused(parseInvitation(textOf(await frameOf(3, naming(needs)))))).message
-  assert.match(await named('0.12.0'), /program version 2: install prove-swarm 0\.12\.0 or newer/)
-  assert.match(await named('rm -rf'), /program version 2: install a newer one/)
+  assert.match(await named('0.12.0'), /program uses version 2: install prove-swarm 0\.12\.0 or newer/)
+  assert.match(await named('rm -rf'), /program uses version 2: install a newer version/)
   const earlier = await refused(parseInvitation(textOf(await frameOf(1, content))))
   assert.is(earlier.code, 'older')
   const relabelled = await refused(parseInvitation(textOf(sealed).replace('prove2', 'prove3')))
   assert.is(relabelled.code, 'changed')
 })
 
-test('what the run’s key has signed is still parsed as hostile', async () => {
+test('an invitation signed by the run’s key is still checked against all bounds', async () => {
   const content = sealed.subarray(99)
   for (const bytes of [new Uint8Array(), new Uint8Array([255]), Buffer.concat([content, new Uint8Array([56, 1])])])
     assert.is((await refused(openInvitation(await frameOf(2, bytes)))).code, 'malformed')
@@ -163,7 +166,7 @@ test('what the run’s key has signed is still parsed as hostile', async () => {
   }
 })
 
-test('with every field at its limit an invitation still has room', async () => {
+test('an invitation with every field at its limit fits its own limit', async () => {
   const full = await sealInvitation(await keyOf(1), {
     addresses: Array.from({ length: L.invitationAddresses.value }, () => `/dns4/${'a'.repeat(249)}/tcp/4001`),
     base: {
@@ -177,7 +180,7 @@ test('with every field at its limit an invitation still has room', async () => {
   assert.ok(full.length <= L.invitationBytes.value)
 })
 
-test('hostile bytes end in an error of the invitation and in nothing else', async () => {
+test('hostile bytes cause an InvitationError and no other error', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 400 }), async (bytes) => {
       await refused(openInvitation(bytes))
@@ -187,7 +190,7 @@ test('hostile bytes end in an error of the invitation and in nothing else', asyn
   )
 })
 
-test('version 2 of the protocol stands for these streams and topics: with others, raise it', () => {
+test('protocol version 2 has exactly these streams and topics; raise it when they change', () => {
   assert.is(PROTOCOL_VERSION, 2)
   assert.equal(
     [...Object.values(PROTOCOLS), ...Object.values(topicsOf('RUN'))],

@@ -16,7 +16,7 @@ import { codeOf, flightLeaderboard, keyOf } from '../../support/proto-samples.js
 
 const encoded = (change: Partial<Leaderboard>) => () => leaderboard.encode({ ...flightLeaderboard, ...change })
 
-test('a board and a question for one survive the wire unchanged', () => {
+test('a leaderboard and a request for one are unchanged after encoding', () => {
   for (const value of [
     flightLeaderboard,
     { ...flightLeaderboard, keys: [], teams: [], allKeys: 0, allTeams: 0, asked: null },
@@ -26,7 +26,7 @@ test('a board and a question for one survive the wire unchanged', () => {
     assert.equal(leaderboardRequest.parse(leaderboardRequest.encode({ peerId })), { peerId })
 })
 
-test('a team is told, left alone or left', () => {
+test('a request can set, keep or clear the team', () => {
   const teamOf = (team: string | null | undefined): unknown => {
     const sent = leaderboardRequest.parse(
       leaderboardRequest.encode({ peerId: null, ...(team === undefined ? {} : { team }) }),
@@ -36,7 +36,7 @@ test('a team is told, left alone or left', () => {
   assert.equal(['night shift', null, undefined].map(teamOf), ['night shift', null, 'left alone'])
 })
 
-test('what could hide, reorder, imitate by its form, or break a line or a terminal is no team', () => {
+test('a text that could hide, reorder or imitate text, or break a line or a terminal, is not a team name', () => {
   for (const good of [
     'night shift',
     'Ünïcode',
@@ -54,7 +54,7 @@ test('what could hide, reorder, imitate by its form, or break a line or a termin
     assert.not.ok(isTeamName(bad), JSON.stringify(bad))
 })
 
-test('no name of a team moves a terminal’s cursor or changes in its encoding', () => {
+test('no team name moves a terminal’s cursor or changes in encoding', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (name) => {
       if (!isTeamName(name)) return
@@ -65,7 +65,7 @@ test('no name of a team moves a terminal’s cursor or changes in its encoding',
   )
 })
 
-test('a board with as many keys and teams as it may have, all with the longest names, fits; one more of either does not', () => {
+test('a leaderboard with the most keys and teams and the longest names fits, and one more of either is refused', () => {
   const name = (i: number): string => `${'夜'.repeat(9)}${i}`.padEnd(32 - 18, 'x')
   const keys = Array.from({ length: LIMITS.leaderboardKeys.value + 1 }, (_, i) => ({
     ...{ peerId: `12D3KooW${'x'.repeat(40)}${i + 1000}`, team: name(i), credit: 1e9 - i },
@@ -81,7 +81,7 @@ test('a board with as many keys and teams as it may have, all with the longest n
   assert.is(codeOf(encoded({ ...full, teams: teams.slice(0, LIMITS.leaderboardTeams.value + 1) })), 'too_large')
 })
 
-test('a board out of order, with a key or a team twice, with more than it counts, or with numbers that are none is refused', () => {
+test('a leaderboard is refused if it is out of order, repeats a key or a team, lists more than it counts, or has invalid numbers', () => {
   const [first, second] = flightLeaderboard.keys
   const [team] = flightLeaderboard.teams
   const rows: [Partial<Leaderboard>, string][] = [
@@ -101,7 +101,7 @@ test('a board out of order, with a key or a team twice, with more than it counts
   for (const [change, code] of rows) assert.is(codeOf(encoded(change)), code, JSON.stringify(change))
 })
 
-test('only the run’s key can sign a board, for its own run', async () => {
+test('only the run’s key can sign a leaderboard of the run', async () => {
   const [run, other] = [await keyOf(1), await keyOf(2)]
   const runId = peerIdOfKey(run)
   const codeOfOpening = (sealed: Uint8Array): Promise<string> =>

@@ -260,7 +260,7 @@ const EDGES: readonly Pair[] = [
 ]
 
 for (const [what, at, beyond, code] of EDGES) {
-  test(`${what} may be at the limit and not one beyond it`, () => {
+  test(`${what} is accepted at the limit and refused above it`, () => {
     assert.is(codeOf(at), 'accepted')
     assert.is(codeOf(beyond), code)
   })

@@ -91,7 +91,7 @@ const SAMPLES = [
   sample('refusing reply', reply('groupBodyBytes'), { ok: false, code: 'not_found', detail: 'no such body' }),
 ]
 
-/** Bytes compare by content, whether they came as a Buffer or not. */
+/** Converts Buffers, so that bytes compare by content. */
 const comparable = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (_, part) =>
@@ -100,7 +100,7 @@ const comparable = (value: unknown): unknown =>
   )
 
 for (const { name, codec, value } of SAMPLES) {
-  test(`a ${name} survives the wire unchanged`, () => {
+  test(`a ${name} is unchanged after encoding`, () => {
     assert.equal(comparable(codec.parse(codec.encode(value))), comparable(value))
   })
 
@@ -117,7 +117,7 @@ for (const { name, codec, value } of SAMPLES) {
     }
   })
 
-  test(`a cut or bent ${name} is refused or still in bounds, and never anything else`, () => {
+  test(`a truncated or changed ${name} is refused or within bounds, and causes no other error`, () => {
     const data = codec.encode(value)
     for (let length = 0; length < Math.min(data.length, 400); length += 3)
       codeOf(() => codec.parse(data.subarray(0, length)))
@@ -132,7 +132,7 @@ for (const { name, codec, value } of SAMPLES) {
   })
 }
 
-test('random bytes raise nothing but a SwarmRefusal in any parser', () => {
+test('random bytes cause no error except SwarmRefusal in any parser', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (data) => {
       for (const { codec } of SAMPLES) codeOf(() => codec.parse(data))
@@ -141,7 +141,7 @@ test('random bytes raise nothing but a SwarmRefusal in any parser', () => {
   )
 })
 
-/** Well-formed protobuf with random fields reaches deeper than random bytes do. */
+/** Creates well-formed protobuf with random fields, which passes more checks than random bytes. */
 const field = fc.oneof(
   fc.tuple(
     fc.integer({ min: 1, max: 12 }),
@@ -155,7 +155,7 @@ const field = fc.oneof(
     fc.uint8Array({ maxLength: 100 }).map((data) => [data.length, ...data]),
   ),
 )
-test('random fields in good framing raise nothing but a SwarmRefusal in any parser', () => {
+test('random fields in valid framing cause no error except SwarmRefusal in any parser', () => {
   fc.assert(
     fc.property(fc.array(field, { maxLength: 14 }), (fields) => {
       const data = Uint8Array.from(fields.flatMap(([number, wire, value]) => [number * 8 + wire, ...value]))
@@ -177,7 +177,7 @@ const rolloutOf = (bits: readonly boolean[], seed: number): GroupBody['rollouts'
     endReason: 'end_of_turn',
   }
 }
-test('any group of rollouts survives the wire: tokens, masks, float32 log-probabilities, rewards', () => {
+test('any group of rollouts is unchanged after encoding: tokens, masks, float32 log-probabilities, rewards', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.array(fc.boolean(), { maxLength: 60 }), fc.nat(1000)), { minLength: 2, maxLength: 6 }),
@@ -190,7 +190,7 @@ test('any group of rollouts survives the wire: tokens, masks, float32 log-probab
   )
 })
 
-test('any text of a call survives the wire', () => {
+test('any text of a call is unchanged after encoding', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (raw) => {
       const call = { name: 'note', argumentsJson: raw, ok: false, malformed: true, raw, resultJson: raw }

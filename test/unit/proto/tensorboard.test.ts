@@ -3,7 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { crc32c, tensorboardFile } from '../../../proto/tensorboard.js'
 
-/** The part of TensorFlow's event.proto and summary.proto that is written. */
+/** The fields of TensorFlow's event.proto and summary.proto that the program writes. */
 const { root } = protobuf.parse(`
   syntax = "proto3";
   message Value { string tag = 1; float simple_value = 2; }
@@ -12,7 +12,7 @@ const { root } = protobuf.parse(`
 `)
 const Event = root.lookupType('Event')
 
-/** Reads records back, and checks both checksums of each. */
+/** Reads records, and checks both checksums of each. */
 function readRecords(file: Uint8Array): unknown[] {
   const bytes = Buffer.from(file)
   const unmasked = (at: number): number => {
@@ -31,21 +31,21 @@ function readRecords(file: Uint8Array): unknown[] {
   return events
 }
 
-test('the checksum is that of the standard', () => {
+test('the checksum matches the test vectors of the standard', () => {
   assert.is(crc32c(Buffer.from('123456789')), 0xe3069283)
   // RFC 3720, appendix B.4: 32 bytes of zeroes, and of ones.
   assert.is(crc32c(new Uint8Array(32)), 0x8a9136aa)
   assert.is(crc32c(new Uint8Array(32).fill(255)), 0x62a8ab43)
 })
 
-test('a file begins as those of TensorFlow do', () => {
+test('a file begins with the same bytes as a file of TensorFlow', () => {
   const file = Buffer.from(tensorboardFile(1, []))
-  // The first record of any file has 24 bytes, so that all files begin alike.
+  // The first record of any file has 24 bytes, so all files begin with the same bytes.
   assert.is(file.subarray(0, 12).toString('hex'), '1800000000000000a37f4b22')
   assert.is(file.subarray(21, 36).toString('latin1'), '\x1a\x0dbrain.Event:2')
 })
 
-test('what is written is read back by the schema, with its checksums', () => {
+test('written events can be read back by the schema, with valid checksums', () => {
   const values = new Map([
     ['policy/reward', 0.5],
     ['train/loss', -0.25],

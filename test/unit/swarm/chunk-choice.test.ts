@@ -12,7 +12,7 @@ import {
 import { createGivenChunks, MOST_COPIES, NODES_PER_COPY } from '../../../swarm/given-chunks.js'
 import { bitsOf } from '../../../swarm/partial-blob.js'
 
-const test = suite('which chunk is asked for')
+const test = suite('chunk choice')
 
 const CHUNKS = 8
 const ALL = Array.from({ length: CHUNKS }, (_, index) => index)
@@ -33,7 +33,7 @@ function choosing({ origin = 'origin' as string | null, self = 'ann' } = {}) {
   return { choice, time }
 }
 
-/** A source delivers what it is asked for. @returns  the chunk; null: it is not asked */
+/** Lets a source deliver the next chunk. @returns  the chunk; null: the source is not asked */
 function deliver(choice: ChunkChoice, source: string): number | null {
   const index = choice.next(source, LACKS_NONE)
   if (index === null) return null
@@ -44,7 +44,7 @@ function deliver(choice: ChunkChoice, source: string): number | null {
   return index
 }
 
-test('the origin gives what it offers at once, and nothing else while the others bring something', () => {
+test('the origin is asked at once for the offered chunk, and for no other while neighbours deliver', () => {
   const { choice, time } = choosing()
   choice.holds('ben', NOTHING)
   assert.equal(new Set(choice.wanted()), new Set(ALL))
@@ -65,7 +65,7 @@ test('the origin gives what it offers at once, and nothing else while the others
   assert.is(deliver(choice, 'ben'), 3)
 })
 
-test('refusals do not count as something that comes', () => {
+test('refusals do not count as deliveries', () => {
   const { choice, time } = choosing()
   choice.holds('ben', NOTHING)
   time.nowMs += KEEP_UP_MS
@@ -73,7 +73,7 @@ test('refusals do not count as something that comes', () => {
   assert.not.equal(choice.next('origin', LACKS_NONE), null)
 })
 
-test('while the others bring nothing for a while the origin gives what they do not have', () => {
+test('after a while without deliveries the origin is asked for chunks that no neighbour has', () => {
   const { choice, time } = choosing()
   choice.holds(
     'ben',
@@ -85,7 +85,7 @@ test('while the others bring nothing for a while the origin gives what they do n
   assert.is.not(choice.next('origin', LACKS_NONE), 0)
 })
 
-test('what the origin has given to enough others is awaited from them, until they are silent for too long', () => {
+test('chunks that enough nodes have received are awaited from neighbours, until they are silent for too long', () => {
   const { choice, time } = choosing()
   choice.holds('ben', NOTHING)
   for (; time.nowMs < PATIENCE_MS; time.nowMs += KEEP_UP_MS - 1) {
@@ -96,7 +96,7 @@ test('what the origin has given to enough others is awaited from them, until the
   assert.not.equal(choice.next('origin', LACKS_NONE), null)
 })
 
-test('where the origin is slow, too, the others may be as slow', () => {
+test('neighbours may be as slow as the origin', () => {
   const { choice, time } = choosing()
   choice.holds('ben', NOTHING)
   choice.offer(0)
@@ -111,11 +111,11 @@ test('where the origin is slow, too, the others may be as slow', () => {
   assert.not.equal(choice.next('origin', LACKS_NONE), null)
 })
 
-test('silent neighbours are waited for once, and less each time', () => {
+test('the wait for silent neighbours shrinks each time', () => {
   const { choice, time } = choosing()
   choice.holds('ben', EVERY)
   time.nowMs += PATIENCE_MS
-  // Something came at the last moment.
+  // A chunk arrives at the last moment.
   for (let chunk = 0; chunk < LEAST_OF_OTHERS; chunk++) deliver(choice, 'ben')
   assert.is(deliver(choice, 'origin'), null)
   time.nowMs += PATIENCE_MS - 1
@@ -124,7 +124,7 @@ test('silent neighbours are waited for once, and less each time', () => {
   assert.not.equal(deliver(choice, 'origin'), null)
 })
 
-test('a neighbour on a slow line, which has everything, does not hold a fetch up', () => {
+test('a complete neighbour on a slow line does not delay a fetch', () => {
   const { choice, time } = choosing()
   choice.holds('ben', EVERY)
   let fromOrigin = 0
@@ -137,14 +137,14 @@ test('a neighbour on a slow line, which has everything, does not hold a fetch up
   assert.ok(fromOrigin > CHUNKS / 2)
 })
 
-test('nodes that begin together ask the origin for different chunks', () => {
+test('nodes that start together ask the origin for different chunks', () => {
   const firsts = new Set(
     ['ann', 'ben', 'cara', 'dan'].map((self) => choosing({ self }).choice.next('origin', LACKS_NONE)),
   )
   assert.ok(firsts.size > 1)
 })
 
-test('without an origin every source is asked, at the end for what is under way elsewhere', () => {
+test('without an origin every source is asked, and at the end for chunks requested elsewhere', () => {
   const { choice } = choosing({ origin: null })
   const overs = ALL.map(() => choice.ask('ann', choice.next('ann', LACKS_NONE)!))
   assert.is(choice.next('ann', LACKS_NONE), null)
@@ -155,7 +155,7 @@ test('without an origin every source is asked, at the end for what is under way 
   assert.is(choice.next('ben', new Set(ALL)), null)
 })
 
-test('each chunk is promised once, to another node when the first one is gone, and more often to many', () => {
+test('a chunk is promised once, again after its node has left, and more often among many nodes', () => {
   const given = createGivenChunks()
   const [blob, wanted] = ['00'.repeat(32), EVERY]
   const names = Array.from({ length: CHUNKS }, (_, i) => `node ${i}`)
@@ -173,7 +173,7 @@ test('each chunk is promised once, to another node when the first one is gone, a
   assert.equal([...new Set(crowd)].sort(), [...ALL, null], 'a second copy')
 })
 
-test('of no chunk more copies are promised than spread faster, however many nodes there are', () => {
+test('the number of promised copies is limited, however many nodes there are', () => {
   const given = createGivenChunks()
   const copies = new Map<number | null, number>()
   for (let i = 0; i < 2 * MOST_COPIES * NODES_PER_COPY; i++) {

@@ -20,7 +20,7 @@ const codeOf = async (run: () => Promise<unknown>): Promise<string> => {
   }
 }
 
-test('a queue gives back what was put in, however it was cut', () => {
+test('a queue returns the same bytes for pieces of any size', () => {
   const piece = fc.oneof(
     fc.nat(20),
     fc.integer({ min: 4090, max: 4100 }),
@@ -54,7 +54,7 @@ test('a queue gives back what was put in, however it was cut', () => {
   )
 })
 
-test('a megabyte that comes byte by byte is read in the time of a megabyte, in the memory of a few', async () => {
+test('a megabyte that arrives byte by byte is read in linear time and little memory', async () => {
   const stream = new FakeStream()
   const bytes = createByteStream(stream.asStream, systemClock)
   const frame = encodeFrame(new Uint8Array(LIMITS.chunkBytes.value).fill(9))
@@ -68,7 +68,7 @@ test('a megabyte that comes byte by byte is read in the time of a megabyte, in t
   assert.ok(process.cpuUsage(started).user < 8e6)
 })
 
-test('a length that lies is refused before a byte of the content is taken', async () => {
+test('a frame with a false length is refused before its content is read', async () => {
   for (const [limit, announced] of [
     [0, 1],
     [256, 257],
@@ -85,7 +85,7 @@ test('a length that lies is refused before a byte of the content is taken', asyn
   }
 })
 
-test('frames cut anywhere, in any pieces, come out whole or as the end of the stream', async () => {
+test('truncated frames in pieces of any size are read whole or end the stream', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 4 }),
@@ -116,7 +116,7 @@ test('frames cut anywhere, in any pieces, come out whole or as the end of the st
   )
 })
 
-test('a sender that does not wait is paused, and its frame still arrives whole', async () => {
+test('a fast sender is paused, and its frame still arrives whole', async () => {
   const stream = new FakeStream()
   const bytes = createByteStream(stream.asStream, systemClock)
   for (let i = 0; i < 40; i++) stream.feed(new Uint8Array(64 * 1024))
