@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import { admitEnvironments } from './catalogue.js'
 
-/** `--environments ./library`: admits worlds from outside the project before the command's action begins. */
+/** Adds `--environments ./library`, which admits environments from outside this package before the action of the command begins. */
 export function withEnvironmentFolders(command: Command): Command {
   return command
     .option(
       '--environments <folder>',
-      'a world of your own, as "prove-server new" begins one: its code is run; repeatable',
+      'folder of your own environment, as "prove-server new" makes one; runs its code; repeatable',
       (folder: string, earlier: readonly string[]) => [...earlier, folder],
       [],
     )

@@ -16,7 +16,7 @@ const PROVOKE = 'provoke.js'
  * @param folder  an absolute path
  * @param say  takes the lines of a report for people
  * @returns how many checks it did not pass
- * @throws WorldFolderError when it cannot be loaded at all
+ * @throws EnvironmentFolderError when it cannot be loaded at all
  */
 export async function checkEnvironment(folder: string, say: (line: string) => void): Promise<number> {
   const [environment] = await admitEnvironments([folder])

@@ -9,7 +9,7 @@ import { INDEX, readEnvironmentSource } from './source.js'
  * Loads a world that lies outside this package: `index.js`, whose default export makes it of the kit. This runs its code, which may do
  * whatever the program may; so only folders are loaded that the user of the program has named.
  * @param folder  an absolute path
- * @throws WorldFolderError `no_environment`, `bad_environment`, `foreign_import`
+ * @throws EnvironmentFolderError `no_environment`, `bad_environment`, `foreign_import`
  */
 export async function loadEnvironmentFolder(folder: string): Promise<Environment> {
   const { sha256 } = await readEnvironmentSource(folder)

@@ -18,7 +18,7 @@ const [NAME, TITLE] = ['library', 'Library']
  * Writes a world to begin with. Nothing that is there is written over.
  * @param name  of the world and of its folder
  * @returns the files
- * @throws WorldFolderError `bad_environment` for a name that no world can have, `name_taken` for a folder that is there
+ * @throws EnvironmentFolderError `bad_environment` for a name that no world can have, `name_taken` for a folder that is there
  */
 export async function writeTemplate(name: string, parent: string): Promise<string[]> {
   checkName(name)
@@ -35,7 +35,7 @@ export async function writeTemplate(name: string, parent: string): Promise<strin
  * Writes a world's folder, which must be new.
  * @param name  of the world and of its folder
  * @returns the files
- * @throws WorldFolderError as `writeTemplate`
+ * @throws EnvironmentFolderError as `writeTemplate`
  */
 export async function writeEnvironmentFolder(
   name: string,

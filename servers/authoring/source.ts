@@ -21,7 +21,7 @@ export interface EnvironmentSource {
 
 /**
  * Reads the files of a world, and makes sure that they are all of it.
- * @throws WorldFolderError `no_environment`; `bad_environment` for what is no module, or too much; `foreign_import` for an import of anything but
+ * @throws EnvironmentFolderError `no_environment`; `bad_environment` for what is no module, or too much; `foreign_import` for an import of anything but
  *   a file of the folder
  */
 export async function readEnvironmentSource(folder: string): Promise<EnvironmentSource> {

@@ -79,7 +79,7 @@ export interface Episode {
   /**
    * One after another.
    * @param signal  ends the wait for a listener, before which nothing has changed
-   * @throws EnvironmentError `episode_over`, `bad_request`; WorldDefect when the world itself is broken; the signal's reason
+   * @throws EnvironmentError `episode_over`, `bad_request`; EnvironmentDefect when the world itself is broken; the signal's reason
    */
   act(action: Action, signal?: AbortSignal): Promise<Outcome>
   /** Of everything so far, by the reward that the episode was opened with, or by another. */

@@ -20,7 +20,7 @@ const seedOption = (text: string): number => {
   return Number(text)
 }
 
-/** @throws WorldFolderError */
+/** @throws EnvironmentFolderError */
 async function environmentsOf(names: readonly string[]): Promise<Environment[]> {
   const unknown = names.find((name) => !namesEnvironment(name))
   if (unknown === undefined) return environmentsNamed(names)

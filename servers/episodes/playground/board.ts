@@ -43,7 +43,7 @@ export interface PlayedTask {
   readonly task: Task
   readonly branches: readonly Branch[]
   branch(name: string): Branch | undefined
-  /** @throws EnvironmentError `episode_over`; WorldDefect when the world itself is broken; RangeError without such a branch */
+  /** @throws EnvironmentError `episode_over`; EnvironmentDefect when the world itself is broken; RangeError without such a branch */
   act(name: string, action: Action): Promise<Step>
   /** @throws RangeError without such a branch, or when all letters are used */
   fork(name: string): Branch

@@ -157,7 +157,8 @@ test('never does as if it worked: a call is answered with an error, and the chec
   const result = session.call('get_animals_id', { id: 'animal-1' })
   assert.equal(result.ok ? result : { code: result.code, message: result.message }, {
     code: 'undecided',
-    message: 'Nobody has decided yet what this does: which rows GET /animals/{id} looks at, and what it answers',
+    message:
+      'The author has not decided yet what this tool does: which rows GET /animals/{id} looks at, and what it answers',
   })
   assert.is(session.stateHash(), before)
   const report = await checked(folder)

@@ -155,7 +155,7 @@ for (const [what, before, after, complaint] of [
     'contradicts itself',
     "missing: 'unknown_item'",
     "missing: 'lost_item'",
-    /"lost_item", for a row that is missing, is not among/,
+    /`missing` names "lost_item", which is not among/,
   ],
   [
     'breaks when it is made',
