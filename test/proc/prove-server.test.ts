@@ -296,7 +296,7 @@ test('"import mcp" drafts a world after a server that runs, which is served and 
     assert.match(unnamed.stderr, /name_taken: there is a world calendar already/)
     const again = await execa(process.execPath, [program, 'import', 'mcp', '--name', 'diary', ...own], here)
     assert.is(again.exitCode, 1)
-    assert.match(again.stderr, /name_taken: .*diary is there already, and stays as it is/)
+    assert.match(again.stderr, /name_taken: .*diary exists already and was not changed/)
   } finally {
     await rm(folder, { recursive: true })
   }
@@ -336,7 +336,7 @@ test('"import mcp" says which server failed, and how, and takes no draft from on
   assert.match(failed.stderr, /^prove-server: server_failed: .*node -e console\.log/)
   const empty = await run('import', 'mcp', ...listing('(id) => say(id, { tools: [] })'))
   assert.is(empty.exitCode, 1)
-  assert.match(empty.stderr, /^prove-server: no_tools: it offers no calls/)
+  assert.match(empty.stderr, /^prove-server: no_tools: the service offers no calls/)
 })
 
 test('a server that says nothing is left when the signal fires', async () => {

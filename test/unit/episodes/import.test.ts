@@ -207,7 +207,7 @@ test('compiles strictly against the types of the kit', async () => {
   )
   // The kit's type was found: without it, everything would be allowed.
   const kit = (draft.statements.find(ts.isExportAssignment)!.expression as ts.ArrowFunction).parameters[0]!
-  assert.ok(program.getTypeChecker().getTypeAtLocation(kit).getProperty('defineServer'))
+  assert.ok(program.getTypeChecker().getTypeAtLocation(kit).getProperty('defineEnvironment'))
 })
 
 test('a tool that is decided leaves the list, and the rest stays', async () => {
