@@ -8,15 +8,15 @@ import { environmentContract } from './contract/environment-contract.js'
 import type { Provocations } from './contract/failure-checks.js'
 import { problemOf } from './load-environment.js'
 
-/** The file of a world's folder that shows how each of its failures comes about. It is no part of the world. */
+/** The file of an environment's folder that provokes each failure. It is not part of the environment. */
 const PROVOKE = 'provoke.js'
 
 /**
- * Checks a world of somebody else by the contract that ours keep.
+ * Checks an environment from outside this package by the contract of the project's environments.
  * @param folder  an absolute path
- * @param say  takes the lines of a report for people
- * @returns how many checks it did not pass
- * @throws WorldFolderError when it cannot be loaded at all
+ * @param say  receives the lines of the report
+ * @returns the number of failed checks
+ * @throws EnvironmentFolderError if the environment cannot be loaded
  */
 export async function checkEnvironment(folder: string, say: (line: string) => void): Promise<number> {
   const [environment] = await admitEnvironments([folder])
@@ -37,7 +37,7 @@ export async function checkEnvironment(folder: string, say: (line: string) => vo
       const advice =
         thrown instanceof ContractBreach
           ? thrown.advice
-          : 'Whatever a world throws itself is a defect of it: expected failures go through fail, unless and rowOf.'
+          : 'An exception from the code of an environment is a defect: end a call with fail, unless or rowOf.'
       say(`FAIL  ${name}\n      ${problemOf(thrown, folder)}\n      ${advice}`)
     }
   }
@@ -45,7 +45,7 @@ export async function checkEnvironment(folder: string, say: (line: string) => vo
   return broken
 }
 
-/** None without the file: the check of them says what is missing. */
+/** Returns no provocations if the file is missing: the check of the provocations reports that. */
 async function provocationsOf(folder: string): Promise<Provocations> {
   const file = pathToFileURL(join(folder, PROVOKE)).href
   try {

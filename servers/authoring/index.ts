@@ -1,4 +1,4 @@
-/** `prove-swarm/environments`: worlds of one's own, for programs of one's own. */
+/** `prove-swarm/environments`: environments from outside the project, for other programs. */
 export { admitEnvironments, environmentNames, loadEnvironments } from '../catalogue.js'
 export { checkEnvironment } from './check-environment.js'
 export { ContractBreach } from './contract/breach.js'

@@ -21,12 +21,12 @@ import {
 import * as text from '../kernel/text.js'
 
 /**
- * What a world from outside this package is made with. It is handed to the world, which imports nothing of ours: so a world runs on
- * the kernel of the program that loads it, whatever is installed beside its folder, and its own files are all there is of it.
+ * Everything that an environment from outside this package is made with. The environment receives the kit and imports nothing of this package.
+ * So it runs on the kernel of the program that loads it, and consists of its own files only.
  */
 export const ENVIRONMENT_KIT = {
   z,
-  defineServer: defineEnvironment,
+  defineEnvironment,
   toolMaker,
   undecided,
   ref,
@@ -46,4 +46,5 @@ export const ENVIRONMENT_KIT = {
   ...text,
 } as const
 
+/** Type of the kit. */
 export type EnvironmentKit = typeof ENVIRONMENT_KIT

@@ -6,10 +6,10 @@ import { ENVIRONMENT_KIT } from './kit.js'
 import { INDEX, readEnvironmentSource } from './source.js'
 
 /**
- * Loads a world that lies outside this package: `index.js`, whose default export makes it of the kit. This runs its code, which may do
- * whatever the program may; so only folders are loaded that the user of the program has named.
+ * Loads an environment from outside this package: the default export of `index.js` makes it with the kit. This runs the code of the environment
+ * with all rights of the program, so callers load only folders that the user of the program has named.
  * @param folder  an absolute path
- * @throws WorldFolderError `no_environment`, `bad_environment`, `foreign_import`
+ * @throws EnvironmentFolderError `no_environment`, `bad_environment`, `foreign_import`
  */
 export async function loadEnvironmentFolder(folder: string): Promise<Environment> {
   const { sha256 } = await readEnvironmentSource(folder)
@@ -19,20 +19,21 @@ export async function loadEnvironmentFolder(folder: string): Promise<Environment
   const made = await import(pathToFileURL(index).href)
     .then(({ default: make }: { default?: unknown }) => {
       if (typeof make !== 'function')
-        throw defect('its default export is no function: export default (kit) => kit.defineServer({ … })')
+        throw defect('its default export is not a function; write export default (kit) => kit.defineEnvironment({ … })')
       return make(ENVIRONMENT_KIT) as unknown
     })
     .catch((cause: unknown) => {
       throw cause instanceof EnvironmentFolderError ? cause : defect(problemOf(cause, folder), cause)
     })
-  if (!isEnvironment(made)) throw defect('its function returns no world: end it with return kit.defineServer({ … })')
+  if (!isEnvironment(made))
+    throw defect('its function does not return an environment; end it with return kit.defineEnvironment({ … })')
   return { ...made, codeSha256: sha256 }
 }
 
 const isEnvironment = (value: unknown): value is Environment =>
   typeof value === 'object' && value !== null && 'toolsByName' in value
 
-/** What was thrown, and where in the folder, as far as the stack knows. */
+/** Returns the message of a thrown value, with the place in the folder if the stack has one. */
 export function problemOf(thrown: unknown, folder: string): string {
   if (!(thrown instanceof Error)) return String(thrown)
   const { message, stack = '' } = thrown

@@ -4,21 +4,21 @@ import { fileURLToPath } from 'node:url'
 import { SNAKE_CASE } from '../kernel/define-environment.js'
 import { EnvironmentFolderError } from './errors.js'
 
-/** The files lie beside the sources, and are no part of what is compiled. */
+/** Folder of the template, next to the sources: the template is not compiled. */
 const TEMPLATE = fileURLToPath(
   new URL(
     import.meta.url.includes('/dist/servers/') ? '../../../servers/authoring/template/' : './template/',
     import.meta.url,
   ),
 )
-/** What the template's world is called, and the title of it. */
+/** Name and title of the template's environment. */
 const [NAME, TITLE] = ['library', 'Library']
 
 /**
- * Writes a world to begin with. Nothing that is there is written over.
- * @param name  of the world and of its folder
- * @returns the files
- * @throws WorldFolderError `bad_environment` for a name that no world can have, `name_taken` for a folder that is there
+ * Writes a small environment to begin with. Existing files are not overwritten.
+ * @param name  name of the environment and of its folder
+ * @returns the paths of the files
+ * @throws EnvironmentFolderError `bad_environment` for an invalid name, `name_taken` for an existing folder
  */
 export async function writeTemplate(name: string, parent: string): Promise<string[]> {
   checkName(name)
@@ -32,10 +32,10 @@ export async function writeTemplate(name: string, parent: string): Promise<strin
 }
 
 /**
- * Writes a world's folder, which must be new.
- * @param name  of the world and of its folder
- * @returns the files
- * @throws WorldFolderError as `writeTemplate`
+ * Writes the folder of an environment. The folder must not exist.
+ * @param name  name of the environment and of its folder
+ * @returns the paths of the files
+ * @throws EnvironmentFolderError as `writeTemplate`
  */
 export async function writeEnvironmentFolder(
   name: string,
@@ -51,7 +51,7 @@ export async function writeEnvironmentFolder(
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause
     throw new EnvironmentFolderError(
       'name_taken',
-      `${folder} is there already, and stays as it is. Choose another name, or remove it.`,
+      `${folder} exists already and was not changed; choose another name, or remove the folder`,
       { cause },
     )
   }
@@ -67,6 +67,6 @@ function checkName(name: string): void {
   if (!SNAKE_CASE.test(name))
     throw new EnvironmentFolderError(
       'bad_environment',
-      `"${name}" cannot be the name of a world: lower case letters and digits, words joined by _, such as tool_shed`,
+      `"${name}" is not a valid name of an environment; write lower case letters and digits, joined by _, such as tool_shed`,
     )
 }

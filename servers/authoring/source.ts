@@ -5,24 +5,24 @@ import canonicalize from 'canonicalize'
 import { init, parse } from 'es-module-lexer'
 import { EnvironmentFolderError } from './errors.js'
 
-/** The file of a world's folder that makes it. */
+/** The file of an environment's folder that makes the environment. */
 export const INDEX = 'index.js'
-/** Files and bytes that one world may have: the largest of ours has 35 files with 130 kB. */
+/** Limits of one environment. The largest one of this package has 35 files with 130 kB. */
 const MOST_FILES = 256
 const MOST_BYTES = 4 << 20
 
-/** What a world consists of: the files that its index reaches by imports, and nothing else that lies in the folder. */
+/** The code of an environment: the files that its index imports, directly or not. Other files of the folder are not part of it. */
 export interface EnvironmentSource {
   /** Relative to the folder, with `/` between the parts, in alphabetical order. */
   readonly files: readonly string[]
-  /** SHA-256 (hex) over the names and bytes of these files: two programs with the same play in the same world. */
+  /** SHA-256 (hex) over the names and bytes of these files. */
   readonly sha256: string
 }
 
 /**
- * Reads the files of a world, and makes sure that they are all of it.
- * @throws WorldFolderError `no_environment`; `bad_environment` for what is no module, or too much; `foreign_import` for an import of anything but
- *   a file of the folder
+ * Reads the files of an environment and checks that they import nothing else.
+ * @throws EnvironmentFolderError `no_environment` without an index, `bad_environment` for a file that is not a module or too large,
+ *   `foreign_import` for an import from outside the folder
  */
 export async function readEnvironmentSource(folder: string): Promise<EnvironmentSource> {
   await init
@@ -36,7 +36,7 @@ export async function readEnvironmentSource(folder: string): Promise<Environment
     if (hashes.size === MOST_FILES || bytes > MOST_BYTES)
       throw new EnvironmentFolderError(
         'bad_environment',
-        `${folder}: a world has at most ${MOST_FILES} files and ${MOST_BYTES} bytes`,
+        `${folder}: the environment is too large; it may have at most ${MOST_FILES} files and ${MOST_BYTES} bytes`,
       )
     hashes.set(file, createHash('sha256').update(content).digest('hex'))
     if (!file.endsWith('.json')) open.push(...importsOf(folder, file, content.toString('utf8')))
@@ -53,27 +53,31 @@ async function contentOf(folder: string, file: string): Promise<Buffer> {
     if (file === INDEX)
       throw new EnvironmentFolderError(
         'no_environment',
-        `${folder} has no ${INDEX} that could be read, and so is no world. "prove-server new <name>" writes one to begin with.`,
+        `${folder} has no readable ${INDEX}, so it is not an environment; "prove-server new <name>" writes one to begin with`,
         { cause },
       )
-    throw new EnvironmentFolderError('bad_environment', `${join(folder, file)} is imported and cannot be read`, {
-      cause,
-    })
+    throw new EnvironmentFolderError(
+      'bad_environment',
+      `${join(folder, file)} is imported, but cannot be read; add the file or remove the import`,
+      {
+        cause,
+      },
+    )
   }
 }
 
-/** The files that a module imports. */
+/** Returns the files that a module imports. */
 function importsOf(folder: string, file: string, code: string): string[] {
   const where = join(folder, file)
   const foreign = (what: string): never => {
     throw new EnvironmentFolderError(
       'foreign_import',
-      `${where} imports ${what}. A world imports only files of its own folder; what it needs else is in the kit that its function is given.`,
+      `${where} imports ${what}; an environment imports only files of its own folder, and gets everything else from the kit`,
     )
   }
   return modulesOf(where, code).flatMap((module) => {
     if (module.type === 'import-meta') return []
-    if (module.type !== 'static' && module.type !== 'reexport-star') return foreign('something while it runs')
+    if (module.type !== 'static' && module.type !== 'reexport-star') return foreign('a module at run time')
     const { specifier } = module
     if (!/^\.\.?\//.test(specifier)) return foreign(`"${specifier}"`)
     const path = relative(folder, join(folder, dirname(file), specifier))
@@ -84,7 +88,7 @@ function importsOf(folder: string, file: string, code: string): string[] {
 
 function modulesOf(where: string, code: string) {
   const noModule = (why: string, cause?: unknown) =>
-    new EnvironmentFolderError('bad_environment', `${where} is no JavaScript module: ${why}`, { cause })
+    new EnvironmentFolderError('bad_environment', `${where} is not a JavaScript module: ${why}`, { cause })
   let parsed: ReturnType<typeof parse>
   try {
     parsed = parse(code)
@@ -92,7 +96,7 @@ function modulesOf(where: string, code: string) {
     throw noModule((cause as Error).message, cause)
   }
   const [imports, , , hasModuleSyntax] = parsed
-  // Without any, Node.js would take it for CommonJS, whose `require` gets at everything.
-  if (!hasModuleSyntax || !/\.m?js$/.test(where)) throw noModule('it is a .js file with import or export')
+  // Node.js would load a file without module syntax as CommonJS, whose `require` can load anything.
+  if (!hasModuleSyntax || !/\.m?js$/.test(where)) throw noModule('write a .js file with import or export')
   return imports
 }

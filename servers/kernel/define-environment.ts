@@ -7,37 +7,42 @@ import type { SeededRandom } from './random.js'
 import { withSources } from './reference-sources.js'
 import type { Table, TableView } from './table.js'
 
-/** One table of a world. `F`: the failure codes of the world. */
+/** A table of an environment. `F`: the failure codes of the environment. */
 export interface TableSpec<F extends string = string> {
   readonly row: z.ZodObject
   /** The field of `row` that holds the key, a string. */
   readonly key: string
-  /** How a call fails that names a row which is not there; see `ToolContext.rowOf`. Left out where no call names one. */
+  /** Failure of a call that names a missing row, see `ToolContext.rowOf`. Omit it where no call names a row of this table. */
   readonly missing?: F
 }
 
+/** The tables of an environment, by name. */
 export type Tables<F extends string = string> = Readonly<Record<string, TableSpec<F>>>
-/** The names of those tables that declare how a call fails without the row. */
+/** Names of the tables that declare `missing`. */
 export type TablesOfNamedRows<T extends Tables> = {
   [K in keyof T]: T[K] extends { readonly missing: string } ? K : never
 }[keyof T]
+/** A row of a table. */
 export type RowOf<S extends TableSpec> = Readonly<z.output<S['row']>>
+/** The tables of a session, as a running tool reads and writes them. */
 export type Db<T extends Tables> = { readonly [K in keyof T]: Table<RowOf<T[K]>> }
+/** The tables of a session, read-only. */
 export type DbView<T extends Tables> = { readonly [K in keyof T]: TableView<RowOf<T[K]>> }
+/** The rows of all tables at the start of a session. */
 export type SeedRows<T extends Tables> = { readonly [K in keyof T]: readonly RowOf<T[K]>[] }
 
 /**
- * What stands against a call by the rules of a world: the failure it would end with, and in `detail` the names and numbers
- * that matter, in place of the failure's standard message. A rule that returns one serves handlers and samplers alike.
+ * A reason why the rules of an environment prevent a call: the failure of the call, and a `detail` with names and numbers that replaces the
+ * standard message of the failure. Handlers and samplers share the functions that return an obstacle.
  */
 export interface Obstacle<F extends string = string> {
   readonly code: F
   readonly detail?: string
 }
-/** The obstacles of a world with these failures. */
+/** The obstacles of an environment with these failures. */
 export type ObstacleOf<Failures extends Readonly<Record<string, string>>> = Obstacle<keyof Failures & string>
 
-/** The session as a running tool sees it. Nothing else is in reach: no wall clock, no `Math.random`, no file, no network. */
+/** The session as a running tool sees it. A tool uses nothing else: no wall clock, no `Math.random`, no file, no network. */
 export interface ToolContext<T extends Tables = Tables, F extends string = string> {
   readonly db: Db<T>
   /** The session's virtual time, ISO 8601 in UTC to the second; it advances one minute per successful writing call. */
@@ -47,27 +52,27 @@ export interface ToolContext<T extends Tables = Tables, F extends string = strin
   /** A key that is new in this session, such as `transfer-418`. The same seed and calls give the same keys. */
   nextId(prefix: string): string
   readonly random: SeededRandom
-  /** Ends the call with a domain failure: everything it wrote is taken back. `detail` replaces the code's standard message. */
+  /** Ends the call with a domain failure and undoes everything that the call wrote. `detail` replaces the standard message of the code. */
   fail(code: F, detail?: string): never
   /** Ends the call with the failure of the obstacle, if there is one. */
   unless(obstacle: Obstacle<F> | undefined): void
-  /** The row of this key. Without one the call ends with the failure that the table declares as `missing`. */
+  /** Returns the row of this key, or ends the call with the failure that the table declares as `missing`. */
   rowOf<K extends TablesOfNamedRows<T>>(table: K, key: string): RowOf<T[K]>
 }
 
-/** What a sampler of arguments may look at. */
+/** Everything that a sampler of arguments may read. */
 export interface SampleContext<T extends Tables = Tables, A = Record<string, unknown>> {
   readonly db: DbView<T>
   readonly random: SeededRandom
-  /** Arguments that are already fixed because an earlier call of the chain produced them: keep them, choose the rest to fit. */
+  /** Arguments that an earlier call of the chain has fixed. The sampler keeps them and chooses the others to fit. */
   readonly bound: Partial<A>
   now(): string
   today(): string
 }
 
 /**
- * After so many wrong secrets in a row for one thing, no secret is taken for it any more in this session, the right one neither. The session
- * counts, and not the tables: a call that fails leaves these alone.
+ * Protection of secrets against guessing. After `attempts` wrong secrets in a row for one row, the session rejects every further secret for the
+ * row, even the right one. The session counts the attempts, because a failed call does not change the tables.
  */
 export interface Lockout {
   readonly attempts: number
@@ -77,6 +82,7 @@ export interface Lockout {
   readonly locked: string
 }
 
+/** Hints about the effect of a tool, as in MCP. */
 export interface ToolAnnotations {
   /** Changes nothing. */
   readonly readOnly: boolean
@@ -86,36 +92,32 @@ export interface ToolAnnotations {
   readonly idempotent?: boolean
 }
 
-/**
- * A tool, as its author writes it.
- *
- * `ask` holds the ways a user would ask for the call, as clauses in the imperative that fit after "Please" and after
- * "then": `{field}` stands for an argument's value, `[...]` for a part that appears only when the optional fields in it
- * are given. Every required field must occur in every clause.
- */
+/** A tool, as its author writes it. How users ask for the tool is in the environment's `speech.yaml`. */
 export interface ToolSpec<T extends Tables, F extends string, I extends z.ZodObject, O extends z.ZodObject> {
   readonly name: string
   readonly description: string
-  /** A `z.strictObject`: undeclared keys are refused. */
+  /** A `z.strictObject`, which rejects undeclared keys. */
   readonly input: I
   readonly output: O
   /**
-   * Lists at the top of the output that are shown a page at a time, with the size of the page. `run` returns all entries; the kernel
-   * cuts them, takes the number of the page as the optional argument `page`, and answers with `next_page` while there is one.
+   * Lists at the top of the output that are shown in pages, with the size of a page. `run` returns all entries. The kernel cuts them into pages,
+   * adds the optional argument `page`, and returns `next_page` if another page follows.
    */
   readonly pages?: ListSizes<z.input<O>>
   readonly annotations: ToolAnnotations
-  /** Facts that the call leaves true, such as `card_frozen`: an implicit edge to every tool that `needs` one of them. */
+  /** Facts that are true after the call, such as `card_frozen`. They make an implicit edge to every tool that `needs` one of them. */
   readonly establishes?: readonly string[]
+  /** Facts that must be true for the call to make sense. */
   readonly needs?: readonly string[]
-  /** Set by `undecided(…)` alone: the tool only looks like one so far. */
+  /** Set by `undecided(…)` only: the question that the author has not answered yet. */
   readonly undecided?: string
-  /** Plausible arguments drawn from the live state, or `null` when the state has nothing to offer. They should usually succeed. */
+  /** Draws plausible arguments from the live state, or returns `null` if the state offers none. Calls with them should usually succeed. */
   sample(context: SampleContext<T, z.input<I>>): (z.input<I> & { readonly page?: number }) | null
+  /** Executes the call. */
   run(args: z.output<I>, context: ToolContext<T, F>): z.input<O>
 }
 
-/** A tool as the kernel sees it: the types of one world erased. */
+/** A tool without the types of its environment, as the kernel uses it. */
 export interface ToolDefinition {
   readonly name: string
   readonly description: string
@@ -130,34 +132,36 @@ export interface ToolDefinition {
   run(args: Record<string, unknown>, context: ToolContext): Record<string, unknown>
 }
 
-/** How people speak of an entity. */
+/** Words for an entity. */
 export interface EntitySpec {
   /** Singular, lower case: `account`, `calendar event`. */
   readonly noun: string
   /** The table whose keys are this entity's keys. */
   readonly table: string
-  /** The field of the table's row, also shown beside the key in results, by which a user would name one: `title`, `name`. */
+  /** Field of the row by which a user names an entity, shown next to the key in results: `title`, `name`. */
   readonly label?: string
-  /** People call it by its key, as they do with issue numbers: a user may name one that no result has shown. */
+  /** Users name it by its key, like an issue number. They may name one that no result has shown. */
   readonly sayable?: boolean
-  /** People say it with an article, by its key as by its label: `the living room`, `the Balcony Light`. */
+  /** Users put an article before its key or label: `the living room`, `the Balcony Light`. */
   readonly article?: boolean
 }
 
+/** Everything that the seed function of an environment may use. */
 export interface SeedContext {
   readonly random: SeededRandom
   /** Virtual time at which sessions begin, ISO 8601 UTC. */
   readonly start: string
-  /** Where the user lives, the same in all worlds of one seed. */
+  /** City of the user, the same in all environments of one seed. */
   readonly home: City
 }
 
-/** Something that holds in every reachable state. Returns what is wrong, or nothing. */
+/** A condition that is true in every reachable state. `check` returns a description of the violation, or `undefined`. */
 export interface Invariant<T extends Tables> {
   readonly name: string
   check(now: DbView<T>, seed: DbView<T>): string | undefined
 }
 
+/** An environment, as its author writes it. */
 export interface EnvironmentSpec<T extends Tables> {
   /** snake_case; also the name of the MCP server. */
   readonly name: string
@@ -167,19 +171,19 @@ export interface EnvironmentSpec<T extends Tables> {
   readonly entities: Readonly<Record<string, EntitySpec>>
   /** Stable failure codes with their standard messages. */
   readonly failures: Readonly<Record<string, string>>
-  /** How secrets are kept from being tried out: of any world in which a call takes one of a few digits. */
+  /** Required where a call takes a secret of a few digits. */
   readonly lockout?: Lockout
   readonly tools: readonly ToolDefinition[]
   readonly invariants: readonly Invariant<T>[]
-  /** What an assistant must keep to in tasks that have policies. */
+  /** Rules that an assistant must follow in tasks with domain rules. */
   readonly domainRules?: DomainRules<DbView<T>>
-  /** Its calls send a car somewhere, which nobody wants who has just looked for a way without one. */
+  /** Its calls send a car somewhere. They do not follow a search for a route without a car. */
   readonly drives?: true
-  /** The rows a world of this seed starts with: large and varied enough to ask about, the same for the same seed on every machine. */
+  /** Makes the rows at the start of a session: many and varied, and the same for the same seed on every machine. */
   seed(context: SeedContext): SeedRows<T>
 }
 
-/** A world with the types of its tables erased: what the kernel, the catalogue and the synthesiser work with. */
+/** An environment without the types of its tables, as the kernel, the catalogue and task synthesis use it. */
 export interface Environment {
   readonly name: string
   readonly title: string
@@ -193,14 +197,14 @@ export interface Environment {
   readonly invariants: readonly Invariant<Tables>[]
   readonly domainRules?: DomainRules
   readonly drives?: true
-  /** SHA-256 of the code of a world from outside this package. Those within are as old as the program. */
+  /** SHA-256 of the code, for an environment from outside this package only: the version of the program identifies the others. */
   readonly codeSha256?: string
   seed(context: SeedContext): Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
 }
 
 /**
- * Returns the function that declares tools of one world, so that handlers are typed by its tables and failure codes. The
- * tables are declared `as const`: a `missing` that is none of the failures then does not compile.
+ * Returns the function that declares the tools of one environment, with handlers typed by its tables and failure codes. Declare the tables
+ * `as const`: a `missing` that is not a failure code then does not compile.
  */
 export function toolMaker<F extends string, T extends Tables<F>>(_tables: T, _failures: Readonly<Record<F, string>>) {
   return <I extends z.ZodObject, O extends z.ZodObject>(spec: ToolSpec<T, F, I, O>): ToolDefinition => {
@@ -209,14 +213,13 @@ export function toolMaker<F extends string, T extends Tables<F>>(_tables: T, _fa
   }
 }
 
+/** Pattern of the names of environments, tools, failures and domain rules. */
 export const SNAKE_CASE = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
 
 /**
- * Declares a world.
- * @throws WorldDefect if the declaration contradicts itself: badly named or duplicate tools; tables whose rows lack the key,
- *   or whose `missing` is no failure; a lockout by codes that are none; entities without a table; clauses that leave a required field out, name an unknown
- *   one, or have an optional one outside brackets; ways to ask for no tool; answers that do not parse, or name an unknown field or tool; rules of a policy about an unknown
- *   tool or argument
+ * Declares an environment.
+ * @throws EnvironmentDefect if the declaration contradicts itself: a name that is not snake_case, two tools of one name, a table without its key
+ *   field, an unknown failure code in a table or lockout, an entity without a table, or a domain rule about an unknown tool or argument
  */
 export function defineEnvironment<T extends Tables>(spec: EnvironmentSpec<T>): Environment {
   checkDeclaration(spec as unknown as EnvironmentSpec<Tables>)
@@ -232,21 +235,24 @@ function checkDeclaration(spec: EnvironmentSpec<Tables>): void {
   }
   const rules = domainRules?.rules.map((rule) => rule.name) ?? []
   for (const word of [name, ...tools.map((tool) => tool.name), ...Object.keys(failures), ...rules]) {
-    if (!SNAKE_CASE.test(word)) defect(`"${word}" is not snake_case`)
+    if (!SNAKE_CASE.test(word))
+      defect(`the name "${word}" is not snake_case; write lower case letters and digits, joined by _`)
   }
   for (const [table, { row, key, missing }] of Object.entries(tables)) {
-    if (!row.shape[key]) defect(`table ${table}: its rows have no field "${key}" to hold the key`)
+    if (!row.shape[key])
+      defect(`table ${table}: the rows have no field "${key}", which is the key; add the field or change \`key\``)
     if (missing !== undefined && failures[missing] === undefined) {
-      defect(`table ${table}: "${missing}", for a row that is missing, is not among the failures`)
+      defect(`table ${table}: \`missing\` names "${missing}", which is not among the failures; declare the failure`)
     }
   }
   for (const [entity, { table }] of Object.entries(entities)) {
-    if (!tables[table]) defect(`entity ${entity}: no table "${table}"`)
+    if (!tables[table]) defect(`entity ${entity}: there is no table "${table}"; declare the table or change \`table\``)
   }
   for (const code of lockout ? [lockout.wrong, lockout.locked] : []) {
-    if (failures[code] === undefined) defect(`lockout: "${code}" is not among the failures`)
+    if (failures[code] === undefined) defect(`lockout: "${code}" is not among the failures; declare the failure`)
   }
-  if (new Set(tools.map((tool) => tool.name)).size !== tools.length) defect('two tools have the same name')
+  if (new Set(tools.map((tool) => tool.name)).size !== tools.length)
+    defect('two tools have the same name; rename one of them')
   const broken = domainRules && domainRulesDefect(domainRules, tools)
   if (broken) defect(broken)
 }

@@ -5,9 +5,9 @@ import { generateSeedState } from './session.js'
 import { offeredTool } from './tool-schema.js'
 
 /**
- * SHA-256 (hex) over what a world is to those who play in it: its tools as they are offered, its failures, and the rows it
- * starts with under one seed; and its code, if it comes from outside this package. Two programs whose worlds differ here cannot judge
- * each other's rollouts. What a tool of ours does is not in it: that is found out by replay.
+ * Returns the SHA-256 (hex) over an environment as a policy sees it: the offered tools, the failures and the rows of one seed, and the code if the
+ * environment comes from outside this package. Two programs with different hashes cannot verify each other's rollouts. The hash does not cover
+ * how a tool of this package works, which replay finds out, and it does not cover speech.
  */
 export function environmentSha256(environment: Environment): string {
   const { tables, tableNames } = generateSeedState(environment, 0)
@@ -20,6 +20,6 @@ export function environmentSha256(environment: Environment): string {
     .digest('hex')
 }
 
-/** For hashes over worlds: what those from outside this package have of their own. */
+/** Returns the part of a hash that only environments from outside this package have. */
 export const codeOf = ({ codeSha256 }: Environment): { readonly code?: string } =>
   codeSha256 === undefined ? {} : { code: codeSha256 }

@@ -1,6 +1,6 @@
 /**
- * A failure that belongs to the world: a real precondition did not hold. Reaches the policy as an MCP tool error. It is
- * thrown but no `Error`: policies fail often, and the stack trace, which nobody reads, took as long as the rest of the call.
+ * A failure inside the environment: a precondition of the call is false. The policy receives it as an MCP tool error. It is thrown, but is not an
+ * `Error`: calls fail often, and making the unused stack trace took as long as the rest of the call.
  */
 export class DomainFailure {
   constructor(
@@ -9,12 +9,12 @@ export class DomainFailure {
   ) {}
 }
 
-/** Why a session does not execute a call; like a domain failure, it reaches the policy as a tool error. */
+/** Reason why a session does not execute a call. The policy receives it as a tool error, like a domain failure. */
 export type CallRefusalCode = 'unknown_tool' | 'invalid_arguments'
 
-/** A world that breaks its own declaration (bad seed row, output that does not fit its schema). Always the author's bug. */
+/** An environment contradicts its own declaration, for example by a bad seed row or an output that does not fit its schema: a bug of its author. */
 export class EnvironmentDefect extends Error {
-  override readonly name = 'WorldDefect'
+  override readonly name = 'EnvironmentDefect'
   constructor(
     readonly environment: string,
     message: string,

@@ -40,7 +40,7 @@ export interface SeedState {
 
 /**
  * Generates the start state of a world: the expensive part of opening a session, so cache it.
- * @throws WorldDefect when a row does not fit its schema or a key occurs twice
+ * @throws EnvironmentDefect when a row does not fit its schema or a key occurs twice
  */
 export function generateSeedState(environment: Environment, seed: number): SeedState {
   const rows = environment.seed({
@@ -129,7 +129,7 @@ export class Session {
 
   /**
    * Executes one tool call as a transaction: a call that does not succeed has changed nothing, but wrong secrets are counted (`Lockout`).
-   * @throws WorldDefect when the world itself is broken (a handler threw something else than a domain failure, or its
+   * @throws EnvironmentDefect when the world itself is broken (a handler threw something else than a domain failure, or its
    *   output does not fit its schema); the state is then as before the call
    */
   call(name: string, args: unknown): CallResult {

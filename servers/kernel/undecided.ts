@@ -1,6 +1,6 @@
 import { DomainFailure } from './errors.js'
 
-/** What stands in a tool for what its author has not decided yet. */
+/** The part of a tool that its author has not decided yet. */
 export interface Undecided {
   /** The question, for the author. */
   readonly undecided: string
@@ -9,16 +9,16 @@ export interface Undecided {
 }
 
 /**
- * `sample` and `run` of a tool of which only the declaration is there: nothing is asked for with it, and a call ends with the failure
- * `undecided`. So a draft of a world can be served and looked at, and never does as if it worked.
- * @param question  what has to be decided
+ * Returns `sample` and `run` of a tool that has only a declaration: nothing is sampled for the tool, and every call ends with the failure
+ * `undecided`. A draft of an environment can thus be served and inspected.
+ * @param question  the question that its author has to answer
  */
 export function undecided(question: string): Undecided {
   return {
     undecided: question,
     sample: () => null,
     run: () => {
-      throw new DomainFailure('undecided', `Nobody has decided yet what this does: ${question}`)
+      throw new DomainFailure('undecided', `The author has not decided yet what this tool does: ${question}`)
     },
   }
 }

@@ -296,7 +296,7 @@ test('"import mcp" drafts an environment from a running server, and its tools re
     assert.match(unnamed.stderr, /name_taken: an environment calendar already exists/)
     const again = await execa(process.execPath, [program, 'import', 'mcp', '--name', 'diary', ...own], here)
     assert.is(again.exitCode, 1)
-    assert.match(again.stderr, /name_taken: .*diary is there already, and stays as it is/)
+    assert.match(again.stderr, /name_taken: .*diary exists already and was not changed/)
   } finally {
     await rm(folder, { recursive: true })
   }
@@ -336,7 +336,7 @@ test('"import mcp" reports a failed server, and rejects one without tools', asyn
   assert.match(failed.stderr, /^prove-server: server_failed: .*node -e console\.log/)
   const empty = await run('import', 'mcp', ...listing('(id) => say(id, { tools: [] })'))
   assert.is(empty.exitCode, 1)
-  assert.match(empty.stderr, /^prove-server: no_tools: it offers no calls/)
+  assert.match(empty.stderr, /^prove-server: no_tools: the service offers no calls/)
 })
 
 test('an abort signal ends the wait for a silent server', async () => {

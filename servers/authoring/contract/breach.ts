@@ -1,10 +1,10 @@
 import { CodedError } from '../../../common/errors/index.js'
 
-/** A world does not keep what it declares, or what everybody may expect of a world. `detail` names the place. */
+/** An environment contradicts its declaration or the contract. `detail` names the place. */
 export class ContractBreach extends CodedError<'contract_breach'> {
   constructor(
     detail: string,
-    /** What its author can do about it. */
+    /** What the author can change. */
     readonly advice: string,
   ) {
     super('contract_breach', detail)
@@ -12,15 +12,15 @@ export class ContractBreach extends CodedError<'contract_breach'> {
   }
 }
 
-/** @throws ContractBreach unless `holds` */
-export function hold(holds: boolean, problem: string, advice: string): asserts holds {
-  if (!holds) throw new ContractBreach(problem, advice)
+/** @throws ContractBreach unless `condition` is true */
+export function hold(condition: boolean, problem: string, advice: string): asserts condition {
+  if (!condition) throw new ContractBreach(problem, advice)
 }
 
-/** One thing that must hold for a world. */
+/** One check of an environment. */
 export interface EnvironmentCheck {
-  /** A sentence about the world, without its subject: `starts the same for the same seed`. */
+  /** A sentence without its subject, which is the environment: `starts the same for the same seed`. */
   readonly name: string
-  /** @throws ContractBreach; what the world itself throws, which is a breach too */
+  /** @throws ContractBreach, or an exception of the environment's code, which is a breach as well */
   run(): void
 }

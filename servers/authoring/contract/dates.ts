@@ -9,7 +9,7 @@ const SESSION_YEAR = Number(SESSION_START.slice(0, 4))
 
 const columns = new WeakMap<SeedState, readonly (readonly [table: string, column: string])[]>()
 
-/** Columns that hold nothing but dates, months and instants, as far as the start of a world shows. */
+/** Columns whose values in the seed state are all dates, months or instants. */
 function dateColumns(seedState: SeedState): readonly (readonly [table: string, column: string])[] {
   let found = columns.get(seedState)
   if (!found) {
@@ -25,7 +25,7 @@ function dateColumns(seedState: SeedState): readonly (readonly [table: string, c
   return found
 }
 
-/** @throws ContractBreach for a date that does not exist, or that nobody would think of */
+/** @throws ContractBreach for a date that does not exist, or that is decades away */
 export function checkDates({ seedState: environment, db }: Session, when: string): void {
   for (const [table, column] of dateColumns(environment)) {
     for (const row of db[table]!.list()) {

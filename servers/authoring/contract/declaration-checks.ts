@@ -9,12 +9,13 @@ import {
 } from '../../kernel/index.js'
 import { type EnvironmentCheck, hold } from './breach.js'
 
+/** Least number of declarations. */
 export interface DeclarationFloor {
   readonly leastFailures: number
   readonly leastInvariants: number
 }
 
-/** What can be seen without opening a session. */
+/** Returns the checks that need no session. */
 export function declarationChecks(
   environment: Environment,
   { leastFailures, leastInvariants }: DeclarationFloor,
@@ -24,16 +25,16 @@ export function declarationChecks(
       name: `declares tools, failures (${leastFailures} at least) and invariants (${leastInvariants} at least)`,
       run() {
         const [failures, invariants] = [Object.keys(environment.failures).length, environment.invariants.length]
-        hold(environment.tools.length > 0, 'it has no tools', 'Name them in the list tools of defineServer.')
+        hold(environment.tools.length > 0, 'it has no tools', 'Name them in the list tools of defineEnvironment.')
         hold(
           failures >= leastFailures,
           `it has ${countOf(failures, 'failure code')}`,
-          'A world in which every call succeeds teaches nothing: think of what its rules refuse.',
+          'An environment in which every call succeeds teaches nothing: think of calls that its rules prevent.',
         )
         hold(
           invariants >= leastInvariants,
           `it has ${countOf(invariants, 'invariant')}`,
-          'State what holds after any calls: they are looked at thousands of times, and find mistakes of the tools.',
+          'State what is true after any calls: invariants are checked thousands of times and find defects of tools.',
         )
       },
     },
@@ -44,7 +45,7 @@ export function declarationChecks(
         hold(
           open.length === 0,
           `${open.length} of ${countOf(environment.tools.length, 'tool')} ${open.length === 1 ? 'does' : 'do'} nothing yet: ${open.map(({ name }) => name).join(', ')}`,
-          'Put sample and run in the place of undecided(…), or take the tool away.',
+          'Replace undecided(…) by sample and run, or remove the tool.',
         )
       },
     },
@@ -73,8 +74,8 @@ function checkDescriptions({ name, input }: ToolDefinition): void {
   for (const [field, schema] of Object.entries(input.shape)) {
     hold(
       (descriptionOf(schema as z.ZodType) ?? '').trim() !== '',
-      `${name} says nothing about {${field}}`,
-      'Add .describe(…): the unit, the form, what it is for. Keys made with ref are described by the kernel.',
+      `${name} does not describe {${field}}`,
+      'Add .describe(…) with the unit, the form and the purpose. The kernel describes keys made with ref.',
     )
   }
 }
@@ -89,7 +90,7 @@ function checkDates({ name, input }: ToolDefinition): void {
       ...(takes('2026-03-09') ? ['2026-02-30', '2026-13-01'] : []),
       ...(takes('2026-03') ? ['2026-13', '2026-00'] : []),
     ].find(takes)
-    hold(wrong === undefined, `${name} takes ${wrong} for {${field}}`, 'For dates there is z.iso.date().')
+    hold(wrong === undefined, `${name} takes ${wrong} for {${field}}`, 'Use z.iso.date() for dates.')
   }
 }
 
@@ -101,18 +102,18 @@ function checkSources(consumer: ToolDefinition, { tools, entities }: Environment
       `${consumer.name}: {${field}} refers to the entity ${entity}, which is not declared`,
       'Declare it in entities, with its noun and its table.',
     )
-    // What people call by its key needs no result that shows it.
+    // An entity that users name by its key needs no result that shows it.
     hold(
       entities[entity]!.sayable === true || others.some((tool) => entityKinds(tool.output).has(entity)),
-      `no other tool gives the key of a ${entity}, which ${consumer.name} needs for {${field}}`,
-      `Let a tool that lists or finds show it, as a field ref('${entity}') of its output.`,
+      `no other tool shows the key of a ${entity}, which ${consumer.name} needs for {${field}}`,
+      `Add a field ref('${entity}') to the output of a tool that lists or finds.`,
     )
   }
   for (const fact of consumer.needs ?? []) {
     hold(
       others.some((tool) => tool.establishes?.includes(fact)),
       `no other tool establishes ${fact}, which ${consumer.name} needs`,
-      'Name it in establishes of the tool that leaves it true.',
+      'Name it in establishes of the tool that makes it true.',
     )
   }
 }

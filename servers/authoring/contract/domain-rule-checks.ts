@@ -12,20 +12,20 @@ import { type EnvironmentCheck, hold } from './breach.js'
 import { walk } from './random-calls.js'
 import { openerOf, SEEDS } from './seeds.js'
 
-/** Calls before a rule is tried, and how often it then is, in each world. */
+/** Number of calls before a rule is tried, and of tries, for each seed. */
 const STEPS = 4
 const DRAWS = 6
-/** Of the calls of its tool that the world accepts, those to which a rule may apply at most: otherwise its tool alone tells the answer. */
+/** Largest share of a tool's accepted calls to which a rule may apply: with more, the tool alone reveals the answer. */
 const MOST = 2 / 3
 
-/** Whether a policy is worth a lesson: each rule forbids what the world itself would accept, and not nearly everything. */
+/** Returns the checks that each domain rule forbids some calls that the environment accepts, but not nearly all. */
 export function domainRuleChecks(environment: Environment): EnvironmentCheck[] {
   const { domainRules } = environment
   if (!domainRules) return []
   const open = openerOf(environment)
   return [
     {
-      name: 'has rules that bite on calls which it accepts, and on no more than two thirds of those of a tool',
+      name: 'has domain rules that apply to accepted calls, and to at most two thirds of the accepted calls of a tool',
       run() {
         const tally = new Map(domainRules.rules.map((rule) => [rule, { accepted: 0, ruled: 0 }]))
         for (const index of SEEDS.keys()) {
@@ -35,14 +35,14 @@ export function domainRuleChecks(environment: Environment): EnvironmentCheck[] {
           for (const [rule, counts] of tally) tryRule(rule, session, random, counts)
         }
         for (const [{ name, tool }, { accepted, ruled }] of tally) {
-          const found = `rule ${name}: it applies to ${ruled} of ${countOf(accepted, 'call')} of ${tool} that the world accepts`
-          hold(ruled > 0, found, 'A rule that never applies teaches nothing: see which arguments sample draws.')
-          hold(ruled <= MOST * accepted, found, 'Narrow it, so that the tool alone does not tell what to answer.')
+          const found = `rule ${name}: it applies to ${ruled} of ${countOf(accepted, 'call')} of ${tool} that the environment accepts`
+          hold(ruled > 0, found, 'A rule that never applies teaches nothing: check which arguments sample draws.')
+          hold(ruled <= MOST * accepted, found, 'Narrow the rule, so that the tool alone does not reveal the answer.')
         }
       },
     },
     {
-      name: 'shows by its look-ups what its rules ask of things',
+      name: 'shows in its look-ups every field that its domain rules depend on',
       run() {
         for (const { name, sees } of domainRules.rules) {
           const reading = environment.tools.filter(({ annotations }) => annotations.readOnly)
@@ -52,7 +52,7 @@ export function domainRuleChecks(environment: Environment): EnvironmentCheck[] {
           hold(
             isShown,
             `rule ${name}: no look-up shows ${sees?.fields.join(' and ')}`,
-            'Let a result show it beside the key.',
+            'Show the field next to the key in a result.',
           )
         }
       },

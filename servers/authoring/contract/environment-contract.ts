@@ -10,19 +10,20 @@ import { secretChecks } from './secret-checks.js'
 import { speechChecks } from './speech-checks.js'
 import { stateChecks } from './state-checks.js'
 
+/** Inputs and limits of the contract. */
 export interface ContractOptions extends Partial<SampleBounds>, Partial<DeclarationFloor> {
   /** One per failure code of the environment, and no others. */
   readonly provoke: Provocations
   /** Reads the speech of the environment. Default: `readSpeech`. */
   readonly speech?: () => SpeechFile
-  /** Seed of the world in which failures are provoked. Default 1. */
+  /** Seed of the sessions in which failures are provoked. Default 1. */
   readonly provokeSeed?: number
 }
 
-/** Some 60 words. */
+/** About 60 words. */
 const MAX_RESULT_CHARS = 540
 
-/** What must hold for a world, one by one. Together they take seconds; nothing is made before it is needed. */
+/** Returns the checks of an environment. Together they take seconds, and each prepares only what it needs. */
 export function environmentContract(environment: Environment, options: ContractOptions): EnvironmentCheck[] {
   const { provoke, sampleFloor = 0.9, maxResultChars = MAX_RESULT_CHARS, provokeSeed = 1 } = options
   const { leastFailures = 1, leastInvariants = 1 } = options

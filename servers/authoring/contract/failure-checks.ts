@@ -7,7 +7,7 @@ export type Provocation = (session: Session) => readonly [tool: string, args: Re
 /** By failure code. */
 export type Provocations = Readonly<Record<string, Provocation>>
 
-/** Each failure happens, by the code that is declared, and changes nothing. */
+/** Returns the checks that each declared failure can happen, and that it changes nothing. */
 export function failureChecks(environment: Environment, provoke: Provocations, seed: number): EnvironmentCheck[] {
   return [
     {
@@ -18,10 +18,14 @@ export function failureChecks(environment: Environment, provoke: Provocations, s
         const unknown = provoked.filter((code) => !declared.includes(code))
         hold(
           missing.length === 0,
-          `nothing provokes ${missing.join(', ')}`,
-          'Add a function by that name that returns the tool and arguments of a call that fails so, or take the code away.',
+          `there is no provocation for ${missing.join(', ')}`,
+          'Add a function of this name to provoke.js that returns the tool and arguments of a failing call, or remove the code.',
         )
-        hold(unknown.length === 0, `${unknown.join(', ')} is provoked and not declared`, 'Declare it in failures.')
+        hold(
+          unknown.length === 0,
+          `${unknown.join(', ')} has a provocation, but is not declared`,
+          'Declare it in failures.',
+        )
       },
     },
     ...Object.entries(provoke).map(([code, provocation]) => ({
@@ -35,13 +39,9 @@ export function failureChecks(environment: Environment, provoke: Provocations, s
         hold(
           !result.ok && result.code === code,
           `seed ${seed}: ${call} should fail with ${code}, and ${result.ok ? `succeeds with ${JSON.stringify(result.output)}` : `fails with ${result.code}: ${result.message}`}`,
-          'Correct the rule, or let the provocation bring the session to where it applies.',
+          'Correct the rule, or make the calls in the provocation that lead to it.',
         )
-        hold(
-          session.stateHash() === before,
-          `${call} failed and changed something`,
-          'Rows are changed through db alone.',
-        )
+        hold(session.stateHash() === before, `${call} failed and changed something`, 'Change rows through db only.')
         const violations = session.violations()
         hold(
           violations.length === 0,

@@ -7,7 +7,7 @@ import {
   type ToolDefinition,
 } from '../../kernel/index.js'
 
-/** Makes up to `steps` sampled calls, so that what follows is not tried in a fresh world only. */
+/** Makes up to `steps` sampled calls, so that checks do not start from the seed state only. */
 export function walk(session: Session, environment: Environment, random: SeededRandom, steps: number): void {
   for (let step = 0; step < steps; step++) {
     const tool = random.pick(environment.tools)
@@ -16,7 +16,7 @@ export function walk(session: Session, environment: Environment, random: SeededR
   }
 }
 
-/** Arguments of the right shape, most of the time, with values from all over the world: keys that exist and do not fit, words, extremes. */
+/** Draws arguments, mostly of the right shape, with values from the whole environment: existing keys that do not fit, words, extremes. */
 export function scramble(session: Session, tool: ToolDefinition, random: SeededRandom): Record<string, unknown> {
   const base = session.sampleArguments(tool, random, {}) ?? {}
   const args: Record<string, unknown> = {}

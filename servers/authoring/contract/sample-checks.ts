@@ -20,17 +20,16 @@ export interface SampleBounds {
   readonly maxResultChars: number
 }
 
-/** Calls before a tool is tried, and how often it then is, in each world. */
+/** Number of calls before a tool is tried, and of tries, for each seed. */
 const STEPS = 8
 const DRAWS = 5
 /** Calls on the way to a tool that the first ones did not lead to. */
 const LONG_WAY = 60
-const ADVICE =
-  'Let sample draw only what run accepts, by the same rule, and return null when the state has nothing to offer.'
+const ADVICE = 'Draw in sample only what run accepts, by the same rule, and return null if the state offers nothing.'
 
 const PAGING = "Return the whole list and name it in the tool's pages: the kernel cuts it."
 
-/** Whether samplers give tasks something to ask for. */
+/** Returns the checks of samplers. */
 export function sampleChecks(environment: Environment, bounds: SampleBounds): EnvironmentCheck[] {
   const open = openerOf(environment)
   return [
@@ -39,7 +38,7 @@ export function sampleChecks(environment: Environment, bounds: SampleBounds): En
       run() {
         // Those that are not decided are a finding of their own.
         const decided = environment.tools.filter((tool) => tool.undecided === undefined)
-        hold(decided.length > 0, 'none of its tools does anything yet', 'Decide some of them first.')
+        hold(decided.length > 0, 'every tool is undecided', 'Decide some of them first.')
         const tally = new Map(decided.map((tool) => [tool, { drawn: 0, succeeded: 0, last: '' }]))
         const draw = (session: Session, tool: ToolDefinition, random: SeededRandom): void => {
           const counts = tally.get(tool)!
@@ -69,8 +68,8 @@ export function sampleChecks(environment: Environment, bounds: SampleBounds): En
         for (const [{ name }, { drawn, succeeded, last }] of tally) {
           hold(
             drawn > 0,
-            `${name} never found anything to sample`,
-            'Its sample always returned null: see that the seed has rows that fit.',
+            `${name} never sampled any arguments`,
+            'Its sample always returned null: add rows that fit to the seed.',
           )
           hold(
             succeeded >= bounds.sampleFloor * drawn,
@@ -100,8 +99,8 @@ function tryOut(
 ): string | null {
   hold(
     tool.input.safeParse(args).success,
-    `${tool.name} sampled arguments that its own input refuses: ${JSON.stringify(args)}`,
-    'Return what the schema input describes, no field more.',
+    `${tool.name} sampled arguments that its own input rejects: ${JSON.stringify(args)}`,
+    'Return the fields of the schema input, and no others.',
   )
   const result = session.fork().call(tool.name, args)
   if (!result.ok) return `${JSON.stringify(args)} -> ${result.code}: ${result.message}`
@@ -109,7 +108,7 @@ function tryOut(
   hold(
     text.length <= maxResultChars,
     `${tool.name} answers with ${countOf(text.length, 'character')}: ${text}`,
-    `A result has at most ${maxResultChars}, for small models read it: show fewer fields, or cut lists by page.`,
+    `A result may have at most ${maxResultChars}, because small models read it: show fewer fields, or cut lists into pages.`,
   )
   for (const [field, value] of Object.entries(result.output)) {
     hold(
@@ -190,7 +189,7 @@ function checkBound(environment: Environment, open: (index: number) => Session, 
         hold(
           JSON.stringify(fixed[field]) === JSON.stringify(free[field]),
           `${name}: sample was given ${JSON.stringify(free[field])} and returned ${JSON.stringify(fixed[field])}`,
-          'Keep what is in bound, and choose the other arguments to fit; choose(table, random, bound.field, fits) does.',
+          'Keep the arguments of bound and choose the others to fit, as choose(table, random, bound.field, fits) does.',
         )
         const result = session.fork().call(tool.name, fixed)
         if (result.ok) kept.set(name, kept.get(name)! + 1)

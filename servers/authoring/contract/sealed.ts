@@ -1,8 +1,8 @@
 import type { Environment, ToolDefinition } from '../../kernel/index.js'
 
 /**
- * The world, but its functions find neither a clock nor chance of the machine while they run: what they would do with them, no judge
- * could repeat. Each such use throws and says what to use instead.
+ * Returns the environment with functions that cannot use the machine's clock or random numbers, because a replay could not repeat their result.
+ * Each such use throws an error that names the replacement.
  */
 export function sealed(environment: Environment): Environment {
   const tools = environment.tools.map(
@@ -23,8 +23,8 @@ export function sealed(environment: Environment): Environment {
 const refuse = (what: string, instead: string) => (): never => {
   throw new Error(`it uses ${what}, which differs from machine to machine: ${instead}`)
 }
-const noChance = refuse('Math.random', 'take chance from random, which it is given')
-const noClock = refuse('the clock of the machine', 'take the time from now() and today(), or in seed from start')
+const noChance = refuse('Math.random', 'use the random that the function receives')
+const noClock = refuse('the clock of the machine', 'use now() and today(), or start in seed')
 
 const SystemDate = Date
 const dateWithoutClock = new Proxy(SystemDate, {
@@ -34,7 +34,7 @@ const dateWithoutClock = new Proxy(SystemDate, {
 })
 const chance = Math.random
 
-/** Nothing here is asynchronous, so nobody else is disturbed. */
+/** Runs synchronous work without clock and chance. No other code runs meanwhile. */
 function apart<T>(work: () => T): T {
   Math.random = noChance
   globalThis.Date = dateWithoutClock

@@ -2,12 +2,12 @@ import { deriveSeed, type Environment, meaningOf, seededRandom } from '../../ker
 import { type EnvironmentCheck, hold } from './breach.js'
 import { openerOf, SEEDS } from './seeds.js'
 
-/** Wrong secrets in a row after which no world takes the right one any more; banks allow three. */
+/** Wrong secrets in a row after which an environment must reject the right one; banks allow three. */
 const MOST_WRONG = 5
-/** Draws of arguments in one world. */
+/** Draws of arguments per seed. */
 const DRAWS = 4
 
-/** A secret of a few digits cannot be found by trying all: after some wrong ones the right one is refused as well. */
+/** Returns the checks that a secret of a few digits cannot be guessed: after some wrong secrets the right one is rejected as well. */
 export function secretChecks(environment: Environment): EnvironmentCheck[] {
   const guarded = environment.tools.flatMap((tool) =>
     Object.entries(tool.input.shape)
@@ -15,7 +15,7 @@ export function secretChecks(environment: Environment): EnvironmentCheck[] {
       .map(([field]) => ({ tool, field })),
   )
   return guarded.map(({ tool, field }) => ({
-    name: `lets nobody try out the ${field} that ${tool.name} takes`,
+    name: `protects the ${field} of ${tool.name} against guessing`,
     run() {
       const open = openerOf(environment)
       for (const index of SEEDS.keys()) {
@@ -28,12 +28,12 @@ export function secretChecks(environment: Environment): EnvironmentCheck[] {
         for (let i = 0; i < MOST_WRONG; i++) session.call(tool.name, { ...args, [field]: wrong })
         hold(
           !session.call(tool.name, args).ok,
-          `${tool.name} takes the right ${field} after ${MOST_WRONG} wrong ones`,
-          'Declare a lockout.',
+          `${tool.name} accepts the right ${field} after ${MOST_WRONG} wrong ones`,
+          'Declare a lockout in defineEnvironment.',
         )
         return
       }
-      hold(false, `${tool.name} never took a ${field}`, 'See that some seeds have rows for which it is needed.')
+      hold(false, `${tool.name} never accepted a ${field}`, 'Add rows that need it to the seed.')
     },
   }))
 }

@@ -1,9 +1,9 @@
 import { type Environment, generateSeedState, type SeedState, Session } from '../../kernel/index.js'
 
-/** Seeds of the worlds that are played in. */
+/** Seeds of the sessions in which calls are made. */
 export const SEEDS: readonly number[] = Array.from({ length: 20 }, (_, i) => i + 1)
 
-/** Opens sessions of the world of the n-th seed, made once. */
+/** Returns a function that opens sessions of the n-th seed, whose state is made once. */
 export function openerOf(environment: Environment): (index: number) => Session {
   const environments = new Map<number, SeedState>()
   return (index) => {

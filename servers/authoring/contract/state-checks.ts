@@ -14,19 +14,18 @@ import { checkDates } from './dates.js'
 import { scramble } from './random-calls.js'
 import { openerOf, SEEDS } from './seeds.js'
 
-/** Worlds that are only begun. Some combination of chances may break one start in a thousand. */
+/** Number of seeds that are only started: a rare combination of draws may break one start in a thousand. */
 const STARTS = 500
 const LONG_CALLS = 10_000
 const LOOK_EVERY = 50
 const CHAINS = 40
 const LONGEST_CHAIN = 12
 
-const SOUND =
-  'An invariant, or the schema of a row, does not hold any more: correct the tool, or the invariant if it asks too much.'
+const SOUND = 'An invariant or the schema of a row is violated: correct the tool, or the invariant if it is too strict.'
 const REPRODUCIBLE =
-  'The same seed and calls must give the same bytes: keep nothing outside the tables, and take chance and time from the context only.'
+  'The same seed and calls must give the same bytes: keep no state outside the tables, and use random numbers and time of the context only.'
 
-/** What must hold whatever is called. */
+/** Returns the checks that must pass after any calls. */
 export function stateChecks(environment: Environment): EnvironmentCheck[] {
   const open = openerOf(environment)
   return [
@@ -111,20 +110,20 @@ function checkCall(session: Session, tool: ToolDefinition, args: Record<string, 
   hold(apart.stateHash() === before, `${call} changed a fork`, REPRODUCIBLE)
   hold(JSON.stringify(apart.call(tool.name, args)) === stated, `${call} answers differently in a fork`, REPRODUCIBLE)
   hold(session.stateHash() === after, `${call} in a fork changed the original`, REPRODUCIBLE)
-  if (!result.ok) hold(after === before, `${call} failed and changed something`, 'Rows are changed through db alone.')
+  if (!result.ok) hold(after === before, `${call} failed and changed something`, 'Change rows through db only.')
   else if (tool.annotations.readOnly)
     hold(
       after === before,
-      `${call} changed something, and is declared readOnly`,
-      'Say readOnly: false, or leave the tables alone.',
+      `${call} changed something, but the tool is declared readOnly`,
+      'Declare readOnly: false, or do not change the tables.',
     )
   else checkSound(session, call)
   if (tool.annotations.idempotent && result.ok) {
     apart.call(tool.name, args)
     hold(
       apart.stateHash() === after,
-      `${call} changed more when it was made again, and is declared idempotent`,
-      'Take idempotent away, or let the second call change nothing.',
+      `${call} changed more when it was repeated, but the tool is declared idempotent`,
+      'Remove idempotent, or change nothing in the second call.',
     )
   }
   return stated

@@ -3,12 +3,11 @@ import { oneLine } from './names.js'
 import type { ForeignService } from './shape.js'
 
 /**
- * What a person must decide, as a list in Markdown to be ticked off.
- * @returns also how many there are
+ * Returns the decisions that a person must make, as a list of checkboxes in Markdown, and their number.
  */
 export function decisionsText(service: ForeignService, environment: DraftEnvironment): { text: string; count: number } {
   const sections: [string, string[]][] = [
-    ['The world', environmentDecisions(environment)],
+    ['The environment', environmentDecisions(environment)],
     ['Tables', tableDecisions(environment)],
     ['Failures', failureDecisions(environment)],
     ['Tools', environment.tools.map(toolDecision)],
@@ -23,21 +22,21 @@ export function decisionsText(service: ForeignService, environment: DraftEnviron
   }
 }
 
-const HEAD = `Drafted after TITLE. Names, arguments and the shapes of answers were taken over; what the calls do is in no such description.
-Until a tool is decided it answers with the error \`undecided\`, and \`prove-server check .\` names it. To decide one, put \`sample\` and \`run\` in the
-place of \`...undecided(…)\`; docs/environments.md of prove-swarm shows how. Descriptions come from somebody else and become part of prompts: read them.`
+const HEAD = `Drafted from TITLE. The draft has its names, arguments and shapes of results. The source does not say what the calls do.
+An undecided tool returns the error \`undecided\`, and \`prove-server check .\` names it. To decide a tool, replace \`...undecided(…)\` by \`sample\` and
+\`run\`, as docs/environments.md of prove-swarm shows. The descriptions come from the source and become part of prompts: read them.`
 
-/** Text of others that is no Markdown. */
+/** Escapes text of the source for Markdown. */
 const plain = (text: string): string => oneLine(text).replaceAll(/[\\`*_[\]<>#|]/g, (mark) => `\\${mark}`)
 
 const environmentDecisions = ({ name }: DraftEnvironment): string[] => [
-  `What \`${name}\` is for, in its \`title\` and \`description\`.`,
-  '`seed`: which rows a world begins with, made from its random numbers: large and varied enough to ask about.',
-  '`invariants`: what holds after any calls, beyond rows that name others which are there.',
+  `The purpose of \`${name}\`, in its \`title\` and \`description\`.`,
+  '`seed`: the rows at the start of a session, made with its random numbers: many and varied.',
+  '`invariants`: what is true after any calls, apart from keys that refer to existing rows.',
 ]
 
 function tableDecisions({ entities }: DraftEnvironment): string[] {
-  if (entities.length === 0) return ['Which tables there are: no call takes or shows a key.']
+  if (entities.length === 0) return ['Which tables the environment has: no call takes or shows a key.']
   return entities.map(({ table, name, isShown, key }) =>
     isShown
       ? `\`${table}\`: whether these are the fields of ${name.replaceAll('_', ' ')} rows, and which are left out. The key, \`${key}\`, is a text here.`
@@ -47,9 +46,9 @@ function tableDecisions({ entities }: DraftEnvironment): string[] {
 
 function failureDecisions({ failures }: DraftEnvironment): string[] {
   const provoked = [...failures.keys()].map(
-    (code) => `\`${code}\`: which calls end with it, and one in \`provoke.js\` that does.`,
+    (code) => `\`${code}\`: which calls end with it, and one such call in \`provoke.js\`.`,
   )
-  return [...provoked, 'Which rules else refuse a call: a world in which every call succeeds teaches nothing.']
+  return [...provoked, 'Which other rules prevent a call: an environment in which every call succeeds teaches nothing.']
 }
 
 function toolDecision({ name, source, renamed, paging, undescribed }: DraftTool): string {
@@ -57,10 +56,10 @@ function toolDecision({ name, source, renamed, paging, undescribed }: DraftTool)
   const more = [
     readOnly === undefined ? 'whether it only reads' : '',
     undescribed.length > 0 ? `what to say of ${list(undescribed)}` : '',
-    paging.length > 0 ? `whether ${list(paging)} can go, for the kernel cuts lists into pages` : '',
+    paging.length > 0 ? `whether ${list(paging)} can be removed, because the kernel cuts lists into pages` : '',
     renamed.length > 0 ? `whether ${list(renamed.map(([, to]) => to))} are good names` : '',
   ].filter((part) => part !== '')
-  const verb = readOnly === true ? 'which rows it looks at' : 'which rows it changes, and what refuses it'
+  const verb = readOnly === true ? 'which rows it looks at' : 'which rows it changes, and what prevents it'
   return `\`${name}\` (${plain(source.origin)}): ${[verb, 'what to draw as arguments', 'its entry in `speech.yaml`', ...more].join('; ')}.`
 }
 

@@ -8,33 +8,35 @@ import { fieldNames, oneLine, snakeName, unused, wordsOf } from './names.js'
 import type { Field, ForeignService, ForeignTool, Shape } from './shape.js'
 import { type CodeOptions, fieldsCode, literal, property, shapeCode } from './zod-code.js'
 
-/** Words of a title that say what every service is. */
+/** Words of a title that are common to all services. */
 const IDLE_WORDS = new Set(['api', 'openapi', 'open', 'swagger', 'mcp', 'server', 'service', 'rest', 'http', 'the'])
 
-/** Names that hosts and trainers give to tools and methods of their own. */
+/** Names that hosts and trainers use for their own tools and methods. */
 const RESERVED =
   'open fork diff close reset step state verify seed_session aggregate_metrics mcp get_reward reply_to_user call_tool list_tools'.split(
     ' ',
   )
 
+/** A draft of an environment. */
 export interface Draft extends DraftEnvironment {
   /** By file name. */
   readonly files: ReadonlyMap<string, string>
-  /** How many things a person must decide. */
+  /** Number of decisions that a person must make. */
   readonly decisions: number
 }
 
+/** Options of a draft. */
 export interface DraftOptions {
-  /** Default: by the title of the service. */
+  /** Default: made from the title of the service. */
   readonly name?: string
   /** Only tools whose name or origin contains one of these. */
   readonly only?: readonly string[]
-  /** Tools of other worlds, which must not be called alike. */
+  /** Names of tools of other environments, which the draft must not use. */
   readonly taken: Iterable<string>
 }
 
 /**
- * The declaration of a world that offers the calls of a service and does nothing yet.
+ * Drafts an environment with the calls of a service. The tools do nothing yet.
  * @throws ImportError `no_tools`, `too_large`
  */
 export function draftEnvironment(service: ForeignService, { name: asked, only = [], taken }: DraftOptions): Draft {
@@ -44,12 +46,14 @@ export function draftEnvironment(service: ForeignService, { name: asked, only = 
   if (chosen.length === 0)
     throw new ImportError(
       'no_tools',
-      only.length === 0 ? 'it offers no calls' : `none of its ${service.tools.length} calls contains what --only says`,
+      only.length === 0
+        ? 'the service offers no calls'
+        : `none of the ${service.tools.length} calls contains a text of --only`,
     )
   if (chosen.length > IMPORT_LIMITS.tools)
     throw new ImportError(
       'too_large',
-      `${chosen.length} calls, and a draft has at most ${IMPORT_LIMITS.tools}: choose some by --only, such as --only ${oneLine(chosen[0]!.name, 40)}`,
+      `${chosen.length} calls are too many, a draft has at most ${IMPORT_LIMITS.tools}; choose some by --only, such as --only ${oneLine(chosen[0]!.name, 40)}`,
     )
   const title = wordsOf(service.title).filter((word) => !IDLE_WORDS.has(word) && !/^v?\d+$/.test(word))
   const name = asked ?? snakeName(title.slice(0, 3).join(' '), 'draft')
@@ -108,18 +112,18 @@ function indexCode({ title }: ForeignService, { name, entities, failures, tools 
   const taken = new Set<string>()
   const constants = tools.map((tool) => unused(`${camel(tool.name)}Tool`, taken))
   const shown = title === '' ? name : title
-  return `// A draft of a world, after ${oneLine(shown, 80)}. It does not work yet: every tool that says undecided(…) answers with an error, and
-// "prove-server check ." names them all. DECISIONS.md lists what is to be decided.
+  return `// A draft of an environment, made from ${oneLine(shown, 80)}. It does not work yet: every tool with undecided(…) returns an error, and
+// "prove-server check ." names them all. DECISIONS.md lists the decisions to make.
 
 /** @param {import('prove-swarm/environments').EnvironmentKit} kit */
-export default ({ z, defineServer, ref, toolMaker, undecided }) => {
+export default ({ z, defineEnvironment, ref, toolMaker, undecided }) => {
   const tables = /** @type {const} */ ({${entities.map((entity) => tableCode(entity, known)).join('')}
   })
   const failures = {${[...failures].map(([code, words]) => `\n    ${code}: ${literal(words)},`).join('')}
   }
   const tool = toolMaker(tables, failures)
 ${tools.map((tool, i) => `\n${toolCode(constants[i]!, tool, known)}`).join('')}
-  return defineServer({
+  return defineEnvironment({
     name: ${literal(name)},
     title: ${literal(titleCase(name))},
     description: ${literal(`A draft after ${oneLine(shown, 80)}. It does not work yet.`)},
@@ -131,7 +135,7 @@ ${tools.map((tool, i) => `\n${toolCode(constants[i]!, tool, known)}`).join('')}
     ],
     invariants: [${invariantsOf(entities).join('')}
     ],
-    // No rows yet: what a world of a seed begins with has to be decided.
+    // No rows yet: decide which rows a session begins with.
     seed: () => ({ ${entities.map(({ table }) => `${table}: []`).join(', ')} }),
   })
 }
@@ -238,7 +242,7 @@ function clauseOf({ description, name, input }: ForeignTool, names: ReadonlyMap<
 }
 
 function provokeCode(failures: ReadonlyMap<string, string>): string {
-  return `// How each failure of the world comes about, for "prove-server check": a call that must end with it, by its code, such as
+  return `// One call per failure code that must end with this failure, for "prove-server check", such as
 //   unknown_thing: (session) => ['show_thing', { thing: 'thing-0' }],
 // To be written: ${[...failures.keys()].join(', ') || 'none, for the draft declares no failures yet'}
 

@@ -5,7 +5,7 @@ import type { Field, ForeignTool, Shape } from './shape.js'
 export interface Entity {
   readonly name: string
   readonly table: string
-  /** The field of the row that holds the key, as the source calls it. */
+  /** The field of the row with the key, by its name in the source. */
   readonly key: string
   readonly fields: ReadonlyMap<string, Field>
   /** A field by which people would name one. */
@@ -20,7 +20,7 @@ const LABELS = ['name', 'title', 'label', 'subject', 'username', 'summary']
 
 const entityName = (text: string): string => snakeName(text, 'thing').replace(SUFFIX, '')
 
-/** What an object is: by its own name, or by that of the field that holds it. */
+/** Returns the kind of an object, by its own name or by the name of the field that contains it. */
 export const recordName = ({ name }: { readonly name?: string }, called: string | undefined): string | undefined =>
   name !== undefined ? entityName(name) : called === undefined ? undefined : entityName(called)
 

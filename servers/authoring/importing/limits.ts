@@ -1,16 +1,16 @@
-/** Bounds of what is read of somebody else's document or server, which nobody here has looked at before. */
+/** Limits for documents and servers of others, which are untrusted. */
 export const IMPORT_LIMITS = {
   /** Bytes of a document, and of all that an MCP server says of its tools. Of well-known APIs only the very largest have more. */
   sourceBytes: 4 << 20,
-  /** Tools of one draft. The largest world here has 24; whoever has to decide about more than these wants several worlds. */
+  /** Tools of one draft. The largest environments of the project have 40; split a larger service into several environments. */
   tools: 128,
   /** Tools that an MCP server may list before some are chosen. */
   listedTools: 2048,
   /** Parts of one schema with every reference followed, which a few lines can make a million of. */
   schemaParts: 2000,
-  /** Schemas within schemas, whatever becomes of them: far below what the stack holds. */
+  /** Nesting of schemas, far below the limit of the stack. */
   schemaNesting: 100,
-  /** Levels of a schema that are written down; what lies deeper, or within itself, becomes "any object". */
+  /** Levels of a schema that the draft contains. Deeper levels, and recursive ones, become "any object". */
   schemaDepth: 5,
   /** Fields of one object and values of one enum. */
   fields: 48,

@@ -11,7 +11,7 @@ type Json = Readonly<Record<string, unknown>>
 const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const
 type Method = (typeof METHODS)[number]
 
-/** Answers that say something of the caller or the service, and nothing of what a world would refuse. */
+/** Status codes about the caller or the service, which are not failures of an environment. */
 const NOT_OF_THE_ENVIRONMENT = new Set(['401', '403', '429'])
 /** What JSON is called in a document: `application/json; charset=utf-8`, `application/vnd.shop+json`. */
 const JSON_TYPE = /^application\/([\w.-]+\+)?json\b/
@@ -47,7 +47,7 @@ function parsed(text: string): Json {
       cause,
     })
   }
-  if (!isObject(document)) throw new ImportError('unreadable_document', 'it holds no object')
+  if (!isObject(document)) throw new ImportError('unreadable_document', 'the document is not an object')
   return document
 }
 
@@ -56,7 +56,7 @@ async function validate(document: Json): Promise<void> {
   if (!/^3\.[01]\./.test(version))
     throw new ImportError(
       'invalid_document',
-      `${'swagger' in document ? 'Swagger 2 has to be converted first; ' : ''}it should say "openapi": 3.0 or 3.1, and ${version === '' ? 'does not' : `says ${oneLine(version, 20)}`}`,
+      `${'swagger' in document ? 'Swagger 2 has to be converted first; ' : ''}the document needs "openapi": 3.0 or 3.1, and ${version === '' ? 'has none' : `has ${oneLine(version, 20)}`}`,
     )
   let errors: unknown
   try {
@@ -99,7 +99,7 @@ function toolOf(at: Operation): ForeignTool {
   for (const parameter of parametersOf(at)) {
     const name = textOf(parameter.name)
     if (parameter.in === 'header' || parameter.in === 'cookie') {
-      at.notes.push(`${origin}: ${parameter.in} ${oneLine(name, 40)} is left out: worlds know no headers`)
+      at.notes.push(`${origin}: ${parameter.in} ${oneLine(name, 40)} is left out: environments have no headers`)
       continue
     }
     const content = Object.values(isObject(parameter.content) ? parameter.content : {})[0]
@@ -164,7 +164,7 @@ function bodyOf({ operation, reader, notes }: Operation, origin: string): Readon
   const found = jsonSchema(body)
   if (!found || !isObject(body)) return new Map()
   if ('other' in found) {
-    notes.push(`${origin}: takes ${oneLine(found.other, 60)}, which is left out: worlds take JSON`)
+    notes.push(`${origin}: takes ${oneLine(found.other, 60)}, which is left out: environments take JSON`)
     return new Map()
   }
   const shape = reader.shapeOf(found.schema, `${origin}, body`)
@@ -183,7 +183,7 @@ function answerOf({ operation, reader, notes }: Operation, origin: string): Shap
   const found = jsonSchema(reader.resolved(success?.[1]))
   if (!found) return undefined
   if ('other' in found) {
-    notes.push(`${origin}: answers with ${oneLine(found.other, 60)}, which is left out: worlds answer with JSON`)
+    notes.push(`${origin}: answers with ${oneLine(found.other, 60)}, which is left out: environments return JSON`)
     return undefined
   }
   return reader.shapeOf(found.schema, `${origin}, answer`)

@@ -19,7 +19,7 @@ function followPointer(document: unknown, reference: string): unknown {
   if (!reference.startsWith('#/') && reference !== '#')
     throw new ImportError(
       'bad_reference',
-      `"${oneLine(reference)}" lies outside the document, and nothing is fetched: bundle it into one file first`,
+      `"${oneLine(reference)}" is outside the document, and nothing is fetched; bundle the document into one file first`,
     )
   let found = document
   for (const part of reference.split('/').slice(1)) {
@@ -58,7 +58,7 @@ interface Place {
   readonly depth: number
   /** Levels of the schema, which may say the same thing in a hundred of them. */
   readonly nesting: number
-  /** References that are being followed: whoever comes back to one goes round in a circle. */
+  /** References that are being followed, to detect cycles. */
   readonly within: readonly string[]
 }
 
@@ -75,7 +75,7 @@ export function createSchemaReader(document: unknown, note: (text: string) => vo
     let found = value
     for (let hops = 0; isObject(found) && typeof found.$ref === 'string'; hops++) {
       if (hops === IMPORT_LIMITS.schemaDepth)
-        throw new ImportError('bad_reference', `"${oneLine(found.$ref)}" refers in a circle`)
+        throw new ImportError('bad_reference', `"${oneLine(found.$ref)}" refers to itself`)
       found = followPointer(document, found.$ref)
     }
     return found
@@ -155,7 +155,7 @@ export function createSchemaReader(document: unknown, note: (text: string) => vo
 
   function recordOf(schema: Json, place: Place, name: string | undefined): Shape {
     if (place.depth >= IMPORT_LIMITS.schemaDepth) {
-      note(`${place.where}: lies deeper than ${IMPORT_LIMITS.schemaDepth} levels; the draft says "any object" there`)
+      note(`${place.where}: is deeper than ${IMPORT_LIMITS.schemaDepth} levels; the draft has "any object" there`)
       return { kind: 'open' }
     }
     const fields = new Map<string, Field>()

@@ -6,7 +6,7 @@
 // It is made with the kit. It may have more files, and it imports nothing else. How users ask for its tools is in speech.yaml.
 
 /** @param kit  see docs/environments.md of prove-swarm */
-export default ({ z, addDays, ascending, choose, common, defineServer, ref, toolMaker }) => {
+export default ({ z, addDays, ascending, choose, common, defineEnvironment, ref, toolMaker }) => {
   const tables = {
     items: {
       row: z.object({ item: z.string(), title: z.string(), shelf: z.string() }),
@@ -111,7 +111,7 @@ export default ({ z, addDays, ascending, choose, common, defineServer, ref, tool
     },
   })
 
-  return defineServer({
+  return defineEnvironment({
     name: 'library',
     title: 'Library',
     description: 'Things on shelves, and who has borrowed them.',

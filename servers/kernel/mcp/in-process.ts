@@ -16,7 +16,7 @@ export interface ToolResponse {
 
 export interface McpConnection {
   /**
-   * @throws WorldDefect when the world itself is broken, the SDK's McpError when the connection is: the rollout is then void,
+   * @throws EnvironmentDefect when the world itself is broken, the SDK's McpError when the connection is: the rollout is then void,
    *   not unsuccessful
    */
   callTool(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<ToolResponse>

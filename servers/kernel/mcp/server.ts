@@ -22,7 +22,7 @@ export interface EnvironmentOffer {
   environmentOf(tool: string): Environment | undefined
 }
 
-/** @throws WorldDefect if two worlds have a tool of the same name */
+/** @throws EnvironmentDefect if two worlds have a tool of the same name */
 export function offerEnvironments(environments: readonly Environment[]): EnvironmentOffer {
   const owners = new Map<string, Environment>()
   for (const environment of environments) {

@@ -1,71 +1,18 @@
 import { z } from 'zod'
 import { type Environment, meaningOf, type ToolDefinition } from '../../../servers/kernel/index.js'
+import { wordList } from './word-list.js'
 
-/** What a field asks for, in words: fields whose names alone would not tell. */
-const NAMED: Readonly<Record<string, string>> = {
-  until: 'end date',
-  start: 'start time',
-  due: 'due date',
-  before: 'cut-off date',
-  expires: 'expiry date',
-  query: 'search term',
-  words: 'search phrase',
-  text: 'text',
-  body: 'text',
-  pin: 'PIN',
-  percent: 'percentage',
-  times: 'number of occurrences',
-  stars: 'number of stars',
-  minutes: 'number of minutes',
-  points: 'number of points',
-  packs: 'number of packs',
-  bags: 'number of bags',
-  kilobytes: 'size in kilobytes',
-  lines: 'number of lines',
-  nights: 'number of nights',
-  degrees: 'temperature',
-  counted: 'number counted',
-  opening: 'opening in percent',
-  position: 'position',
-  name: 'name',
-  when: 'direction, since or before',
-  if_exists: 'way to handle an existing file',
-  power: 'state, on or off',
-  charging: 'state, on or off',
-  child_lock: 'state, on or off',
-  part: 'part, first or last',
-  limit: 'limit',
-  mode: 'mode',
-  answer: 'answer',
-  duration: 'length in minutes',
-  quantity: 'quantity',
-  crm_contact: 'contact',
-  from_account: 'account to take it from',
-  to_account: 'account to move it to',
-  from_address: 'starting point',
-  to_address: 'destination',
-  stop_address: 'stop',
-  from_city: 'city of departure',
-  to_city: 'city of arrival',
-  from_category: 'category to take it from',
-  to_category: 'category to give it to',
-  from_store: 'store to send it from',
-  to_store: 'store to send it to',
-  from_contact: 'duplicate contact',
-  into_contact: 'contact to keep',
-  into_directory: 'target directory',
-  other_file: 'second file',
-  blocker: 'blocking issue',
-  own_listing: 'listing',
-  shipping: 'kind of shipping',
-  access: 'kind of access',
-  fare: 'kind of fare',
-  change: 'change, add or remove',
-  closed_road: 'road',
+const named = wordList('field-words', z.record(z.string(), z.string()))
+
+/** Returns what a field asks for, in words. */
+export function fieldWords(field: string): string {
+  return ownWords(field) ?? field.replaceAll('_', ' ')
 }
 
-export function fieldWords(field: string): string {
-  return NAMED[field] ?? field.replaceAll('_', ' ')
+/** Returns the words of the list, or `undefined` where the name of the field says what it asks for. */
+function ownWords(field: string): string | undefined {
+  const words = named()
+  return Object.hasOwn(words, field) ? words[field] : undefined
 }
 
 /** The values a field can take, if it is a choice among few. */
@@ -79,7 +26,7 @@ export function choicesOf(tool: ToolDefinition, field: string): string[] {
 export function askedFor(environment: Environment, tool: ToolDefinition, field: string): string {
   const { entity } = meaningOf(tool.input.shape[field]!)
   const noun = entity === undefined ? undefined : environment.entities[entity]?.noun
-  return NAMED[field] ?? noun ?? fieldWords(field)
+  return ownWords(field) ?? noun ?? fieldWords(field)
 }
 
 export function plural(noun: string): string {

@@ -1,7 +1,9 @@
+import { z } from 'zod'
 import type { SeededRandom } from '../../../servers/kernel/index.js'
 import { drawWeighted } from './draw-weighted.js'
 import type { Persona } from './speech.js'
 import { type TextSpan, textOf, word } from './text-span.js'
+import { byRegister, texts, wordList } from './word-list.js'
 
 type Register = Persona['register']
 
@@ -19,118 +21,26 @@ export interface Frame {
   readonly once?: true
 }
 
-type Weighted = readonly (readonly [Frame, number])[]
-
 const BARE: Frame = { before: '' }
 
-const FRAMES: Readonly<Record<Register, Weighted>> = {
-  terse: [
-    [BARE, 18],
-    [{ before: 'pls ' }, 2],
-    [{ before: 'please ' }, 1],
-    [{ before: 'can you ', asks: true }, 3],
-    [{ before: 'can u ', asks: true }, 1],
-    [{ before: 'need to ', self: true, once: true }, 2],
-    [{ before: 'i need to ', self: true, once: true }, 2],
-    [{ before: 'i want to ', self: true, once: true }, 1],
-    [{ before: 'need you to ', once: true }, 1],
-    [{ before: 'could you ', asks: true }, 1],
-    [{ before: 'quick one: ', once: true }, 1],
-    [{ before: 'just ' }, 1],
-    [{ before: 'can you just ', asks: true, once: true }, 1],
-    [{ before: 'pls can you ', asks: true }, 1],
-    [{ before: 'would you ', asks: true }, 1],
-    [{ before: 'i want you to ', once: true }, 1],
-    [{ before: '', after: ' please' }, 2],
-    [{ before: '', after: ' pls' }, 1],
-  ],
-  plain: [
-    [BARE, 18],
-    [{ before: 'please ' }, 6],
-    [{ before: 'can you ', asks: true }, 6],
-    [{ before: 'could you ', asks: true }, 5],
-    [{ before: 'can you please ', asks: true }, 2],
-    [{ before: 'I need you to ', once: true }, 2],
-    [{ before: 'I need to ', self: true, once: true }, 4],
-    [{ before: 'I want to ', self: true, once: true }, 3],
-    [{ before: "I'd like to ", self: true }, 3],
-    [{ before: "I'd like you to " }, 2],
-    [{ before: '', after: ', please' }, 3],
-    [{ before: 'would you ', asks: true }, 2],
-    [{ before: 'I have to ', self: true, once: true }, 1],
-    [{ before: 'would you be able to ', asks: true, once: true }, 1],
-    [{ before: 'do me a favour and ', once: true }, 1],
-    [{ before: 'I was going to ask you to ', once: true }, 1],
-    [{ before: 'will you ', asks: true }, 1],
-    [{ before: 'can I get you to ', asks: true, once: true }, 1],
-    [{ before: "I'd be glad if you could ", once: true }, 1],
-    [{ before: "it'd help if you could ", once: true }, 1],
-    [{ before: 'what I need is for you to ', once: true }, 1],
-    [{ before: 'are you able to ', asks: true, once: true }, 1],
-    [{ before: 'can you ', after: ' for me', asks: true }, 2],
-    [{ before: 'could you ', after: ' for me', asks: true, once: true }, 1],
-  ],
-  polite: [
-    [{ before: 'could you please ', asks: true }, 7],
-    [{ before: 'please ' }, 7],
-    [{ before: 'could you ', asks: true }, 4],
-    [{ before: 'would you please ', asks: true }, 3],
-    [{ before: 'please could you ', asks: true, once: true }, 1],
-    [{ before: 'would you mind ', asks: true, ing: true, once: true }, 3],
-    [{ before: 'may I ask you to ', asks: true, once: true }, 1],
-    [{ before: 'could I ask you to ', asks: true, once: true }, 2],
-    [{ before: 'would you be so kind as to ', asks: true, once: true }, 1],
-    [{ before: "I'd be grateful if you could ", once: true }, 2],
-    [{ before: 'I would appreciate it if you could ', once: true }, 2],
-    [{ before: 'I would like to ', self: true }, 2],
-    [{ before: 'I would like you to ' }, 1],
-    [{ before: 'I was hoping you could ', once: true }, 2],
-    [{ before: 'if possible, please ', once: true }, 1],
-    [{ before: 'might I ask you to ', asks: true, once: true }, 1],
-    [{ before: 'it would help me a lot if you could ', once: true }, 1],
-    [{ before: 'would you be able to ', asks: true, once: true }, 1],
-    [{ before: 'when you have a moment, please ', once: true }, 1],
-    [{ before: 'would it be possible to ', self: true, asks: true, once: true }, 2],
-    [{ before: 'I wonder if you could ', once: true }, 1],
-    [{ before: 'would you have the time to ', asks: true, once: true }, 1],
-    [{ before: 'could you kindly ', asks: true }, 1],
-    [{ before: 'it would be kind of you to ', once: true }, 1],
-    [{ before: 'if it is not too much trouble, please ', once: true }, 1],
-    [{ before: 'I would be glad if you could ', once: true }, 1],
-  ],
-  chatty: [
-    [{ before: 'can you ', asks: true }, 6],
-    [{ before: 'could you ', asks: true }, 5],
-    [{ before: 'can you please ', asks: true }, 2],
-    [{ before: 'I need to ', self: true, once: true }, 3],
-    [{ before: 'I want to ', self: true, once: true }, 3],
-    [{ before: "I'd love to ", self: true, once: true }, 1],
-    [{ before: 'I really need to ', self: true, once: true }, 1],
-    [{ before: 'I was wondering if you could ', once: true }, 3],
-    [{ before: 'I was hoping you could ', once: true }, 2],
-    [{ before: 'any chance you could ', asks: true, once: true }, 3],
-    [{ before: 'do you think you could ', asks: true, once: true }, 2],
-    [{ before: 'would you be able to ', asks: true, once: true }, 2],
-    [{ before: 'could you do me a favour and ', asks: true, once: true }, 1],
-    [{ before: 'would you mind ', asks: true, ing: true, once: true }, 2],
-    [{ before: "it'd be great if you could ", once: true }, 2],
-    [{ before: 'is there any way you could ', asks: true, once: true }, 1],
-    [{ before: 'would you be a dear and ', asks: true, once: true }, 1],
-    [{ before: 'I could use your help: ', once: true }, 1],
-    [{ before: 'think you could ', asks: true, once: true }, 1],
-    [{ before: 'mind ', asks: true, ing: true, once: true }, 1],
-    [{ before: "I'd love it if you could ", once: true }, 1],
-    [{ before: 'could I get you to ', asks: true, once: true }, 1],
-    [{ before: 'quick favour: ', once: true }, 1],
-    [{ before: 'I figured I could ask you to ', once: true }, 1],
-    [{ before: 'please ' }, 3],
-    [{ before: "let's ", self: true }, 2],
-    [BARE, 10],
-  ],
-}
+const flag = z.literal(true).optional()
+const frames = z.array(
+  z
+    .strictObject({
+      before: z.string(),
+      after: z.string().optional(),
+      asks: flag,
+      self: flag,
+      ing: flag,
+      once: flag,
+      weight: z.int().min(1),
+    })
+    .transform(({ weight, ...frame }) => [frame as Frame, weight] as const),
+)
+const words = wordList('frames', z.strictObject({ frames: byRegister(frames), doubled: texts }))
 
 export function drawFrame(register: Register, fits: (frame: Frame) => boolean, random: SeededRandom): Frame {
-  const fitting = FRAMES[register].filter(([frame]) => fits(frame))
+  const fitting = words().frames[register].filter(([frame]) => fits(frame))
   return fitting.length === 0 ? BARE : drawWeighted(fitting, random)
 }
 
@@ -223,56 +133,6 @@ export function turned(
   return { spans: [word(words + head.text.slice(matched)), ...clause.slice(1)], asks }
 }
 
-const DOUBLED = new Set([
-  'put',
-  'set',
-  'get',
-  'let',
-  'shut',
-  'cut',
-  'stop',
-  'drop',
-  'plan',
-  'ship',
-  'split',
-  'swap',
-  'tag',
-  'begin',
-  'pin',
-  'zip',
-  'chat',
-  'skip',
-  'bid',
-  'grep',
-  'trim',
-  'transfer',
-  'log',
-  'run',
-  'wrap',
-  'scan',
-  'jot',
-  'grab',
-  'dig',
-  'fit',
-  'submit',
-  'ban',
-  'slot',
-  'map',
-  'plug',
-  'spot',
-  'strip',
-  'pop',
-  'top',
-  'bin',
-  'snap',
-  'nip',
-  'tap',
-  'permit',
-  'commit',
-  'refer',
-  'prefer',
-])
-
 /** The clause with its verb as `-ing`; `undefined` for two verbs in one clause, of which only the first would change. */
 export function asGerund(clause: readonly TextSpan[]): TextSpan[] | undefined {
   const head = clause[0]
@@ -284,6 +144,6 @@ export function asGerund(clause: readonly TextSpan[]): TextSpan[] | undefined {
     ['see', 'cd', 'chmod', 'go', 'have', 'do', 'show', 'tell'].includes(verb)
   )
     return undefined
-  const stem = DOUBLED.has(verb) ? verb + verb.at(-1)! : /[^eoy]e$/.test(verb) ? verb.slice(0, -1) : verb
+  const stem = words().doubled.includes(verb) ? verb + verb.at(-1)! : /[^eoy]e$/.test(verb) ? verb.slice(0, -1) : verb
   return [word(`${stem}ing${rest!}`), ...clause.slice(1)]
 }

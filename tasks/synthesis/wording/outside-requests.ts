@@ -1,7 +1,7 @@
 import { type SeededRandom, withChoices } from '../../../servers/kernel/index.js'
 import { goingOn, greeting } from './connectives.js'
 import { drawFrame } from './frames.js'
-import { OUTSIDE_TOPICS, type OutsideRequest, type OutsideTopic } from './outside-topics.js'
+import { type OutsideRequest, type OutsideTopic, outsideWords } from './outside-topics.js'
 import { tradeAndTown } from './personas.js'
 import type { Moment } from './speech.js'
 import { joined, textOf, word } from './text-span.js'
@@ -9,7 +9,9 @@ import { mannerOf, typed } from './typing-manner.js'
 
 /** A topic among those that belong to one of these worlds or to none. */
 export const drawOutsideTopic = (environments: ReadonlySet<string>, random: SeededRandom): OutsideTopic =>
-  random.pick(OUTSIDE_TOPICS.filter(({ environment }) => environment === undefined || environments.has(environment)))
+  random.pick(
+    outsideWords().topics.filter(({ environment }) => environment === undefined || environments.has(environment)),
+  )
 
 /**
  * What somebody turns to who was refused: another topic of the same world, or of none, for who hears that something is out of reach does not ask
@@ -22,13 +24,11 @@ export function nextOutsideTopic(
   random: SeededRandom,
 ): OutsideTopic {
   const [first] = earlier as readonly [OutsideTopic, ...OutsideTopic[]]
-  const others = OUTSIDE_TOPICS.filter(
+  const others = outsideWords().topics.filter(
     (topic) => topic.environment === first.environment && !earlier.includes(topic) && isOpen(topic),
   )
   return others.length === 0 ? first : random.pick(others)
 }
-
-const PLACES = ['Ghent', 'Basel', 'Gdansk', 'York', 'Malmo', 'Bilbao', 'Graz', 'Verona', 'Aarhus', 'Leipzig'] as const
 
 /** Of the turns that ask for what no tool serves, those that ask for two things that go together, as turns with calls do. */
 const TWO_AT_ONCE = 0.5
@@ -44,6 +44,7 @@ export function outsideRequest(
   moment: Moment,
 ): { readonly request: OutsideRequest; readonly text: string } | undefined {
   const { persona, random, turn } = moment
+  const { places } = outsideWords()
   const left = requests.filter((request) => !earlier.has(request))
   if (left.length === 0) return undefined
   const isPair = random.chance(TWO_AT_ONCE)
@@ -52,7 +53,7 @@ export function outsideRequest(
   const [first, second] = (typeof request === 'string' ? [request] : request).map((template) =>
     withChoices(template, (words) => random.pick(words))
       .replace('<city>', () => (random.chance(0.6) ? 'here' : `in ${tradeAndTown(persona).town}`))
-      .replace('<place>', () => PLACES[persona.name.length % PLACES.length]!),
+      .replace('<place>', () => places[persona.name.length % places.length]!),
   ) as [string, string?]
   const manner = mannerOf(persona)
   const isOrder = (said: string): boolean => /\.$/.test(said) && !/^I need/.test(said)

@@ -1,46 +1,30 @@
+import { z } from 'zod'
 import type { SeededRandom } from '../../../servers/kernel/index.js'
-import { OUTSIDE_REQUESTS } from './small-talk-requests.js'
-import { SLOTS } from './small-talk-slots.js'
+import { texts, wordList } from './word-list.js'
 
+/** A request of the demo profile that no tool can serve. */
 export interface SmallTalk {
   readonly topic: string
   readonly text: string
 }
 
-const LEADS = [
-  'Hi! ',
-  'Hello, ',
-  'Hey, ',
-  'Quick question: ',
-  'Something else: ',
-  "I'm curious: ",
-  'Out of curiosity, ',
-  'Just wondering, ',
-  'Hey there! ',
-  'A friend asked me this: ',
-  'Random question, but ',
-  'Sorry to bother you. ',
-  'So, ',
-  'Can I ask you something? ',
-  'My kids want to know: ',
-] as const
-const TAILS = [
-  ' Thanks!',
-  ' Thank you.',
-  ' Thanks in advance.',
-  ' No rush.',
-  ' Keep it short, please.',
-  ' I was just thinking about it.',
-  ' My daughter asked me that.',
-  ' I could not sleep over it.',
-] as const
+const words = wordList(
+  'small-talk',
+  z.strictObject({
+    leads: texts,
+    tails: texts,
+    topics: z.array(z.strictObject({ topic: z.string(), requests: texts })),
+    slots: z.record(z.string(), texts),
+  }),
+)
 
-/** A request that no tool of any world can serve: for knowledge, writing, sums, an opinion or code. */
+/** Draws a request that no tool of any environment can serve: for knowledge, writing, sums, an opinion or code. */
 export function smallTalk(random: SeededRandom): SmallTalk {
-  const { topic, requests } = random.pick(OUTSIDE_REQUESTS)
+  const { leads, tails, topics } = words()
+  const { topic, requests } = random.pick(topics)
   const text = capital(filled(random.pick(requests), random))
-  const lead = random.chance(0.3) ? random.pick(LEADS) : ''
-  const tail = random.chance(0.2) ? random.pick(TAILS) : ''
+  const lead = random.chance(0.3) ? random.pick(leads) : ''
+  const tail = random.chance(0.2) ? random.pick(tails) : ''
   const said = (/[,:] $|but $/.test(lead) ? lead + lowered(text) : lead + text) + tail
   if (!random.chance(0.15)) return { topic, text: said }
   return { topic, text: said.toLowerCase().replace(/[.?!]$/, '') }
@@ -49,8 +33,8 @@ export function smallTalk(random: SeededRandom): SmallTalk {
 /** Fills each `<slot>` with one of its words, never the same twice. */
 function filled(request: string, random: SeededRandom): string {
   const used = new Set<string>()
-  return request.replaceAll(/<([a-z]+)>/g, (_, slot: keyof typeof SLOTS) => {
-    const word = random.pick(SLOTS[slot].filter((candidate) => !used.has(candidate)))
+  return request.replaceAll(/<([a-z]+)>/g, (_, slot: string) => {
+    const word = random.pick(words().slots[slot]!.filter((candidate) => !used.has(candidate)))
     used.add(word)
     return word
   })

@@ -157,7 +157,8 @@ test('an undecided tool returns an error, and the check names every such tool', 
   const result = session.call('get_animals_id', { id: 'animal-1' })
   assert.equal(result.ok ? result : { code: result.code, message: result.message }, {
     code: 'undecided',
-    message: 'Nobody has decided yet what this does: which rows GET /animals/{id} looks at, and what it answers',
+    message:
+      'The author has not decided yet what this tool does: which rows GET /animals/{id} looks at, and what it answers',
   })
   assert.is(session.stateHash(), before)
   const report = await checked(folder)
@@ -206,7 +207,7 @@ test('the draft compiles in strict mode', async () => {
   )
   // The kit's type was found: without it, everything would be allowed.
   const kit = (draft.statements.find(ts.isExportAssignment)!.expression as ts.ArrowFunction).parameters[0]!
-  assert.ok(program.getTypeChecker().getTypeAtLocation(kit).getProperty('defineServer'))
+  assert.ok(program.getTypeChecker().getTypeAtLocation(kit).getProperty('defineEnvironment'))
 })
 
 test('a decided tool leaves the list, and the others stay', async () => {

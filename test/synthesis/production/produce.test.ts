@@ -191,11 +191,16 @@ test('the demo profile asks in the plain words of the demo, with few tools', () 
   }
 })
 
-test('unknown worlds and profiles are refused by name', () => {
+test('a recipe with an unknown environment or profile is rejected by name', async () => {
   const recipe = { environments: ['banking'], heldOutEnvironments: [], profile: 'paper', seed: 0 }
-  assert.throws(() => contextOf({ ...recipe, environments: ['bankign'] }), /unknown_environment.*bankign/)
-  assert.throws(() => contextOf({ ...recipe, profile: 'poster' }), /unknown_profile.*poster/)
-  assert.throws(() => contextOf({ ...recipe, heldOutEnvironments: ['maps'] }), /unknown_environment.*maps/)
+  for (const [changed, complaint] of [
+    [{ environments: ['bankign'] }, /unknown_environment.*bankign/],
+    [{ profile: 'poster' }, /unknown_profile.*poster/],
+    [{ heldOutEnvironments: ['maps'] }, /unknown_environment.*maps/],
+  ] as const) {
+    const error = await contextOf({ ...recipe, ...changed }).catch((cause: Error) => cause)
+    assert.match((error as Error).message, complaint)
+  }
 })
 
 test.run()

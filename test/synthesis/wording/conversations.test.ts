@@ -11,7 +11,7 @@ import {
   nextOutsideTopic,
   outsideRequest,
 } from '../../../tasks/synthesis/wording/outside-requests.js'
-import { OUTSIDE_TOPICS, type OutsideRequest } from '../../../tasks/synthesis/wording/outside-topics.js'
+import { type OutsideRequest, outsideWords } from '../../../tasks/synthesis/wording/outside-topics.js'
 import type { Ask } from '../../../tasks/synthesis/wording/speech.js'
 import { stated } from '../../../tasks/synthesis/wording/stated.js'
 import { word } from '../../../tasks/synthesis/wording/text-span.js'
@@ -21,6 +21,7 @@ import { momentOf, samples, spelledOut } from '../../support/speech-samples.js'
 import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const test = suite('conversations')
+const { topics: OUTSIDE_TOPICS } = outsideWords()
 const SAMPLES = samples(2)
 
 test('are led by somebody whose work brings them there, and by anybody where nobody works', () => {

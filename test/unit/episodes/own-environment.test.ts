@@ -123,7 +123,7 @@ for (const [what, before, after, complaint] of [
     'imports something of the machine',
     '/** @param',
     "import 'node:fs'\n/** @param",
-    /^foreign_import: .*index\.js imports "node:fs"\. A world/,
+    /^foreign_import: .*index\.js imports "node:fs"; an environment/,
   ],
   [
     'imports what lies elsewhere',
@@ -135,13 +135,13 @@ for (const [what, before, after, complaint] of [
     'imports while it runs',
     "name: 'items stay'",
     "name: String(import('node:fs'))",
-    /^foreign_import: .* something while/,
+    /^foreign_import: .* a module at run time/,
   ],
   [
     'imports a file that is not there',
     '/** @param',
     "import './gone.js'\n/** @param",
-    /^bad_environment: .*gone\.js is imported and cannot/,
+    /^bad_environment: .*gone\.js is imported, but cannot/,
   ],
   [
     'is not JavaScript',
@@ -149,13 +149,13 @@ for (const [what, before, after, complaint] of [
     'const MOST_LOANS = = 3',
     /^bad_environment: .*index\.js: Unexpected token/,
   ],
-  ['exports something else', 'export default (', 'export const world = (', /its default export is no function/],
-  ['makes nothing', 'return defineServer(', 'defineServer(', /its function returns no world/],
+  ['exports something else', 'export default (', 'export const world = (', /its default export is not a function/],
+  ['makes nothing', 'return defineEnvironment(', 'defineEnvironment(', /its function does not return an environment/],
   [
     'contradicts itself',
     "missing: 'unknown_item'",
     "missing: 'lost_item'",
-    /"lost_item", for a row that is missing, is not among/,
+    /`missing` names "lost_item", which is not among/,
   ],
   [
     'breaks when it is made',
@@ -172,7 +172,7 @@ for (const [what, before, after, complaint] of [
 test('a folder without an environment and names in use are rejected', async () => {
   assert.match(
     await messageOf(loadEnvironmentFolder(parent)),
-    /^no_environment: .* has no index\.js .*"prove-server new <name>"/,
+    /^no_environment: .* has no readable index\.js.*"prove-server new <name>"/,
   )
   assert.match(
     await messageOf(admitEnvironments([folder, changed('14', '15')])),
@@ -183,9 +183,12 @@ test('a folder without an environment and names in use are rejected', async () =
     await messageOf(admitEnvironments([folder, other])),
     /^name_taken: .* the environment library also has a tool list_library_items/,
   )
-  assert.match(await messageOf(writeTemplate('library', parent)), /^name_taken: .* stays as it is/)
+  assert.match(await messageOf(writeTemplate('library', parent)), /^name_taken: .* was not changed/)
   for (const name of ['Library', '../library', ''])
-    assert.match(await messageOf(writeTemplate(name, parent)), /^bad_environment: .* cannot be the name of a world/)
+    assert.match(
+      await messageOf(writeTemplate(name, parent)),
+      /^bad_environment: .* is not a valid name of an environment/,
+    )
   assert.equal(['./a', '..', '/a', 'C:\\a', 'banking'].map(isEnvironmentFolder), [true, true, true, true, false])
 })
 
@@ -252,7 +255,7 @@ for (const [what, check, before, after, complaint] of [
     'describes every',
     ".describe('Colour of the shelf.')",
     '',
-    /list_library_items says nothing about \{shelf\}/,
+    /list_library_items does not describe \{shelf\}/,
   ],
   [
     'dates that no calendar has',
@@ -308,7 +311,7 @@ for (const [what, check, before, after, complaint] of [
     'stays sound, trans',
     'annotations: { readOnly: false },\n    // A fact',
     'annotations: { readOnly: true },\n    // A fact',
-    /changed something, and is declared readOnly/,
+    /changed something, but the tool is declared readOnly/,
   ],
   [
     'a broken invariant',
@@ -322,7 +325,7 @@ for (const [what, check, before, after, complaint] of [
     'has a provocation',
     "'There is no such item.',",
     "'There is no such item.',\n    closed: 'It is closed.',",
-    /nothing provokes closed/,
+    /there is no provocation for closed/,
   ],
 ] as const) {
   test(`the checks find ${what}`, async () => assert.match(await complaintOf(check, before, after), complaint))

@@ -116,7 +116,7 @@ test('handlers may ask for rows of tables that declare a failure, which the comp
 
 type Broken = (spec: EnvironmentSpec<Tables>) => Partial<EnvironmentSpec<Tables>>
 const REFUSED: readonly (readonly [string, Broken, RegExp])[] = [
-  ['a name that is not snake_case', () => ({ name: 'Library' }), /"Library" is not snake_case/],
+  ['a name that is not snake_case', () => ({ name: 'Library' }), /the name "Library" is not snake_case/],
   ['a tool name that is not snake_case', () => ({ tools: [{ ...tools.listBooks, name: 'listBooks' }] }), /"listBooks"/],
   ['a tool name with a double underscore', () => ({ tools: [{ ...tools.listBooks, name: 'a__b' }] }), /"a__b"/],
   ['a failure code that is not snake_case', () => ({ failures: { 'too-late': '' } }), /"too-late"/],
@@ -129,12 +129,12 @@ const REFUSED: readonly (readonly [string, Broken, RegExp])[] = [
   [
     'a table whose rows have no such key',
     ({ tables }) => ({ tables: { ...tables, books: { ...tables.books!, key: 'isbn' } } }),
-    /table books: its rows have no field "isbn"/,
+    /table books: the rows have no field "isbn"/,
   ],
   [
     'a table whose missing rows fail with a code that is no failure',
     ({ tables }) => ({ tables: { ...tables, books: { ...tables.books!, missing: 'unknown_tome' } } }),
-    /table books: "unknown_tome", for a row that is missing, is not among the failures/,
+    /table books: `missing` names "unknown_tome", which is not among the failures/,
   ],
 ]
 for (const [what, broken, message] of REFUSED) {
