@@ -166,6 +166,7 @@ const SUITES = {
   checks: () =>
     [
       [bin('biome'), ['ci', '--colors=off', '.']],
+      [process.execPath, ['scripts/prose.mjs']],
       ['npm', ['run', '--silent', 'imports']],
       [process.execPath, ['scripts/lint-python.mjs']],
       ...[TRAINER, WORLDS].map((folder) => [
