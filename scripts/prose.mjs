@@ -3,17 +3,14 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { TextlintKernel } from '@textlint/kernel'
-import markdown from '@textlint/textlint-plugin-markdown'
 import { readBannedWords, writtenPart } from './prose/banned-words.mjs'
+import { lintMarkdown } from './prose/lint-markdown.mjs'
 import { readCode } from './prose/read-code.mjs'
-import { bannedWords, namedSubject, sentenceLength } from './prose/textlint-rules.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (name) => readFileSync(root + name, 'utf8')
 const settings = JSON.parse(read('scripts/prose/settings.json'))
-const rules = readBannedWords(read('docs/glossary.md'))
-const kernel = new TextlintKernel()
+const words = readBannedWords(read('docs/glossary.md'))
 
 const options = process.argv.slice(2)
 const showsLengths = options.includes('--lengths')
@@ -34,17 +31,8 @@ const code = settings.code.flatMap((folder) => filesOf([`${folder}/*.ts`, `${fol
 async function check(path) {
   const lengths = []
   const text = path.endsWith('.md') ? writtenPart(read(path)) : readCode(path, read(path))
-  const max = settings.maxWordsInASentence
-  const { messages } = await kernel.lintText(text, {
-    filePath: root + path,
-    ext: '.md',
-    plugins: [{ pluginId: 'markdown', plugin: markdown.default ?? markdown }],
-    rules: [
-      { ruleId: 'sentence-length', rule: sentenceLength, options: { max, count: (length) => lengths.push(length) } },
-      { ruleId: 'named-subject', rule: namedSubject },
-      { ruleId: 'banned-words', rule: bannedWords, options: { rules, path } },
-    ],
-  })
+  const count = (length) => lengths.push(length)
+  const messages = await lintMarkdown(path, text, { max: settings.maxWordsInASentence, words, count })
   return { path, lengths: lengths.sort((a, b) => a - b), messages }
 }
 

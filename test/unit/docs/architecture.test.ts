@@ -95,4 +95,30 @@ test('no document links to a file that does not exist', () => {
   }
 })
 
+/** Names by which GitHub links to the headings of a document. */
+function anchorsOf(name: string): string[] {
+  const text = read(name).replace(/^```[\s\S]*?^```/gm, '')
+  const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading!)
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+test('no document links to a heading that does not exist', () => {
+  const documents = readdirSync(join(checkout, 'docs')).filter((name) => name.endsWith('.md'))
+  const paths = ['README.md', 'CONTRIBUTING.md', ...documents.map((name) => join('docs', name))]
+  let links = 0
+  for (const name of paths) {
+    for (const [, target, anchor] of read(name).matchAll(/\]\((?!https?:)([^)#\s]*\.md|)#([^)\s]+)\)/g)) {
+      const path = target === '' ? name : join(dirname(name), target!)
+      assert.ok(anchorsOf(path).includes(anchor!), `${name} links to ${target}#${anchor}`)
+      links += 1
+    }
+  }
+  assert.ok(links > 20)
+})
+
 test.run()
