@@ -55,10 +55,10 @@ async function runAll(jobs) {
   const cores = new PQueue({ concurrency: availableParallelism() + 1 })
   const heavy = new PQueue({ concurrency: MOST_HEAVY })
   const results = await Promise.all(
-    jobs.map(async ({ suite, name, isHeavy, needs, run }) => {
+    jobs.map(async ({ suite, name, title = name, isHeavy, needs, run }) => {
       for (const need of needs) {
         const why = await missing(need)
-        if (why !== null) return [{ suite, ...skip(name, why) }]
+        if (why !== null) return [{ suite, ...skip(title, why) }]
       }
       const order = { priority: priorityOf(name) }
       const onACore = () => cores.add(run, order)
