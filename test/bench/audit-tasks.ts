@@ -4,7 +4,7 @@ import { createSeedStateCache, type Environment } from '../../servers/kernel/ind
 import { DEMO_PROFILE } from '../../tasks/dataset/index.js'
 import { contextFor, streamExamples } from '../../tasks/synthesis/index.js'
 
-/** The worlds that the demo model knows. */
+/** The environments whose vocabulary the demo model has learned. */
 const ENVIRONMENTS = ['banking', 'calendar', 'email', 'issue_tracker']
 
 export function demoTasks(count: number): { tasks: Task[]; environments: Environment[] } {
