@@ -11,7 +11,7 @@ const WORLDS = 'prove-worlds'
 const bin = (name) => `${root}node_modules/.bin/${name}`
 
 /** Files per process in suites whose files import much of the same code and leave nothing behind: loading takes longer than most tests. */
-const BATCH = 6
+const BATCH = 10
 
 /** Whether a path such as `unit/reward/score` is, or is below, what `unit`, `unit/reward` or `unit/reward/score` names. */
 export const belongs = (file, path) => file === path || file.startsWith(`${path}/`)

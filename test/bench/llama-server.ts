@@ -28,7 +28,7 @@ const STOP_MS = 5000
 
 const completion = z.object({ tokens: z.array(z.int().min(0)).min(1) })
 
-/** Starts the server with the engine's settings: one thread, no GPU, no flash attention. Each slot keeps the cache of its last conversation. */
+/** Starts the server with the engine's settings: one thread, no GPU, no flash attention. Each slot caches its last conversation. */
 export async function startLlamaServer(options: LlamaServerOptions, signal: AbortSignal): Promise<LlamaServer> {
   const { program, modelPath, slots, contextSize } = options
   const port = await freePort()
