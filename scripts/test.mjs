@@ -10,9 +10,9 @@ import { setupOrExit } from './setup.mjs'
 
 /** The jobs that take longest, which start first: at the end, one of them would run alone. All others take about as long as each other. */
 const HEAVIEST = [
-  ...['proc/attackers', 'proc/chaos', 'proc/walk', 'proc/recovery', 'proc/cli', 'release', 'trainer'],
-  ...['proc/dashboard', 'proc/steering', 'proc/mcp-python-client', 'swarm/chaos', 'node-versions'],
-  ...['synthesis', 'property', 'environments'],
+  ...['proc/attackers', 'proc/chaos', 'proc/walk', 'proc/recovery', 'swarm/chaos', 'proc/cli', 'release', 'trainer'],
+  ...['node-versions', 'synthesis/production', 'proc/dashboard', 'proc/steering', 'proc/stranger'],
+  ...['proc/mcp-python-client', 'environments', 'property', 'synthesis'],
 ]
 /** Heavy jobs at a time. */
 const MOST_HEAVY = 4
@@ -55,10 +55,10 @@ async function runAll(jobs) {
   const cores = new PQueue({ concurrency: availableParallelism() + 1 })
   const heavy = new PQueue({ concurrency: MOST_HEAVY })
   const results = await Promise.all(
-    jobs.map(async ({ suite, name, isHeavy, needs, run }) => {
+    jobs.map(async ({ suite, name, title = name, isHeavy, needs, run }) => {
       for (const need of needs) {
         const why = await missing(need)
-        if (why !== null) return [{ suite, ...skip(name, why) }]
+        if (why !== null) return [{ suite, ...skip(title, why) }]
       }
       const order = { priority: priorityOf(name) }
       const onACore = () => cores.add(run, order)
@@ -79,6 +79,8 @@ const { wanted, times, built, tests } = readArguments()
 if (!built) await setupOrExit({ python: false })
 const started = performance.now()
 const jobs = jobsOf(tests, wanted, times)
+const unknown = wanted.length === 0 ? HEAVIEST.filter((path) => !jobs.some(({ name }) => belongs(name, path))) : []
+if (unknown.length > 0) throw new Error(`HEAVIEST in scripts/test.mjs names ${unknown.join(', ')}, which no job has`)
 const results = await runAll(jobs)
 
 for (const { name, output } of results) if (output !== undefined) console.log(`\n== FAILED ${name}\n${output}`)

@@ -39,7 +39,8 @@ export const NEEDS = {
         await installPython(['requirements.txt', 'requirements-test.txt'])
         return null
       } catch (error) {
-        return error.message
+        // Without any Python, `what` and `install` say all.
+        return error.code === 'no_python' ? '' : error.message
       }
     },
   },

@@ -11,7 +11,7 @@ const WORLDS = 'prove-worlds'
 const bin = (name) => `${root}node_modules/.bin/${name}`
 
 /** Files per process in suites whose files import much of the same code and leave nothing behind: loading takes longer than most tests. */
-const BATCH = 6
+const BATCH = 10
 
 /** Whether a path such as `unit/reward/score` is, or is below, what `unit`, `unit/reward` or `unit/reward/score` names. */
 export const belongs = (file, path) => file === path || file.startsWith(`${path}/`)
@@ -63,7 +63,10 @@ function declared(path) {
   }
 }
 
-const command = (needs, name, args) => ({ name: 'checks', needs, run: async () => [await check(name, args)] })
+const command = (title, needs, name, args) => ({
+  ...{ name: 'checks', title: `checks (${title})`, needs },
+  run: async () => [await check(name, args)],
+})
 
 /**
  * What each suite runs, given a folder of suites, the wanted paths and the number of files per process. A suite that is not `byDefault`
@@ -72,11 +75,16 @@ const command = (needs, name, args) => ({ name: 'checks', needs, run: async () =
 export const SUITES = {
   checks: {
     jobs: () => [
-      command([], bin('biome'), ['ci', '--colors=off', '.']),
-      command([], 'npm', ['run', '--silent', 'imports']),
-      command(['python'], process.execPath, ['scripts/lint-python.mjs']),
+      command('biome', [], bin('biome'), ['ci', '--colors=off', '.']),
+      command('imports', [], 'npm', ['run', '--silent', 'imports']),
+      command('ruff', ['python'], process.execPath, ['scripts/lint-python.mjs']),
       ...[TRAINER, WORLDS].map((folder) =>
-        command(['python'], bin('pyright'), ['-p', `${folder}/pyproject.toml`, '--pythonpath', '.venv/bin/python']),
+        command(`pyright ${folder}`, ['python'], bin('pyright'), [
+          '-p',
+          `${folder}/pyproject.toml`,
+          '--pythonpath',
+          '.venv/bin/python',
+        ]),
       ),
     ],
   },
@@ -93,6 +101,7 @@ export const SUITES = {
     jobs: () =>
       [`${TRAINER}/tests`, 'scripts/build-demo-model/tests', `${WORLDS}/tests`].map((folder) => ({
         name: 'trainer',
+        title: folder,
         needs: ['python'],
         run: async () => [await pytest(folder)],
       })),
@@ -112,6 +121,7 @@ export const SUITES = {
       const wanted = MAJORS.filter((major) => paths.some((path) => path === `node-versions/${major}`))
       return (wanted.length > 0 ? wanted : MAJORS.slice(-1)).map((major) => ({
         name: 'node-versions',
+        title: `node-versions/${major}`,
         needs: ['python', 'npm-registry'],
         run: () => testUnder(major),
       }))

@@ -4,7 +4,7 @@ import { DEMO_PROFILE } from '../../tasks/dataset/index.js'
 import { contextFor, streamExamples } from '../../tasks/synthesis/index.js'
 import { CATALOGUE } from '../support/spoken-catalogue.js'
 
-/** The worlds that the demo model knows. */
+/** The environments whose vocabulary the demo model has learned. */
 const ENVIRONMENTS = ['banking', 'calendar', 'email', 'issue_tracker']
 
 export function demoTasks(count: number): { tasks: Task[]; environments: Environment[] } {

@@ -28,18 +28,18 @@ import { type CheatSetting, cherryPick, editArgument } from '../attackers/group-
 import { demoTasks } from './audit-tasks.js'
 import type { BenchResult } from './result.js'
 
-/** Honest groups that thresholds are fitted to, and groups of each kind of cheating. More make narrower intervals. */
+/** Numbers of honest groups for the thresholds and of groups per kind of cheating. Larger numbers give narrower intervals. */
 const HONEST = Number(process.env.PROVE_BENCH_HONEST ?? 120)
 const CHEATING = Number(process.env.PROVE_BENCH_CHEATING ?? 30)
-/** A calibration file to judge by; without it thresholds are fitted to the honest groups made here. */
+/** A calibration file for the verdicts. Without it, thresholds are fitted to the honest groups of this benchmark. */
 const CALIBRATION = process.env.PROVE_BENCH_CALIBRATION
-/** Rollouts per group, so that nearly all groups have the tokens that the goal speaks of. */
+/** Rollouts per group: nearly all groups then have `MIN_SAMPLED` tokens. */
 const GROUP_SIZE = 10
 const MIN_SAMPLED = 500
 const GOAL = 0.005
 const CONFIDENCE = 0.95
 const SEED = 1
-/** Of a matrix's standard deviation; and of the entries of the random adapter. Both are a few tenths of a nat off. */
+/** Size of the changes, as a share of a matrix's standard deviation and of the random adapter's entries: a few tenths of a nat. */
 const NOISE = 0.1
 const ADAPTER_SIZE = 0.1
 const LIMITS = DEFAULT_LIMITS
@@ -47,16 +47,16 @@ const LIMITS = DEFAULT_LIMITS
 const root = fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../../' : '../../', import.meta.url))
 const MODEL = join(root, 'models', 'demo', 'prove-demo-base-f16.gguf')
 
-/** Groups of one way of working, as they arrive, and the evidence on them. */
+/** Groups that were generated in one way, as they arrive, with their expected mismatches. */
 interface Evidence {
   readonly groups: readonly AuditedGroup[]
   readonly tokens: readonly SampledToken[][]
 }
 
 /**
- * How often audits catch groups that were not made as announced, and how often they refuse honest ones. Everything is made
- * by the real engine with the demo model; only forged claims are written over honest ones. Where claims could give a
- * cheat away, it is also judged with the very claims that the announced policy would make.
+ * Measures how often audits catch groups that were not generated as announced, and how often they reject honest groups. The real engine
+ * generates all groups with the demo model. Forged claims replace honest ones. Where claims could reveal a cheat, the cheat is also
+ * verified with exactly the claims of the announced policy.
  */
 export async function run(): Promise<{ results: BenchResult[] }> {
   const folder = await mkdtemp(join(tmpdir(), 'prove-bench-'))
@@ -129,7 +129,7 @@ async function* cheats(
   ]
 }
 
-/** Groups of at least `MIN_SAMPLED` tokens alone: smaller ones hold less than the goal speaks of. */
+/** Returns the groups of at least `MIN_SAMPLED` tokens. */
 function caught(name: string, { tokens }: Evidence, thresholds: Thresholds, claims: Claims): BenchResult[] {
   const large = tokens.filter(({ length }) => length >= MIN_SAMPLED)
   const judge = (group: GroupStatistics): boolean => !verifyStatistics(group, thresholds).accepted
@@ -146,7 +146,7 @@ function caught(name: string, { tokens }: Evidence, thresholds: Thresholds, clai
   return [...rows, row(`${name}, true log-probabilities claimed: caught`, replay, large.length)]
 }
 
-/** Nats: by how much the claims say that the logits are off, on average. */
+/** Returns the mean logit error, in nats, that the claims imply. */
 const disturbance = ({ all }: GroupStatistics): number => all.deviation / all.sensitivity
 
 function row(metric: string, count: number, of: number): BenchResult {
@@ -159,8 +159,8 @@ const line = ({ metric, value, unit }: BenchResult): string => `${metric}: ${Num
 
 interface Bench {
   /**
-   * Groups as a node with this model and adapter makes them, audited under the policy of `announced` (default: the adapter).
-   * @param from  number of the first group: other numbers are other tasks and draws
+   * Generates groups as a node with this model and adapter, audited under the policy of `announced` (default: the adapter).
+   * @param from  number of the first group, which determines tasks and noise
    */
   honest(
     model: string,

@@ -20,7 +20,7 @@ import type { BenchResult } from './result.js'
 const KEYS = 250
 const TASKS = 250
 const ROLLOUTS = 8
-/** Of a version, and those of them that it is trained on. */
+/** Groups of a version, and the groups of them that the next version is trained on. */
 const GROUPS = 500
 const BATCH = 256
 const AGES = [40, 80, 320]
@@ -31,7 +31,7 @@ const MIB = 1024 * 1024
 const hex = (bytes: number): string => randomBytes(bytes).toString('hex')
 const each = <T>(make: () => T): T[] => Array.from({ length: ROLLOUTS }, make)
 
-/** What so many versions of a busy run leave in its log. */
+/** Returns the events that a busy run writes over a number of versions. */
 export function* history(versions: number): Generator<RunEvent> {
   const keys = Array.from({ length: KEYS }, () => `12D3KooW${hex(22)}`)
   yield agreed({ versions: versions + 1 })
@@ -59,12 +59,12 @@ export function* history(versions: number): Generator<RunEvent> {
 
 function stateAfter(versions: number): RunReducer {
   const state = new RunReducer()
-  // As they come from the log: nothing is shared with another event.
+  // Parsed like events of the log, which share no objects.
   for (const event of history(versions)) state.apply(JSON.parse(JSON.stringify(event)) as RunEvent)
   return state
 }
 
-/** How much a coordinator holds in memory by the age of its run. */
+/** Measures the memory of a coordinator by the age of its run. */
 export function measureAges(): BenchResult[] {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
@@ -93,7 +93,7 @@ async function* recordsOf(events: Iterable<RunEvent>): AsyncGenerator<string> {
   }
 }
 
-/** How long a start reads, without a checkpoint and with one. */
+/** Measures the time that a start reads the log, without and with a checkpoint. */
 export async function measureStarts(): Promise<BenchResult[]> {
   const folder = await mkdtemp(join(tmpdir(), 'prove-bench-'))
   const perVersion = 2 * GROUPS + 3

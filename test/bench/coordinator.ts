@@ -20,14 +20,14 @@ import type { BenchResult } from './result.js'
 
 const NODES = [100, 1000, 10_000]
 const WAITING = [1, 16, 256]
-/** Each figure is the mean over so many. */
+/** Number of repeats per mean. */
 const TIMES = 400
 const PER_NODE = 2
-/** Of events that wait for one another, 64 at most are written at once. */
+/** Largest number of waiting events that are written together. */
 const LEAST_WRITES = 400
 const HOUR_MS = 3_600_000
 
-/** What the coordinator's one thread has to do for each node, and how that grows with their number; and its log. */
+/** Measures the work of the coordinator's single thread per node, its growth with the number of nodes, and the log. */
 export async function run(): Promise<{ versions: Record<string, string>; results: BenchResult[] }> {
   const results: BenchResult[] = []
   for (const nodes of NODES) results.push(...(await measureNodes(nodes)))
@@ -38,7 +38,7 @@ export async function run(): Promise<{ versions: Record<string, string>; results
 
 const hex = (bytes: number): string => randomBytes(bytes).toString('hex')
 
-/** With so many nodes at work, each of which holds a lease and has a group that waits for its batch. */
+/** Measures with a number of active nodes, each of which has a lease and a group that waits for its batch. */
 async function measureNodes(nodes: number): Promise<BenchResult[]> {
   const policyId = hex(32)
   const names = Array.from({ length: nodes }, () => `12D3KooW${hex(22)}`)
@@ -146,7 +146,7 @@ async function prepare(recorder: Recorder, policyId: string, nodes: readonly str
   await Promise.all(waiting)
 }
 
-/** The real log, chained and checked, whose disk takes no time and keeps nothing. */
+/** The real log with its hash chain, on a disk that takes no time and stores nothing. */
 async function openLogInMemory(): Promise<EventLog> {
   let newest: LogHead | null = null
   return openChainedLog(
@@ -170,7 +170,7 @@ async function openLogInMemory(): Promise<EventLog> {
   )
 }
 
-/** How often something can be done in a second of this process's CPU time. */
+/** Returns how often an operation runs per second of this process's CPU time. */
 async function perSecond(work: (i: number) => unknown, times = TIMES): Promise<number> {
   const before = process.cpuUsage()
   for (let i = 0; i < times; i++) await work(i)
@@ -178,7 +178,7 @@ async function perSecond(work: (i: number) => unknown, times = TIMES): Promise<n
   return (times * 1e6) / (user + system)
 }
 
-/** Events on disk, synced, while so many always wait for theirs. */
+/** Measures synced events per second while a fixed number of events always waits. */
 async function measureLog(waiting: number): Promise<BenchResult> {
   const folder = await mkdtemp(join(tmpdir(), 'prove-bench-'))
   const recorder = await openRecorder(await openEventLog(join(folder, 'log')), () => undefined)

@@ -6,18 +6,18 @@ import { openCheatEngine } from '../attackers/cheat-engine.js'
 import { DEMO_MODEL, openDemoRuntime } from './demo-stage.js'
 import type { BenchResult } from './result.js'
 
-/** Groups of each kind. */
+/** Number of groups per kind. */
 const GROUPS = Number(process.env.PROVE_BENCH_GROUPS ?? 12)
 const GROUP_SIZE = 8
 
-/** The same tasks and seeds, from the policy as it is to one whose draws are all but noise. */
+/** Sampling settings for the same tasks and seeds, from the policy itself to almost pure noise. */
 const KINDS = [
   { name: 'the policy itself', temperature: 1 },
   { name: 'half noise (temperature 1.6)', temperature: 1.6 },
   { name: 'noise (temperature 3)', temperature: 3 },
 ]
 
-/** What groups of different use to the trainer earn, beside their length. */
+/** Measures the credit of groups of different use to the trainer, compared with their length. */
 export async function run(): Promise<{ results: BenchResult[] }> {
   const signal = AbortSignal.timeout(20 * 60_000)
   const { runtime, tasks, close } = await openDemoRuntime(GROUPS)

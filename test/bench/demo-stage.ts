@@ -18,7 +18,7 @@ export const DEMO_CALIBRATION = join(root, 'models', 'demo', 'calibration-f16.js
 export const PYTHON = join(root, '.venv', 'bin', 'python')
 export const TRAINER_FOLDER = join(root, 'coordinator', 'trainer')
 
-/** The demo model's tokenizer, its worlds and some of its tasks. */
+/** Opens the demo model's tokenizer, its environments and some of its tasks. */
 export interface DemoRuntime {
   readonly runtime: EpisodeRuntime
   readonly tasks: readonly Task[]

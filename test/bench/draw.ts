@@ -14,9 +14,9 @@ const REPEATS = 4
 const PROMPT = Array.from({ length: 60 }, (_, i) => (i * 37) % 256)
 
 /**
- * What the draw costs the engine beside the forward pass: processor time of one thread per token, the least of some repeats.
- * Sampling beside feeding as many tokens without a look at their distributions, the noise of a whole vocabulary by itself, and
- * evidence on a token as `prove-node verify` wants it.
+ * Measures the cost of Gumbel-max sampling compared with the forward pass: CPU time of one thread per token, the least of some
+ * repeats. Compares sampling with feeding as many tokens without reading their distributions, the noise of a whole vocabulary alone,
+ * and the expected mismatch of a token for `prove-node verify`.
  */
 export async function run(): Promise<{ results: BenchResult[] }> {
   const options = { modelPath: MODEL, threads: 1, contextSize: 256, slots: SLOTS, gpu: false } as const

@@ -2,7 +2,7 @@ import { Bench, type FnOptions } from 'tinybench'
 import type { SeedState } from '../../servers/kernel/index.js'
 import { Session, seededRandom } from '../../servers/kernel/index.js'
 
-/** Calls of one scripted conversation. */
+/** Number of calls of one scripted conversation. */
 export const CALLS = 20
 
 export interface Call {
@@ -11,8 +11,8 @@ export interface Call {
 }
 
 /**
- * Successful calls of all tools in turn, each with arguments sampled from the state that the calls before it left. The
- * last one writes, so that a hash taken after it has something new to read.
+ * Returns successful calls of all tools in turn, each with arguments sampled from the state after the calls before it. The last call
+ * writes, so that a hash after it has to read new data.
  */
 export function conversation(seedState: SeedState): Call[] {
   const { environment } = seedState
@@ -37,13 +37,13 @@ export function play(session: Session, calls: readonly Call[]): void {
 }
 
 export interface Measurement extends FnOptions {
-  /** Runs before the first that counts, so that what is measured is compiled, also on a machine with little time to spare. */
+  /** Number of runs before the first that counts, so that the measured code is compiled, also on a busy machine. */
   readonly warmup: number
 }
 
 /**
- * Microseconds per operation: the median over many runs of `run`, which does `operations` of them. A run that another
- * process interrupted lies above the median and does not count.
+ * Returns microseconds per operation: the median over many runs of `run`, which does `operations` operations. The median ignores runs
+ * that another process interrupted.
  */
 export async function microseconds(operations: number, run: () => unknown, measurement: Measurement): Promise<number> {
   const { warmup, ...hooks } = measurement

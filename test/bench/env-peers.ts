@@ -9,16 +9,16 @@ import { CALLS, microseconds } from './env-measure.js'
 import type { Metric } from './env-world.js'
 
 const LONGEST_MS = 5 * 60_000
-/** From `dist/bench`, where this runs, to the sources. */
+/** Root of the checkout, relative to the compiled file. */
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** What the same work costs elsewhere: numbers by metric, by the name of the peer. */
+/** Costs of the same work in other programs: numbers by metric, by name of the program. */
 export interface Peers {
   readonly versions: Readonly<Record<string, string>>
   readonly sides: Readonly<Record<string, Partial<Record<Metric, number>>>>
 }
 
-/** Python's numbers, as `test/bench/env_peer.py` prints them. None, with a word on stderr, where there is no Python. */
+/** Returns Python's numbers from `test/bench/env_peer.py`. Without Python, prints a line to stderr and returns none. */
 export async function pythonPeers(): Promise<Peers> {
   const own = `${root}.venv/bin/python`
   const child = spawn(existsSync(own) ? own : 'python3', [`${root}test/bench/env_peer.py`], {
@@ -37,7 +37,7 @@ export async function pythonPeers(): Promise<Peers> {
   return { versions: {}, sides: {} }
 }
 
-/** Calls per second that the MCP SDK itself allows, in memory, with schemas checked on the server. */
+/** Measures the calls per second of the MCP SDK alone, in memory, with schemas checked on the server. */
 export async function emptyMcpCalls(): Promise<number> {
   const server = new McpServer({ name: 'empty', version: '1.0.0' })
   const schema = { text: z.string() }

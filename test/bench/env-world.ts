@@ -8,11 +8,11 @@ import {
 } from '../../servers/kernel/index.js'
 import { type Call, conversation, microseconds, play } from './env-measure.js'
 
-/** Cheap operations per run, so that the clock's resolution does not count. */
+/** Number of cheap operations per run, so that the clock's resolution does not matter. */
 const OPENS = 1000
 const FORKS = 100
 
-/** What is measured of every world, in the order of the report. */
+/** Measurements of every environment, in the order of the report. */
 export const UNITS = {
   /** Direct calls, arguments and results validated. */
   calls_per_s: 'calls/s',
@@ -20,11 +20,11 @@ export const UNITS = {
   opens_per_s: 'opens/s',
   /** Copies of a session after a conversation. */
   forks_per_s: 'forks/s',
-  /** A world generated from a new seed, every row validated. */
+  /** Seed states generated from a new seed, every row validated. */
   new_seed_ms: 'ms',
   /** The first `stateHash()` of a session, after a conversation that ends with a write. */
   hash_us: 'µs',
-  /** Calls over MCP within the process, arguments and results validated by the world. */
+  /** Calls over MCP within the process, arguments and results validated by the environment. */
   mcp_calls_per_s: 'calls/s',
 } as const
 
@@ -66,7 +66,7 @@ export async function measureEnvironment(environment: Environment): Promise<Reco
   }
 }
 
-/** Microseconds per call of one conversation over a connection of its own; opening it is not counted. */
+/** Returns microseconds per call of one conversation over a new connection, without the time to open it. */
 async function callOverMcp(seedState: SeedState, calls: readonly Call[]): Promise<number> {
   const { signal } = new AbortController()
   let connection: McpConnection | undefined

@@ -8,9 +8,9 @@ const METRICS = Object.keys(UNITS) as Metric[]
 const EMPTY_SERVER = 'SDK server, a tool that does nothing'
 
 /**
- * The worlds, without any policy: generating them, opening, forking and hashing sessions, and calling tools directly and
- * over MCP within the process, on one thread. First the medians over the worlds, one line for each peer that does the
- * same work; then the peers; then every world.
+ * Measures the environments without any policy, on one thread: generating states, opening, forking and hashing sessions, and calling
+ * tools directly and over MCP within the process. Reports the medians over the environments, with one line for each program that does
+ * the same work, then those programs, then every environment.
  */
 export async function run(): Promise<{ versions: Readonly<Record<string, string>>; results: BenchResult[] }> {
   const { versions, sides } = await pythonPeers()
@@ -37,7 +37,7 @@ export async function run(): Promise<{ versions: Readonly<Record<string, string>
   return { versions, results: [...medians, ...each].map(rounded) }
 }
 
-/** Three significant digits: more would be noise. */
+/** Rounds to three significant digits. More would be noise. */
 function rounded(result: BenchResult): BenchResult {
   const round = (value: number): number => Number(value.toPrecision(3))
   const { value, ratio } = result

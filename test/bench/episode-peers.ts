@@ -7,17 +7,17 @@ import type { Load } from './open-env-load.js'
 import { type ServedProgram, startServer } from './served-program.js'
 
 const LONGEST_MS = 5 * 60_000
-/** From `dist/bench`, where this runs, to the sources. */
+/** Root of the checkout, relative to the compiled file. */
 const TAU2 = fileURLToPath(new URL('../../../test/bench/tau2_peer.py', import.meta.url))
 
-/** A checkout of somebody else's program, and a Python that has what it needs. */
+/** A checkout of another program, and a Python with the packages that the program needs. */
 interface Checkout {
   readonly version: string
   readonly folder: string
   readonly python: string
 }
 
-/** Named by two variables of the environment; without them it is said, and nothing compared. */
+/** Reads the checkout from two environment variables. Without them, reports that nothing is compared. */
 async function checkoutOf(name: string, variable: string): Promise<Checkout | undefined> {
   const folder = process.env[variable]
   if (folder === undefined) {

@@ -12,23 +12,23 @@ import { type ServedProgram, startServer } from './served-program.js'
 
 const AT_ONCE = [1, 100, 1000]
 const TASKS = 64
-/** Requests on their way: so many connections stay open, whatever the number of episodes. */
+/** Number of concurrent requests, and of open connections, for any number of episodes. */
 const CONNECTIONS = 16
-/** Of an episode that is played: opened, two actions, its score, closed. */
+/** Requests per played episode: open, two actions, score, close. */
 const REQUESTS = 5
-/** Requests to a server that has one environment. */
+/** Number of requests to a server with a single environment. */
 const CALLS = 1000
-/** Of fewer, the collector's moods are all that would be seen of their memory. */
+/** Number of open episodes. With fewer, garbage collection would hide their memory. */
 const LEAST_FOR_MEMORY = 1000
 const LONGEST_MS = 60_000
-/** From `dist/bench`, where this runs. */
+/** Root of the checkout, relative to the compiled file. */
 const program = fileURLToPath(new URL('../../servers/episodes/main.js', import.meta.url))
 
 /**
- * `prove-server env` as trainers use it, in a process of its own: what an open episode costs in memory, and how many are opened, played
- * and closed in a second, while so many are open at once. One client with some connections asks over HTTP, so its own work is in the times.
- * Beside it, where `PROVE_BENCH_OPENENV` and `PROVE_BENCH_TAU2` name checkouts, what others serve: OpenEnv's own server over its wire, which
- * ours speaks too, and tau2-bench's environment and its server.
+ * Measures `prove-server env` as trainers use it, in a separate process: memory per open episode, and episodes opened, played and closed
+ * per second while many are open. One client with some connections sends HTTP requests, so the times include its work. Where
+ * `PROVE_BENCH_OPENENV` and `PROVE_BENCH_TAU2` name checkouts, compares OpenEnv's server over its protocol, which `prove-server`
+ * supports too, and tau2-bench's environment and its server.
  */
 export async function run(): Promise<{ versions: Readonly<Record<string, string>>; results: BenchResult[] }> {
   const openEnv = await openEnvPeer()
@@ -79,7 +79,7 @@ async function overHttp({ origin, memory }: ServedProgram, episodes: number, age
     Promise.all(Array.from({ length: episodes }, (_, index) => limit(() => work(index))))
   const open = async (index: number) =>
     ((await send('POST', '/episodes', { index: index % TASKS })) as { episode: string }).episode
-  // Every task once: worlds are made and schemas compiled then, which is not an episode's cost.
+  // Every task once: this generates the seed states and compiles the schemas, which is not the cost of an episode.
   for (let index = 0; index < TASKS; index++) await send('DELETE', `/episodes/${await open(index)}`)
   const before = await memory()
 
@@ -118,7 +118,7 @@ const OURS: Part = {
 }
 const ECHO: Part = { reset: () => ({}), step: () => ({ tool_name: 'echo_message', arguments: { message: 'Done.' } }) }
 
-/** Both over the same wire, by the same client, each server warm. */
+/** Measures both servers over the same protocol with the same client, after a warm-up. */
 async function besideOpenEnv(peer: OpenEnvPeer, tasks: string, episodes: number): Promise<BenchResult[]> {
   const measure = (starting: Promise<ServedProgram>, part: Part): Promise<Load> =>
     withServer(starting, async (server) => {
@@ -144,7 +144,7 @@ async function besideOpenEnv(peer: OpenEnvPeer, tasks: string, episodes: number)
   ]
 }
 
-/** Its environment in one process without any server, and its server, which has one environment for all: requests, and no episodes. */
+/** Measures tau2's environment in one process without a server, and its server, which has a single environment: requests, not episodes. */
 async function besideTau2(peer: Tau2Peer, agent: Agent, ours: Load): Promise<BenchResult[]> {
   const { episodesPerS, memoryBytes } = await peer.episodes()
   const call = (origin: string) => answerOf(agent, `${origin}/tools/get_user_details`, 'POST', { user_id: peer.user })
@@ -176,7 +176,7 @@ function compared(metric: string, unit: string, ours: number, theirs: number, pe
 
 const rounded = (value: number): number => Number(value.toPrecision(3))
 
-/** @throws Error for an answer that is none of success */
+/** Sends a request. @throws Error if the answer is not a success */
 function answerOf(agent: Agent, url: string, method: string, body: object | undefined): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json' }

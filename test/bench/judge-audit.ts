@@ -14,14 +14,14 @@ import { DEMO_MODEL, type DemoRuntime, PYTHON, TRAINER_FOLDER } from './demo-sta
 import { GROUP_SIZE } from './judge-groups.js'
 import type { BenchResult } from './result.js'
 
-/** Groups of a batch of the demo. */
+/** Number of groups in a batch of the demo. */
 const GROUPS = 12
 const ROUNDS = 3
 const TIMEOUT_MS = 20 * 60_000
 
 /**
- * What a full audit of a batch's groups costs beside the training step on the same groups, and what the step costs that audits
- * them itself: by the processes that the coordinator starts, one thread each, one after the other.
+ * Measures a full audit of a batch's groups compared with the training step on the same groups, and a training step that audits the
+ * groups itself. Uses the coordinator's processes with one thread each, one after the other.
  */
 export async function measureAudit({ runtime, tasks, baseSha256 }: DemoRuntime): Promise<BenchResult[]> {
   const folder = await mkdtemp(join(tmpdir(), 'prove-bench-'))
@@ -31,7 +31,7 @@ export async function measureAudit({ runtime, tasks, baseSha256 }: DemoRuntime):
   const config = join(folder, 'trainer.json')
   await mkdir(join(jobs, 'batches'), { recursive: true })
   const canaries = [{ prompt: [1, 2, 3], continuation: [4, 5] }]
-  // The policy stays what the groups were sampled from, whatever is trained.
+  // A learning rate of zero keeps the policy that sampled the groups.
   const optimizer = { lr: 0 }
   const settings = { schema: 1, baseSha256, threads: 1, baseModel: { name: 'demo' }, canaries, optimizer }
   await writeFile(config, JSON.stringify(settings))
@@ -57,7 +57,7 @@ export async function measureAudit({ runtime, tasks, baseSha256 }: DemoRuntime):
     await engine.close()
     await trainer.start(signal)
     let step = 0
-    /** Trains on the groups, all of one version and with their draws or without. @returns milliseconds */
+    /** Trains on the groups, all of one version, with or without their noise. @returns milliseconds */
     const train = (version: number, draws: boolean): Promise<number> => {
       step += 1
       const batchId = `step-${step}`
@@ -82,11 +82,11 @@ export async function measureAudit({ runtime, tasks, baseSha256 }: DemoRuntime):
     }
     const best = { audit: [] as number[], plain: [] as number[], fresh: [] as number[], stale: [] as number[] }
     for (let round = 0; round <= ROUNDS; round++) {
-      // Another name makes another job of the same groups.
+      // Another name makes a new job of the same groups.
       const named = groups.map((group) => ({ ...group, leaseId: `${group.leaseId}-${round}` }))
       const [audit, plain] = [await timed(() => auditGroups(desk, null, named, signal)), await train(step, false)]
       const [fresh, stale] = [await train(step, true), await train(step - 1, true)]
-      // The first round pays for the starts of the processes.
+      // The first round includes the start of the processes.
       if (round > 0)
         for (const [name, ms] of Object.entries({ audit, plain, fresh, stale }))
           best[name as keyof typeof best].push(ms)

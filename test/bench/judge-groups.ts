@@ -16,7 +16,7 @@ import {
 } from '../../rollout/episode/index.js'
 import type { ExpectedGroup } from '../../rollout/verification/index.js'
 
-/** Groups of the size that the goal of judging speaks of: long prompts, several calls a rollout, none like the next. */
+/** Groups of the size for which verification speed is specified: long prompts, several calls per rollout, all different. */
 
 export const GROUP_SIZE = 8
 export const ROLLOUT_TOKENS = 1500
@@ -31,13 +31,13 @@ export interface MadeGroup {
   readonly expected: ExpectedGroup
   readonly body: GroupBody
   readonly bytes: Uint8Array
-  /** The sealed announcement without and with the body. */
+  /** The signed announcement without and with the body. */
   readonly sealed: Uint8Array
   readonly sealedInline: Uint8Array
   readonly rollouts: readonly Rollout[]
 }
 
-/** The task with further tools of its worlds, as many as the prompt can take. */
+/** Returns the task with further tools of its environments, as many as fit in the prompt. */
 export function lengthen(task: Task, runtime: EpisodeRuntime, promptTokens: number): Task {
   const { id: _, ...body } = task
   const offered = new Set(task.toolset.map(({ tool }) => tool))
@@ -56,7 +56,7 @@ export function lengthen(task: Task, runtime: EpisodeRuntime, promptTokens: numb
   return longest
 }
 
-/** A group as a node delivers it: half of its rollouts solve the task, the others go astray, each in another way. */
+/** Returns a group as a node delivers it: half of its rollouts solve the task, the others fail in different ways. */
 export async function makeGroup(
   task: Task,
   index: number,
@@ -84,7 +84,7 @@ export async function makeGroup(
   return seal(lease, task, rollouts, key, runId)
 }
 
-/** Puts rollouts into the form in which a node delivers them for a lease. */
+/** Returns rollouts in the form in which a node delivers them for a lease. */
 export async function seal(
   lease: Lease,
   task: Task,
@@ -106,7 +106,7 @@ export async function seal(
   }
 }
 
-/** Rollout i of a group: the ground truth, with more and more calls before it that nobody asked for. */
+/** Returns rollout i of a group: the ground truth after i superfluous calls. */
 function scriptOf(task: Task, i: number, toolCallFormat: ToolCallFormat): string[] {
   const { writeCall } = toolCallFormat
   const script = groundTruthScript(task, toolCallFormat)

@@ -21,9 +21,8 @@ const GROUPS = Number(process.env.PROVE_BENCH_GROUPS ?? 100)
 const PATIENCE_MS = 60_000
 
 /**
- * Milliseconds from an announcement with its body to the verdict in the log: a coordinator as it is started by its command,
- * and a volunteer on the loopback whose groups the real engine samples, one after the other. Measured without audits, and
- * with an audit of every group.
+ * Measures milliseconds from an announcement with its body to the verdict in the log, without audits and with an audit of every group.
+ * Uses a coordinator that its command has started, and a volunteer on the loopback interface whose groups the real engine samples.
  */
 export async function measureLatency(demo: DemoRuntime): Promise<BenchResult[]> {
   return [...(await measureRun(demo, [], 'no audit')), ...(await measureRun(demo, [DEMO_CALIBRATION], 'all audited'))]
@@ -66,7 +65,7 @@ async function measureRun(
       base: { path: DEMO_MODEL, name: 'prove-demo-base' },
       tasks: { dataset: join(folder, 'tasks') },
       groupSize: GROUP_SIZE,
-      // More than are made: no training step takes processor time from judging.
+      // More than are made, so that no training step takes CPU time from verification.
       batchGroups: 4096,
       audit: { calibrations },
       rounds: { registrationMs: 200 },

@@ -12,7 +12,7 @@ import type { BenchResult } from './result.js'
 const LEASES = 4000
 const PER_NODE = 8
 
-/** Memory of the coordinator's state and desk per 1,000 open leases, asked for at the desk. Their events are not kept. */
+/** Measures the memory of the coordinator's state and lease service per 1,000 open leases, without their events. */
 export async function measureLeases(tasks: readonly Task[]): Promise<BenchResult[]> {
   let written = 0
   const log = {
@@ -46,7 +46,7 @@ export async function measureLeases(tasks: readonly Task[]): Promise<BenchResult
       },
       node,
     )
-  // A key gets leases in the round after the one in which it asked first.
+  // A key gets leases in the round after its first request.
   const nodes = Array.from({ length: LEASES / PER_NODE }, () => `12D3KooW${hex(22)}`)
   for (const node of nodes) await recorder.record(() => ({ type: 'registered', atMs: 0, node, round: 0 }))
   await recorder.record(() => ({ type: 'reopened', ...opened, round: 1 }))
@@ -66,7 +66,7 @@ export async function measureLeases(tasks: readonly Task[]): Promise<BenchResult
   ]
 }
 
-/** Bytes in use after a full collection. */
+/** Returns the bytes in use after a full garbage collection. */
 function heapBytes(): number {
   setFlagsFromString('--expose-gc')
   const collect: () => void = runInNewContext('gc')

@@ -15,13 +15,13 @@ import type { BenchResult } from './result.js'
 
 const GROUPS = 48
 const ROUNDS = 5
-/** Accepted groups of the same task that each group is compared with. */
+/** Number of accepted groups of the same task with which each group is compared. */
 const EARLIER = 20
-/** With the calls and their results a rollout then has about 1,500. */
+/** Tokens of a prompt. With calls and results a rollout then has about 1,500. */
 const PROMPT_TOKENS = 1250
 const GOAL_PER_SECOND = 200
 
-/** The usual form of a prompt with tools, as JSON: the demo model's own writes a tool in a fifth of the tokens. */
+/** Chat template with tools as JSON, the usual form. The demo model's template needs a fifth of the tokens per tool. */
 const JSON_TEMPLATE = [
   "{{- '<|im_start|>system\\n' }}{%- if messages[0].role == 'system' %}{{- messages[0].content + '\\n\\n' }}{%- endif %}",
   "{{- '<tools>' }}{%- for tool in tools %}{{- '\\n' }}{{- tool | tojson }}{%- endfor %}{{- '\\n</tools><|im_end|>\\n' }}",
@@ -31,8 +31,8 @@ const JSON_TEMPLATE = [
 ].join('')
 
 /**
- * Groups per second of processor time that stages 0 to 4 judge in one thread, in all and stage by stage. No group has the
- * task of another, so every prompt is rendered once.
+ * Measures groups per second of CPU time for verification checks 0 to 4 in one thread, in total and for each check. Every group has a
+ * different task, so every prompt is rendered once.
  */
 export async function measureChecks({ runtime: demo, tasks }: DemoRuntime, key: PrivateKey): Promise<BenchResult[]> {
   const tokenizer = { ...demo.tokenizer, chatTemplate: JSON_TEMPLATE }
@@ -47,7 +47,7 @@ export async function measureChecks({ runtime: demo, tasks }: DemoRuntime, key: 
     leaseId: expected.leaseId,
     ...completionDigests(rollouts),
   }))
-  /** Compared with groups that have nothing in common with it, as nearly all have. */
+  /** Compares a group with unrelated groups, the usual case. */
   const compare = (rollouts: readonly Rollout[], { leaseId }: ExpectedGroup): void => {
     const others = earlier.filter((other) => other.leaseId !== leaseId)
     if (findOverlap(completionDigests(rollouts), others)) throw new Error('a group was taken for a copy')
@@ -87,10 +87,10 @@ export async function measureChecks({ runtime: demo, tasks }: DemoRuntime, key: 
   return results
 }
 
-/** A task that the stage has not seen yet, with everything else as before. */
+/** Returns a task that is new to the episode runtime and otherwise equal. */
 const withFreshTask = (expected: ExpectedGroup): ExpectedGroup => ({ ...expected, task: { ...expected.task } })
 
-/** Milliseconds of processor time per group, the best of several rounds: on a shared machine the clock measures the others. */
+/** Returns milliseconds of CPU time per group, the best of several rounds: on a shared machine wall time includes other programs. */
 async function processorMs(groups: readonly MadeGroup[], work: (group: MadeGroup) => unknown): Promise<number> {
   let best = Number.POSITIVE_INFINITY
   for (let round = 0; round <= ROUNDS; round++) {

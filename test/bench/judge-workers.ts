@@ -10,7 +10,7 @@ import type { BenchResult } from './result.js'
 
 const ROUNDS = 5
 
-/** What replaying a group takes of the coordinator's own process, where it does it itself and where a worker process does. */
+/** Measures the CPU time of the coordinator's process for the replay of a group, in that process and in a worker process. */
 export async function measureWorkers({ runtime, tasks }: DemoRuntime, key: PrivateKey): Promise<BenchResult[]> {
   const groups: MadeGroup[] = []
   for (const [i, task] of tasks.entries()) groups.push(await makeGroup(task, i, runtime, key, peerIdOfKey(key)))
@@ -44,7 +44,7 @@ export async function measureWorkers({ runtime, tasks }: DemoRuntime, key: Priva
   }
 }
 
-/** Milliseconds of this process per group, the best of several rounds; none has been seen before in its round. */
+/** Returns milliseconds of this process per group, the best of several rounds. Every group is new in its round. */
 async function processorMs(replays: Replays, groups: readonly MadeGroup[], reward: string): Promise<number> {
   const { signal } = new AbortController()
   let best = Number.POSITIVE_INFINITY
@@ -55,7 +55,7 @@ async function processorMs(replays: Replays, groups: readonly MadeGroup[], rewar
       await replays.judge({ bytes, expected: fresh, announced: null, reward }, signal)
     }
     const { user, system } = process.cpuUsage(before)
-    // The first starts the worker, and compiles.
+    // The first group starts the worker and compiles the code.
     if (round > 0) best = Math.min(best, (user + system) / 1000 / groups.length)
   }
   return best

@@ -10,8 +10,9 @@ import type { BenchResult } from './result.js'
 const TASKS = 48
 
 /**
- * What judging costs the coordinator: the stages of every group in one thread, and in a worker process, the audit beside a training step, the time to
- * a verdict over the loopback, and the memory of open leases. `PROVE_BENCH_PARTS` names some of stages, workers, leases, audit, latency.
+ * Measures the cost of verification for the coordinator: the checks of every group in one thread and in a worker process, the audit
+ * compared with a training step, the time to a verdict over the loopback interface, and the memory of open leases. `PROVE_BENCH_PARTS`
+ * selects some of stages, workers, leases, audit, latency.
  */
 export async function run(): Promise<{ results: BenchResult[] }> {
   const parts = (process.env.PROVE_BENCH_PARTS ?? 'stages,workers,leases,audit,latency').split(',')

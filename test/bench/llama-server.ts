@@ -6,20 +6,20 @@ import { z } from 'zod'
 import type { Token } from '../../rollout/engine/index.js'
 import type { PlannedRollout } from './rollout-work.js'
 
-/** llama.cpp's own server, with as many slots as there are lanes. */
+/** llama.cpp's server, with as many slots as the engine has. */
 export interface LlamaServer {
   readonly pid: number
-  /** @returns  tokens sampled */
+  /** Plays the rollouts. @returns the number of sampled tokens */
   play(rollout: PlannedRollout, slot: number, signal: AbortSignal): Promise<number>
   close(): Promise<void>
 }
 
 export interface LlamaServerOptions {
-  /** The program. */
+  /** Path of the program. */
   readonly program: string
   readonly modelPath: string
   readonly slots: number
-  /** Tokens of a slot. */
+  /** Context size of a slot in tokens. */
   readonly contextSize: number
 }
 
@@ -28,7 +28,7 @@ const STOP_MS = 5000
 
 const completion = z.object({ tokens: z.array(z.int().min(0)).min(1) })
 
-/** One thread, no GPU, no flash attention, as the engine has it here; each slot keeps the cache of its last conversation. */
+/** Starts the server with the engine's settings: one thread, no GPU, no flash attention. Each slot caches its last conversation. */
 export async function startLlamaServer(options: LlamaServerOptions, signal: AbortSignal): Promise<LlamaServer> {
   const { program, modelPath, slots, contextSize } = options
   const port = await freePort()

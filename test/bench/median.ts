@@ -1,4 +1,4 @@
-/** The middle value, or the mean of the two middle ones. */
+/** Returns the median. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   const half = sorted.length >> 1

@@ -4,10 +4,10 @@ import { WebSocket } from 'ws'
 import type { ServedProgram } from './served-program.js'
 
 const LONGEST_MS = 60_000
-/** Messages of an episode that is played: reset, two steps, state. Besides, a connection is made and closed. */
+/** Messages per played episode: reset, two steps, state. Each episode also opens and closes a connection. */
 const STEPS = 2
 
-/** What is sent to an environment, whoever serves it. */
+/** Messages to an environment of either server. */
 export interface Part {
   reset(index: number): object
   step(step: number): { readonly tool_name: string; readonly arguments: object }
@@ -15,14 +15,14 @@ export interface Part {
 
 export interface Load {
   readonly episodesPerS: number
-  /** Of the server, more than before they were open, in bytes. */
+  /** Additional memory of the server while the episodes are open, in bytes. */
   readonly memoryBytes: number
 }
 
 /**
- * Episodes over OpenEnv's wire, of which each is a connection: all are opened, then each is acted in, asked for its state and closed,
- * `atOnce` of them being waited for at a time.
- * @throws Error for an answer that is an error
+ * Plays episodes over OpenEnv's protocol, each over a separate connection: opens all, then sends actions, reads the state and closes,
+ * `atOnce` episodes at a time.
+ * @throws Error if an answer is an error
  */
 export async function playOverSockets(
   server: ServedProgram,

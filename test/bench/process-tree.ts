@@ -4,11 +4,11 @@ import { cpuSeconds } from './cpu-seconds.js'
 export interface ProcessTime {
   readonly pid: number
   readonly command: string
-  /** Processor time so far. */
+  /** CPU time so far. */
   readonly seconds: number
 }
 
-/** A process and all that it started, however deep, as far as they live; none where `/proc` does not tell. */
+/** Returns a process and its living descendants; none without `/proc`. */
 export function processTree(root: number): ProcessTime[] {
   const children = new Map<number, number[]>()
   for (const pid of readdirSync('/proc').map(Number).filter(Number.isInteger)) {
@@ -30,7 +30,7 @@ function read(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')
   } catch {
-    // It ended in the meantime.
+    // The process has ended in the meantime.
     return ''
   }
 }

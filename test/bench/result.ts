@@ -3,8 +3,8 @@ export interface BenchResult {
   readonly metric: string
   readonly value: number
   readonly unit: string
-  /** What the value is compared with. */
+  /** Name of the program that the value is compared with. */
   readonly peer?: string
-  /** Ours divided by the peer's. */
+  /** The value divided by that of the peer. */
   readonly ratio?: number
 }

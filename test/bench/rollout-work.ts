@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto'
 import type { Token } from '../../rollout/engine/index.js'
 
-/** What is played: rollouts of several turns, the same for every program that is measured. */
+/** Rollouts of several turns, the same for every measured program. */
 
 const PROMPT_TOKENS = 160
-/** So much of each prompt is in all of them, as the descriptions of tools are. */
+/** Tokens that all prompts share, like the descriptions of tools. */
 const COMMON_TOKENS = 60
 const TURNS = { least: 2, most: 6 }
-/** Sampled in a turn, if the model does not end it before. */
+/** Largest number of sampled tokens in a turn. */
 const SAID_TOKENS = { least: 8, most: 40 }
-/** Of a tool's result. */
+/** Tokens of a tool's result. */
 const RESULT_TOKENS = { least: 8, most: 60 }
 
 export interface PlannedTurn {
-  /** Fed before it: the tool's result. */
+  /** Tokens that are fed before the turn: the tool's result. */
   readonly feed: readonly Token[]
   readonly seed: number
   readonly maxTokens: number
@@ -24,16 +24,16 @@ export interface PlannedRollout {
   readonly turns: readonly PlannedTurn[]
 }
 
-/** Tokens that one of these rollouts has at most. */
+/** Largest number of tokens of a rollout. */
 export const CONTEXT_TOKENS = PROMPT_TOKENS + TURNS.most * (SAID_TOKENS.most + RESULT_TOKENS.most)
 
-/** A number that follows from its names alone. */
+/** Returns a number that depends on the names only. */
 const drawn = (
   { least, most }: { readonly least: number; readonly most: number },
   ...names: readonly unknown[]
 ): number => least + (createHash('sha256').update(names.join(' ')).digest().readUInt32LE() % (most - least + 1))
 
-/** Ids that are plain text in every vocabulary of the fixtures. */
+/** Token ids that are plain text in every vocabulary of the fixtures. */
 const TEXT = { least: 0, most: 255 }
 
 export function planGroup(group: number, rollouts: number): PlannedRollout[] {

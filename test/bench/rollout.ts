@@ -9,34 +9,34 @@ import { CONTEXT_TOKENS, type PlannedRollout, planGroup } from './rollout-work.j
 
 /** A model of another vocabulary, for example of `test/fixtures/make_tiny_gguf.py --vocab 151936 --logits 6`. */
 const MODEL = process.env.PROVE_BENCH_MODEL ?? DEMO_MODEL
-/** llama.cpp's own server, of the release that node-llama-cpp carries (docs/benchmarks.md tells how to build it). */
+/** llama.cpp's server, of the release in node-llama-cpp (docs/benchmarks.md describes how to build it). */
 const SERVER = process.env.PROVE_LLAMA_SERVER
-/** Rollouts of a group, of which all decode together. */
+/** Rollouts per group, which decode together. */
 const SIZES = (process.env.PROVE_BENCH_SIZES ?? '1,8,16').split(',').map(Number)
-/** Groups that are made in one measurement, of all sizes about as many rollouts. */
+/** Groups per measurement: about as many rollouts for all sizes. */
 const ROLLOUTS = Number(process.env.PROVE_BENCH_ROLLOUTS ?? 48)
 const REPEATS = Number(process.env.PROVE_BENCH_REPEATS ?? 5)
 const LONGEST_MS = 20 * 60_000
 
-/** One way of making groups. */
+/** One way to generate groups. */
 interface Contestant {
   readonly name: string
   readonly pid: () => number
-  /** @returns  tokens sampled */
+  /** Generates the groups. @returns the number of sampled tokens */
   make(groups: readonly (readonly PlannedRollout[])[], signal: AbortSignal): Promise<number>
 }
 
 interface Run {
   readonly seconds: number
-  /** Null: this system does not tell. */
+  /** CPU time; null: unknown on this system. */
   readonly cpu: number | null
   readonly tokens: number
 }
 
 /**
- * Groups of rollouts of several turns with tools' results between them, on one CPU thread: one group after the other, with lanes
- * refilled from the next group as they become free, and by llama.cpp's own server with the same model, slots and cache of
- * prompts. The contestants take turns in one run, in changing order; of each the median of its repeats, and of the ratios within each.
+ * Measures groups of rollouts with several turns and tool results, on one CPU thread: one group after the other, with free slots
+ * refilled from the next group, and by llama.cpp's server with the same model, slots and prompt cache. The three take turns in one run,
+ * in changing order. Reports the median of the repeats and of the ratios within each repeat.
  */
 export async function run(): Promise<{ results: BenchResult[] }> {
   if (SERVER === undefined || !existsSync(SERVER))
@@ -49,7 +49,7 @@ export async function run(): Promise<{ results: BenchResult[] }> {
 async function measureSize(size: number): Promise<BenchResult[]> {
   const signal = AbortSignal.timeout(LONGEST_MS)
   const options = { modelPath: MODEL, threads: 1, contextSize: CONTEXT_TOKENS, slots: size, gpu: false } as const
-  // As a node has it.
+  // The setting of a node.
   const engine = await openEngine(options, { keepCaches: true })
   let server: LlamaServer | null = null
   try {
@@ -58,15 +58,15 @@ async function measureSize(size: number): Promise<BenchResult[]> {
       server = await startLlamaServer(place, signal)
     }
     const count = Math.max(2, Math.round(ROLLOUTS / size))
-    /** Other ones in each repeat: llama-server keeps what it has computed of earlier prompts, and would find it again. */
+    /** New prompts in each repeat: llama-server caches earlier prompts. */
     const groupsOf = (repeat: number): PlannedRollout[][] =>
       Array.from({ length: count }, (_, group) => planGroup(repeat * count + group, size))
     const runs = new Map<Contestant, Run[]>()
     const contestants = contestantsOf(engine, server, size)
-    // The first decodes pay for page faults.
+    // The first decodes include page faults.
     for (const one of contestants) await one.make([planGroup(-1, size)], signal)
     for (let repeat = 0; repeat < REPEATS; repeat++)
-      // What comes first finds another machine than what comes last.
+      // The state of the machine changes during a run, so the order rotates.
       for (const one of repeat % 2 === 0 ? contestants : contestants.toReversed())
         runs.set(one, [...(runs.get(one) ?? []), await measure(one, groupsOf(repeat), signal)])
     return summarise(size, count, runs)
@@ -96,7 +96,7 @@ function contestantsOf(engine: EngineProcess, server: LlamaServer | null, size: 
       return sum(await Promise.all(made))
     },
   }
-  // With one rollout at a time there is nothing to refill.
+  // A single slot cannot be refilled early.
   const ours = size === 1 ? [{ ...oneByOne, name: 'one rollout at a time' }] : [oneByOne, refilled]
   if (server === null) return ours
   const peer: Contestant = {
@@ -143,7 +143,7 @@ async function measure(
   return { seconds: (performance.now() - begunMs) / 1000, cpu, tokens }
 }
 
-/** Who samples more tokens in the same turns, because the model ended fewer of them early, has not made more groups for it. */
+/** Counts groups, not tokens: a run in which the model ends fewer turns early samples more tokens for the same groups. */
 function summarise(size: number, groups: number, runs: ReadonlyMap<Contestant, readonly Run[]>): BenchResult[] {
   const all = [...runs]
   const tokens = sum(all.flatMap(([, own]) => own.map((run) => run.tokens))) / sum(all.map(([, own]) => own.length))

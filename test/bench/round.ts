@@ -18,31 +18,31 @@ import { DEMO_CALIBRATION, DEMO_MODEL, PYTHON, TRAINER_FOLDER } from './demo-sta
 import { type ProcessTime, processTree } from './process-tree.js'
 import type { BenchResult } from './result.js'
 
-/** Volunteers of the swarm, and engines of the process that works alone. */
+/** Number of volunteers of the swarm, and of engines of the single process. */
 const WORKERS = 2
 const GROUP_SIZE = 8
 const BATCH_GROUPS = 12
 const TASKS = 500
-/** The first 20 groups of a key are all audited; after so many steps each volunteer has made them. */
+/** Number of steps after which each volunteer has made the first 20 groups of its key, which are all audited. */
 const SETTLING = 5
-/** Steps that are measured. */
+/** Number of measured steps. */
 const STEPS = 5
-/** The policy stays what it is, so both do the same work from the first step to the last. */
+/** A learning rate that keeps the policy, so that both do the same work from the first step to the last. */
 const TRAINER = { seed: 0, optimizer: { lr: 0 } }
 const TIMEOUT_MS = 25 * 60_000
 
 const PARTS = ['engines', 'driver and reward', 'trainer', 'coordinator', 'audit process'] as const
 type Part = (typeof PARTS)[number]
 
-/** What the same steps took. */
+/** Costs of the same steps. */
 interface Work {
   readonly wallSeconds: number
   readonly cpuSeconds: Record<Part, number>
-  /** Of the batches, prompts included. */
+  /** Tokens of the batches, prompts included. */
   readonly tokens: number
 }
 
-/** A round of the swarm beside the same work in one process: the processor time of each part, and how long the trainer waits. */
+/** Measures a round of the swarm and the same work in one process: the CPU time of each part, and the trainer's waiting time. */
 export async function run(): Promise<{ versions: Record<string, string>; results: BenchResult[] }> {
   const folder = await mkdtemp(join(tmpdir(), 'prove-bench-'))
   const signal = AbortSignal.timeout(TIMEOUT_MS)
@@ -57,7 +57,7 @@ export async function run(): Promise<{ versions: Record<string, string>; results
   }
 }
 
-/** `trainPolicy` as `prove-lab ablate` uses it: nobody is asked, nothing is judged, no byte leaves the machine. */
+/** Runs `trainPolicy` like `prove-lab ablate`: without a network and without verification. */
 async function measureAlone(folder: string, dataset: string, signal: AbortSignal): Promise<Work> {
   const jobs = join(folder, 'jobs')
   const config = join(folder, 'trainer.json')
@@ -107,7 +107,7 @@ async function measureAlone(folder: string, dataset: string, signal: AbortSignal
   }
 }
 
-/** The programs themselves, as the demo starts them, on one machine. */
+/** Runs the programs as the demo does, on one machine. */
 async function measureSwarm(dataset: string): Promise<Work & { readonly waits: BenchResult[] }> {
   const machine = await createMachine()
   try {
@@ -196,7 +196,7 @@ function compare(swarm: Work, alone: Work): BenchResult[] {
   ]
 }
 
-/** How long the trainer had nothing to do between the steps that were measured, and how much of it with a full batch at hand. */
+/** Returns the trainer's idle time between the measured steps, and the part of it with a full batch available. */
 function waitsOf(events: readonly RunEvent[]): BenchResult[] {
   const judgedAt = new Map<string, number>()
   const batches = new Map<number, { readonly atMs: number; readonly fullMs: number }>()

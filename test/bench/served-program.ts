@@ -4,7 +4,7 @@ import pidusage from 'pidusage'
 
 const START_MS = 60_000
 
-/** A server in a process of its own, which says where it listens. */
+/** A server in a child process that reports its address. */
 export interface ServedProgram {
   readonly origin: string
   /** Resident bytes. */
@@ -12,7 +12,7 @@ export interface ServedProgram {
   close(): Promise<void>
 }
 
-/** @throws Error with what it said, when it ends or says nothing of an address for a minute */
+/** Starts a server. @throws Error with its output, if it ends or reports no address within a minute */
 export async function startServer(
   file: string,
   args: readonly string[],
@@ -32,7 +32,7 @@ export async function startServer(
   }
   try {
     const origin = await originIn(child.stderr, AbortSignal.timeout(START_MS))
-    // What is written later is of no interest, and must not fill the pipe.
+    // Later output is dropped, so that it does not fill the pipe.
     child.stderr.resume()
     return { origin, close, memory: async () => (await pidusage(child.pid!)).memory }
   } catch (error) {

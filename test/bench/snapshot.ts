@@ -12,10 +12,10 @@ const SIZE_BYTES = 32 * LIMITS.chunkBytes.value
 const REPETITIONS = 3
 
 /**
- * Downloads one blob from 1, 2 and 4 sources: libp2p over loopback, every chunk hashed, written, the whole hashed again and
- * synced. All hosts share one process and so one core: sources and downloader compete, and the numbers are a lower
- * bound of what separate machines do. The yardstick is plain HTTP in the same process with the same hashing and a synced file, but no encryption.
- * Each number is the median of three downloads.
+ * Measures the download of one blob from 1, 2 and 4 sources: libp2p over the loopback interface, every chunk hashed and written, the
+ * whole hashed again and synced. All hosts share one process and one core, so the numbers are a lower bound for separate machines. The
+ * comparison is plain HTTP in the same process with the same hashing and a synced file, but without encryption. Each number is the
+ * median of three downloads.
  */
 export async function run(): Promise<{ results: BenchResult[] }> {
   const folder = await mkdtemp(join(tmpdir(), 'prove-bench-snapshot-'))
@@ -152,7 +152,7 @@ function manifestOf(hash: string, chunkSha256s: readonly string[]): PolicyManife
   }
 }
 
-/** Bytes that no layer can compress. */
+/** Returns incompressible bytes. */
 function noise(sizeBytes: number): Uint8Array {
   const bytes = new Uint8Array(sizeBytes)
   const words = new Uint32Array(bytes.buffer)

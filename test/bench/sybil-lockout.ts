@@ -11,7 +11,7 @@ const ATTACKS: readonly (readonly [name: string, options: Omit<LockoutOptions, '
   ['the same, from minute 10', { sybils: 1000, blocks: 8, fromMinute: 10, renew: true }],
 ]
 
-/** An hour of a run beside keys that take leases and deliver nothing. */
+/** Measures an hour of a run in which other keys take leases and deliver nothing. */
 export async function run(): Promise<{ versions: Record<string, string>; results: BenchResult[] }> {
   const results: BenchResult[] = []
   let alone: number | null = null

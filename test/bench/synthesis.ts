@@ -17,12 +17,12 @@ import {
 import { CATALOGUE } from '../support/spoken-catalogue.js'
 import type { BenchResult } from './result.js'
 
-/** The size of the paper's data set. */
+/** Number of examples of the paper's data set. */
 const EXAMPLES = 13_517
-/** Words of the user turns that BFCL's multi-turn tasks have, so that shares of different words compare. */
+/** Number of words in the user turns of BFCL's multi-turn tasks, so that shares of distinct words are comparable. */
 const WORDS = 23_000
 
-/** The paper's data set, made, written and played again, on all cores. */
+/** Measures the synthesis, writing and replay of the paper's data set, on all cores. */
 export async function run(): Promise<{ results: BenchResult[] }> {
   const folder = await mkdtemp(join(tmpdir(), 'prove-bench-'))
   const threads = availableParallelism()

@@ -7,6 +7,8 @@ import { killProcesses } from './kill-processes.js'
 import { runScenario, type ScenarioResult } from './run-scenario.js'
 import { SCENARIOS, type Scenario } from './scenarios/index.js'
 
+const RUNS_PER_PROCESS = 6
+
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
@@ -16,6 +18,8 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
     log: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
+    // Runs the scenarios in this process, whatever their number.
+    here: { type: 'boolean', default: false },
   },
 })
 
@@ -40,8 +44,8 @@ const chosen = SCENARIOS.filter(({ name }) => values.scenario?.includes(name) ??
 const results: ScenarioResult[] = []
 if (values.processes) {
   for (let seed = first; seed <= last; seed++) report(await killProcesses(seed), [])
-} else if (chosen.length > 1) await simulateApart()
-else await simulate(chosen[0]!)
+} else if (chosen.length > 1 && !values.here) await simulateApart()
+else for (const scenario of chosen) await simulate(scenario)
 if (values.json) console.log(JSON.stringify(results))
 process.exitCode ??= results.every(({ passed }) => passed) ? 0 : 1
 
@@ -52,15 +56,20 @@ async function simulate(scenario: Scenario): Promise<void> {
   }
 }
 
-/** Each scenario in a process of its own: Node keeps what killed machines waited for, some 15 MB of every run. */
+/**
+ * Runs the scenarios in child processes, a few runs in each. Loading the programs costs a process two seconds, and every run leaves some
+ * 15 MB behind: Node.js keeps what killed machines waited for.
+ */
 async function simulateApart(): Promise<void> {
   if (!values.json && !values.log)
     console.log(
       'the coordinator and the volunteers are real, on simulated wires and time; scripts replace inference and torch',
     )
   let isSound = true
-  for (const { name } of chosen) {
-    const flags = ['--scenario', name, '--seed', values.seed, '--seeds', values.seeds]
+  const size = Math.max(1, Math.floor(RUNS_PER_PROCESS / (last - first + 1)))
+  for (let at = 0; at < chosen.length; at += size) {
+    const names = chosen.slice(at, at + size).flatMap(({ name }) => ['--scenario', name])
+    const flags = [...names, '--here', '--seed', values.seed, '--seeds', values.seeds]
     if (values.json) flags.push('--json')
     if (values.log) flags.push('--log')
     const { exitCode, stdout } = await execa(process.execPath, [fileURLToPath(import.meta.url), ...flags], {
