@@ -74,6 +74,7 @@ const command = (title, needs, name, args) => ({
  */
 export const SUITES = {
   checks: {
+      command([], process.execPath, ['scripts/prose.mjs']),
     jobs: () => [
       command('biome', [], bin('biome'), ['ci', '--colors=off', '.']),
       command('imports', [], 'npm', ['run', '--silent', 'imports']),
