@@ -1,6 +1,6 @@
 import type { StateSnapshot } from './state-snapshot.js'
 
-/** Groups that a batch holds and that no audit has looked at, all of one key. */
+/** Unaudited groups of one key in one batch, after the key was caught. */
 export interface DoubtedBatch {
   readonly batchId: string
   readonly node: string
@@ -8,15 +8,15 @@ export interface DoubtedBatch {
 }
 
 /**
- * What was trained on without an audit, by key: when a key is caught, its groups in batches of the last versions can be named, and
- * only named, for a gradient is not taken back.
+ * Unaudited groups that were trained on, by key. When a key is caught, the log can name its groups in the batches of the last versions.
+ * Their gradients cannot be undone.
  */
 export class BatchedOnTrust {
-  /** Of each key, in the order of their batches. */
+  /** Groups of each key, in the order of their batches. */
   readonly #groups = new Map<string, { readonly leaseId: string; readonly batchId: string }[]>()
-  /** Of each key, how many of them came before its last audit that passed. */
+  /** Number of groups of each key that precede its last passed audit. */
   readonly #vouched = new Map<string, number>()
-  /** Doubted and not named yet, by batch and key. */
+  /** Doubted batches that the log does not name yet, by batch and key. */
   readonly #unnamed = new Map<string, DoubtedBatch>()
 
   get snapshot(): Pick<StateSnapshot, 'batchedOnTrust' | 'doubted'> {
@@ -44,7 +44,7 @@ export class BatchedOnTrust {
     else this.#groups.set(node, [{ leaseId, batchId }])
   }
 
-  /** These batches will not be trained on, so that their groups are free again, or were so long ago that nobody asks. */
+  /** Forgets batches that will not be trained on, so that their groups are free again, or that are too old to matter. */
   forget(batchIds: ReadonlySet<string>): void {
     if (batchIds.size === 0) return
     const isKept = (group: { readonly batchId: string }): boolean => !batchIds.has(group.batchId)
@@ -55,13 +55,13 @@ export class BatchedOnTrust {
     }
   }
 
-  /** An audit of the key has passed. */
+  /** Notes that an audit of the key has passed. */
   vouch(node: string): void {
     const groups = this.#groups.get(node)
     if (groups) this.#vouched.set(node, groups.length)
   }
 
-  /** The key was caught: what has come since its last audit that passed is in doubt, or all of it when the key is kept from work. */
+  /** Marks groups of a caught key as doubted: those since its last passed audit, or all of them when the key is excluded. */
   doubt(node: string, all: boolean): void {
     const known = this.#groups.get(node) ?? []
     const vouched = all ? 0 : (this.#vouched.get(node) ?? 0)

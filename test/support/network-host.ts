@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline'
-import { tellOwnAddresses } from '../../coordinator/service/own-addresses.js'
+import { announceAddresses } from '../../coordinator/service/own-addresses.js'
 import { openPeerFile } from '../../coordinator/service/peer-file.js'
 import { createProviders } from '../../coordinator/service/providers.js'
 import { openNodeStore } from '../../node/store.js'
@@ -146,7 +146,7 @@ async function main({
   if (coordinator === null) {
     const file = `${folder}/address.notice`
     const silence = { announcement: () => null, onAnnouncement: () => () => undefined }
-    void tellOwnAddresses({ host, key, notices, file, ...silence }, signal)
+    void announceAddresses({ host, key, notices, file, ...silence }, signal)
   }
 
   const act = async (command: NetworkCommand): Promise<void> => {

@@ -103,9 +103,9 @@ test('a setting that changes while the coordinator runs says who did it, and wha
 }) => {
   const run = await open()
   const usual = run.config
-  const { changed, said } = await run.coordinator.order(settingsOf({ ...usual, batchGroups: 7 }, 'fewer volunteers'))
+  const { changed, effects } = await run.coordinator.order(settingsOf({ ...usual, batchGroups: 7 }, 'fewer volunteers'))
   assert.ok(changed)
-  assert.match(said.join('\n'), /^batchGroups: 50 -> 7\na new round opens under these terms/)
+  assert.match(effects.join('\n'), /^batchGroups: 50 -> 7\na new round opens under this run configuration/)
   const { ordered, changes } = run.eventsOf('configured').at(-1)!
   assert.equal(ordered, { by: { who: 'operator', via: 'a test' }, reason: 'fewer volunteers' })
   assert.equal(changes, [{ field: 'batchGroups', from: '50', to: '7' }])

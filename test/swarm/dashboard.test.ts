@@ -7,8 +7,9 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { orderRemotely, remoteRun } from '../../coordinator/commands/remote-order.js'
 import { createAccess } from '../../coordinator/dashboard/access.js'
-import { type DashboardParts, dashboardApp } from '../../coordinator/dashboard/app.js'
+import { dashboardApp } from '../../coordinator/dashboard/app.js'
 import { DASHBOARD_LIMITS } from '../../coordinator/dashboard/limits.js'
+import type { DashboardParts } from '../../coordinator/dashboard/routes.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { takeByToken } from '../../coordinator/service/control-routes.js'
 import { createOrderService, type OrderAsk, type OrderService } from '../../coordinator/service/order-service.js'
@@ -235,9 +236,9 @@ test('who shows the token gives orders, which are on record as such; a session, 
   assert.is(await statusOf(ask(run, '/order', asOperator)), 404, 'an order is no link')
   assert.is(recorder.state.orders.pause, null, 'none of these has done anything')
 
-  const { changed, said } = await orderRemotely(at, pause, patience())
+  const { changed, effects } = await orderRemotely(at, pause, patience())
   assert.ok(changed)
-  assert.match(said.join(), /the run is paused/)
+  assert.match(effects.join(), /the run is paused/)
   assert.equal(recorder.state.orders.pause!.by, { who: 'operator', via: 'token' })
   assert.is(recorder.state.orders.pause!.reason, 'the power goes')
   assert.not((await orderRemotely(at, pause, patience())).changed)

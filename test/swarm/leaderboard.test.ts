@@ -2,7 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { openRecorder } from '../../coordinator/ledger/recorder.js'
-import { createBoardService } from '../../coordinator/service/leaderboard-service.js'
+import { createLeaderboardService } from '../../coordinator/service/leaderboard-service.js'
 import { leaderboardText } from '../../node/commands/leaderboard.js'
 import { fetchLeaderboard } from '../../node/fetch-leaderboard.js'
 import { createLeaderboardKeeper } from '../../node/leaderboard-keeper.js'
@@ -42,7 +42,7 @@ async function openLeaderboardRun(swarm: TestSwarm, earned: Readonly<Record<stri
   ]
   const recorder = await openRecorder(memoryLog(events), () => undefined)
   const { host, key } = coordinator
-  const service = createBoardService({ recorder, key, runId: swarm.runId, clock: host.clock })
+  const service = createLeaderboardService({ recorder, key, runId: swarm.runId, clock: host.clock })
   const server = await serveLeaderboard(host, (request, { peer }) => service.answer(request, peer))
   return { coordinator, recorder, server }
 }

@@ -155,7 +155,7 @@ test('how fast a node has delivered is in the operator’s table, and makes its 
   const pace = judged!.sampledTokens / 0.9
   assert.ok(pace > 0)
   assert.equal(
-    reports.map((report) => report.pace),
+    reports.map((report) => report.deliveredTokensPerSecond),
     [pace, null],
   )
   assert.ok(nodesText(reports, run.clock.nowMs).includes(` ${pace.toFixed(1)} `), nodesText(reports, run.clock.nowMs))

@@ -57,9 +57,9 @@ test('while a run is paused nobody gets a lease and nothing is trained, honest w
   work(run, trainer)
   const ann = await run.admitted(2)
   const lease = await leaseFor(ann)
-  const { changed, said } = await run.coordinator.order(pause)
+  const { changed, effects } = await run.coordinator.order(pause)
   assert.ok(changed)
-  assert.match(said.join(), /1 open leases may still be delivered/)
+  assert.match(effects.join(), /1 open leases may still be delivered/)
   await offer(ann, await ann.finish(lease))
   assert.ok((await verdictOn(run, lease.leaseId)).accepted)
   for (const again of [false, true]) {
@@ -143,8 +143,8 @@ test('a banned key gets no lease, what it delivers is refused by that name, and 
   await verdictOn(run, kept.leaseId)
   const lease = await leaseFor(ann)
   const key = ann.host.peerId
-  const { said } = await run.coordinator.order({ order: 'ban', key: key.slice(-10), reason: 'two keys, one person' })
-  assert.match(said.join(), /1 accepted groups of it/)
+  const { effects } = await run.coordinator.order({ order: 'ban', key: key.slice(-10), reason: 'two keys, one person' })
+  assert.match(effects.join(), /1 of its accepted groups/)
   await run.coordinator.leases.takeBack()
   assert.is(run.coordinator.recorder.state.openLeases.size, 0)
   await restart(run, ann, ben)

@@ -198,7 +198,10 @@ test('no node has more groups in hand than one may, and strangers leave room for
   hand.release('a1')
   hand.take(of('cleo', 'c1'), 'unknown')
   assert.ok(hand.has('c1') && !hand.has('a1'))
-  assert.throws(() => hand.take(of('fay', 'f1'), 'unknown'), /0 groups of this node wait for their verdicts, 5 in all/)
+  assert.throws(
+    () => hand.take(of('fay', 'f1'), 'unknown'),
+    /0 groups of this node wait for verdicts, and 5 groups in all/,
+  )
   hand.release('c1')
   hand.take(of('ann', 'a4'), 'unknown')
   assert.throws(() => hand.take(of('ann', 'a5'), 'watched'), /2 groups of this node/)

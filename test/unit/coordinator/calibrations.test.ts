@@ -59,7 +59,7 @@ test('a copy that is gone or changed, and a file of another base, are refused by
   assert.match((await again()).message, new RegExp(`calibration_lost: .*${sha256}\\.json: ENOENT`))
   const other = { ...base, quantisation: 'q4_0' }
   const refused = await openCalibrations({ folder: copies, files: [shipped], earlier: [], base: other }).catch((e) => e)
-  assert.match(refused.message, /it is for f16, the run uses q4_0/)
+  assert.match(refused.message, /it is for f16, but the run uses q4_0/)
 })
 
 test.run()

@@ -5,7 +5,7 @@ import type { RunEvent } from '../../../coordinator/ledger/events.js'
 import { openRecorder } from '../../../coordinator/ledger/recorder.js'
 import { RunReducer } from '../../../coordinator/ledger/run-reducer.js'
 import { leaderboardOf, rankingOf } from '../../../coordinator/report/leaderboard.js'
-import { createBoardService } from '../../../coordinator/service/leaderboard-service.js'
+import { createLeaderboardService } from '../../../coordinator/service/leaderboard-service.js'
 import { LIMITS, openLeaderboard, peerIdOfKey, SwarmRefusal } from '../../../proto/index.js'
 import { memoryLog } from '../../support/memory-log.js'
 import { createMovedClock } from '../../support/moved-clock.js'
@@ -80,7 +80,7 @@ test('the operator sees all keys and teams, in order', () => {
       ...['rank credit team keys', '1 35 larks 2', '2 30 owls 1'],
     ],
   )
-  assert.is(leaderboardText(rankingOf(reducerOf(STORY.slice(0, 2)))), 'nobody has earned anything yet')
+  assert.is(leaderboardText(rankingOf(reducerOf(STORY.slice(0, 2)))), 'no key has earned credit yet')
 })
 
 test('a key says its team once it is known, changes it a few times at once, and nothing is recorded twice', async () => {
@@ -92,7 +92,7 @@ test('a key says its team once it is known, changes it a few times at once, and 
   recorder.listen(() => {
     records += 1
   })
-  const service = createBoardService({ recorder, key, runId, clock })
+  const service = createLeaderboardService({ recorder, key, runId, clock })
   const join = (node: string, team: string | null): Promise<string> =>
     service.answer({ peerId: null, team }, node).then(
       () => 'taken',
@@ -118,7 +118,7 @@ test('many keys that change their teams do not fill the log: they are told to co
   const key = await keyOf(1)
   const nodes = Array.from({ length: 200 }, (_, i) => `key-${i}`)
   const recorder = await openRecorder(memoryLog([agreed(), published(0), ...nodes.map(registered)]), () => undefined)
-  const service = createBoardService({ recorder, key, runId: peerIdOfKey(key), clock: createMovedClock() })
+  const service = createLeaderboardService({ recorder, key, runId: peerIdOfKey(key), clock: createMovedClock() })
   const codes = new Set<string>()
   for (const node of nodes)
     await service.answer({ peerId: null, team: 'owls' }, node).catch((why: SwarmRefusal) => codes.add(why.code))

@@ -4,7 +4,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { conversationOf } from '../../../coordinator/dashboard/conversation.js'
 import { DASHBOARD_LIMITS } from '../../../coordinator/dashboard/limits.js'
-import { tellNews } from '../../../coordinator/dashboard/news.js'
+import { followRevisions } from '../../../coordinator/dashboard/live-updates.js'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
 import { openRecorder } from '../../../coordinator/ledger/recorder.js'
 import { GroupsTally } from '../../../coordinator/report/group-report.js'
@@ -131,9 +131,9 @@ test('many events at once are one piece of news, and a silent run still shows th
         waits.push({ ms, end: resolve })
       }),
   }
-  const stated = tellNews(
+  const following = followRevisions(
     live,
-    { tell: async (revision) => said.push(`news ${revision}`), beat: async () => said.push('beat') },
+    { send: async (revision) => said.push(`revision ${revision}`), beat: async () => said.push('beat') },
     clock,
     over.signal,
   )
@@ -142,7 +142,7 @@ test('many events at once are one piece of news, and a silent run still shows th
     return waits.shift()!
   }
   const first = await waited()
-  assert.is(first.ms, DASHBOARD_LIMITS.newsMs)
+  assert.is(first.ms, DASHBOARD_LIMITS.updateMs)
   live.add(agreed())
   live.add(published(0))
   first.end()
@@ -153,8 +153,8 @@ test('many events at once are one piece of news, and a silent run still shows th
   silence.end()
   await waited()
   over.abort(new Error('the page is left'))
-  await stated
-  assert.equal(said, ['news 0', 'news 2', 'beat'])
+  await following
+  assert.equal(said, ['revision 0', 'revision 2', 'beat'])
 })
 
 test.run()

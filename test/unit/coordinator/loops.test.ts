@@ -203,7 +203,7 @@ test('a batch that the trainer may have taken is not refused for a body that was
 test('a trainer whose spool is not the one of the log stops the run instead of waiting for ever', async () => {
   const log = [published(0), ...done('l', 'ann', 0, { bodySha256 }), batch, published(1)]
   const error = await resume(log, 0).catch((why: Error) => why.message)
-  assert.match(String(error), /^trainer_failed: the log ends at step 1, the trainer at step 0: /)
+  assert.match(String(error), /^trainer_failed: the log ends at step 1, but the trainer at step 0: /)
 })
 
 const FAULT = refusal('sampler_mismatch', 'by 3 nats')

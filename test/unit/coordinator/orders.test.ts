@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { restingTasks } from '../../../coordinator/leases/withheld-tasks.js'
+import { tasksToSkip } from '../../../coordinator/leases/withheld-tasks.js'
 import { decodeTaskSet } from '../../../coordinator/ledger/curriculum.js'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
 import { RunReducer } from '../../../coordinator/ledger/run-reducer.js'
@@ -93,12 +93,12 @@ test('tasks of worlds at rest and dropped ones are given no more, and the curric
     { type: 'task-dropped', ...ORDERED, taskIndex: 2, taskId: 'task-2' },
     ...done('flat', 'ann', 0, { zeroVariance: true }, 3),
   )
-  const rests = decodeTaskSet(restingTasks(state, TASKS, 0))
+  const rests = decodeTaskSet(tasksToSkip(state, TASKS, 0))
   assert.equal([0, 1, 2, 3].map(rests), [true, true, true, false])
-  assert.not(state.wokenSinceRound)
+  assert.not(state.enabledSinceRound)
   state.apply({ type: 'environment-enabled', ...ORDERED, environment: 'banking' })
-  assert.ok(state.wokenSinceRound)
-  const awake = decodeTaskSet(restingTasks(state, TASKS, 0))
+  assert.ok(state.enabledSinceRound)
+  const awake = decodeTaskSet(tasksToSkip(state, TASKS, 0))
   assert.equal([0, 1, 2, 3].map(awake), [false, false, true, true])
 })
 

@@ -57,7 +57,10 @@ test('a run asks for caches that one of its calibrations is for', () => {
   assert.is(asked('q8_0', both)().cacheType, 'q8_0')
   assert.is(asked('f16', both)().cacheType, 'f16')
   assert.is(asked('q8_0', [])().cacheType, 'q8_0')
-  assert.throws(asked('q8_0', ['cpu@3.22.1']), /cacheType is q8_0, and audit\.calibrations has cpu@3\.22\.1: nobody/)
+  assert.throws(
+    asked('q8_0', ['cpu@3.22.1']),
+    /cacheType is q8_0, and audit\.calibrations only covers cpu@3\.22\.1, so no group/,
+  )
   assert.throws(asked('f16', ['cuda-flash-q8_0@3.22.1']), /cacheType is f16/)
 })
 
@@ -71,11 +74,11 @@ test('values that differ only in what is too long to show are different, and the
   assert.ok(parseEvent(agreed({ training: now }, changes)))
 })
 
-test('base, data set, dialect and worlds of a run stay what they were, and the refusal says what to do', () => {
+test('base, data set, tool-call format and environments cannot change within a run, and the refusal says what to do', () => {
   for (const [change, expected] of [
     [
       { base: { ...CONFIGURATION.base, quantisation: 'q8_0' } },
-      /base\.quantisation was "f16" .* and is "q8_0"\. Name the base/,
+      /base\.quantisation was "f16" .* and is now "q8_0"\. Name the base/,
     ],
     [{ dataset: { ...CONFIGURATION.dataset, tasks: 4 } }, /dataset\.tasks was 3 .*Name the data set/],
     [{ toolCallFormat: 'llama' }, /toolCallFormat was "hermes".*Keep the tool-call format/],
@@ -87,7 +90,7 @@ test('base, data set, dialect and worlds of a run stay what they were, and the r
   ] as const) {
     const changes = configurationChanges(CONFIGURATION, { ...CONFIGURATION, ...change })
     assert.throws(() => checkConfigurationChanges(changes), expected)
-    assert.throws(() => checkConfigurationChanges(changes), /begin a new run in another dataDir/)
+    assert.throws(() => checkConfigurationChanges(changes), /start a new run in another dataDir/)
   }
   checkConfigurationChanges(
     configurationChanges(CONFIGURATION, { ...CONFIGURATION, groupSize: 9, versions: 1, training: LONG }),

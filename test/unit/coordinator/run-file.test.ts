@@ -4,12 +4,12 @@ import { parse } from 'yaml'
 import { parseConfig } from '../../../coordinator/settings/config.js'
 import { configFields } from '../../../coordinator/settings/describe-fields.js'
 import { LEARNING_RATES, learningRateFor } from '../../../coordinator/settings/learning-rates.js'
-import { proposedFields, type RunWishes } from '../../../coordinator/settings/proposed-run.js'
+import { proposedFields, type RunProposal } from '../../../coordinator/settings/proposed-run.js'
 import { runFileText } from '../../../coordinator/settings/run-file.js'
 import type { ModelFacts } from '../../../rollout/engine/index.js'
 
 const FOLDER = '/runs/first'
-const WISHES: RunWishes = {
+const WISHES: RunProposal = {
   ...{
     base: '/models/base.gguf',
     dataset: '/runs/first/tasks',

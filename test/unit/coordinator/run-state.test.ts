@@ -522,7 +522,7 @@ test('what was believed unseen is believed until its node is caught, and then ne
   assert.equal([...state.suspects.keys()], ['after'])
   reducer(done('too late', ANN, 0, { ...UNSEEN, credit: 0, completions: ['1'.repeat(16)] }, 6), state)
   assert.ok(state.isOpenToAudit('after'), 'a word that is kept now does not make good for one that was not')
-  const rests = () => [1, 2, 3, 4].filter((task) => state.curriculum.rests(task, 1))
+  const rests = () => [1, 2, 3, 4].filter((task) => state.curriculum.skips(task, 1))
   assert.equal(rests(), [1, 2, 3, 4])
   state.apply(audited('after', ANN, 'unconfirmed'))
   assert.equal([...state.suspects.keys()], [])
