@@ -49,7 +49,7 @@ async function openLeaderboardRun(swarm: TestSwarm, earned: Readonly<Record<stri
 
 const addressOf = ({ host }: TestNode): JoinAddress => ({ peerId: host.peerId, addresses: host.addresses() })
 
-test('a stranger gets the board of the coordinator with the place of a key, and what a node passes on when that is gone', async ({
+test('a stranger gets the leaderboard of the coordinator with the rank of a key, and a node’s copy when the coordinator is gone', async ({
   swarm,
 }) => {
   const [ann, ben] = [await swarm.node(2), await swarm.node(3)]
@@ -81,7 +81,7 @@ test('a stranger gets the board of the coordinator with the place of a key, and 
   assert.ok(keeper.newest, 'a coordinator that is gone takes nothing away')
 })
 
-test('a board that somebody else has signed is nobody’s', async ({ swarm }) => {
+test('a leaderboard with a foreign signature is refused', async ({ swarm }) => {
   const liar = await swarm.node(2)
   const sealed = await sealLeaderboard(liar.key, swarm.runId, flightLeaderboard)
   await serveLeaderboard(liar.host, async () => sealed)
@@ -92,7 +92,7 @@ test('a board that somebody else has signed is nobody’s', async ({ swarm }) =>
   assert.is(why, 'wrong_signer')
 })
 
-test('a node asks for a newer board when its own is old, once for all who ask', async ({ swarm }) => {
+test('a node requests a newer leaderboard when its own is old, once for all requests', async ({ swarm }) => {
   const clock = createMovedClock()
   const coordinator = await swarm.node(1)
   const ann = await swarm.node(2, true, { ...clock, timeout: () => new AbortController().signal })
@@ -115,7 +115,7 @@ test('a node asks for a newer board when its own is old, once for all who ask', 
   assert.not.equal(keeper.newest, first)
 })
 
-test('a node tells its team until the coordinator knows the key, and a coordinator without boards stops nothing', async ({
+test('a node reports its team until the coordinator knows the key, and a coordinator without leaderboards stops nothing', async ({
   swarm,
 }) => {
   const ann = await swarm.node(2)

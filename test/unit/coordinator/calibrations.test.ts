@@ -25,7 +25,9 @@ test('the demo’s model has one for a CPU and one for NVIDIA’s GPUs, for the 
   assert.equal(Object.keys(current).sort(), ['cpu@3.22.1', 'cuda-flash@3.22.1'])
 })
 
-test('what older terms name is there when run.yaml names another, or its file is gone', async ({ folder }) => {
+test('a calibration of an older run configuration remains when run.yaml names another, or its file is gone', async ({
+  folder,
+}) => {
   const file = join(folder, 'mine.json')
   const copies = join(folder, 'kept')
   await writeFile(file, await readFile(shipped))

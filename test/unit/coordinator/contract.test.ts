@@ -140,7 +140,7 @@ test('limits that both sides have are the same', () => {
   assert.ok(2 * 16 <= idLength!, 'a group is named by its lease')
 })
 
-test('the names of the spool are the same', () => {
+test('the names in the job directory are the same', () => {
   assert.equal(FILES, contract.files)
   assert.equal(Object.values(FOLDERS), contract.folders)
   assert.is(SCHEMA, contract.schema)

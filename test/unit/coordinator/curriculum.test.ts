@@ -7,7 +7,7 @@ import type { RunReducer } from '../../../coordinator/ledger/run-reducer.js'
 import type { Task } from '../../../rollout/episode/index.js'
 import { begun, done, published, reopened } from '../../support/run-events.js'
 
-test('a task whose groups teach nothing rests, twice as long each time, and not after one that does', () => {
+test('a task with zero-variance groups is skipped, twice as long each time, until a group of it has variance', () => {
   const curriculum = new Curriculum()
   const restsFor = (version: number): number => {
     let versions = 0
@@ -55,13 +55,13 @@ const atRest = (state: RunReducer, version: number): number[] => {
 }
 const ZERO_VARIANCE = { zeroVariance: true, rewards: [0, 0] }
 
-test('flat groups of a version put their tasks to rest in the next', () => {
+test('zero-variance groups of a version make the next version skip their tasks', () => {
   const state = stateOf(published(0), ...done('a', 'ann', 0, ZERO_VARIANCE, 1), ...done('b', 'ann', 0, {}, 2))
   assert.equal(atRest(state, 1), [1])
   assert.equal(atRest(state, 2), [])
 })
 
-test('tasks of a world that is out of order rest for good, and a round that still gives them is to be replaced', () => {
+test('tasks of a quarantined environment are skipped for good, and a round that still gives them has to be replaced', () => {
   const out = { type: 'environment-quarantined', atMs: 0, environment: 'banking', leaseId: 'a' } as const
   const state = stateOf(published(0))
   assert.not(hasOutdatedTasks(state, TASKS))
@@ -72,7 +72,7 @@ test('tasks of a world that is out of order rest for good, and a round that stil
   assert.not(hasOutdatedTasks(state, TASKS))
 })
 
-test('when nearly all tasks would rest, the curriculum is set aside', () => {
+test('when the curriculum would skip nearly all tasks, it is ignored', () => {
   const state = stateOf(published(0), ...TASKS.flatMap((_, i) => done(`l${i}`, 'ann', 0, ZERO_VARIANCE, i)))
   assert.equal(atRest(state, 1), [])
 })

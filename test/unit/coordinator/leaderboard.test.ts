@@ -47,7 +47,7 @@ test('keys and teams stand by credit, without what was taken back, and without k
   ])
 })
 
-test('whoever changes its team takes all its credit along, and whoever leaves counts for none', () => {
+test('a key that changes its team takes all its credit along, and a key that leaves counts for no team', () => {
   const after = (...events: RunEvent[]) => rankingOf(reducerOf([...STORY, ...events])).teams
   assert.equal(after(joined('cara', 'owls')), [
     { name: 'owls', keys: 2, credit: 35 },
@@ -61,7 +61,7 @@ test('teams outlast a checkpoint', () => {
   assert.equal(rankingOf(RunReducer.of(snapshot)), rankingOf(reducerOf(STORY)))
 })
 
-test('a board has the first, how many there are, and the place of whoever is asked for', () => {
+test('a leaderboard has the first entries, the number of entries, and the rank of the requested key', () => {
   const keys = Array.from({ length: 1000 }, (_, i) => ({ peerId: `key-${i}`, team: null, credit: 2000 - i }))
   const of = (asked: string | null) => leaderboardOf({ version: 3, keys, teams: [] }, asked, 7)
   const { keys: shown, allKeys, asked, version, issuedAtMs } = of('key-700')
@@ -114,7 +114,7 @@ test('a key says its team once it is known, changes it a few times at once, and 
   assert.equal(teams[0], { name: 'larks', keys: 2, credit: 35 })
 })
 
-test('many keys that change their teams do not fill the log: they are told to come later', async () => {
+test('many keys that change their teams do not fill the log: they are refused as overloaded', async () => {
   const key = await keyOf(1)
   const nodes = Array.from({ length: 200 }, (_, i) => `key-${i}`)
   const recorder = await openRecorder(memoryLog([agreed(), published(0), ...nodes.map(registered)]), () => undefined)

@@ -46,7 +46,7 @@ test('a report that is kept up says what one that reads the whole log says, wher
   )
 })
 
-test('groups are remembered up to a number, the newest, and what is told of others later does no harm', () => {
+test('the newest groups are remembered, and later events of forgotten ones do no harm', () => {
   const tally = new GroupsTally(2)
   for (const lease of ['a', 'b', 'c']) for (const event of done(lease, 'ann', 0)) tally.add(event)
   tally.add(batched('one', 1, ['a', 'b', 'c']))
@@ -87,7 +87,7 @@ test('a version knows the parts of its rewards, and how old the groups were that
   assert.is(versions[2]!.skippedFor, 'not_finite')
 })
 
-test('a world is covered by the tasks of which a group was accepted', () => {
+test('an environment is covered by its tasks with an accepted group', () => {
   const live = new LiveReport()
   for (const event of [agreed(), ...registered, published(0), ...done('a', 'ann', 0, {}, 1)]) live.add(event)
   const [email, travel] = live.coverage.environments([['email'], ['email', 'travel'], ['travel']])

@@ -107,7 +107,7 @@ test('every field is either changed at once, or refused with what to do', () => 
     assert.match(why(field, 'x'), /this cannot change within a run/)
 })
 
-test('the trainer starts anew when its settings change, between batches, and at no other time', async () => {
+test('the trainer restarts when its settings change, between batches, and at no other time', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'prove-run-trainer-'))
   const file = join(folder, 'trainer.json')
   const story: string[] = []

@@ -79,7 +79,7 @@ test('the report of the keys gives each its own groups, and the credit that the 
   )
 })
 
-test('the report of the keys tells the program of each, also before its first lease', () => {
+test('the report of keys shows the program of each, also before its first lease', () => {
   const log: RunEvent[] = [
     agreed(),
     { type: 'registered', atMs: 0, node: 'ann', round: 0, agent: 'prove-node/0.1.0' },

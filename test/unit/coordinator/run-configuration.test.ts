@@ -18,7 +18,7 @@ const adapting = (modules: readonly string[]) =>
 const MANY = Array.from({ length: 200 }, (_, i) => `layers.${i}.q_proj`)
 const LONG = adapting(MANY)
 
-test('terms without a difference have no changes and one name, in whatever order their fields come', () => {
+test('equal run configurations have no changes and the same id, whatever the order of their fields', () => {
   const turned = Object.fromEntries(Object.entries(CONFIGURATION).toReversed()) as unknown as RunConfiguration
   assert.equal(configurationChanges(CONFIGURATION, turned), [])
   assert.is(configurationIdOf(turned), configurationIdOf(CONFIGURATION))
@@ -86,7 +86,7 @@ test('base, data set, tool-call format and environments cannot change within a r
       { environments: { ...CONFIGURATION.environments, mill: CONFIGURATION.environments.library! } },
       /environments\.mill was null .*the program/,
     ],
-    [{ environments: {} }, /worlds\.library was .* and is null/],
+    [{ environments: {} }, /environments\.library was .* and is now null/],
   ] as const) {
     const changes = configurationChanges(CONFIGURATION, { ...CONFIGURATION, ...change })
     assert.throws(() => checkConfigurationChanges(changes), expected)
@@ -97,7 +97,7 @@ test('base, data set, tool-call format and environments cannot change within a r
   )
 })
 
-test('whatever terms are put into the log are read from it, and differ by name when they differ in a value', () => {
+test('a run configuration survives the log, and a different value gives a different id', () => {
   const share = fc.double({ min: 0, max: 1, noNaN: true })
   const count = fc.nat(1e6)
   const configuration = fc.record({
@@ -117,7 +117,7 @@ test('whatever terms are put into the log are read from it, and differ by name w
   )
 })
 
-test('what earlier terms did not say of the base is no other base', () => {
+test('a field of the base that earlier run configurations omitted does not change the base', () => {
   const now: RunConfiguration = { ...CONFIGURATION, base: { ...CONFIGURATION.base, parameters: 5_246_976 } }
   checkConfigurationChanges(configurationChanges(CONFIGURATION, now))
   const other: RunConfiguration = { ...CONFIGURATION, base: { ...CONFIGURATION.base, parameters: 7 } }

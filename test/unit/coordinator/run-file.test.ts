@@ -46,7 +46,7 @@ test('it names every field with its meaning, and a default that is uncommented c
   }
 })
 
-test('limits have room for the longest prompt, and a learning rate fits the size of the model', () => {
+test('limits fit the longest prompt, and the learning rate fits the size of the model', () => {
   const large = configFor(textFor(4e9, 3000))
   assert.ok(large.limits.maxRolloutTokens >= 3000 + 4 * large.limits.maxTurnTokens)
   assert.is(large.trainer.settings.optimizer?.lr, 2e-5)
