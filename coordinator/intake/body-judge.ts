@@ -81,7 +81,7 @@ export interface BodyJudgeParts {
 
 export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
   const { tasks, configurationOf, replays, state, bodies, judgedBodies, auditor, onUnstable } = parts
-  const judging = createTurns(replays.atOnce)
+  const inTurn = createTurns(replays.atOnce)
   const isReliable = ({ node }: LeaseRecord): boolean => state.reliable.has(node)
 
   const expectedOf = (lease: LeaseRecord): ExpectedGroup => {
@@ -131,7 +131,7 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
     },
     canAudit: (lease) => auditor !== null && calibrationOf(lease) !== undefined,
     replay(lease, announced, bytes, signal) {
-      return judging(isReliable(lease), async () => {
+      return inTurn(isReliable(lease), async () => {
         const group = await replayBody(lease, announced, bytes, signal)
         // The body must be on disk before the verdict that accepts it.
         await bodies.put(bytes)
@@ -160,7 +160,7 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
       const [lease, judged] = [state.leases.get(leaseId)!, state.judged.get(leaseId)!]
       // Before the turn, because a lost body may have to be awaited.
       const bytes = await judgedBodies.read(judged, signal)
-      return judging(isReliable(lease), () => replayBody(lease, null, bytes, signal))
+      return inTurn(isReliable(lease), () => replayBody(lease, null, bytes, signal))
     },
   }
 }

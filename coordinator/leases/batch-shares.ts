@@ -16,7 +16,7 @@ const shareOf = (groups: number, share: number): number => Math.max(1, Math.floo
  * the other keys, see `mostOfBatch`.
  * @param others  number of other keys at work
  */
-export function shareBeside({ batchGroups, influence }: Shares, others: number): number | null {
+export function shareAmong({ batchGroups, influence }: Shares, others: number): number | null {
   const share = shareOf(batchGroups, influence.perKey)
   return share * (1 + others) >= batchGroups ? share : null
 }

@@ -2,11 +2,11 @@ import type { LeaseAsk, RefusalCode } from '../../proto/index.js'
 import type { Clock } from '../../swarm/index.js'
 import type { RunConfiguration } from '../ledger/run-configuration.js'
 import type { RunState } from '../ledger/run-state.js'
-import { mostOfBatch, shareBeside } from './batch-shares.js'
+import { mostOfBatch, shareAmong } from './batch-shares.js'
 import type { FirstLeases } from './first-leases.js'
 import { capacityForLeases } from './lease-capacity.js'
 import { fitOf, type GroupTime, groupTime, LONGEST_DURATIONS, tooSlowLine } from './lease-fit.js'
-import { hasPlace, type LeasesBeside } from './unproven-capacity.js'
+import { type ExemptLeases, hasPlace } from './unproven-capacity.js'
 
 export interface LeaseAdmissionParts {
   readonly firstLeases: FirstLeases
@@ -35,7 +35,7 @@ export function createLeaseAdmission({ firstLeases, addressBlockOf, clock }: Lea
       state,
       state.round!.configuration,
       { node, addressBlock: addressBlockOf(node) },
-      leasesBeside(firstLeases, state),
+      exemptLeases(firstLeases, state),
     )
 
   const groupTimeOf = (state: RunState, node: string, { tokensPerSecond }: LeaseAsk): GroupTime | null => {
@@ -82,8 +82,8 @@ export function createLeaseAdmission({ firstLeases, addressBlockOf, clock }: Lea
 }
 
 /** Returns a function that counts the open first leases of a state, which take no place of keys without a record. */
-export const leasesBeside =
-  (firstLeases: FirstLeases, state: RunState): LeasesBeside =>
+export const exemptLeases =
+  (firstLeases: FirstLeases, state: RunState): ExemptLeases =>
   (origin) =>
     firstLeases.open(state, origin)
 
@@ -104,7 +104,7 @@ function detailFor(
 /** Returns how many groups of a batch `node` may supply. */
 function mostOf(state: RunState, node: string, configuration: RunConfiguration): number {
   const { suppliers } = state
-  const share = shareBeside(configuration, suppliers.size - (suppliers.has(node) ? 1 : 0))
+  const share = shareAmong(configuration, suppliers.size - (suppliers.has(node) ? 1 : 0))
   if (share !== null) return share
   const isOther = (one: { readonly node: string }): boolean => one.node !== node
   const waiting = state.trainable(configuration.maxStaleness).filter(isOther)

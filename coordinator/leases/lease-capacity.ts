@@ -6,15 +6,15 @@ import type { RunState } from '../ledger/run-state.js'
  * out (docs/protocol.md, "Leases"). The result is negative when a version took fewer groups than were in progress. Leases of
  * keys without a record count by the share of them that was delivered lately. Otherwise keys that only hold leases would take
  * the capacity from keys that deliver.
- * @param beside  leases of such keys that take no capacity
+ * @param exempt  leases of such keys that take no capacity
  */
 export function capacityForLeases(
   state: RunState,
   { maxStaleness, batchGroups }: Pick<RunConfiguration, 'maxStaleness' | 'batchGroups'>,
-  beside = 0,
+  exempt = 0,
 ): number {
   const inTraining = state.pendingBatch ? batchGroups : 0
-  const unproven = state.openLeasesBy('untried') + state.openLeasesBy('doubtful') - beside
+  const unproven = state.openLeasesBy('untried') + state.openLeasesBy('doubtful') - exempt
   const underWay = state.openLeasesBy('proven') + Math.ceil(state.unprovenYield * unproven)
   return (maxStaleness + 1) * batchGroups - state.trainableCount(maxStaleness) - inTraining - underWay
 }

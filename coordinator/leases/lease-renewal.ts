@@ -1,7 +1,7 @@
 import type { EventOf } from '../ledger/events.js'
 import type { RunState } from '../ledger/run-state.js'
 import type { FirstLeases } from './first-leases.js'
-import { leasesBeside } from './lease-admission.js'
+import { exemptLeases } from './lease-admission.js'
 import { LONGEST_DURATIONS } from './lease-fit.js'
 import { keepsPlace } from './unproven-capacity.js'
 
@@ -23,7 +23,7 @@ export function renewalOf(
   const { configuration } = state.roundOf(lease)
   if (state.current!.version - lease.version > configuration.maxStaleness) return null
   const isExcluded = state.orders.banned.has(node) || state.nodes.get(node)?.reputation.isQuarantined(nowMs)
-  if (isExcluded || !keepsPlace(state, configuration, lease, leasesBeside(firstLeases, state))) return null
+  if (isExcluded || !keepsPlace(state, configuration, lease, exemptLeases(firstLeases, state))) return null
   const { durationMs } = configuration.leases
   const deadlineMs = Math.min(nowMs + durationMs, lease.atMs + LONGEST_DURATIONS * durationMs)
   const isLater = deadlineMs - lease.deadlineMs >= LEAST_EXTENSION * durationMs

@@ -2,9 +2,9 @@ import type { RunConfiguration } from '../ledger/run-configuration.js'
 import { type LeaseRecord, originOf, type RunState } from '../ledger/run-state.js'
 
 /** Counts the leases that keys without a record got in addition to their part of the capacity. @param origin  default: all */
-export type LeasesBeside = (origin?: string) => number
+export type ExemptLeases = (origin?: string) => number
 
-const NONE_BESIDE: LeasesBeside = () => 0
+const NO_EXEMPT_LEASES: ExemptLeases = () => 0
 
 type CapacityConfiguration = Pick<RunConfiguration, 'maxStaleness' | 'batchGroups'>
 
@@ -22,10 +22,10 @@ function unprovenPart(
   state: RunState,
   { maxStaleness, batchGroups }: CapacityConfiguration,
   origin: string,
-  beside: LeasesBeside,
+  exempt: ExemptLeases,
 ) {
   const held = (from?: string) => ({
-    untried: state.openLeasesBy('untried', from) - beside(from),
+    untried: state.openLeasesBy('untried', from) - exempt(from),
     doubtful: state.openLeasesBy('doubtful', from),
   })
   const [all, own] = [held(), held(origin)]
@@ -43,11 +43,11 @@ export function hasPlace(
   state: RunState,
   configuration: CapacityConfiguration,
   { node, addressBlock }: Pick<LeaseRecord, 'node'> & { readonly addressBlock: string | null },
-  beside = NONE_BESIDE,
+  exempt = NO_EXEMPT_LEASES,
 ): boolean {
   const kind = state.kindOf(node)
   if (kind === 'proven') return true
-  const { own, free, hasPlaceForDoubtful } = unprovenPart(state, configuration, originOf(node, addressBlock), beside)
+  const { own, free, hasPlaceForDoubtful } = unprovenPart(state, configuration, originOf(node, addressBlock), exempt)
   return own < free && (kind === 'untried' || hasPlaceForDoubtful)
 }
 
@@ -59,9 +59,9 @@ export function keepsPlace(
   state: RunState,
   configuration: CapacityConfiguration & Pick<RunConfiguration, 'leases'>,
   { node, addressBlock }: LeaseRecord,
-  beside = NONE_BESIDE,
+  exempt = NO_EXEMPT_LEASES,
 ): boolean {
   if (state.kindOf(node) === 'proven') return true
-  const { own, free } = unprovenPart(state, configuration, originOf(node, addressBlock), beside)
+  const { own, free } = unprovenPart(state, configuration, originOf(node, addressBlock), exempt)
   return own <= Math.max(configuration.leases.perNode, free + 1)
 }

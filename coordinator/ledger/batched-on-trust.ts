@@ -15,14 +15,14 @@ export class BatchedOnTrust {
   /** Groups of each key, in the order of their batches. */
   readonly #groups = new Map<string, { readonly leaseId: string; readonly batchId: string }[]>()
   /** Number of groups of each key that precede its last passed audit. */
-  readonly #vouched = new Map<string, number>()
+  readonly #confirmed = new Map<string, number>()
   /** Doubted batches that the log does not name yet, by batch and key. */
   readonly #unnamed = new Map<string, DoubtedBatch>()
 
   get snapshot(): Pick<StateSnapshot, 'batchedOnTrust' | 'doubted'> {
     const batchedOnTrust = [...this.#groups].map(([node, groups]) => ({
       node,
-      vouched: this.#vouched.get(node) ?? 0,
+      confirmed: this.#confirmed.get(node) ?? 0,
       groups: groups.map(({ leaseId, batchId }): [string, string] => [leaseId, batchId]),
     }))
     return { batchedOnTrust, doubted: this.unnamed }
@@ -30,9 +30,9 @@ export class BatchedOnTrust {
 
   static of({ batchedOnTrust, doubted }: Pick<StateSnapshot, 'batchedOnTrust' | 'doubted'>): BatchedOnTrust {
     const made = new BatchedOnTrust()
-    for (const { node, vouched, groups } of batchedOnTrust) {
+    for (const { node, confirmed, groups } of batchedOnTrust) {
       const known = groups.map(([leaseId, batchId]) => ({ leaseId, batchId }))
-      made.#set(node, known, vouched)
+      made.#set(node, known, confirmed)
     }
     for (const one of doubted) made.#unnamed.set(`${one.batchId} ${one.node}`, one)
     return made
@@ -50,23 +50,23 @@ export class BatchedOnTrust {
     const isKept = (group: { readonly batchId: string }): boolean => !batchIds.has(group.batchId)
     for (const [node, groups] of this.#groups) {
       const kept = groups.filter(isKept)
-      const vouched = groups.slice(0, this.#vouched.get(node) ?? 0).filter(isKept).length
-      this.#set(node, kept, vouched)
+      const confirmed = groups.slice(0, this.#confirmed.get(node) ?? 0).filter(isKept).length
+      this.#set(node, kept, confirmed)
     }
   }
 
   /** Notes that an audit of the key has passed. */
-  vouch(node: string): void {
+  confirm(node: string): void {
     const groups = this.#groups.get(node)
-    if (groups) this.#vouched.set(node, groups.length)
+    if (groups) this.#confirmed.set(node, groups.length)
   }
 
   /** Marks groups of a caught key as doubted: those since its last passed audit, or all of them when the key is excluded. */
   doubt(node: string, all: boolean): void {
     const known = this.#groups.get(node) ?? []
-    const vouched = all ? 0 : (this.#vouched.get(node) ?? 0)
-    const groups = known.slice(vouched)
-    this.#set(node, known.slice(0, vouched), vouched)
+    const confirmed = all ? 0 : (this.#confirmed.get(node) ?? 0)
+    const groups = known.slice(confirmed)
+    this.#set(node, known.slice(0, confirmed), confirmed)
     for (const { leaseId, batchId } of groups) {
       const name = `${batchId} ${node}`
       const leaseIds = [...(this.#unnamed.get(name)?.leaseIds ?? []), leaseId]
@@ -78,11 +78,11 @@ export class BatchedOnTrust {
     this.#unnamed.delete(`${batchId} ${node}`)
   }
 
-  #set(node: string, groups: { readonly leaseId: string; readonly batchId: string }[], vouched: number): void {
+  #set(node: string, groups: { readonly leaseId: string; readonly batchId: string }[], confirmed: number): void {
     if (groups.length > 0) this.#groups.set(node, groups)
     else this.#groups.delete(node)
-    if (vouched > 0) this.#vouched.set(node, vouched)
-    else this.#vouched.delete(node)
+    if (confirmed > 0) this.#confirmed.set(node, confirmed)
+    else this.#confirmed.delete(node)
   }
 
   get unnamed(): DoubtedBatch[] {

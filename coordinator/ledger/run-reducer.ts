@@ -232,7 +232,7 @@ export class RunReducer extends RunView {
       const record = this.records.keys.get(node)
       this.records.groups.passInBatch(leaseId)
       record.reputation.passed()
-      this.records.batchedOnTrust.vouch(node)
+      this.records.batchedOnTrust.confirm(node)
       this.#addUp(record, { logitErrors, atMs })
       this.records.keys.reclassify(record)
     }
@@ -240,7 +240,7 @@ export class RunReducer extends RunView {
 
   #trust({ node, reputation }: NodeState, audited: boolean): void {
     reputation.accepted(audited)
-    if (audited) this.records.batchedOnTrust.vouch(node)
+    if (audited) this.records.batchedOnTrust.confirm(node)
   }
 
   /** Notes a refusal. If the key was caught, its unverified groups are no longer trusted. */

@@ -151,7 +151,7 @@ export const SECTIONS = {
     recipe: count.nullable(),
   }),
   recipes: z.record(text, z.unknown()),
-  batchedOnTrust: z.object({ node: text, vouched: count, groups: z.array(z.tuple([text, text])) }),
+  batchedOnTrust: z.object({ node: text, confirmed: count, groups: z.array(z.tuple([text, text])) }),
   doubted: z.object({ batchId: text, node: text, leaseIds: names }),
   caughtSinceBatch: text,
   /** One entry. */

@@ -113,7 +113,7 @@ test('a run that began with another data set does not go on', async () => {
   })
   assert.is(started.exitCode, 2, started.stderr)
   assert.match(started.stderr, /dataset\.sha256 was "f+" when the run began/)
-  assert.match(started.stderr, /Name the data set that the run began with/)
+  assert.match(started.stderr, /Name the data set that the run started with/)
 })
 
 test.run()

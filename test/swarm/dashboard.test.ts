@@ -251,7 +251,7 @@ test('a request with the token gives orders, which are recorded as such; a sessi
 
   const open = await shown(runOf('busy', 0), {}, { takeOrder })
   const without = { ...at, url: new URL(`${open.dashboard.url}/`) }
-  assert.match(await why(orderRemotely(without, pause, patience())), /takes no orders here/)
+  assert.match(await why(orderRemotely(without, pause, patience())), /takes no orders over HTTP/)
 })
 
 test('a token is sent over TLS or not beyond this machine, and read from a file alone', async () => {
@@ -271,10 +271,10 @@ test('a token is sent over TLS or not beyond this machine, and read from a file 
   const why = (at: string, from?: string): Promise<string> => remoteRun(at, from).then(() => 'it went well', String)
   for (const at of ['http://run.example.org', 'http://203.0.113.5:4080', 'http://127.0.0.1.evil.example'])
     assert.match(await why(at, file), /the token would be sent unencrypted/)
-  for (const at of ['run.example.org', 'file:///etc', '']) assert.match(await why(at, file), /is no address/)
+  for (const at of ['run.example.org', 'file:///etc', '']) assert.match(await why(at, file), /is no dashboard address/)
   assert.match(await why('https://run.example.org'), /needs --token-file/)
   await writeFile(file, 'two words')
-  assert.match(await why('https://run.example.org', file), /must hold the token/)
+  assert.match(await why('https://run.example.org', file), /must contain only the token/)
 })
 
 test('the public sees the run, but neither rollouts nor metrics, which the operator sees beside it', async () => {
