@@ -1,18 +1,20 @@
 import { CodedError } from '../../common/errors/index.js'
+
 export type BackupErrorCode =
-  /** There is no run in the data folder. */
+  /** The data folder contains no run. */
   | 'no_run'
-  /** The folder to write to is there already, or is not empty. */
+  /** The target folder exists already, or is not empty. */
   | 'exists'
-  /** A file that the run needs is missing or damaged, so there would be no backup to rely on. */
+  /** A file that the run needs is missing or damaged, so the backup would not be reliable. */
   | 'not_whole'
-  /** The user has interrupted it; nothing of it is left. */
+  /** The user has interrupted the command, which has removed what it wrote. */
   | 'interrupted'
-  /** The folder is no backup, or one that was not finished. */
+  /** The folder is no backup, or an unfinished one. */
   | 'no_backup'
-  /** A file of the backup is not what was written. */
+  /** A file of the backup was changed. */
   | 'damaged'
-  /** It was made by a later version of this program, and this one cannot restore it. */
+  /** A later version of this program made the backup, which this one cannot restore. */
   | 'newer_version'
 
+/** A backup cannot be made or restored. */
 export class BackupError extends CodedError<BackupErrorCode> {}

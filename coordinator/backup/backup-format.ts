@@ -6,11 +6,11 @@ import { BackupError } from './backup-error.js'
 /**
  * A backup is a folder:
  *
- *     backup.json     this; written last
- *     files.jsonl     one line for each of the other files: path, size, SHA-256
- *     events.jsonl    the log's records as it stores them, up to the place where the backup was cut
+ *     backup.json     summary; written last
+ *     files.jsonl     one line for each other file: path, size, SHA-256
+ *     events.jsonl    records of the log as it stores them, up to the time of the backup
  *     run.yaml        the configuration, if it was given
- *     data/           files of the data folder, under the names that they have there
+ *     data/           files of the data folder, under the same names
  */
 export const BACKUP_FILE = 'backup.json'
 export const LIST_FILE = 'files.jsonl'
@@ -21,24 +21,24 @@ export const DATA_FOLDER = 'data'
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const count = z.int().min(0)
 
-/** The first version of this program that restores what this one has backed up. */
+/** Oldest version of this program that can restore backups of this version. */
 export const BACKUP_NEEDS = '0.1.0'
 
 const version = z.string().max(32).regex(PACKAGE_VERSION)
-/** What keeps its place and meaning in the backups of all versions. */
+/** The part of the file that never changes its form. */
 const origin = z.object({ program: version, needs: version })
 
 const content = z.strictObject({
   schema: z.literal(1),
-  /** The version of this program that made it, and the first that restores it. */
+  /** Version of this program that made the backup, and the oldest that can restore it. */
   program: version,
   needs: version,
   createdAt: z.iso.datetime(),
   /** Peer id of the coordinator's key: the run's name. */
   run: z.string().min(1).max(256),
-  /** The end of the log at the cut. */
+  /** End of the log in the backup. */
   events: z.strictObject({ count, hash: sha256 }),
-  /** How many files the list names, their bytes, and the hash of the list. */
+  /** Number of listed files, their bytes, and the hash of the list. */
   files: z.strictObject({ count, bytes: count, sha256 }),
 })
 
@@ -52,8 +52,9 @@ export const writeBackupFile = (backup: BackupContent): string =>
   `${JSON.stringify({ ...backup, check: checkOf(backup) }, null, 2)}\n`
 
 /**
- * @returns null for what is no such file, or was changed
- * @throws BackupError `newer_version` for one that a later version of this program has to read
+ * Parses `backup.json`.
+ * @returns null if the text is invalid or was changed
+ * @throws BackupError `newer_version` if only a later version of this program can restore the backup
  */
 export function parseBackupFile(text: string): BackupContent | null {
   checkVersion(text)
@@ -71,7 +72,7 @@ function checkVersion(text: string): void {
   if (made === null || !isBefore(here, made.needs)) return
   throw new BackupError(
     'newer_version',
-    `the backup was made by prove-swarm ${made.program}, and restoring it takes ${made.needs} or newer; this is ${here}. Nothing is damaged: install the newer program.`,
+    `the backup was made by prove-swarm ${made.program} and needs ${made.needs} or newer, but this is ${here}. The backup is not damaged: install the newer program.`,
   )
 }
 
@@ -83,13 +84,13 @@ function originOf(text: string): z.output<typeof origin> | null {
   }
 }
 
-/** Names that cannot lead out of the folder. */
+/** Paths that cannot lead out of the folder. */
 const path = z.string().regex(/^(?!.*(?:^|\/)\.{1,2}(?:\/|$))[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*$/)
 
 const listed = z.strictObject({ path, size: count, sha256 })
 export type ListedFile = z.output<typeof listed>
 
-/** @returns null for a line that lists nothing */
+/** Parses a line of the list. @returns null if it is invalid */
 export function parseListed(line: string): ListedFile | null {
   try {
     return listed.parse(JSON.parse(line))

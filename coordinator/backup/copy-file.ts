@@ -12,11 +12,11 @@ export interface FileDigest {
 
 const PIECE_BYTES = 1024 * 1024
 
-/** Size and hash of a file, read in pieces. */
+/** Computes size and hash of a file, which is read in pieces. */
 export async function digestFile(path: string, signal: AbortSignal): Promise<FileDigest> {
   const hash = createHash('sha256')
   let size = 0
-  // A stream that is born with a spent signal throws where nobody listens.
+  // A stream that is created with an aborted signal would throw an unhandled error.
   signal.throwIfAborted()
   for await (const piece of createReadStream(path, { highWaterMark: PIECE_BYTES, signal })) {
     hash.update(piece)
@@ -30,11 +30,11 @@ export interface NewFile {
   write(bytes: Uint8Array | string): Promise<void>
   /** Resolves when the file is on disk. */
   finish(): Promise<FileDigest>
-  /** For one that is not finished; does nothing otherwise. */
+  /** Closes an unfinished file; does nothing otherwise. */
   close(): Promise<void>
 }
 
-/** @throws the system's error, EEXIST when the file is there already */
+/** Creates a file. @throws the system's error, EEXIST when the file exists already */
 export async function createFile(path: string): Promise<NewFile> {
   await mkdir(dirname(path), { recursive: true, mode: PRIVATE_FOLDER })
   let file: FileHandle | null = await open(path, 'wx', PRIVATE_FILE)
@@ -60,7 +60,7 @@ export async function createFile(path: string): Promise<NewFile> {
   }
 }
 
-/** Copies a file, which is made private and synced. @returns  what was copied */
+/** Copies a file to a private, synced file. @returns  size and hash of the copy */
 export async function copyFile(source: string, target: string, signal: AbortSignal): Promise<FileDigest> {
   const from = await open(source, 'r')
   try {
@@ -78,7 +78,7 @@ export async function copyFile(source: string, target: string, signal: AbortSign
   }
 }
 
-/** Makes names in a folder last. */
+/** Makes the names in a folder durable. */
 export async function syncFolder(path: string): Promise<void> {
   // Windows cannot open a folder; NTFS journals names.
   if (process.platform === 'win32') return

@@ -33,39 +33,40 @@ import {
 } from './needed-files.js'
 import { checkBackup } from './read-backup.js'
 
-/** The log of a run, whoever holds it. */
+/** The log of a run, opened here or read through a running coordinator. */
 export interface LogSource {
-  /** What is on disk by now. */
+  /** Returns the end of the log on disk. */
   end(): Promise<LogHead>
-  /** Records as the log stores them, oldest first, before the place `until`. */
+  /** Returns records as the log stores them, oldest first, before the place `until`. */
   records(until: number): AsyncIterable<string>
 }
 
 export interface BackupParts {
   readonly log: LogSource
   readonly dataDir: string
-  /** run.yaml, to be kept with the rest; null: without. */
+  /** Path of run.yaml, to be included; null: none. */
   readonly configFile: string | null
-  /** Folder that the backup becomes; it must not be there. */
+  /** Folder to create; must not exist. */
   readonly target: string
-  /** Written into the backup. */
+  /** Time that the backup states. */
   readonly now: Date
 }
 
-/** A running coordinator removes what it needs no longer. One that does so in the middle of a copy is asked again from the start. */
+/** A running coordinator removes files that it no longer needs. If it does so during a copy, the copy begins again. */
 const ATTEMPTS = 3
 
 /**
- * Backs a run up, while its coordinator works or not: the log up to the place where it is now, and then the files. What an event
- * names is on disk before the event is, so all that the log needs is there; what has come since is left out. Read back and checked
- * before it gets its name.
- * @throws BackupError; StoreError for a log that is damaged
+ * Backs up a run, whether its coordinator runs or not: the log up to its current end, and then the files. A file is on disk before the
+ * event that names it, so all files that the log needs exist. Later events are omitted. The backup is read back and verified before it
+ * gets its name.
+ * @throws BackupError; StoreError for a damaged log
  */
 export async function makeBackup(parts: BackupParts, signal: AbortSignal): Promise<BackupContent> {
   const target = resolve(parts.target)
-  if (await exists(target)) throw new BackupError('exists', `${target} is there already; a backup gets a new folder`)
+  if (await exists(target))
+    throw new BackupError('exists', `${target} exists already: name a new folder for the backup`)
   const identity = await readKey(parts.dataDir)
-  if (!identity) throw new BackupError('no_run', `${parts.dataDir} holds no key, so no run`)
+  if (!identity) throw new BackupError('no_run', `${parts.dataDir} contains no identity.key, so it contains no run`)
   await mkdir(dirname(target), { recursive: true })
   for (let attempt = 1; ; attempt++) {
     const draft = await mkdtemp(`${target}.part-`)
@@ -88,7 +89,7 @@ async function fill(draft: string, run: string, parts: BackupParts, signal: Abor
   const list = await createFile(join(draft, LIST_FILE))
   try {
     const copier = createCopier(draft, dataDir, list, signal)
-    // A round that opens takes the oldest manifest away, so these come before what takes long. Newer ones than the log names do no harm.
+    // Opening a round removes the oldest manifest, so manifests are copied first. Newer ones than the log names do no harm.
     await copier.copyFolder(MANIFESTS, () => true)
     const { state, judged } = await writeEvents(draft, log, events, copier)
     await copyJobs(copier, dataDir, state)
@@ -119,7 +120,7 @@ async function fill(draft: string, run: string, parts: BackupParts, signal: Abor
   }
 }
 
-/** Writes the log up to its end at the cut. @returns  the state there, and the hashes of all bodies that were judged */
+/** Writes the log up to a place. @returns  the state there, and the hashes of all bodies with verdicts */
 async function writeEvents(
   draft: string,
   log: LogSource,
@@ -133,13 +134,13 @@ async function writeEvents(
     let end = LOG_START
     for await (const record of log.records(cut.count)) {
       const link = followChain(end, record)
-      if (typeof link === 'string') throw new BackupError('damaged', `the event ${end.count} of the log is ${link}`)
+      if (typeof link === 'string') throw new BackupError('damaged', `event ${end.count} of the log is ${link}`)
       state.apply(link.event)
       if (link.event.type === 'judged') judged.add(link.event.bodySha256)
       end = link.head
       await file.write(`${record}\n`)
     }
-    if (end.hash !== cut.hash) throw new BackupError('damaged', `the log gave ${end.count} events of ${cut.count}`)
+    if (end.hash !== cut.hash) throw new BackupError('damaged', `the log returned ${end.count} of ${cut.count} events`)
     await copier.add({ path: EVENTS_FILE, ...(await file.finish()) })
     return { state, judged }
   } finally {
@@ -148,14 +149,14 @@ async function writeEvents(
 }
 
 /**
- * Steps up to the published one, and what there is of the pending batch: its folder, and its step if the trainer has made it.
- * A step beyond these would be another one than the log goes on with, and the trainer resumes at the newest.
+ * Copies the steps up to the published one, and the pending batch with its step, if the trainer has made it. A later step would
+ * not belong to the log, and the trainer resumes from the newest step.
  */
 async function copyJobs(copier: Copier, dataDir: string, state: RunState): Promise<void> {
   const published = state.current?.step ?? 0
   const pending = state.pendingBatch
   const steps = await stepsIn(dataDir)
-  // The newest first: the trainer may remove old ones meanwhile, and needs those least.
+  // The newest first, because the trainer may remove old ones in the meantime.
   for (const step of steps.filter((number) => number <= published)) await copier.copyWhole(stepFolder(step))
   if (!pending) return
   if (pending.step > published && steps.includes(pending.step)) {
@@ -171,16 +172,16 @@ async function stepsIn(dataDir: string): Promise<number[]> {
 }
 
 interface Copier {
-  /** Copies a file of the data folder, unless it is not there. */
+  /** Copies a file of the data folder, if it exists. */
   copy(path: string): Promise<void>
   copyAs(source: string, path: string): Promise<void>
-  /** Copies what is in a folder of the data folder, and in folders in it, as far as it is still there. */
+  /** Copies the files below a folder of the data folder, except files that vanish in the meantime. */
   copyFolder(path: string, wanted: (name: string) => boolean): Promise<void>
-  /** Copies a folder of the data folder. @throws BackupError `not_whole` when something of it goes meanwhile */
+  /** Copies a folder of the data folder. @throws BackupError `not_whole` when a file of it vanishes */
   copyWhole(path: string): Promise<void>
-  /** Lists a file that was written already. */
+  /** Lists a file that was already written. */
   add(file: ListedFile): Promise<void>
-  /** @throws BackupError `not_whole` when one of these files of the data folder was not copied */
+  /** @throws BackupError `not_whole` when one of these files was not copied */
   check(needed: readonly string[]): Promise<void>
   total(): { readonly count: number; readonly bytes: number }
 }
@@ -196,7 +197,7 @@ function createCopier(draft: string, dataDir: string, list: NewFile, signal: Abo
   const copyAs = async (source: string, path: string): Promise<void> => {
     await add({ path, ...(await copyFile(source, join(draft, path), signal)) })
   }
-  /** @returns  whether it was there */
+  /** @returns  whether the file exists */
   const copy = async (path: string): Promise<boolean> =>
     (await orNone(copyAs(join(dataDir, path), `${DATA_FOLDER}/${path}`).then(() => true))) ?? false
   const copyFolder = async (
@@ -210,7 +211,7 @@ function createCopier(draft: string, dataDir: string, list: NewFile, signal: Abo
       signal.throwIfAborted()
       const inside = `${path}/${entry.name}`
       if (entry.isDirectory()) await copyFolder(inside, wanted, onGone)
-      // Drafts come and go.
+      // Drafts may vanish at any time.
       else if (entry.isFile() && wanted(entry.name) && !entry.name.endsWith('.tmp') && !(await copy(inside)))
         onGone(inside)
     }
@@ -224,20 +225,20 @@ function createCopier(draft: string, dataDir: string, list: NewFile, signal: Abo
         path,
         () => true,
         (gone) => {
-          throw new BackupError('not_whole', `${join(dataDir, gone)} was removed while it was copied`)
+          throw new BackupError('not_whole', `${join(dataDir, gone)} was removed during the copy`)
         },
       ),
     copy: async (path) => void (await copy(path)),
     async check(needed) {
       for (const path of needed)
         if (!(await exists(join(draft, DATA_FOLDER, path))))
-          throw new BackupError('not_whole', `${join(dataDir, path)} is missing, and the run needs it`)
+          throw new BackupError('not_whole', `${join(dataDir, path)} is missing, but the run needs it`)
     },
     total: () => ({ count, bytes }),
   }
 }
 
-/** Null when it is gone. */
+/** Returns null if the file does not exist. */
 async function orNone<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work

@@ -6,7 +6,7 @@ import type { RunState } from '../ledger/run-state.js'
 import { manifestFile } from '../settings/data-folder.js'
 import { BackupError } from './backup-error.js'
 
-/** Folders of a data folder, and files in it, as paths with slashes: the same on every system. */
+/** Folders and files of a data folder, as paths with slashes on every system. */
 export const BODIES = 'bodies'
 export const BLOBS = 'blobs'
 export const CALIBRATIONS = 'calibrations'
@@ -16,11 +16,11 @@ export const STEPS = 'jobs/steps'
 export const batchFolder = (batchId: string): string => `jobs/batches/${batchId}`
 export const stepFolder = (step: number): string => `${STEPS}/step-${step}`
 
-/** The newest manifest; a coordinator does without older ones, as it does after a disk has lost some. */
+/** Returns the newest manifest. A coordinator can continue without older ones. */
 const newestManifest = ({ rounds }: RunState): string[] =>
   rounds.slice(-1).map(({ round }) => manifestFile(MANIFESTS, round).replaceAll('\\', '/'))
 
-/** Bodies of accepted groups that the pending batch or a later one may be made of. */
+/** Returns the bodies of accepted groups that the pending batch or a later one may use. */
 function untrainedBodies(state: RunState): string[] {
   const inTraining = (state.pendingBatch?.leaseIds ?? []).map((leaseId) => state.judged.get(leaseId)!)
   return [...inTraining, ...state.trainable(LIMITS.staleness.value), ...state.suspects.values(), ...state.heldBack]
@@ -29,9 +29,9 @@ function untrainedBodies(state: RunState): string[] {
 }
 
 /**
- * Files, by their paths in the data folder, without which a run cannot go on from this state.
- * @param root  where they lie; manifests and the published step are read to see what they name
- * @throws BackupError `not_whole` when one of those cannot be read
+ * Returns the files, by their paths in the data folder, without which a run cannot continue from a state.
+ * @param root  folder of the files; manifests and the published step are read to see which files they name
+ * @throws BackupError `not_whole` when a manifest or a step cannot be read
  */
 export async function neededFiles(state: RunState, root: string, runId: string): Promise<string[]> {
   const manifests = newestManifest(state)

@@ -20,8 +20,8 @@ import { digestFile } from './copy-file.js'
 import { neededFiles } from './needed-files.js'
 
 /**
- * Reads all of a backup, and checks that every file is what was written, that the log is whole, and that everything is there
- * which the run needs. Holds the run's state in memory, and the names of the files.
+ * Reads a whole backup and verifies every file, the log, and that all files exist that the run needs. Keeps the run's state and the
+ * names of the files in memory.
  * @throws BackupError `no_backup`, `damaged`, `not_whole`
  */
 export async function checkBackup(folder: string, signal: AbortSignal): Promise<BackupContent> {
@@ -30,17 +30,17 @@ export async function checkBackup(folder: string, signal: AbortSignal): Promise<
   const state = await checkEvents(folder, backup, signal)
   for (const path of await neededFiles(state, join(folder, DATA_FOLDER), backup.run))
     if (!names.has(`${DATA_FOLDER}/${path}`))
-      throw new BackupError('not_whole', `${join(folder, DATA_FOLDER, path)} is missing, and the run needs it`)
+      throw new BackupError('not_whole', `${join(folder, DATA_FOLDER, path)} is missing, but the run needs it`)
   return backup
 }
 
-/** Lines of a file of the backup. */
+/** Returns the lines of a file of the backup. */
 export async function* linesOfFile(folder: string, name: string, signal: AbortSignal): AsyncGenerator<string> {
   signal.throwIfAborted()
   yield* linesOf(createReadStream(join(folder, name), { signal }))
 }
 
-/** The files that a backup lists. @throws BackupError `damaged` */
+/** Returns the files that a backup lists. @throws BackupError `damaged` */
 export async function* listedFiles(folder: string, signal: AbortSignal): AsyncGenerator<ListedFile> {
   let number = 0
   for await (const line of linesOfFile(folder, LIST_FILE, signal)) {
@@ -57,26 +57,26 @@ async function readBackupFile(folder: string): Promise<BackupContent> {
     throw new BackupError('no_backup', why, { cause })
   })
   const backup = parseBackupFile(text)
-  if (!backup) throw damaged(folder, BACKUP_FILE, 'it is not what was written, or of another version of this program')
+  if (!backup) throw damaged(folder, BACKUP_FILE, 'it was changed, or is of another version of this program')
   return backup
 }
 
-/** @returns  the names of all listed files, each of which is there as it was written, and no other is */
+/** Verifies that exactly the listed files exist, unchanged. @returns  their names */
 async function checkFiles(folder: string, backup: BackupContent, signal: AbortSignal): Promise<Set<string>> {
   const list = await digestOf(folder, LIST_FILE, signal)
-  if (list.sha256 !== backup.files.sha256) throw damaged(folder, LIST_FILE, 'its hash is another one')
+  if (list.sha256 !== backup.files.sha256) throw damaged(folder, LIST_FILE, 'its hash does not match')
   const names = new Set<string>()
   for await (const { path, size, sha256 } of listedFiles(folder, signal)) {
     const found = await digestOf(folder, path, signal)
     if (found.size !== size) throw damaged(folder, path, `it has ${found.size} B, not ${size}`)
-    if (found.sha256 !== sha256) throw damaged(folder, path, 'its hash is another one')
+    if (found.sha256 !== sha256) throw damaged(folder, path, 'its hash does not match')
     const [, named] = /^data\/(?:bodies|blobs)\/([0-9a-f]{64})$/.exec(path) ?? []
-    if (named !== undefined && named !== sha256) throw damaged(folder, path, 'it is not what its name says')
+    if (named !== undefined && named !== sha256) throw damaged(folder, path, 'its content does not match its name')
     names.add(path)
   }
   for await (const path of filesBelow(folder))
     if (path !== BACKUP_FILE && path !== LIST_FILE && !names.has(path))
-      throw damaged(folder, path, 'it was not there when the backup was made')
+      throw damaged(folder, path, 'it was added after the backup was made')
   return names
 }
 
@@ -85,12 +85,12 @@ async function checkEvents(folder: string, { events }: BackupContent, signal: Ab
   let end: LogHead = LOG_START
   for await (const record of linesOfFile(folder, EVENTS_FILE, signal)) {
     const link = followChain(end, record)
-    if (typeof link === 'string') throw damaged(folder, EVENTS_FILE, `the event ${end.count} is not what was written`)
+    if (typeof link === 'string') throw damaged(folder, EVENTS_FILE, `event ${end.count} was changed`)
     state.apply(link.event)
     end = link.head
   }
   if (end.count !== events.count || end.hash !== events.hash)
-    throw damaged(folder, EVENTS_FILE, `it has ${end.count} events, not ${events.count}, or another last one`)
+    throw damaged(folder, EVENTS_FILE, `it has ${end.count} events, not ${events.count}, or its last event was changed`)
   return state
 }
 

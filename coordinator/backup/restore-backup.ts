@@ -9,15 +9,15 @@ import { copyFile, syncFolder } from './copy-file.js'
 import { checkBackup, linesOfFile, listedFiles } from './read-backup.js'
 
 /**
- * Puts a backup into a data folder that is not there or empty. Everything is checked before anything is written, and the folder
- * gets its name when all of it is there.
+ * Restores a backup into a data folder that is empty or does not exist. Verifies everything before writing, and gives the folder its
+ * name when it is complete.
  * @throws BackupError `exists`, `no_backup`, `damaged`, `not_whole`
  */
 export async function restoreBackup(folder: string, dataDir: string, signal: AbortSignal): Promise<BackupContent> {
   const target = resolve(dataDir)
   const present = await namesIn(target)
   if (present !== null && present.length > 0)
-    throw new BackupError('exists', `${target} is not empty; a backup is restored into a folder of its own`)
+    throw new BackupError('exists', `${target} is not empty: name an empty or new folder to restore the backup into`)
   const backup = await checkBackup(folder, signal)
   await mkdir(dirname(target), { recursive: true })
   const draft = await mkdtemp(`${target}.part-`)
@@ -28,7 +28,7 @@ export async function restoreBackup(folder: string, dataDir: string, signal: Abo
       throw new BackupError('damaged', `${join(folder, DATA_FOLDER, 'identity.key')} is not the key of ${backup.run}`)
     const end = await writeEventLog(dataFolderOf(draft).log, linesOfFile(folder, EVENTS_FILE, signal))
     if (end.hash !== backup.events.hash)
-      throw new BackupError('damaged', `${join(folder, EVENTS_FILE)} changed while it was read`)
+      throw new BackupError('damaged', `${join(folder, EVENTS_FILE)} was changed during the restore`)
     await syncFolder(draft)
     if (present !== null) await rmdir(target)
     await rename(draft, target)
@@ -44,11 +44,12 @@ async function copyData(folder: string, draft: string, signal: AbortSignal): Pro
   for await (const { path, sha256 } of listedFiles(folder, signal)) {
     if (!path.startsWith(data)) continue
     const copied = await copyFile(join(folder, path), join(draft, path.slice(data.length)), signal)
-    if (copied.sha256 !== sha256) throw new BackupError('damaged', `${join(folder, path)} changed while it was read`)
+    if (copied.sha256 !== sha256)
+      throw new BackupError('damaged', `${join(folder, path)} was changed during the restore`)
   }
 }
 
-/** Null when the folder is not there. */
+/** Returns the names in a folder; null if it does not exist. */
 async function namesIn(folder: string): Promise<readonly string[] | null> {
   try {
     return await readdir(folder)

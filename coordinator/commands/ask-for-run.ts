@@ -3,7 +3,7 @@ import { CodedError } from '../../common/errors/index.js'
 import type { ModelFacts } from '../../rollout/engine/index.js'
 import { sizeOf } from '../settings/learning-rates.js'
 
-/** What a new run is made of, as it is given on the command line or answered. */
+/** Answers from which `run.yaml` of a new run is made, from options or from questions. */
 export interface RunAnswers {
   readonly base?: string
   readonly dataset: string
@@ -17,13 +17,13 @@ export interface RunAnswers {
   readonly calibration: readonly string[]
 }
 
-/** Where volunteers reach this machine, if not where it listens: a libp2p address. */
+/** Whether a text is a libp2p address with a TCP port. */
 const isAddress = (address: string): boolean => /^\/(dns[46]?|ip[46])\/\S+\/tcp\/\d+/.test(address)
 
 /**
- * Asks on the terminal for what a new run needs; what was given as an option is the answer that is already there.
- * @param isModel  throws for a file that no run can have as its base
- * @returns null: whoever was asked does not want to go on
+ * Asks on the terminal for the answers that a new run needs. Options are offered as initial values.
+ * @param isModel  throws for a file that cannot be the base of a run
+ * @returns null: the user cancelled
  */
 export async function askForRun(
   given: RunAnswers,
@@ -58,19 +58,19 @@ export async function askForRun(
     log.info(
       `${facts.architecture}, ${sizeOf(facts.parameters)} parameters, ${facts.quantisation ?? 'quantisation unknown'}`,
     )
-    const name = await ask('Its name, as others will know it', given.name ?? facts.name ?? '', (typed) =>
-      typed === '' ? 'A name is needed.' : undefined,
+    const name = await ask('Name of the model, for volunteers', given.name ?? facts.name ?? '', (typed) =>
+      typed === '' ? 'Type a name.' : undefined,
     )
     const dataset = await ask('Folder of the tasks (prove-lab synthesize makes it, now or later)', given.dataset)
-    const operator = await ask('Who runs the run? Invitations say it. Empty: nobody is named', given.operator)
-    const purpose = await ask('What is it for? Likewise', given.purpose)
+    const operator = await ask('Operator of the run, shown in invitations (may be empty)', given.operator)
+    const purpose = await ask('Purpose of the run, shown in invitations (may be empty)', given.purpose)
     const announce = await ask(
-      'Where do volunteers reach this machine, if not at its own addresses? For example /dns4/run.example.org/tcp/4001',
+      'Public addresses of this machine, if they differ from its own, for example /dns4/run.example.org/tcp/4001',
       given.announce.join(' '),
       (typed) =>
-        typed === '' || typed.split(/\s+/).every(isAddress) ? undefined : 'Give a libp2p address, or nothing.',
+        typed === '' || typed.split(/\s+/).every(isAddress) ? undefined : 'Type libp2p addresses, or nothing.',
     )
-    outro('That is all.')
+    outro('All questions are answered.')
     return {
       ...{ ...given, base, name, dataset, operator, purpose },
       announce: announce === '' ? [] : announce.split(/\s+/),

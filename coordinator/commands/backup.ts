@@ -10,9 +10,9 @@ export function addBackupCommand(program: Command): void {
     program
       .command('backup')
       .description(
-        'Copy a run into a new folder, also while its coordinator works; a run.yaml that is named is kept with it',
+        'Copy a run into a new folder, also while its coordinator runs; includes the run.yaml that --config names',
       )
-      .argument('<folder>', 'the backup; must not be there yet', nonEmpty),
+      .argument('<folder>', 'folder of the backup; must not exist', nonEmpty),
   ).action(backUp)
 }
 
@@ -25,7 +25,7 @@ async function backUp(target: string, options: RunOptions): Promise<void> {
       const parts = { log, dataDir, configFile: options.config ?? null, target, now: new Date() }
       const { run, events, files } = await makeBackup(parts, signal)
       const size = `${events.count} events and ${files.count} files, ${files.bytes} B`
-      process.stdout.write(`${resolve(target)} holds the run ${run}: ${size}, read back and checked\n`)
+      process.stdout.write(`${resolve(target)} contains the run ${run}: ${size}, read back and verified\n`)
     } finally {
       await close()
     }
@@ -33,6 +33,6 @@ async function backUp(target: string, options: RunOptions): Promise<void> {
 }
 
 function nonEmpty(value: string): string {
-  if (value === '') throw new InvalidArgumentError('A folder is needed.')
+  if (value === '') throw new InvalidArgumentError('Name a folder.')
   return value
 }

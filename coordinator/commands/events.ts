@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
+import { stopSignal } from '../../common/cli/index.js'
 import { ControlError, reachControl } from '../../common/control/index.js'
 import { type PublicEvent, publicEvent } from '../ledger/public-event.js'
 import { LOG_END, NEW_EVENTS } from '../service/control-routes.js'
@@ -16,11 +17,11 @@ export function addEventsCommand(program: Command): void {
   withRunOptions(
     program
       .command('events')
-      .description('The log of a run as JSON lines, oldest first, without the secrets of its rounds'),
+      .description('Print the log of a run as JSON lines, oldest first, without the secrets of its rounds'),
   )
-    .option('--type <type...>', 'events of these types alone')
-    .option('--follow', 'go on with those that come, until Ctrl-C or the end of the coordinator', false)
-    .option('--new', 'follow, and leave out those that there are already', false)
+    .option('--type <type...>', 'only events of these types')
+    .option('--follow', 'print new events as they happen, until Ctrl-C or until the coordinator ends', false)
+    .option('--new', 'follow, and omit the events that exist already', false)
     .action(events)
 }
 
@@ -41,32 +42,32 @@ async function events(options: EventsOptions): Promise<void> {
 
 const end = z.object({ count: z.int().min(0) })
 
-/** Ctrl-C is how this ends, and no failure. */
+/** Prints events until Ctrl-C, which counts as success. */
 async function follow(
   dataDir: string,
   newOnly: boolean,
   write: (event: PublicEvent, line: string) => void,
 ): Promise<void> {
-  const stopping = new AbortController()
-  const stop = (): void => stopping.abort()
-  const { signal } = stopping
+  const { signal, release } = stopSignal(new Error('stopped'))
   let isFollowing = false
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, stop)
   try {
     const control = await reachControl(dataDir, signal)
     if (!control)
-      throw new ControlError('unreachable', `no coordinator is running on ${dataDir}: there is nothing to follow`)
+      throw new ControlError(
+        'unreachable',
+        `no coordinator is running on ${dataDir}, so there is nothing to follow: start it, or omit --follow and --new`,
+      )
     isFollowing = true
     const from = newOnly ? end.parse(await control.get(LOG_END)).count : 0
-    // An empty line says that the coordinator is there.
+    // The coordinator sends empty lines to keep the connection alive.
     for await (const line of control.lines(`${NEW_EVENTS}?from=${from}`))
       if (line !== '') write(JSON.parse(line) as PublicEvent, line)
   } catch (why) {
-    // A coordinator that ends closes its socket.
+    // A coordinator closes its socket when it ends.
     const hasEnded = isFollowing && why instanceof ControlError && why.code === 'unreachable'
     if (!signal.aborted && !hasEnded) throw why
   } finally {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, stop)
+    release()
   }
   if (!signal.aborted) process.stderr.write('the coordinator has ended\n')
 }

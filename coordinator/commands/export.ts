@@ -11,17 +11,17 @@ import type { HeldOutScore, VersionReport } from '../report/version-report.js'
 import { interruptible } from './interruptible.js'
 import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-log.js'
 
-/** The folder to write to is there already. */
+/** The target folder of an export exists already. */
 class ExportError extends CodedError<'exists'> {}
 
 export function addExportCommand(program: Command): void {
   withRunOptions(
     program
       .command('export')
-      .description('Write a run for other programs: its log without secrets, and tables of versions and keys')
-      .argument('<folder>', 'must not be there yet'),
+      .description('Export a run for other programs: its log without secrets, and tables of versions and keys')
+      .argument('<folder>', 'folder to write; must not exist'),
   )
-    .option('--tensorboard', 'the curves of the versions too, as TensorBoard and others read them', false)
+    .option('--tensorboard', 'also write the curves of the versions for TensorBoard', false)
     .action(exportRun)
 }
 
@@ -41,7 +41,7 @@ async function exportRun(target: string, options: ExportOptions): Promise<void> 
       await claim(folder)
       await rename(draft, folder)
       process.stdout.write(
-        `${folder} holds ${count} events, and tables of versions and keys${options.tensorboard ? '; for the curves: tensorboard --logdir with it' : ''}\n`,
+        `${folder} contains ${count} events and tables of versions and keys${options.tensorboard ? '; show the curves with tensorboard --logdir' : ''}\n`,
       )
     } finally {
       await rm(draft, { recursive: true, force: true })
@@ -49,10 +49,10 @@ async function exportRun(target: string, options: ExportOptions): Promise<void> 
   })
 }
 
-/** An empty folder may be renamed over; anything else may not. */
+/** Creates the target folder, so that the rename can replace it. @throws ExportError `exists` */
 async function claim(folder: string): Promise<void> {
   await mkdir(folder).catch((cause: unknown) => {
-    throw new ExportError('exists', `${folder} is there already. Remove it, or name another folder.`, { cause })
+    throw new ExportError('exists', `${folder} exists already. Remove it, or name another folder.`, { cause })
   })
 }
 
@@ -95,7 +95,7 @@ const heldOutScalars = (score: HeldOutScore | null): Record<string, number> =>
     ? {}
     : { 'heldOut/reward': score.reward.mean, 'heldOut/solved': score.solved.mean, 'heldOut/calls': score.calls }
 
-/** What a version's curves say; a number that is not known is left out. */
+/** Returns the scalars of a version for TensorBoard. Omits unknown numbers. */
 export function scalarsOf(version: VersionReport): Scalars {
   const { reward, solved, calls, accepted, zeroVariance, refused, tokens, staleness, parts, stats, heldOut } = version
   const groups = Object.entries({ accepted, zeroVariance, refused, tokens, staleness })

@@ -6,7 +6,7 @@ import { interruptible } from './interruptible.js'
 import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-log.js'
 import { tableOf } from './table.js'
 
-/** No group, or more than one, has a name that begins so. */
+/** No lease id, or more than one, begins with the given text. */
 class GroupError extends CodedError<'unknown_group' | 'ambiguous_group'> {}
 
 interface ListOptions extends RunOptions {
@@ -23,17 +23,15 @@ const positive = (text: string): number => {
 }
 
 export function addGroupsCommand(program: Command): void {
-  const groups = program
-    .command('groups')
-    .description('The groups of a run: verdicts, audits, and the batches they went into')
-  withRunOptions(groups.command('list').description('Groups that were delivered, newest last'))
-    .option('--node <key>', 'those of one key; the end of its name is enough')
-    .option('--refused', 'those that were refused, at once or by a later audit', false)
-    .option('--last <number>', 'how many', positive, 20)
+  const groups = program.command('groups').description('Groups of a run, with their verdicts, audits and batches')
+  withRunOptions(groups.command('list').description('List the groups that were delivered, newest last'))
+    .option('--node <key>', 'only groups of this key; the end of the key suffices')
+    .option('--refused', 'only groups that were refused, at once or by a later audit', false)
+    .option('--last <number>', 'number of groups', positive, 20)
     .option('--json', 'one JSON object per group on stdout', false)
     .action(list)
-  withRunOptions(groups.command('show').description('All that the log knows of a group'))
-    .argument('<lease>', 'name of its lease; the beginning is enough')
+  withRunOptions(groups.command('show').description('Show everything that the log contains about a group'))
+    .argument('<lease>', 'id of its lease; the beginning suffices')
     .option('--json', 'one JSON object on stdout', false)
     .action(show)
 }
@@ -60,7 +58,7 @@ async function list(options: ListOptions): Promise<void> {
 }
 
 export function listText(groups: readonly GroupReport[]): string {
-  if (groups.length === 0) return 'there are no such groups'
+  if (groups.length === 0) return 'no group matches'
   const columns = ['lease', 'key', 'judged', 'version', 'task', 'verdict', 'rewards', 'batch']
   const right = new Set(['version', 'task'])
   return tableOf(
@@ -84,11 +82,15 @@ async function show(beginning: string, options: RunOptions & { json: boolean }):
   const dataDir = dataDirOf('groups show', options)
   const found = (await readGroups(dataDir)).find(beginning)
   const [group] = found
-  if (!group) throw new GroupError('unknown_group', `no lease of ${dataDir} has a name that begins with ${beginning}`)
+  if (!group)
+    throw new GroupError(
+      'unknown_group',
+      `no lease of ${dataDir} has an id that begins with ${beginning}: groups list shows them`,
+    )
   if (found.length > 1)
     throw new GroupError(
       'ambiguous_group',
-      `${found.length} leases have names that begin with ${beginning}: give more of it`,
+      `${found.length} leases have ids that begin with ${beginning}: type more of the id`,
     )
   process.stdout.write(`${options.json ? JSON.stringify(group) : groupText(group)}\n`)
 }
@@ -97,9 +99,9 @@ export function groupText({ lease, verdict, audits, batches, unusedFor, released
   const lines = [
     `lease ${lease.leaseId}`,
     `of ${lease.node}, ${lease.backend}, for version ${lease.version}, round ${lease.round}, task ${lease.taskIndex}`,
-    `given ${timeOf(lease.atMs)}, ${verdict ? `judged ${timeOf(verdict.atMs)}` : `until ${timeOf(lease.deadlineMs)}`}`,
+    `leased ${timeOf(lease.atMs)}, ${verdict ? `judged ${timeOf(verdict.atMs)}` : `until ${timeOf(lease.deadlineMs)}`}`,
   ]
-  if (released !== null) lines.push(`no longer worked on: ${released}`)
+  if (released !== null) lines.push(`released: ${released}`)
   if (verdict) {
     const { accepted, code, detail, zeroVariance, audit, credit, rewards, solved, calls, sampledTokens } = verdict
     const outcome = accepted
@@ -112,9 +114,9 @@ export function groupText({ lease, verdict, audits, batches, unusedFor, released
     )
   }
   for (const { atMs, accepted, code, detail } of audits)
-    lines.push(`audited ${timeOf(atMs)}: ${accepted ? 'passed' : `taken back: ${code} ${detail}`}`)
+    lines.push(`audited ${timeOf(atMs)}: ${accepted ? 'passed' : `revoked: ${code} ${detail}`}`)
   for (const { batchId, step, outcome } of batches) lines.push(`batch ${batchId} for step ${step}: ${outcome}`)
-  if (unusedFor !== null) lines.push(`no batch takes it: ${unusedFor}`)
+  if (unusedFor !== null) lines.push(`not used for training: ${unusedFor}`)
   if (bodyLost !== null) lines.push(`its body is lost: ${bodyLost}`)
   return lines.join('\n')
 }

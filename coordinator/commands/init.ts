@@ -9,35 +9,35 @@ import { withEnvironmentFolders } from '../../servers/environment-option.js'
 import { defaultPython } from '../jobs/python.js'
 import { ConfigError, parseConfig, type RunConfig } from '../settings/config.js'
 import { longestPrompt } from '../settings/first-prompts.js'
-import { proposedFields, type RunWishes } from '../settings/proposed-run.js'
+import { proposedFields, type RunProposal } from '../settings/proposed-run.js'
 import { runFileText } from '../settings/run-file.js'
 import { readTaskSet } from '../settings/task-set.js'
 import { askForRun, type RunAnswers } from './ask-for-run.js'
 
 const FILE = 'run.yaml'
-/** Stands for the model that comes with the package, in place of a path. */
+/** Value of `--base` for the model that comes with the package. */
 const DEMO = 'demo'
 const DEMO_BASE = join(packageRoot, 'models', 'demo', 'prove-demo-base-f16.gguf')
-/** On a CPU, and on an NVIDIA GPU by CUDA. */
+/** Calibrations of the demo model, for CPUs and for NVIDIA GPUs with CUDA. */
 const DEMO_CALIBRATIONS = ['calibration-f16.json', 'calibration-f16-cuda.json'].map((name) =>
   join(packageRoot, 'models', 'demo', name),
 )
-/** What the demo model has learnt the words of. */
+/** Options for tasks with the words that the demo model has learnt. */
 const DEMO_TASKS = '--profile demo --environments banking,calendar,email,issue_tracker --examples 2000'
 
 export function addInitCommand(program: Command): void {
   withEnvironmentFolders(program.command('init'))
-    .description(`Write a commented ${FILE} for a new run, by questions on a terminal or by these options`)
-    .argument('[folder]', 'where it goes', '.')
-    .option('--base <gguf>', `base model, a GGUF file; ${DEMO}: the small one that comes with this package`)
-    .option('--dataset <folder>', 'data set of prove-lab synthesize; it can be made later', 'tasks')
-    .option('--data-dir <folder>', 'where the coordinator keeps everything', 'data')
-    .option('--name <name>', 'name of the base model; default: what its file says')
-    .option('--operator <words>', 'who runs the run, for its invitations', '')
-    .option('--purpose <words>', 'what it is for, likewise', '')
-    .option('--port <number>', 'where it listens for volunteers', port, 4001)
-    .option('--announce <address...>', 'where volunteers reach it, if not where it listens', [])
-    .option('--calibration <file...>', 'files of prove-lab calibrate: without any, work is not audited', [])
+    .description(`Write a commented ${FILE} for a new run, from questions on the terminal or from options`)
+    .argument('[folder]', 'folder to write it into', '.')
+    .option('--base <gguf>', `base model, a GGUF file; ${DEMO}: the small model that comes with this package`)
+    .option('--dataset <folder>', 'data set of prove-lab synthesize; you can make it later', 'tasks')
+    .option('--data-dir <folder>', 'folder for all data of the coordinator', 'data')
+    .option('--name <name>', 'name of the base model; default: the name in its file')
+    .option('--operator <words>', 'who operates the run, shown in invitations', '')
+    .option('--purpose <words>', 'purpose of the run, shown in invitations', '')
+    .option('--port <number>', 'TCP port for volunteers', port, 4001)
+    .option('--announce <address...>', 'addresses at which volunteers reach the run, if they differ from its own', [])
+    .option('--calibration <file...>', 'files of prove-lab calibrate; without one, groups are not audited', [])
     .option('--yes', 'ask nothing', false)
     .action(init)
 }
@@ -53,9 +53,7 @@ async function init(target: string, options: RunAnswers & { readonly yes: boolea
   const folder = resolve(target)
   const file = join(folder, FILE)
   if (existsSync(file))
-    throw new ConfigError(
-      `${file} is there already, and stays as it is. Change it by hand, remove it, or name another folder.`,
-    )
+    throw new ConfigError(`${file} exists already and was not changed. Edit it, remove it, or name another folder.`)
   const isAsked = !options.yes && process.stdin.isTTY === true && process.stdout.isTTY === true
   const answers = isAsked ? await askForRun(options, { isModel: (base) => factsOf(baseFile(base)) }) : options
   if (answers === null) {
@@ -66,20 +64,20 @@ async function init(target: string, options: RunAnswers & { readonly yes: boolea
   if (base === undefined) throw new ConfigError(`init: give --base, a GGUF file, or --base ${DEMO}`)
   const path = baseFile(base)
   const facts = factsOf(path)
-  const wishes = wishesOf(answers, { folder, path, facts })
-  const hasDataset = existsSync(join(wishes.dataset, 'manifest.json'))
-  const prompt = hasDataset ? await promptTokens(wishes.dataset, path) : null
-  const text = runFileText(proposedFields(wishes, { facts, folder, prompt }))
+  const proposal = proposalOf(answers, { folder, path, facts })
+  const hasDataset = existsSync(join(proposal.dataset, 'manifest.json'))
+  const prompt = hasDataset ? await promptTokens(proposal.dataset, path) : null
+  const text = runFileText(proposedFields(proposal, { facts, folder, prompt }))
   const config = parseConfig(text, file)
   await mkdir(folder, { recursive: true })
   await writeFile(file, text, { flag: 'wx' })
   process.stdout.write(`${nextSteps(file, config, { hasDataset })}\n`)
 }
 
-function wishesOf(
+function proposalOf(
   answers: RunAnswers,
   { folder, path, facts }: { readonly folder: string; readonly path: string; readonly facts: ModelFacts },
-): RunWishes {
+): RunProposal {
   const { operator, purpose, port, announce, calibration } = answers
   const own = path === DEMO_BASE ? DEMO_CALIBRATIONS : []
   return {
@@ -92,7 +90,7 @@ function wishesOf(
   }
 }
 
-/** What there is to be typed from here on. */
+/** Returns the commands that the user has to type next. */
 function nextSteps(
   file: string,
   { base, tasks, audit, limits }: RunConfig,
@@ -102,12 +100,12 @@ function nextSteps(
   const [model, dataset] = [shown(base.path), shown(tasks.dataset)]
   const calibration = `prove-lab calibrate --model ${model} --dataset ${dataset} --out calibration.json`
   const steps: [command: string, why: string][] = [
-    [`prove-lab synthesize --out ${dataset}${base.path === DEMO_BASE ? ` ${DEMO_TASKS}` : ''}`, 'the tasks'],
-    [calibration, `hours; name its file in ${FILE}. Without it take in only people you trust`],
-    ['prove-coordinator setup', "the trainer's Python packages"],
+    [`prove-lab synthesize --out ${dataset}${base.path === DEMO_BASE ? ` ${DEMO_TASKS}` : ''}`, 'makes the tasks'],
+    [calibration, `takes hours; then name its file in ${FILE}. Without it, admit only people you trust`],
+    ['prove-coordinator setup', "installs the trainer's Python packages"],
     [
       `prove-coordinator start --config ${shown(file)}`,
-      'plays some tasks first, and says if this looks like a run that learns nothing',
+      'first plays some tasks, and warns if the run looks like it would learn nothing',
     ],
   ]
   const isDue = [!hasDataset, audit.calibrations.length === 0, defaultPython() === 'python3', true]
@@ -119,7 +117,7 @@ function nextSteps(
         ]
       : []
   return [
-    `${shown(file)} is written and checked. Look through it, then:`,
+    `${shown(file)} is written and valid. Check it, then run:`,
     '',
     ...steps.filter((_, i) => isDue[i]).flatMap(([command, why]) => [`  # ${why}`, `  ${command}`]),
     '',
@@ -131,17 +129,17 @@ function nextSteps(
 
 const baseFile = (base: string): string => (base === DEMO ? DEMO_BASE : resolve(base))
 
-/** @throws ConfigError for a model that no run can have */
+/** Reads the facts of a base model. @throws ConfigError for a model that cannot be trained */
 function factsOf(path: string): ModelFacts {
   const facts = readModelFacts(path)
   if (!TRAINED_ARCHITECTURES.includes(facts.architecture))
     throw new ConfigError(
-      `${path}: the trainer knows models of the architecture ${TRAINED_ARCHITECTURES.join(', ')}, and this is ${facts.architecture}`,
+      `${path}: the trainer supports the architectures ${TRAINED_ARCHITECTURES.join(', ')}, and this model is ${facts.architecture}: choose another model`,
     )
   return facts
 }
 
-/** Of prove_trainer/architectures.py. */
+/** Architectures of prove_trainer/architectures.py. */
 const TRAINED_ARCHITECTURES = ['qwen3', 'qwen2', 'granite']
 
 async function promptTokens(dataset: string, base: string): Promise<number> {

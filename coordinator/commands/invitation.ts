@@ -7,10 +7,10 @@ import { ConfigError, readConfig } from '../settings/config.js'
 export function addInvitationCommand(program: Command): void {
   program
     .command('invitation')
-    .description('Print what volunteers join the run with')
-    .option('--config <file>', 'run.yaml: names the data folder')
-    .option('--data-dir <folder>', 'the data folder, if there is no run.yaml')
-    .option('--qr', 'as a QR code, to be scanned from the terminal', false)
+    .description('Print the invitation with which volunteers join the run')
+    .option('--config <file>', 'run.yaml, which names the data folder')
+    .option('--data-dir <folder>', 'the data folder, without run.yaml')
+    .option('--qr', 'print it as a QR code', false)
     .action(printInvitation)
 }
 
@@ -29,15 +29,15 @@ async function printInvitation({
   process.stdout.write(qr ? qrCode(text, process.stdout.columns) : `${text}\n`)
 }
 
-/** Modules of white around the code: what the standard asks for, and what telephones are content with. */
+/** White modules around the code: as many as the standard asks for, or as many as telephones need. */
 const MARGINS = [4, 2]
-/** White on black whatever the terminal's own colours are. */
+/** White on black, whatever the colours of the terminal are. */
 const [WHITE_ON_BLACK, RESET] = ['\u001b[97;40m', '\u001b[0m']
 
 /**
- * A QR code in half blocks: two rows of it in each line.
- * @param columns  of the terminal; undefined: the output goes elsewhere, and has no colours
- * @throws ConfigError when it does not fit
+ * Draws a QR code in half blocks, with two rows of modules in each line.
+ * @param columns  width of the terminal; undefined: the output is no terminal, and gets no colours
+ * @throws ConfigError when the code does not fit
  */
 export function qrCode(text: string, columns: number | undefined): string {
   let lines: string[] = []

@@ -9,7 +9,7 @@ export function addLeaderboardCommand(program: Command): void {
   withRunOptions(
     program
       .command('leaderboard')
-      .description('Keys and teams by credit: all of them, as "prove-node board" shows the first'),
+      .description('Show all keys and teams by credit; prove-node leaderboard shows the first of them'),
   )
     .option('--json', 'one JSON object on stdout', false)
     .action(leaderboard)
@@ -26,7 +26,7 @@ async function leaderboard(options: RunOptions & { json: boolean }): Promise<voi
 }
 
 export function leaderboardText({ keys, teams }: Ranking): string {
-  if (keys.length === 0) return 'nobody has earned anything yet'
+  if (keys.length === 0) return 'no key has earned credit yet'
   const ranked = (names: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
     tableOf(
       ['rank', ...names].map((name) => ({ name, left: name === 'key' || name === 'team' })),

@@ -7,7 +7,7 @@ export function addMetricsCommand(program: Command): void {
   withRunOptions(
     program
       .command('metrics')
-      .description('Print the numbers of a running coordinator, in the text format of Prometheus'),
+      .description('Print the metrics of a running coordinator, in the text format of Prometheus'),
   ).action(printMetrics)
 }
 
@@ -16,6 +16,6 @@ const TIMEOUT_MS = 30_000
 async function printMetrics(options: RunOptions): Promise<void> {
   const folder = dataDirOf('metrics', options)
   const control = await reachControl(folder, AbortSignal.timeout(TIMEOUT_MS))
-  if (!control) throw new ControlError('unreachable', `no coordinator is running on ${folder}`)
+  if (!control) throw new ControlError('unreachable', `no coordinator is running on ${folder}: start it first`)
   for await (const line of control.lines(METRICS)) process.stdout.write(`${line}\n`)
 }

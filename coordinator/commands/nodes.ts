@@ -7,7 +7,7 @@ import { tableOf } from './table.js'
 
 export function addNodesCommand(program: Command): void {
   withRunOptions(
-    program.command('nodes').description('The keys that work for a run: what they did, and their standing'),
+    program.command('nodes').description('List the keys of a run with their groups, credit and reputation'),
   )
     .option('--json', 'one JSON object per key on stdout', false)
     .action(nodes)
@@ -28,7 +28,7 @@ async function nodes(options: RunOptions & { json: boolean }): Promise<void> {
   })
 }
 
-/** @param nowMs  when it is read */
+/** @param nowMs  time of the report */
 export function nodesText(reports: readonly NodeReport[], nowMs: number): string {
   if (reports.length === 0) return 'no key has asked for work yet'
   const columns = [
@@ -54,7 +54,7 @@ export function nodesText(reports: readonly NodeReport[], nowMs: number): string
       reputationText(node.reputation),
       node.agent ?? '-',
       node.backend ?? '-',
-      numberOf(node.pace, 1),
+      numberOf(node.deliveredTokensPerSecond, 1),
       `${durationOf(nowMs - node.lastSeenAtMs)} ago`,
       node.accepted,
       node.zeroVariance,

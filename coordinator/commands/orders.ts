@@ -14,14 +14,14 @@ interface OrderOptions extends RunOptions {
   readonly tokenFile?: string
 }
 
-/** A command that gives an order to the running coordinator of a run, and says what changes by it. */
+/** Adds a command that sends an order to the running coordinator of a run and prints the effect. */
 const orderCommand = (program: Command, name: string, description: string): Command =>
-  withRunOptions(program.command(name).description(`${description}. Takes a running coordinator`))
-    .option('--at <url>', 'the dashboard of a coordinator that runs elsewhere, such as https://run.example.org')
-    .option('--token-file <file>', 'with --at: holds the token of the run (dashboard.tokenFile in run.yaml)')
+  withRunOptions(program.command(name).description(`${description}. Needs a running coordinator`))
+    .option('--at <url>', 'dashboard of a coordinator on another machine, such as https://run.example.org')
+    .option('--token-file <file>', 'with --at: file with the token of the run (dashboard.tokenFile in run.yaml)')
 
 const withReason = (command: Command): Command =>
-  command.option('--reason <text>', 'why: it goes into the log, and volunteers whom it concerns are told')
+  command.option('--reason <text>', 'reason, which is logged and shown to the volunteers concerned')
 
 async function give(name: string, options: OrderOptions, ask: OrderAsk): Promise<void> {
   const { at, tokenFile, config, dataDir } = options
@@ -31,21 +31,25 @@ async function give(name: string, options: OrderOptions, ask: OrderAsk): Promise
   print(await orderRemotely(await remoteRun(at, tokenFile), ask, AbortSignal.timeout(TIMEOUT_MS)))
 }
 
-/** Gives an order to the coordinator that runs on a data folder, and prints what changes by it. @throws ControlError */
+/** Sends an order to the coordinator that runs on a data folder, and prints the effect. @throws ControlError */
 export async function postOrder(folder: string, ask: OrderAsk): Promise<void> {
   const control = await reachControl(folder, AbortSignal.timeout(TIMEOUT_MS))
   if (!control)
-    throw new ControlError('unreachable', `no coordinator is running on ${folder}, and only a running one takes orders`)
+    throw new ControlError('unreachable', `no coordinator is running on ${folder} that could take the order: start it`)
   print(orderAnswer.parse(await control.post(ORDER, ask)))
 }
 
-const print = ({ said }: OrderAnswer): void => void process.stdout.write(`${said.join('\n')}\n`)
+const print = ({ effects }: OrderAnswer): void => void process.stdout.write(`${effects.join('\n')}\n`)
 
 const why = ({ reason }: OrderOptions): string | null => reason ?? null
 
 export function addPauseCommand(program: Command): void {
   withReason(
-    orderCommand(program, 'pause', 'Give no more leases and begin no more steps; what is under way is finished'),
+    orderCommand(
+      program,
+      'pause',
+      'Stop giving leases and forming batches; open leases and the current step are finished',
+    ),
   ).action((options: OrderOptions) => give('pause', options, { order: 'pause', reason: why(options) }))
 }
 
@@ -55,10 +59,10 @@ export function addResumeCommand(program: Command): void {
   )
 }
 
-const KEY = ['<key>', 'the key; an end of it that no other has is enough'] as const
+const KEY = ['<key>', 'the key; an end that no other key has suffices'] as const
 
 export function addBanCommand(program: Command): void {
-  withReason(orderCommand(program, 'ban', 'Keep a key from the run: no leases, and what it delivers is refused'))
+  withReason(orderCommand(program, 'ban', 'Ban a key: it gets no leases, and its groups are refused'))
     .argument(...KEY)
     .action((key: string, options: OrderOptions) => give('ban', options, { order: 'ban', reason: why(options), key }))
 }
@@ -68,7 +72,7 @@ export function addUnbanCommand(program: Command): void {
     orderCommand(
       program,
       'unban',
-      'Give a key its standing back: a ban, a quarantine or an exclusion ends, and failed audits weigh nothing any more',
+      'Restore the reputation of a key: ends a ban, a quarantine or an exclusion, and forgets failed audits',
     ),
   )
     .argument(...KEY)
@@ -79,38 +83,48 @@ export function addUnbanCommand(program: Command): void {
 
 export function addDropTaskCommand(program: Command): void {
   withReason(
-    orderCommand(program, 'drop-task', 'Take a task out of the run for good: no more leases, and no training on it'),
+    orderCommand(program, 'drop-task', 'Remove a task from the run for good: no more leases, and no training on it'),
   )
-    .argument('<task>', 'its id in the data set, or its number as `groups` shows it')
+    .argument('<task>', 'its id in the data set, or its number as "groups list" shows it')
     .action((task: string, options: OrderOptions) =>
       give('drop-task', options, { order: 'drop-task', reason: why(options), task }),
     )
 }
 
 export function addDisableEnvironmentCommand(program: Command): void {
-  withReason(orderCommand(program, 'disable-environment', 'Give no leases for the tasks of a world until it is woken'))
-    .argument('<world>', 'such as banking')
+  withReason(
+    orderCommand(
+      program,
+      'disable-environment',
+      'Give no leases for the tasks of an environment until it is enabled again',
+    ),
+  )
+    .argument('<environment>', 'such as banking')
     .action((environment: string, options: OrderOptions) =>
       give('disable-environment', options, { order: 'disable-environment', reason: why(options), environment }),
     )
 }
 
 export function addEnableEnvironmentCommand(program: Command): void {
-  withReason(orderCommand(program, 'enable-environment', 'End the rest of a world'))
-    .argument('<world>', 'such as banking')
+  withReason(orderCommand(program, 'enable-environment', 'Give leases for the tasks of a disabled environment again'))
+    .argument('<environment>', 'such as banking')
     .action((environment: string, options: OrderOptions) =>
       give('enable-environment', options, { order: 'enable-environment', reason: why(options), environment }),
     )
 }
 
 export function versionArgument(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Give the number of a version, 0 or more.')
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Type the number of a version, 0 or more.')
   return Number(text)
 }
 
 export function addRollbackCommand(program: Command): void {
   withReason(
-    orderCommand(program, 'rollback', 'Publish the policy of an earlier version again, and withdraw those after it'),
+    orderCommand(
+      program,
+      'rollback',
+      'Publish the policy of an earlier version again, and withdraw the versions after it',
+    ),
   )
     .argument('<version>', 'the version to go back to', versionArgument)
     .action((version: number, options: OrderOptions) =>
@@ -124,14 +138,14 @@ interface AnnounceOptions extends OrderOptions {
 }
 
 export function addAnnounceCommand(program: Command): void {
-  orderCommand(program, 'announce', 'Tell all volunteers something, signed, until something else is announced')
+  orderCommand(program, 'announce', 'Send a signed announcement to all volunteers, which replaces the previous one')
     .argument('[text]', 'a sentence or two')
-    .option('--address <multiaddr...>', 'where the run is to be found too, such as /dns4/run.example.org/tcp/4001', [])
-    .option('--clear', 'announce nothing any more', false)
+    .option('--address <multiaddr...>', 'further address of the run, such as /dns4/run.example.org/tcp/4001', [])
+    .option('--clear', 'withdraw the announcement', false)
     .action((text: string | undefined, options: AnnounceOptions) => {
       const { address: addresses, clear } = options
-      const says = text !== undefined || addresses.length > 0
-      if (says === clear) throw new ConfigError('announce: give a text or --address, or --clear alone')
+      const hasContent = text !== undefined || addresses.length > 0
+      if (hasContent === clear) throw new ConfigError('announce: give a text or --address, or only --clear')
       return give('announce', options, {
         order: 'announce',
         reason: null,

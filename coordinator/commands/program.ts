@@ -2,7 +2,7 @@ import type { Program } from '../../common/cli/index.js'
 import { TrainerError } from '../jobs/errors.js'
 import { ConfigError } from '../settings/config.js'
 
-/** The commands, in the order in which help names them. */
+/** Command line of `prove-coordinator`. Help lists the commands in this order. */
 export const PROGRAM: Program = {
   name: 'prove-coordinator',
   description: 'Run a PROVE training swarm',
@@ -36,6 +36,6 @@ export const PROGRAM: Program = {
     error instanceof ConfigError || (error instanceof TrainerError && error.code === 'no_python') ? 2 : 1,
   advice: (error) =>
     error instanceof TrainerError && /No module named/.test(error.detail)
-      ? " (prove-coordinator setup installs the trainer's Python packages)"
+      ? " (run prove-coordinator setup, which installs the trainer's Python packages)"
       : '',
 }

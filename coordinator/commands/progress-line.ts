@@ -2,29 +2,29 @@ import type { DirectReach } from '../../swarm/index.js'
 import { isOfRanks, type TrainerEvent } from '../jobs/trainer-events.js'
 import type { EventOf } from '../ledger/events.js'
 import { durationOf, scoreWords } from '../report/words.js'
-import type { Progress } from '../service/start-coordinator.js'
+import type { Progress } from '../service/progress.js'
 
-/** One line for the operator, or `null` for what is only worth a metric. */
+/** Returns one line for the operator; null: the progress is only worth a metric. */
 export function progressLine(progress: Progress): string | null {
   switch (progress.type) {
     case 'listening':
       return `listening on ${progress.addresses.join(' ')}`
     case 'dashboard':
-      return `the dashboard is at ${progress.url}`
+      return `dashboard: ${progress.url}`
     case 'no-dashboard':
-      return `there is no dashboard: ${progress.why} The run goes on without it.`
+      return `no dashboard: ${progress.why} The run continues without it.`
     case 'invitation':
       return invitationLines(progress.invitation, progress.file, progress.reach)
     case 'dry-run':
-      return `playing ${progress.groups} tasks ${progress.groupSize} times each with the base model first, for ${durationOf(progress.mostMs)} at most (--no-dry-run: not)`
+      return `dry run: playing ${progress.groups} tasks ${progress.groupSize} times each with the base model, for at most ${durationOf(progress.mostMs)} (skip it with --no-dry-run)`
     case 'no-dry-run':
-      return `the dry run could not be played: ${progress.why}. The run goes on without it.`
+      return `the dry run failed: ${progress.why}. The run continues without it.`
     case 'no-score':
-      return `version ${progress.version} has no held-out score: ${progress.why}. The run goes on without it.`
+      return `version ${progress.version} has no held-out score: ${progress.why}. The run continues without it.`
     case 'alarm':
-      return `look at this: ${progress.alarm.text}`
+      return `alarm: ${progress.alarm.text}`
     case 'complete':
-      return `version ${progress.version} is published: the run is complete; its adapters are served on`
+      return `version ${progress.version} is published: the run is complete, and its adapters are still served`
     case 'refusal': {
       const { peer, code, detail, protocol } = progress.refusal
       return `refused ${code} from ${peer.slice(-8)} on ${protocol}${detail ? `: ${detail}` : ''}`
@@ -42,12 +42,12 @@ const UNREACHABLE: Readonly<Record<Exclude<DirectReach, 'anywhere'>, string>> = 
 }
 
 function invitationLines(invitation: string, file: string, reach: DirectReach): string {
-  const lines = ['volunteers join with', '', `prove-node join ${invitation}`, '', `It is in ${file}, too.`]
+  const lines = ['volunteers join with', '', `prove-node join ${invitation}`, '', `The invitation is also in ${file}.`]
   if (reach === 'anywhere') return lines.join('\n')
   return [
     ...lines,
-    `Warning: the addresses in it can be reached ${UNREACHABLE[reach]}. For volunteers elsewhere, let the port through your router or firewall`,
-    'and say in run.yaml how they reach it, for example: announce: [/dns4/run.example.org/tcp/4001]',
+    `Warning: volunteers can reach these addresses ${UNREACHABLE[reach]}. To admit others, open the port in your router or firewall`,
+    'and name the public address in run.yaml, for example: announce: [/dns4/run.example.org/tcp/4001]',
   ].join('\n')
 }
 
@@ -56,7 +56,7 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
     case 'configured':
       return event.changes.length === 0
         ? null
-        : `the terms change with the next round${event.ordered ? orderedBy(event.ordered) : ''}: ${event.changes.map(({ field, from, to }) => `${field} ${from} -> ${to}`).join(', ')}`
+        : `the run configuration changes with the next round${event.ordered ? orderedBy(event.ordered) : ''}: ${event.changes.map(({ field, from, to }) => `${field} ${from} -> ${to}`).join(', ')}`
     case 'rehearsed':
       return rehearsalLine(event)
     case 'published':
@@ -72,48 +72,48 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
     }
     case 'audited': {
       const where = event.batchId === undefined ? '' : ` and left out of batch ${event.batchId}`
-      const outcome = event.accepted ? 'passed a later audit' : `is taken back${where}: ${event.code} ${event.detail}`
+      const outcome = event.accepted ? 'passed a later audit' : `is revoked${where}: ${event.code} ${event.detail}`
       return `group ${event.leaseId.slice(0, 8)} of ${event.node.slice(-8)} ${outcome}`
     }
     case 'registered':
-      return `${event.node.slice(-8)} is new: it gets leases from the next round on`
+      return `${event.node.slice(-8)} is new and gets leases from the next round on`
     case 'team-joined':
-      return `${event.node.slice(-8)} is ${event.team === null ? 'in no team any more' : `in the team ${event.team}`}`
+      return `${event.node.slice(-8)} ${event.team === null ? 'left its team' : `joined the team ${event.team}`}`
     case 'environment-quarantined':
-      return `the world ${event.environment} disagrees with itself: no more leases for its tasks`
+      return `environment ${event.environment} is nondeterministic: two replays gave different results; its tasks are disabled`
     case 'body-lost':
       return `group ${event.leaseId.slice(0, 8)} is lost to training: ${event.detail}`
     case 'batched':
-      if (event.backTo !== undefined) return `step ${event.step} goes back to the policy of step ${event.backTo}`
+      if (event.backTo !== undefined) return `step ${event.step} restores the policy of step ${event.backTo}`
       return `batch ${event.batchId}: ${event.leaseIds.length} groups for step ${event.step}`
     case 'batch-audited':
-      return `batch ${event.batchId}: the training forward is the audit of ${event.groups.length} groups, which pass it`
+      return `batch ${event.batchId}: ${event.groups.length} groups passed the audit by the training forward pass`
     case 'batch-doubted': {
       const groups = event.leaseIds.map((leaseId) => leaseId.slice(0, 8)).join(' ')
-      return `batch ${event.batchId} holds unaudited groups of ${event.node.slice(-8)}, which was caught since: ${groups}`
+      return `batch ${event.batchId} contains unaudited groups of ${event.node.slice(-8)}, which was caught later: ${groups}`
     }
     case 'batch-refused':
       return `batch ${event.batchId} cannot be trained on: ${event.code} ${event.detail}`
     case 'trained':
       return event.skipped ? `step ${event.step} made no update` : null
     case 'paused':
-      return `the run is paused${orderedBy(event)}: what is under way is finished`
+      return `the run is paused${orderedBy(event)}: open leases and the current step are finished`
     case 'resumed':
-      return `the run goes on${orderedBy(event)}`
+      return `the run is resumed${orderedBy(event)}`
     case 'banned':
       return `${event.node} is banned${orderedBy(event)}`
     case 'unbanned':
-      return `${event.node} has its standing back${orderedBy(event)}`
+      return `${event.node} has its reputation back${orderedBy(event)}`
     case 'task-dropped':
       return `the task ${event.taskId} is dropped${orderedBy(event)}`
     case 'environment-disabled':
-      return `the world ${event.environment} is at rest${orderedBy(event)}`
+      return `environment ${event.environment} is disabled${orderedBy(event)}`
     case 'environment-enabled':
-      return `the world ${event.environment} is awake again${orderedBy(event)}`
+      return `environment ${event.environment} is enabled again${orderedBy(event)}`
     case 'rollback-ordered':
-      return `the run goes back to version ${event.version}${orderedBy(event)}`
+      return `the run rolls back to version ${event.version}${orderedBy(event)}`
     case 'announced':
-      return `announced${orderedBy(event)}: ${[event.message, ...event.addresses].filter((said) => said !== '').join(' ') || 'nothing any more'}`
+      return `announced${orderedBy(event)}: ${[event.message, ...event.addresses].filter((part) => part !== '').join(' ') || 'nothing'}`
     case 'written-by':
     case 'reopened':
     case 'leased':
@@ -136,19 +136,19 @@ function rehearsalLine({
   isWhole,
 }: EventOf<'rehearsed'>): string {
   if (groups === 0)
-    return 'the dry run: not one task was played in the time there was; the model is too slow for this machine, or the machine is busy'
+    return 'dry run: no task was finished in time; the model is too slow for this machine, or the machine is busy'
   const per = (calls / rollouts).toFixed(1)
-  const rest = isWhole ? '' : '; it was stopped there, for the time it takes'
-  return `the dry run: ${rollouts} rollouts of ${groups} tasks, ${solved} solved, mean reward ${reward.toFixed(3)}, ${per} calls each, ${zeroVariance} groups without variance${rest}`
+  const rest = isWhole ? '' : '; it ended early because its time was up'
+  return `dry run: ${rollouts} rollouts of ${groups} tasks, ${solved} solved, mean reward ${reward.toFixed(3)}, ${per} calls each, ${zeroVariance} zero-variance groups${rest}`
 }
 
 const scoreLine = (event: EventOf<'scored'>): string =>
   `version ${event.version} on ${event.tasks} held-out tasks: ${scoreWords(event)}`
 
-function trainerLine(news: TrainerEvent): string | null {
-  const { event, step, reason, code, message, batchId, ...rest } = news
-  if (isOfRanks(news)) {
-    const words = news.ranks.map(({ rank, host, ended }) => `${rank} on ${host}${ended ? ' (ended)' : ''}`)
+function trainerLine(trainerEvent: TrainerEvent): string | null {
+  const { event, step, reason, code, message, batchId, ...rest } = trainerEvent
+  if (isOfRanks(trainerEvent)) {
+    const words = trainerEvent.ranks.map(({ rank, host, ended }) => `${rank} on ${host}${ended ? ' (ended)' : ''}`)
     return words.length === 0 ? null : `trainer: ranks ${words.join(', ')}`
   }
   switch (event) {
@@ -158,12 +158,12 @@ function trainerLine(news: TrainerEvent): string | null {
       return rest.stats ? `trainer: step ${step}, ${statsText(rest.stats as Record<string, unknown>)}` : null
     case 'skipped':
       return reason === 'drift'
-        ? `trainer: the samplers' policy is too far from the trainer's; step ${step} goes back to the adapter of step ${rest.adapterStep}`
+        ? `trainer: the samplers' policy has drifted too far from the trainer's; step ${step} restores the adapter of step ${rest.adapterStep}`
         : reason === 'rollback'
           ? `trainer: step ${step} has the adapter of step ${rest.adapterStep} again`
           : `trainer: step ${step} skipped: ${reason}`
     case 'waiting':
-      return `trainer: waits for its service: ${message}`
+      return `trainer: waiting for its service: ${message}`
     case 'error':
       return `trainer: ended with ${code}: ${message}${batchId == null ? '' : ` (batch ${batchId})`}`
     default:
@@ -171,7 +171,7 @@ function trainerLine(news: TrainerEvent): string | null {
   }
 }
 
-/** What tells at a glance whether a step went well, by the names of docs/trainer.md. */
+/** Numbers that show whether a step went well, by their names in docs/trainer.md. */
 const SHOWN_STATS: readonly (readonly [name: string, words: string, digits: number])[] = [
   ['loss', 'loss', 4],
   ['mismatchKl', 'KL', 5],

@@ -6,45 +6,48 @@ import { ORDER } from '../service/control-routes.js'
 import { type OrderAnswer, type OrderAsk, orderAnswer } from '../service/order-service.js'
 import { ConfigError } from '../settings/config.js'
 
-/** A coordinator that is reached over HTTP. */
+/** A coordinator on another machine, reached over HTTP. */
 export interface RemoteRun {
-  /** Of its dashboard, or of the proxy before it. */
+  /** Address of its dashboard, or of a proxy in front of it. */
   readonly url: URL
   readonly token: string
 }
 
-/** No answer to an order comes near this. */
+/** Far more than any answer to an order has. */
 const MAX_ANSWER_BYTES = 64 * 1024
 const MAX_TOKEN_BYTES = 4096
 
 const refusal = z.object({ message: z.string() })
 
 /**
- * @param at         what `--at` says
- * @param tokenFile  what `--token-file` says; a token on the command line could be seen by everybody on the machine
+ * Checks the options for a coordinator on another machine.
+ * @param at         value of `--at`
+ * @param tokenFile  value of `--token-file`; other users of this machine could see a token on the command line
  * @throws ConfigError
  */
 export async function remoteRun(at: string, tokenFile: string | undefined): Promise<RemoteRun> {
   if (!URL.canParse(at) || !/^https?:\/\//i.test(at))
-    throw new ConfigError(`--at: ${JSON.stringify(at)} is no address of a dashboard, such as https://run.example.org`)
-  // With a slash at its end, what follows stays below the path of a proxy.
+    throw new ConfigError(
+      `--at: ${JSON.stringify(at)} is no dashboard address: type one such as https://run.example.org`,
+    )
+  // With a slash at the end, relative paths stay below the path of a proxy.
   const url = new URL(at.endsWith('/') ? at : `${at}/`)
   if (url.protocol === 'http:' && !isLoopback(url.hostname.replace(/^\[|\]$/g, '')))
     throw new ConfigError(
-      `--at: over http anybody on the way could read the token: use https, or ssh -L 4080:127.0.0.1:4080 ${url.hostname} and --at http://127.0.0.1:4080`,
+      `--at: the token would be sent unencrypted over http: use https, or ssh -L 4080:127.0.0.1:4080 ${url.hostname} and --at http://127.0.0.1:4080`,
     )
   if (tokenFile === undefined)
-    throw new ConfigError('--at needs --token-file: the file that holds the token of the run')
+    throw new ConfigError('--at needs --token-file: the file that contains the token of the run')
   const text = await readFile(tokenFile, 'utf8').catch((cause: Error) => {
     throw new ConfigError(`--token-file: ${cause.message}`, { cause })
   })
   const token = text.trim()
   if (!/^[\x21-\x7e]+$/.test(token) || token.length > MAX_TOKEN_BYTES)
-    throw new ConfigError(`--token-file: ${tokenFile} must hold the token of the run and nothing else`)
+    throw new ConfigError(`--token-file: ${tokenFile} must contain only the token of the run`)
   return { url, token }
 }
 
-/** @throws ControlError when the coordinator refuses the order, or cannot be reached */
+/** Sends an order over HTTP. @throws ControlError when the coordinator refuses the order, or cannot be reached */
 export async function orderRemotely(
   { url, token }: RemoteRun,
   ask: OrderAsk,
@@ -62,13 +65,13 @@ export async function orderRemotely(
   const text = await boundedText(response).catch((cause: Error) => {
     throw failed(cause)
   })
-  const said = jsonIn(text)
+  const json = jsonIn(text)
   if (response.ok) {
-    const answer = orderAnswer.safeParse(said)
+    const answer = orderAnswer.safeParse(json)
     if (answer.success) return answer.data
-    throw unreachable('what answers there is no coordinator of this version')
+    throw unreachable('the answer is not from a coordinator of this version')
   }
-  const why = refusal.safeParse(said)
+  const why = refusal.safeParse(json)
   throw new ControlError('refused', why.success ? why.data.message : `${to}: status ${response.status}`)
 }
 
@@ -77,7 +80,7 @@ async function boundedText(response: Response): Promise<string> {
   let size = 0
   for await (const piece of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     size += piece.length
-    if (size > MAX_ANSWER_BYTES) throw new Error(`it answers more than ${MAX_ANSWER_BYTES} B`)
+    if (size > MAX_ANSWER_BYTES) throw new Error(`the answer is larger than ${MAX_ANSWER_BYTES} B`)
     pieces.push(piece)
   }
   return Buffer.concat(pieces).toString('utf8')

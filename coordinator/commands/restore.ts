@@ -9,9 +9,9 @@ import { interruptible } from './interruptible.js'
 export function addRestoreCommand(program: Command): void {
   program
     .command('restore')
-    .description('Put a backup into an empty data folder, after checking all of it')
-    .argument('<backup>', 'folder that the backup command made')
-    .requiredOption('--data-dir <folder>', 'not there yet, or empty')
+    .description('Restore a backup into an empty data folder, after verifying all of it')
+    .argument('<backup>', 'folder that the backup command wrote')
+    .requiredOption('--data-dir <folder>', 'data folder to create; must be empty or not exist')
     .action(restore)
 }
 
@@ -25,10 +25,10 @@ async function restore(backup: string, { dataDir }: { dataDir: string }): Promis
   )
   process.stdout.write(
     [
-      `${resolve(dataDir)} holds the run ${run} as it was after ${events.count} events.`,
-      `Go on with: prove-coordinator start --config run.yaml, where run.yaml says dataDir: ${resolve(dataDir)}`,
-      ...(kept ? [`The run.yaml of that time is ${config}; paths in it are relative to where it lay.`] : []),
-      'Base model and data set must be the same. Never let the run go on in two places: volunteers could not tell them apart.',
+      `${resolve(dataDir)} contains the run ${run} as it was after ${events.count} events.`,
+      `Resume it with: prove-coordinator start --config run.yaml, where run.yaml contains dataDir: ${resolve(dataDir)}`,
+      ...(kept ? [`The run.yaml of that time is ${config}; its paths are relative to its original folder.`] : []),
+      'Base model and data set must be the same. Never resume the run in two places: volunteers could not distinguish them.',
       '',
     ].join('\n'),
   )

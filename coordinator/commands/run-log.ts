@@ -13,7 +13,7 @@ import { LOG_END, LOG_RECORDS } from '../service/control-routes.js'
 import { ConfigError, readConfig } from '../settings/config.js'
 import { dataFolderOf } from '../settings/data-folder.js'
 
-/** Which run a command is about. */
+/** Options that say which run a command is about. */
 export interface RunOptions {
   readonly config?: string
   readonly dataDir?: string
@@ -21,42 +21,41 @@ export interface RunOptions {
 
 export const withRunOptions = (command: Command): Command =>
   command
-    .option('--config <file>', 'run.yaml: names the data folder')
-    .option('--data-dir <folder>', 'the data folder, if there is no run.yaml')
+    .option('--config <file>', 'run.yaml, which names the data folder')
+    .option('--data-dir <folder>', 'the data folder, without run.yaml')
 
-/** @throws ConfigError when neither or both are given */
+/** Returns the data folder that the options name. @throws ConfigError when neither or both are given */
 export function dataDirOf(command: string, { config, dataDir }: RunOptions): string {
   if ((config === undefined) === (dataDir === undefined))
     throw new ConfigError(`${command}: give either --config or --data-dir`)
   return config === undefined ? resolve(dataDir!) : readConfig(config).dataDir
 }
 
-/** The log as the running coordinator tells it; without one it is opened here, and no coordinator can start meanwhile. */
+/** Opens the log through the running coordinator. Without one, opens it here; no coordinator can start in the meantime. */
 export async function openRunLog(
   dataDir: string,
   signal: AbortSignal,
 ): Promise<{ readonly log: LogSource; close(): Promise<void> }> {
   const control = await reachControl(dataDir, signal)
-  if (control) return { log: told(control), close: async () => undefined }
+  if (control) return { log: logOver(control), close: async () => undefined }
   const { log: folder } = dataFolderOf(dataDir)
-  // Opening would make them.
+  // `openEventLog` would create missing files.
   for (const path of [folder, join(dataDir, 'identity.key')])
     await stat(path).catch((cause: unknown) => {
-      throw new BackupError('no_run', `${dataDir} holds no run: ${path} is not there`, { cause })
+      throw new BackupError('no_run', `${dataDir} contains no run: ${path} does not exist`, { cause })
     })
   const log = await openEventLog(folder)
   return { log: { end: async () => log.end, records: (until) => log.records(until) }, close: () => log.close() }
 }
 
-/** The events of a run so far, oldest first, whether its coordinator works or not. @throws StoreError, BackupError, ControlError */
+/** Reads the events of a run so far, oldest first, whether its coordinator runs or not. @throws StoreError, BackupError, ControlError */
 export async function* readEvents(dataDir: string, signal: AbortSignal): AsyncGenerator<RunEvent> {
   const { log, close } = await openRunLog(dataDir, signal)
   try {
     let place = LOG_START
     for await (const record of log.records((await log.end()).count)) {
       const link = followChain(place, record)
-      if (typeof link === 'string')
-        throw new StoreError('unreadable', `${dataDir}: the event ${place.count} is ${link}`)
+      if (typeof link === 'string') throw new StoreError('unreadable', `${dataDir}: event ${place.count} is ${link}`)
       yield link.event
       place = link.head
     }
@@ -67,7 +66,7 @@ export async function* readEvents(dataDir: string, signal: AbortSignal): AsyncGe
 
 const head = z.object({ count: z.int().min(0), hash: z.string() })
 
-const told = (control: ControlClient): LogSource => ({
+const logOver = (control: ControlClient): LogSource => ({
   end: async (): Promise<LogHead> => head.parse(await control.get(LOG_END)),
   records: (until) => control.lines(`${LOG_RECORDS}?until=${until}`),
 })

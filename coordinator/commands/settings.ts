@@ -12,29 +12,29 @@ interface SettingsOptions {
 }
 
 const withOptions = (command: Command): Command =>
-  command.requiredOption('--config <file>', 'run.yaml').option('--reason <text>', 'why: it goes into the log')
+  command.requiredOption('--config <file>', 'run.yaml').option('--reason <text>', 'reason, which is logged')
 
 export function addSetCommand(program: Command): void {
   withOptions(
     program
       .command('set')
-      .description('Change one setting of a running coordinator, in run.yaml and at once')
+      .description('Change one setting of a running coordinator, and in run.yaml')
       .argument('<field>', 'such as batchGroups, limits.maxTurnTokens or trainer.settings.optimizer.lr')
-      .argument('<value>', 'as it would stand in run.yaml'),
+      .argument('<value>', 'as written in run.yaml'),
   ).action(async (field: string, value: string, options: SettingsOptions) => {
     const file = resolve(options.config)
     const before = await textOf(file)
     const text = withField(before, field, value)
-    await hold(text, file, options)
+    await apply(text, file, options)
     if (text !== before) await writeFileAtomic(file, text)
   })
 }
 
 export function addReloadCommand(program: Command): void {
-  withOptions(program.command('reload').description('Let a running coordinator go by run.yaml as it is now')).action(
+  withOptions(program.command('reload').description('Apply the current run.yaml to a running coordinator')).action(
     async (options: SettingsOptions) => {
       const file = resolve(options.config)
-      await hold(await textOf(file), file, options)
+      await apply(await textOf(file), file, options)
     },
   )
 }
@@ -44,8 +44,8 @@ const textOf = (file: string): Promise<string> =>
     throw new ConfigError(`${file}: ${cause.message}`, { cause })
   })
 
-/** @throws ConfigError for what no start would take either; ControlError with the coordinator's refusal */
-async function hold(text: string, file: string, { reason }: SettingsOptions): Promise<void> {
+/** Orders new settings. @throws ConfigError for settings that no start would accept; ControlError with the coordinator's refusal */
+async function apply(text: string, file: string, { reason }: SettingsOptions): Promise<void> {
   const { dataDir } = parseConfig(text, file)
   await postOrder(dataDir, { order: 'settings', reason: reason ?? null, text, file })
 }

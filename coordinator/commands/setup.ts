@@ -1,29 +1,31 @@
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
+import { stopSignal } from '../../common/cli/index.js'
 import { installedEnvironment, trainerFolder } from '../jobs/python.js'
 import { setUpPython } from '../jobs/python-setup.js'
 
-/** `prove-coordinator setup`: what the trainer needs beside this package. */
+/** Adds `prove-coordinator setup`, which installs the trainer's Python packages. */
 export function addSetupCommand(program: Command): void {
   program
     .command('setup')
-    .description(
-      "Install the trainer's Python packages (PyTorch and a few more, pinned) into an environment of their own",
+    .description("Install the trainer's Python packages (PyTorch and a few more, pinned) into a virtual environment")
+    .option(
+      '--into <folder>',
+      'folder of the virtual environment; name its bin/python as trainer.python in run.yaml',
+      installedEnvironment,
     )
-    .option('--into <folder>', 'where; name its bin/python as trainer.python in run.yaml then', installedEnvironment)
-    .option('--python <command>', 'the Python to build on, 3.10 or newer; default: the system’s')
+    .option('--python <command>', 'Python to use, 3.10 or newer; default: the Python of the system')
     .action(setUp)
 }
 
 async function setUp({ into, python }: { into: string; python?: string }): Promise<void> {
-  const stop = new AbortController()
-  process.once('SIGINT', () => stop.abort(new Error('stopped')))
+  const stop = stopSignal(new Error('stopped'))
   const ready = await setUpPython({
     folder: resolve(into),
     requirements: [join(trainerFolder, 'requirements.txt')],
     ...(python === undefined ? {} : { candidates: [python] }),
     onStep: (what) => process.stderr.write(`prove-coordinator: ${what}\n`),
     signal: stop.signal,
-  })
+  }).finally(() => stop.release())
   process.stdout.write(`${ready}\n`)
 }

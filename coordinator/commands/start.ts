@@ -1,9 +1,12 @@
+import { once } from 'node:events'
 import { type Command, Option } from 'commander'
+import { stopSignal } from '../../common/cli/index.js'
 import { PRIVATE_UMASK } from '../../common/control/index.js'
 import { createStderrLogger } from '../../swarm/index.js'
 import { defaultPython, trainerFolder } from '../jobs/python.js'
 import { timeOf } from '../report/words.js'
-import { type Progress, startCoordinator } from '../service/start-coordinator.js'
+import type { Progress } from '../service/progress.js'
+import { startCoordinator } from '../service/start-coordinator.js'
 import { readConfig } from '../settings/config.js'
 import { progressLine } from './progress-line.js'
 
@@ -12,13 +15,13 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error']
 export function addStartCommand(program: Command): void {
   program
     .command('start')
-    .description('Start a run, or resume it after a stop')
+    .description('Start a run, or resume it')
     .requiredOption('--config <file>', 'run.yaml')
     .option('--json', 'report progress as JSON lines on stdout', false)
-    .option('--no-dry-run', 'do not play some tasks with the base model before the first version')
-    .option('--public', 'whoever has no token may look at the dashboard too, as dashboard.public says it', false)
-    .option('--exit-when-complete', 'stop when the last version is published instead of serving it on', false)
-    .addOption(new Option('--log-level <level>', 'what is logged on stderr').choices(LOG_LEVELS).default('warn'))
+    .option('--no-dry-run', 'skip the dry run, which plays some tasks with the base model before the first version')
+    .option('--public', 'show the dashboard to visitors without a token too, like dashboard.public', false)
+    .option('--exit-when-complete', 'stop when the last version is published, instead of continuing to serve it', false)
+    .addOption(new Option('--log-level <level>', 'level of the log on stderr').choices(LOG_LEVELS).default('warn'))
     .action(start)
 }
 
@@ -36,7 +39,7 @@ async function start(options: {
   const onProgress = (progress: Progress): void => {
     const line = options.json ? JSON.stringify(progress) : progressLine(progress)
     if (line === null) return
-    // The address is there to be copied.
+    // Without a time, the address is easier to copy.
     const time = options.json || progress.type === 'listening' ? '' : `${timeOf(Date.now())}  `
     process.stdout.write(`${time}${line}\n`)
   }
@@ -49,9 +52,8 @@ async function start(options: {
     logger,
     onProgress,
   })
-  const stopped = new Promise<void>((resolve) => {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve())
-  })
+  const stop = stopSignal(new Error('stopped'))
+  const stopped = once(stop.signal, 'abort')
   try {
     await Promise.race([
       stopped,
@@ -61,5 +63,6 @@ async function start(options: {
     ])
   } finally {
     await coordinator.close()
+    stop.release()
   }
 }

@@ -11,7 +11,7 @@ import { tableOf } from './table.js'
 
 export function addStatusCommand(program: Command): void {
   withRunOptions(
-    program.command('status').description('How far a run is and how it goes, while its coordinator works or not'),
+    program.command('status').description('Show the progress of a run, whether its coordinator runs or not'),
   )
     .option('--json', 'one JSON object on stdout', false)
     .action(status)
@@ -32,34 +32,33 @@ async function status(options: RunOptions & { json: boolean }): Promise<void> {
   })
 }
 
-/** Versions that the table shows. */
+/** Versions in the table. */
 const SHOWN = 10
 
-/** @param nowMs  when it is read */
+/** @param nowMs  time of the report */
 export function statusText(report: RunReport, isRunning: boolean, nowMs: number): string {
   const { configuration, versions } = report
-  if (!configuration || report.startedAtMs === null || report.lastEventAtMs === null)
-    return 'nothing has happened in this run yet'
+  if (!configuration || report.startedAtMs === null || report.lastEventAtMs === null) return 'the run has no events yet'
   const newest = versions.length - 1
   const refused = [...report.refused.values()].reduce((sum, count) => sum + count, 0)
   const zeroVariance =
     report.accepted === 0 ? '' : `, ${Math.round((100 * report.zeroVariance) / report.accepted)} % without variance`
   const lines = [
     `${isRunning ? 'the coordinator is running' : 'no coordinator is running'}; the last event was ${durationOf(nowMs - report.lastEventAtMs)} ago`,
-    `version ${Math.max(0, newest)} of ${configuration.versions} of ${configuration.base.name}, begun ${timeOf(report.startedAtMs)}, round ${report.round ?? '-'}`,
+    `version ${Math.max(0, newest)} of ${configuration.versions} of ${configuration.base.name}, started ${timeOf(report.startedAtMs)}, round ${report.round ?? '-'}`,
     ...orderWords(report.orders),
     forecast(report, newest, nowMs),
     `groups: ${report.accepted} accepted${zeroVariance}, ${refused} refused${refused === 0 ? '' : ` (${countsOf(report.refused)})`}`,
-    `keys: ${report.keys}; open leases: ${report.openLeases}; tokens judged: ${report.tokens.toLocaleString('en')}`,
+    `keys: ${report.keys}; open leases: ${report.openLeases}; tokens verified: ${report.tokens.toLocaleString('en')}`,
     heldOutLine(versions),
     report.pendingBatch === null ? null : `in training: ${report.pendingBatch}`,
-    ...alarmsOf(report).map(({ text }) => `look at this: ${text}`),
+    ...alarmsOf(report).map(({ text }) => `alarm: ${text}`),
     ...report.quarantinedEnvironments.map(
-      (environment) => `the world ${environment} disagrees with itself and gets no leases`,
+      (environment) => `environment ${environment} is nondeterministic: its tasks are disabled`,
     ),
     ...report.refusedBatches
       .slice(-3)
-      .map(({ batchId, code, detail }) => `batch ${batchId} was refused: ${code} ${detail}`),
+      .map(({ batchId, code, detail }) => `the trainer refused batch ${batchId}: ${code} ${detail}`),
   ]
   const shown = lines.filter((line) => line !== null).join('\n')
   return versions.length === 0 ? shown : `${shown}\n\n${versionTable(versions.slice(-SHOWN))}`
@@ -72,7 +71,7 @@ function forecast({ configuration, completeAtMs }: RunReport, newest: number, no
   return rest > 0 ? `complete in about ${durationOf(rest)}` : 'the next version takes longer than those before it'
 }
 
-/** The newest score, and the first one to compare it with. */
+/** Returns the newest score, with the first one for comparison. */
 function heldOutLine(versions: readonly VersionReport[]): string | null {
   const scored = versions.flatMap(({ version, heldOut }) => (heldOut ? [{ version, heldOut }] : []))
   const [first, last] = [scored[0], scored.at(-1)]

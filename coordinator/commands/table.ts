@@ -1,6 +1,6 @@
 import Table from 'cli-table3'
 
-/** Columns without lines; the first is to the left and the others to the right, but for those that are named. */
+/** Formats a table without lines. The first column and the named ones are left-aligned, the others right-aligned. */
 export function tableOf(
   columns: readonly { readonly name: string; readonly left?: boolean }[],
   rows: readonly (readonly (string | number)[])[],

@@ -1,33 +1,33 @@
 import { LRUCache } from 'lru-cache'
 import { DASHBOARD_LIMITS } from './limits.js'
 
-/** Lines over the versions of a run. */
+/** Line chart over the versions of a run. */
 export interface LineChart {
-  /** What is measured, at the axis. */
+  /** Unit of the values, shown at the axis. */
   readonly unit: string
-  /** What no value exceeds; left out: the axis goes as far as the values do. */
+  /** Upper bound of the axis; by default the axis ends at the largest value. */
   readonly most?: number
   /** The first version that is drawn. */
   readonly from: number
-  /** A value for each version; null: there is none. The first series is drawn with more weight. */
+  /** A value for each version; null: unknown. The first series has the thickest line. */
   readonly series: readonly { readonly name: string; readonly values: readonly (number | null)[] }[]
 }
 
-/** How a chart is drawn: in the colours of the page, and for the width of a screen. */
+/** Colours and width of a drawn chart. */
 export interface ChartForm {
   readonly dark: boolean
   readonly width: keyof typeof SIZES
 }
 
-/** In pixels of the screens that they are for, so that letters have their size: half a page, a whole one, a telephone. */
+/** Pixels on screen, so that letters have their natural size: half a page, a whole page, a telephone. */
 export const SIZES = {
   half: { width: 540, height: 280 },
   whole: { width: 1100, height: 300 },
   phone: { width: 360, height: 240 },
 } as const
-/** Names of series that stand beside each other. */
+/** Columns of the legend. */
 const LEGEND_COLUMNS = { half: 5, whole: 9, phone: 3 } as const
-/** Colours that stay apart for colour-blind readers (Okabe and Ito, 2008), lighter ones on dark ground. */
+/** Colours that colour-blind readers can distinguish (Okabe and Ito, 2008), lighter ones on a dark background. */
 const COLOURS = {
   light: ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#8a6d00', '#56b4e9', '#6b7280'],
   dark: ['#56b4e9', '#e69f00', '#2fc59b', '#e49fc4', '#f0e442', '#8ab4f8', '#9ca3af'],
@@ -37,13 +37,13 @@ const INKS = {
   dark: { text: '#b6c2cf', line: '#38434f' },
 } as const
 
-/** Draws charts, and keeps the newest for visitors who look at the same. */
-export interface ChartRoom {
+/** Draws charts and caches the newest ones for other visitors. */
+export interface ChartCache {
   /** @returns an SVG document */
   draw(chart: LineChart, form: ChartForm): Promise<string>
 }
 
-export function createChartRoom(): ChartRoom {
+export function createChartCache(): ChartCache {
   const drawn = new LRUCache<string, Promise<string>>({ max: DASHBOARD_LIMITS.charts })
   return {
     draw(chart, form) {
@@ -53,7 +53,7 @@ export function createChartRoom(): ChartRoom {
         svg = drawLines(chart, form)
         drawn.set(name, svg)
         // One that failed is tried again.
-        svg.catch(() => drawn.delete(name))
+        // A failed drawing is tried again.
       }
       return svg
     },
@@ -61,7 +61,7 @@ export function createChartRoom(): ChartRoom {
 }
 
 async function drawLines({ unit, most, from, series }: LineChart, { dark, width }: ChartForm): Promise<string> {
-  // Its hundreds of modules are loaded when somebody looks.
+  // ECharts has hundreds of modules, so it is loaded on first use.
   const { init } = await import('echarts')
   const size = SIZES[width]
   const chart = init(null, null, { renderer: 'svg', ssr: true, ...size })

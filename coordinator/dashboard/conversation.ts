@@ -1,19 +1,19 @@
 import type { RecordedCall, RecordedRollout } from '../../proto/index.js'
 import type { Token, Tokenizer } from '../../rollout/engine/index.js'
 
-/** A stretch of sampled text, and how likely it was. */
+/** A piece of sampled text with its log-probability. */
 export interface SampledPiece {
   readonly text: string
-  /** Of its tokens, nats, as the node claims: one, or as many as it takes to write a character. */
+  /** Sum over its tokens, in nats, as the node reports. A piece has one token, or as many as its character needs. */
   readonly logprob: number
 }
 
-/** A part of a rollout by whoever wrote it. */
+/** A part of a rollout by one author. */
 export type Passage =
   | { readonly kind: 'prompt' | 'environment'; readonly text: string; readonly tokens: number }
   | { readonly kind: 'assistant'; readonly pieces: readonly SampledPiece[]; readonly tokens: number }
 
-/** A rollout as people read it. */
+/** A rollout in readable form. */
 export interface Conversation {
   readonly passages: readonly Passage[]
   readonly calls: readonly RecordedCall[]
@@ -21,10 +21,10 @@ export interface Conversation {
   readonly endReason: string
 }
 
-/** A character takes at most so many tokens: UTF-8 has four bytes, and a vocabulary has one for each byte at worst. */
+/** Most tokens of one character: UTF-8 has at most four bytes, and a vocabulary has a token for each byte. */
 const TOKENS_PER_CHARACTER = 4
 
-/** @param rollout  of a body that was judged */
+/** Converts a rollout into text. @param rollout  of a verified body */
 export function conversationOf(rollout: RecordedRollout, tokenizer: Pick<Tokenizer, 'detokenize'>): Conversation {
   const passages: Passage[] = []
   let [at, sampled] = [0, 0]
@@ -51,7 +51,7 @@ function piecesOf(
   for (let from = 0; from < tokens.length; ) {
     let to = from + 1
     let text = tokenizer.detokenize(tokens.slice(from, to))
-    // Half a character: the rest of it is in the next token.
+    // An incomplete character: its other bytes are in the next token.
     while (text.endsWith('\ufffd') && to < tokens.length && to - from < TOKENS_PER_CHARACTER) {
       to += 1
       text = tokenizer.detokenize(tokens.slice(from, to))

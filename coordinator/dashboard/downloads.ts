@@ -6,32 +6,32 @@ import { PUBLISHED_FILES, type SealedManifest, type Sha256 } from '../../proto/i
 import type { BlobStore } from '../../swarm/index.js'
 import { DASHBOARD_LIMITS } from './limits.js'
 
-/** What can be downloaded of a version: the files that its manifest names, and the manifest itself. */
+/** Dependencies of the downloads of a version's files: those that its manifest names, and the manifest itself. */
 export interface DownloadParts {
   readonly blobs: Pick<BlobStore, 'path' | 'isWhole'>
-  /** In service, the newest round first. */
+  /** Returns the manifests in service, the newest round first. */
   readonly manifests: () => readonly SealedManifest[]
-  /** Hash of a version's adapter, also of one whose manifest is no longer in service. */
+  /** Returns the hash of a version's adapter, also of a version whose manifest is no longer in service. */
   readonly adapterOf: (version: number) => Sha256 | undefined
 }
 
 export const SEALED_MANIFEST = 'manifest.sealed'
 
-/** The versions whose manifests are in service, the newest first: each once, by its newest round. */
+/** Returns the manifests in service, the newest version first: one per version, of its newest round. */
 export function versionsInService(manifests: readonly SealedManifest[]): SealedManifest[] {
   const found = new Map<number, SealedManifest>()
   for (const sealed of manifests) if (!found.has(sealed.manifest.version)) found.set(sealed.manifest.version, sealed)
   return [...found.values()].sort((a, b) => b.manifest.version - a.manifest.version)
 }
 
-/** A version's files by the names of a researcher's folder. */
+/** Returns the files of a version under the names that PEFT expects. */
 export const filesOf = ({ manifest }: SealedManifest): { name: string; sizeBytes: number; sha256: Sha256 }[] =>
   PUBLISHED_FILES.flatMap(({ role, name }) => {
     const blob = manifest.blobs.find((one) => one.role === role)
     return blob ? [{ name, sizeBytes: blob.sizeBytes, sha256: blob.sha256 }] : []
   })
 
-/** What programs are told of the versions, so that they know what to ask for. */
+/** Returns the list of versions and files for programs, as `/versions.json`. */
 export const listing = (manifests: readonly SealedManifest[]): object => ({
   versions: versionsInService(manifests).map((sealed) => ({
     version: sealed.manifest.version,
@@ -42,12 +42,12 @@ export const listing = (manifests: readonly SealedManifest[]): object => ({
 })
 
 export interface Downloads {
-  /** Answers a request for a file of a version, or a part of it (RFC 9110, section 14); its hash is its entity tag. */
+  /** Answers a request for a file of a version, or a range of it (RFC 9110, section 14). The hash is the entity tag. */
   give(context: Context, version: number, name: string): Promise<Response>
 }
 
 export function createDownloads({ blobs, manifests, adapterOf }: DownloadParts): Downloads {
-  /** Files that had their hash when they were last looked at, by when they were written. Whoever resumes asks many times. */
+  /** Modification times of files whose hash was verified. A client that resumes asks many times. */
   const checked = new LRUCache<Sha256, number>({ max: DASHBOARD_LIMITS.checkedFiles })
 
   const isWhole = async (sha256: Sha256, signal: AbortSignal): Promise<boolean> => {
@@ -75,7 +75,7 @@ export function createDownloads({ blobs, manifests, adapterOf }: DownloadParts):
       const tag = offer(context, sha256, `version-${version}${extension(name)}`)
       if (context.req.header('if-none-match')?.includes(tag)) return context.body(null, 304)
       context.header('Accept-Ranges', 'bytes')
-      // Who has a part of another file gets this one from its beginning.
+      // A client that has a part of another file gets this file from its beginning.
       if ((context.req.header('if-range') ?? tag) !== tag) context.req.raw.headers.delete('range')
       const answer = await serveStatic({ path: blobs.path(sha256) })(context, async () => undefined)
       return answer ?? context.notFound()
@@ -83,7 +83,7 @@ export function createDownloads({ blobs, manifests, adapterOf }: DownloadParts):
   }
 }
 
-/** @returns  the entity tag */
+/** Sets the headers of a download. @returns  the entity tag */
 function offer(context: Context, hash: string, filename: string): string {
   const tag = `"${hash}"`
   context.header('ETag', tag)
@@ -92,5 +92,5 @@ function offer(context: Context, hash: string, filename: string): string {
   return tag
 }
 
-/** Names that are said on their own in a folder of downloads. */
+/** Returns the end of a download's file name. */
 const extension = (name: string): string => (name === 'adapter.gguf' ? '.gguf' : `-${name.replaceAll('/', '-')}`)

@@ -1,34 +1,32 @@
 import type { Context } from 'hono'
 import type { Logger } from 'pino'
 import { ControlRefusal } from '../../common/control/index.js'
-import type { Access, TokenSaid } from './access.js'
-import { DASHBOARD_LIMITS } from './limits.js'
+import type { Access, TokenCheck } from './access.js'
+import { AUTHENTICATE, LATER, TOO_MANY_WRONG_TOKENS } from './unauthorized.js'
 
-/** Where orders are sent to, as on the control socket. */
+/** Path of orders, as on the control socket. */
 export const ORDER = '/order'
 
-/** What is said of a token that is not looked at. */
-export const GUESSES = 'too many wrong tokens came from this address: try again in a minute'
-export const LATER = { 'Retry-After': String(DASHBOARD_LIMITS.wrongTokensMs / 1000) }
-const HEADERS = { 401: { 'WWW-Authenticate': 'Bearer' }, 429: LATER }
+const HEADERS = { 401: AUTHENTICATE, 429: LATER }
 
-/** What became of an order, in words. */
+/** Result of an order. */
 export interface OrderTaken {
-  /** Whether anything is otherwise than before. */
+  /** Whether the order changed anything. */
   readonly changed: boolean
-  readonly said: readonly string[]
+  /** Sentences about the effects. */
+  readonly effects: readonly string[]
 }
 
-/** @param body  as JSON told it. @throws ControlRefusal for an order that makes no sense */
+/** @param body  parsed JSON. @throws ControlRefusal for an order that is not possible */
 export type OrderTaker = (body: unknown) => Promise<OrderTaken>
 
 /**
- * An order from elsewhere. Only the header will do: a browser sends that for no page, as it would a cookie, and on this machine
- * there are others than the run's owner.
+ * Answers a request that gives an order. The token has to be in the header `Authorization`: browsers send cookies for pages of
+ * other sites too, and other users than the operator may be on this machine.
  */
 export async function takeOrder(
   context: Context,
-  { hasToken, token }: Pick<Access, 'hasToken'> & { readonly token: TokenSaid },
+  { hasToken, token }: Pick<Access, 'hasToken'> & { readonly token: TokenCheck },
   { takeOrder: take, logger }: { readonly takeOrder: OrderTaker; readonly logger: Pick<Logger, 'info'> },
 ): Promise<Response> {
   const refuse = (status: keyof typeof HEADERS | 400 | 403 | 415, code: string, message: string) =>
@@ -37,16 +35,16 @@ export async function takeOrder(
     return refuse(
       403,
       'no_token',
-      'this coordinator takes no orders here: dashboard.tokenFile in its run.yaml names none',
+      'this coordinator takes no orders over HTTP: name a file with a token as dashboard.tokenFile in its run.yaml',
     )
-  if (token === 'later') return refuse(429, 'too_many_guesses', GUESSES)
+  if (token === 'later') return refuse(429, 'too_many_guesses', TOO_MANY_WRONG_TOKENS)
   if (token !== 'right') return refuse(401, 'unauthorized', 'that is not the token of this run')
   if (!/^application\/json\s*(;|$)/i.test(context.req.header('content-type') ?? ''))
-    return refuse(415, 'bad_request', 'an order is sent as application/json')
+    return refuse(415, 'bad_request', 'send orders as application/json')
   const body = await context.req.json().catch(() => undefined)
   try {
     const taken = await take(body)
-    logger.info({ order: body, changed: taken.changed }, 'an order came with the token')
+    logger.info({ order: body, changed: taken.changed }, 'received an order with the token')
     return context.json(taken)
   } catch (error) {
     if (!(error instanceof ControlRefusal)) throw error

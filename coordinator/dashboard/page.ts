@@ -4,19 +4,20 @@ import { durationOf, numberOf, shortKey, shortLease, timeOf } from '../report/wo
 import type { Visitor } from './access.js'
 import { type ChartForm, type LineChart, SIZES } from './charts.js'
 
-/** Markup in which all that was put in is escaped. */
+/** HTML in which all inserted values are escaped. */
 export type Markup = ReturnType<typeof html>
 
-/** What every page says around its own content. */
+/** Data that every page shows around its content. */
 export interface Frame {
   readonly visitor: Visitor
   readonly hasToken: boolean
-  /** Of the base model. */
+  /** Name of the base model. */
   readonly model: string
   readonly operator: string
   readonly purpose: string
-  /** Events that the page tells of, and those of the log that are not counted yet. */
+  /** Number of events that the page shows. */
   readonly revision: number
+  /** Events of the log that have not been counted yet. */
   readonly behind: number
 }
 
@@ -30,14 +31,14 @@ export const SECTIONS = [
   { path: '/join', name: 'Join' },
 ] as const
 
-/** @param path  of the section that the page belongs to */
+/** Renders a page. @param path  of the section that the page belongs to */
 export function page(frame: Frame, path: string, title: string, content: Markup): Markup {
   const { visitor, hasToken, model, operator, purpose, behind, revision } = frame
   const links = SECTIONS.map(
     (section) =>
       html`<li><a href="${section.path}" ${section.path === path ? html`aria-current="page"` : ''}>${section.name}</a></li>`,
   )
-  const door =
+  const session =
     visitor === 'operator'
       ? html`<form method="post" action="/logout"><button class="plain">Log out</button></form>`
       : html`<a href="/login">Log in</a>`
@@ -49,15 +50,15 @@ ${head(`${title} · ${model}`)}
 <header class="top">
 <p class="run"><a href="/">${model}</a></p>
 ${purpose === '' ? '' : html`<p class="purpose">${purpose}</p>`}
-<p class="door"><span id="connection" data-state="still" role="status"></span>${hasToken ? door : ''}</p>
+<p class="door"><span id="connection" data-state="still" role="status"></span>${hasToken ? session : ''}</p>
 <nav aria-label="Sections"><ul>${links}</ul></nav>
 </header>
 <main id="content" tabindex="-1" data-revision="${revision}">
 <h1>${title}</h1>
-${live('behind', behind === 0 ? '' : html`<p class="note">The log is still being read: ${thousands(behind)} events are to come, and the numbers grow until then.</p>`)}
+${live('behind', behind === 0 ? '' : html`<p class="note">The coordinator is still reading the log: ${thousands(behind)} events are left. The numbers grow until then.</p>`)}
 ${content}
 </main>
-<footer>${operator === '' ? '' : html`<p>A run of ${operator}.</p>`}</footer>
+<footer>${operator === '' ? '' : html`<p>Operated by ${operator}.</p>`}</footer>
 </body>
 </html>`
 }
@@ -72,16 +73,16 @@ export const head = (title: string): Markup => html`<head>
 <script type="module" src="/assets/live.js"></script>
 </head>`
 
-/** A part of a page that is put anew when the run has moved on. */
+/** A part of a page that `live.js` replaces when the report has changed. */
 export const live = (id: string, content: Markup | string): Markup => html`<div id="${id}" data-live>${content}</div>`
 
 export interface Column {
   readonly name: string
-  /** Of numbers: written to the right. */
+  /** Right-aligned, for numbers. */
   readonly numeric?: boolean
 }
 
-/** The first cell of a row names it. */
+/** Renders a table. The first cell of a row is its header. */
 export function table(caption: string, columns: readonly Column[], rows: readonly (readonly unknown[])[]): Markup {
   const align = (i: number): Markup | string => (columns[i]!.numeric ? html`class="number"` : '')
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
@@ -95,14 +96,14 @@ export function table(caption: string, columns: readonly Column[], rows: readonl
 </table></div>`
 }
 
-/** A number that is read first, with its name above and what explains it below. */
+/** Renders a number with its name above and an explanation below. */
 export const figure = (name: string, value: unknown, below: unknown = ''): Markup =>
   html`<div class="figure"><dt>${name}</dt><dd><span class="value">${value}</span>${below === '' ? '' : html`<span class="below">${below}</span>`}</dd></div>`
 
 /**
- * A chart that is loaded as an image, in the colours and for the width of the screen.
- * @param name  under which it is served
- * @param width  of the place it has on a large screen
+ * Renders a chart that is loaded as an image, with the colours and the width of the screen.
+ * @param name  name in its address
+ * @param width  width of its place on a large screen
  */
 export function chartFigure(name: string, caption: string, chart: LineChart, width: 'half' | 'whole' = 'half'): Markup {
   const [first] = chart.series
@@ -112,7 +113,7 @@ export function chartFigure(name: string, caption: string, chart: LineChart, wid
   const [begin, end] = [points[0], points.at(-1)]
   if (!begin || !end)
     return html`<figure class="chart"><figcaption>${caption}</figcaption><p class="empty">No numbers yet.</p></figure>`
-  // What is drawn is in the name, so a browser keeps what has not changed.
+  // The address contains a hash of the data, so that a browser reuses an unchanged chart.
   const of = createHash('sha256').update(JSON.stringify(chart)).digest('hex').slice(0, 16)
   const source = (media: string, form: ChartForm): Markup =>
     html`<source media="${media}" srcset="${chartPath(name, of, form)}" width="${SIZES[form.width].width}" height="${SIZES[form.width].height}">`
@@ -144,11 +145,11 @@ export const keyLink = (node: string): Markup =>
   html`<a class="name" href="/nodes/${node}" title="${node}">${shortKey(node)}</a>`
 export const leaseLink = (leaseId: string): Markup =>
   html`<a class="name" href="/groups/${leaseId}" title="${leaseId}">${shortLease(leaseId)}</a>`
-/** A word of a state, with a colour that only repeats it. */
+/** A state as a word. The colour repeats it. */
 export const badge = (tone: 'good' | 'bad' | 'dull' | 'warn', words: string): Markup =>
   html`<span class="badge ${tone}">${words}</span>`
 export const empty = (words: string): Markup => html`<p class="empty">${words}</p>`
 
-/** The number of a version, and whether it has given way to an earlier policy. */
+/** The number of a version, with a mark if the version is withdrawn. */
 export const versionName = ({ version, withdrawn }: { readonly version: number; readonly withdrawn: boolean }) =>
   withdrawn ? html`${version} ${badge('warn', 'withdrawn')}` : version

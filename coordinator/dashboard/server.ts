@@ -4,19 +4,21 @@ import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 import { partsOfAddress, type RunConfig } from '../settings/config.js'
 import { createAccess, readToken } from './access.js'
-import { type DashboardParts, dashboardApp } from './app.js'
+import { dashboardApp } from './app.js'
 import { DashboardError } from './errors.js'
 import { DASHBOARD_LIMITS } from './limits.js'
+import type { DashboardParts } from './routes.js'
 
+/** A dashboard in service. */
 export interface Dashboard {
-  /** Where browsers find it. */
+  /** Address for browsers. */
   readonly url: string
   close(): Promise<void>
 }
 
 /**
- * Shows a run to browsers and to collectors of metrics.
- * @throws DashboardError when the token cannot be read, or the address not be listened on
+ * Serves the dashboard to browsers and to Prometheus.
+ * @throws DashboardError when the token cannot be read, or the address is not available
  */
 export async function serveDashboard(
   { listen, tokenFile, public: isPublic, hosts }: RunConfig['dashboard'],
@@ -34,7 +36,7 @@ export async function serveDashboard(
     await once(server, 'listening')
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
-    const why = code === 'EADDRINUSE' ? 'another program listens there' : message
+    const why = code === 'EADDRINUSE' ? 'another program listens at this address' : message
     throw new DashboardError(
       'not_listening',
       `${listen}: ${why}. Name another address in run.yaml, such as dashboard: {listen: 127.0.0.1:0} for any free port.`,

@@ -3,8 +3,8 @@ import { LIMITS } from '../../proto/index.js'
 import { addressBlock, type PeerConnection, type SwarmHost } from '../../swarm/index.js'
 
 /**
- * Notes where nodes are connected from until the signal fires: one that hangs up before its verdict keeps its address.
- * @returns  the block of addresses of a node's last connection; null: none was noted
+ * Notes the addresses of nodes until the signal fires. A node that disconnects before its verdict keeps its address.
+ * @returns  a function that returns the block of addresses of a node's last connection; null: unknown
  */
 export function noteAddresses(
   host: Pick<SwarmHost, 'connections' | 'onPeer'>,

@@ -12,33 +12,33 @@ import type { LeaseConfiguration } from '../ledger/run-configuration.js'
 import type { ConfigurationOf, LeaseRecord, RunState } from '../ledger/run-state.js'
 import { isZeroVariance } from './outcome.js'
 
-/** A group that was announced in time may arrive this much after its deadline: gossip and clocks are not exact. */
+/** Time after its deadline in which a group may still arrive, because gossip and clocks are not exact. */
 export const GRACE_MS = 5000
 /**
- * Announced groups without a verdict, which with their bodies bounds memory: of each kind of node so many. Judging is one at a time,
- * but whoever announces and never delivers must hold up nobody else, and neither must groups that wait for their audits.
+ * Announced groups without a verdict, for each kind of node. With their bodies they bound memory. Nodes that announce and never
+ * deliver, and groups that wait for audits, must not block others.
  */
 export const MAX_IN_PROGRESS = 64
 
-/** How far a node is known: not to deliver, to deliver groups that are all audited, or to deliver and be believed. */
+/** Record of a node: unproven, proven but fully audited, or proven with only some groups audited. */
 export type NodeKind = 'unknown' | 'watched' | 'trusted'
 
-/** What is known of the lease that an announcement names, when it comes. */
+/** Facts about the lease that an announcement names. */
 export interface LeaseFacts {
   readonly lease: LeaseRecord
   readonly configuration: LeaseConfiguration
   readonly taskId: string
   readonly policyId: string
-  /** The only body that the lease still takes: of its verdict, or of a draw that its node has noticed. null: any. */
+  /** The only body that the lease still accepts: of its verdict, or of an audit that its node knows of. null: any. */
   readonly fixedBodySha256: string | null
   readonly isJudged: boolean
   readonly isQuarantined: boolean
 }
 
-/** A reason not to take an announcement in: the code, and what the node hears besides. */
+/** Reason to refuse an announcement: the code, and a detail for the node. */
 export type AdmissionFault = readonly [code: RefusalCode, detail: string]
 
-/** Whether an announcement belongs to its lease and comes in time. A group that has its verdict may be announced for ever. */
+/** Checks that an announcement belongs to its lease and is in time. A group with a verdict may be announced at any time. */
 export function admissionFault(
   { announcement, signer }: Pick<ReceivedGroup, 'announcement' | 'signer'>,
   facts: LeaseFacts | null,
@@ -58,20 +58,20 @@ export function admissionFault(
   return isQuarantined ? ['quarantined', ''] : null
 }
 
-/** Whether it is too late for a lease's group. */
+/** Whether the time for a lease's group is over. */
 export const isOverdue = ({ deadlineMs }: LeaseRecord, nowMs: number): boolean => nowMs > deadlineMs + GRACE_MS
 
-/** What is done with a group that was admitted. */
+/** What happens to an admitted group. */
 export type NextStep =
   | { readonly do: 'refuse'; readonly code: RefusalCode; readonly detail: string }
-  /** It says of itself that it teaches nothing, and nobody looks. */
+  /** It reports no reward variance, and is accepted without verification. */
   | { readonly do: 'believe' }
   | { readonly do: 'judge' }
 
 /**
- * Decides on a group before anything is asked for.
- * @param versionsLate  versions published since the one it was made with
- * @param drawn  whether it is looked at more closely
+ * Decides on a group before its body is requested.
+ * @param versionsLate  versions published since the group's own
+ * @param drawn  whether the lottery has chosen it for closer inspection
  */
 export function nextStep(
   { rewards, bodySizeBytes }: Pick<GroupAnnouncement, 'rewards' | 'bodySizeBytes'>,
@@ -80,22 +80,22 @@ export function nextStep(
   drawn: boolean,
 ): NextStep {
   if (versionsLate > maxStaleness) return { do: 'refuse', code: 'stale_policy', detail: '' }
-  // With the groups in hand, a bound on memory.
+  // Together with the number of groups in progress, this bounds memory.
   const largest = largestBody(groupSize, limits)
   if (bodySizeBytes > largest) {
-    const detail = `a body of ${bodySizeBytes} B, at most ${largest} are possible in this run`
+    const detail = `a body of ${bodySizeBytes} B, but at most ${largest} B are possible in this run`
     return { do: 'refuse', code: 'too_large', detail }
   }
   return { do: isZeroVariance(rewards) && !drawn ? 'believe' : 'judge' }
 }
 
-/** Groups that were taken in and have no verdict yet, with their nodes. */
+/** Groups that were admitted and have no verdict yet, with their nodes. */
 export class InProgress {
   readonly #groups = new Map<string, { readonly node: string; readonly kind: NodeKind }>()
   readonly #ofNode = new Map<string, number>()
   readonly #ofKind = new Map<NodeKind, number>()
 
-  /** @param perNode  groups of one node @param most  of nodes of each kind */
+  /** @param perNode  limit of one node @param most  limit of each kind of node */
   constructor(
     readonly perNode: () => number,
     readonly most = MAX_IN_PROGRESS,
@@ -105,12 +105,15 @@ export class InProgress {
     return this.#groups.has(leaseId)
   }
 
-  /** @throws SwarmRefusal `overloaded` */
+  /** Adds a group. @throws SwarmRefusal `overloaded` */
   take({ leaseId, node }: LeaseRecord, kind: NodeKind): void {
     const held = this.#ofNode.get(node) ?? 0
     const alike = this.#ofKind.get(kind) ?? 0
     if (held >= this.perNode() || alike >= this.most)
-      throw refusal('overloaded', `${held} groups of this node wait for their verdicts, ${this.#groups.size} in all`)
+      throw refusal(
+        'overloaded',
+        `${held} groups of this node wait for verdicts, and ${this.#groups.size} groups in all`,
+      )
     this.#groups.set(leaseId, { node, kind })
     this.#ofNode.set(node, held + 1)
     this.#ofKind.set(kind, alike + 1)
@@ -132,17 +135,17 @@ export interface AdmissionParts {
   readonly state: Pick<RunState, 'leases' | 'judged' | 'nodes' | 'roundOf'>
   readonly tasks: readonly Pick<Task, 'id'>[]
   readonly configurationOf: ConfigurationOf
-  /** The body that a drawn group has still to show. */
+  /** Returns the hash of the body that a drawn group still has to show. */
   readonly owedBody: (leaseId: string) => string | undefined
   readonly clock: Pick<Clock, 'now'>
   readonly watch: CheckWatch
 }
 
-/** Stage 0 of judging, the part that knows leases: may this announcement be taken in? */
+/** Verification check 0, the part that needs leases: whether an announcement may be admitted. */
 export interface Admission {
-  /** Without side effects and fast. @throws SwarmRefusal */
+  /** Checks an announcement quickly and without side effects. @throws SwarmRefusal */
   check(group: ReceivedGroup): void
-  /** The same for a group that is handed over: what it says is counted. @returns its lease @throws SwarmRefusal */
+  /** Checks a group that is delivered, and counts the check. @returns its lease @throws SwarmRefusal */
   admit(group: ReceivedGroup): LeaseRecord
 }
 
@@ -173,7 +176,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
     check(group) {
       const end = beginCheck(ANNOUNCEMENT_CHECK.number, watch)
       const fault = faultOf(group)
-      // What passes comes back to be admitted, and is counted then.
+      // An announcement that passes is admitted later, and counted then.
       if (!fault) return
       end(outcomeOf(fault))
       throw fault

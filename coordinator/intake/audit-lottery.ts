@@ -1,14 +1,14 @@
 import { createHmac } from 'node:crypto'
 
-/** Decides what is looked at more closely. */
+/** Decides which groups are inspected more closely. */
 export interface AuditLottery {
-  /** Whether a body is drawn. @param share  of all bodies that are, 0 to 1 */
+  /** Whether a body is drawn. @param share  expected share of drawn bodies, 0 to 1 */
   draws(bodySha256: string, share: number): boolean
 }
 
 /**
- * A draw depends on the body's hash, so it is made only when the body is fixed, and on a secret, so nobody can look for a
- * body that is not drawn. It comes out the same however often the group is offered.
+ * Creates a lottery. A draw depends on the body's hash, so the body is fixed first, and on a secret, so that nodes cannot search for a
+ * body that is not drawn. It is the same however often the group is offered.
  */
 export function createAuditLottery(secret: Uint8Array): AuditLottery {
   return {

@@ -3,18 +3,18 @@ import type { SampledToken } from '../../rollout/verification/sampled-token.js'
 import type { AuditedGroup } from '../../rollout/verification/sampled-turns.js'
 import { TrainerError } from '../jobs/errors.js'
 
-/** Groups that one audit job takes: enough to share its loading, few enough to keep verdicts prompt. */
+/** Groups per audit job: enough to share loading, few enough for prompt verdicts. */
 export const JOB_GROUPS = 8
-/** The same of nodes that are not known to deliver: a job that has begun is what the others may have to wait for. */
+/** Groups per job of unproven nodes, because proven nodes may have to wait for a job in progress. */
 const DOUBTFUL_JOB_GROUPS = 2
 
-/** What the groups of one job have in common. */
+/** Properties that all groups of a job share. */
 export interface JobSubject {
   readonly adapterSha256: string
   readonly limits: EpisodeLimits
 }
 
-/** Recomputes groups of one subject, see `auditGroups`. */
+/** Computes token scores of groups with one subject, see `auditGroups`. */
 export type AuditJobRunner = (
   subject: JobSubject,
   groups: readonly AuditedGroup[],
@@ -22,16 +22,17 @@ export type AuditJobRunner = (
 ) => Promise<SampledToken[][]>
 
 /**
- * Gathers groups into audit jobs: while one job is computed the next fills up, so that a busy run has full jobs. Groups of nodes
- * that are known to deliver go before all others, see `createTurns`.
+ * Collects groups into audit jobs: while one job is computed, the next fills up, so that a busy run has full jobs. Groups of proven
+ * nodes precede all others, see `createTurns`.
  */
 export interface AuditQueue {
-  /** Groups that no job has taken yet. */
+  /** Number of groups that no job has taken yet. */
   readonly waiting: number
   /**
-   * @param reliable  its node is known to deliver
-   * @returns  the evidence on the group's sampled tokens, or null when the recomputation refused this very group
-   * @throws TrainerError when there will be no evidence on anything; the signal's reason
+   * Audits a group.
+   * @param reliable  whether its node is proven
+   * @returns  the token scores of the group, or null when the audit process refused this very group
+   * @throws TrainerError when there will be no token scores at all; the signal's reason
    */
   tokenScores(subject: JobSubject, group: AuditedGroup, reliable: boolean): Promise<SampledToken[] | null>
 }
@@ -45,7 +46,7 @@ interface Waiting {
 const nameOf = ({ subject: { adapterSha256, limits } }: Waiting): string => JSON.stringify([adapterSha256, limits])
 
 export function createAuditQueue(run: AuditJobRunner, signal: AbortSignal): AuditQueue {
-  const lines = { reliable: [] as Waiting[], other: [] as Waiting[] }
+  const queues = { reliable: [] as Waiting[], other: [] as Waiting[] }
   let busy = false
 
   const answer = async (job: readonly Waiting[]): Promise<void> => {
@@ -63,7 +64,7 @@ export function createAuditQueue(run: AuditJobRunner, signal: AbortSignal): Audi
       } else if (job.length === 1) {
         job[0]!.done.resolve(null)
       } else {
-        // One of them cannot be computed; the others must not suffer for it.
+        // One of them cannot be computed, so each is computed alone.
         for (const one of job) await answer([one])
       }
     }
@@ -74,7 +75,7 @@ export function createAuditQueue(run: AuditJobRunner, signal: AbortSignal): Audi
     busy = true
     for (;;) {
       const [waiting, most] =
-        lines.reliable.length > 0 ? [lines.reliable, JOB_GROUPS] : [lines.other, DOUBTFUL_JOB_GROUPS]
+        queues.reliable.length > 0 ? [queues.reliable, JOB_GROUPS] : [queues.other, DOUBTFUL_JOB_GROUPS]
       if (waiting.length === 0) break
       const name = nameOf(waiting[0]!)
       const job = waiting.filter((one) => nameOf(one) === name).slice(0, most)
@@ -86,11 +87,11 @@ export function createAuditQueue(run: AuditJobRunner, signal: AbortSignal): Audi
 
   return {
     get waiting() {
-      return lines.reliable.length + lines.other.length
+      return queues.reliable.length + queues.other.length
     },
     tokenScores(subject, group, reliable) {
       const done = Promise.withResolvers<SampledToken[] | null>()
-      lines[reliable ? 'reliable' : 'other'].push({ subject, group, done })
+      queues[reliable ? 'reliable' : 'other'].push({ subject, group, done })
       void work()
       return done.promise
     },

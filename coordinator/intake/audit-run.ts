@@ -15,10 +15,10 @@ export interface AuditService {
 }
 
 /**
- * Has groups of one policy audited and takes the job out of the spool again.
- * @param adapterSha256  of an adapter that was offered to the spool; null: the bare base
- * @returns per group, in order, the evidence on its sampled tokens
- * @throws TrainerError (`audit_refused`: these groups cannot be computed), EvidenceError, and the signal's reason: the job then stays, and the next call finds its answer
+ * Has groups of one policy audited, and removes the job from the job directory.
+ * @param adapterSha256  of an adapter that `offerAdapter` has stored; null: the bare base model
+ * @returns per group, in order, its token scores
+ * @throws TrainerError (`audit_refused`: these groups cannot be computed), TokenScoreError, and the signal's reason: the job then remains, and the next call finds its answer
  */
 export async function auditGroups(
   service: AuditService,
@@ -37,12 +37,12 @@ export async function auditGroups(
   try {
     return await readTokenScores(jobs, job, limits, reader)
   } finally {
-    // Damaged evidence too: left there it would answer the same job for ever.
+    // Removed even when damaged: otherwise the same job would always get the damaged answer.
     await removeAudit(jobs, job.auditId)
   }
 }
 
-/** Named by its content, so that the same groups under the same policy are asked about once. */
+/** Derives the id from the content, so that the same groups under the same policy are one job. */
 function auditId(adapterSha256: string | null, groups: readonly AuditedGroup[]): string {
   const content = groups.map(({ leaseId, leaseSeed, rollouts }) => [
     leaseId,

@@ -23,65 +23,67 @@ import { TrainerError } from '../jobs/errors.js'
 import { createAuditQueue, JOB_GROUPS } from './audit-queue.js'
 import { type AuditService, auditGroups } from './audit-run.js'
 
-// An audit goes from here through audit-queue.ts, which makes jobs of groups, to audit-run.ts, which has one job done.
+// An audit passes through audit-queue.ts, which forms jobs, and audit-run.ts, which runs one job.
 
-/** A group to audit: what was replayed of it, and what its lease says of the engine it was made with. */
+/** A replayed group to audit, with the engine that its lease names. */
 export interface AuditRequest extends AuditedGroup {
-  /** What its rollouts earned. */
+  /** Rewards of its rollouts. */
   readonly rewards: readonly number[]
   readonly adapterSha256: string
-  /** Of the lease's terms: they fix how many draws there are. */
+  /** Limits of the lease's run configuration, which determine the number of draws. */
   readonly limits: EpisodeLimits
-  /** Of its terms: what honest work of its backend looks like. */
+  /** Calibration of its backend in the run configuration of its lease. */
   readonly calibrationSha256: string
-  /** Its node is known to deliver: it goes before those of which that is not known. */
+  /** Whether its node is proven: its groups precede others. */
   readonly reliable: boolean
 }
 
+/** Result of an audit. */
 export type AuditReport =
   | Extract<AuditFinding, { accepted: false }>
   | { readonly accepted: true; readonly logitErrors: LogitErrorSums }
 
-/** The stages of judging that need the policy's forward pass, for a run. */
+/** The verification checks that need the policy's forward pass. */
 export interface Auditor {
-  /** More groups wait than are soon looked at. */
+  /** Whether too many groups wait for audits. */
   readonly isBehind: boolean
   /**
-   * @returns  what was found, or null when the group cannot be computed at all
-   * @throws TrainerError when the audit process is of no use any more; the signal's reason
+   * Audits a group.
+   * @returns  the finding, or null when the group cannot be computed
+   * @throws TrainerError when the audit process has failed for good; the signal's reason
    */
   audit(request: AuditRequest): Promise<AuditReport | null>
   /**
-   * The same for groups of a batch, on the evidence that the trainer's first forward pass has left beside it.
-   * @param requests  all that were written with their draws, in the order of the batch
-   * @throws EvidenceError when that is damaged
+   * Audits groups of a batch on the token scores of the trainer's first forward pass.
+   * @param requests  all groups that were written with their draws, in the order of the batch
+   * @throws TokenScoreError when the token scores are damaged
    */
   auditBatch(batchId: string, requests: readonly AuditRequest[]): Promise<(AuditReport | null)[]>
 }
 
 export interface AuditorParts {
   readonly service: Omit<AuditService, 'limits'>
-  /** Of the run's terms, old ones too, by hash. */
+  /** Calibrations of all run configurations of the run, by hash. */
   readonly calibrations: ReadonlyMap<string, Calibration>
-  /** Where the published adapters are. */
+  /** Published adapters. */
   readonly blobs: Pick<BlobStore, 'read' | 'path'>
   readonly clock: Pick<Clock, 'sleep' | 'timeout'>
-  /** Adapters that stay in the spool: of so many versions groups are under audit at a time. Another one is put there again. */
+  /** Returns how many adapters stay in the job directory: groups of that many versions are under audit at a time. Others are stored again when needed. */
   readonly adaptersKept: () => number
   readonly watch?: CheckWatch
   readonly signal: AbortSignal
 }
 
-/** How long groups of a version wait for an adapter that the disk has lost. */
+/** Time that groups of a version wait for a lost adapter. */
 const ADAPTER_PATIENCE_MS = 60_000
 const RETRY_MS = 1000
-/** Groups that may wait for their audits before those that need none lose theirs: four jobs, some 25 seconds of a slow process. */
-export const LONGEST_LINE = 4 * JOB_GROUPS
+/** Groups that may wait for audits before optional audits are skipped: four jobs, some 25 seconds of a slow process. */
+export const LONGEST_QUEUE = 4 * JOB_GROUPS
 
 export async function createAuditor(parts: AuditorParts): Promise<Auditor> {
   const { service, calibrations, adaptersKept, watch = UNWATCHED, signal } = parts
-  // Groups without a verdict are offered again; answers that nobody asks for any more would only pile up.
-  // Adapters are put there again as they are needed, from where they are checked.
+  // Groups without a verdict are offered again, so old jobs and answers are not needed.
+  // Adapters are verified and stored again when needed.
   for (const name of ['audits', 'token-scores', 'adapters'])
     await rm(join(service.jobs, name), { recursive: true, force: true })
   let offered: readonly string[] = []
@@ -94,7 +96,7 @@ export async function createAuditor(parts: AuditorParts): Promise<Auditor> {
     }
     return auditGroups({ ...service, limits }, adapterSha256, groups, ending)
   }, signal)
-  // Before anything is judged: a calibration that cannot say what is honest is no reason to refuse a group.
+  // Computed at the start: an unusable calibration must not refuse groups.
   const expected = new Map([...calibrations].map(([sha256, calibration]) => [sha256, expectedLogitError(calibration)]))
   const judge = (
     { calibrationSha256, rollouts, rewards }: AuditRequest,
@@ -111,7 +113,7 @@ export async function createAuditor(parts: AuditorParts): Promise<Auditor> {
   }
   return {
     get isBehind() {
-      return queue.waiting >= LONGEST_LINE
+      return queue.waiting >= LONGEST_QUEUE
     },
     async audit(request) {
       const { adapterSha256, limits, calibrationSha256, leaseId, leaseSeed, rollouts, reliable } = request
@@ -127,7 +129,7 @@ export async function createAuditor(parts: AuditorParts): Promise<Auditor> {
   }
 }
 
-/** One that the disk has lost is looked for by whoever serves it; there may be a peer that has it. @throws TrainerError */
+/** Reads an adapter. `PublishedFiles` searches for a lost one, which a peer may have. @throws TrainerError */
 async function adapterOf(
   sha256: string,
   { blobs, clock, signal }: Pick<AuditorParts, 'blobs' | 'clock' | 'signal'>,
@@ -146,9 +148,9 @@ export interface RunAuditorParts extends Omit<AuditorParts, 'service'> {
   /** Python with the trainer's packages, and the folder of the `prove_trainer` package. */
   readonly python: string
   readonly packageFolder: string
-  /** The base model's file. */
+  /** Path of the base model. */
   readonly base: string
-  /** `trainer.json`; it has to be there when the first group comes. */
+  /** `trainer.json`, which must exist when the first group arrives. */
   readonly trainerConfig: string
   /** Ranks of the audit process. */
   readonly processes: number
@@ -156,17 +158,17 @@ export interface RunAuditorParts extends Omit<AuditorParts, 'service'> {
   readonly logger: Logger
 }
 
-/** For one audit job, the start of its process included. */
+/** Time limit for one audit job, including the start of its process. */
 const TIMEOUT_MS = 10 * 60_000
 const MAX_FAILURES = 3
 
-/** The auditor of a run with its process; null for a run without a calibration, which the log says. */
+/** Opens the auditor of a run with its process; null for a run without a calibration, which is logged. */
 export async function openRunAuditor(
   parts: RunAuditorParts,
 ): Promise<{ readonly auditor: Auditor; close(): Promise<void> } | null> {
   const { python, packageFolder, base, trainerConfig, processes, logger, ...rest } = parts
   if (rest.calibrations.size === 0) {
-    logger.warn('no calibration is configured: whether tokens were sampled from the policy is not checked in this run')
+    logger.warn('no calibration is configured: this run does not check whether tokens were sampled from the policy')
     return null
   }
   const { jobs } = parts.service

@@ -18,70 +18,70 @@ import type { GroupBodies } from './group-bodies.js'
 import type { Replays } from './replays.js'
 import { createTurns } from './turns.js'
 
-/** A group that passed the stages that need its body alone, as replayed. */
+/** A replayed group that passed the verification checks that need only its body. */
 export interface ReplayedGroup extends CompletionDigests {
   readonly lease: LeaseRecord
   readonly rollouts: readonly Rollout[]
-  /** Tokens that were sampled in all rollouts. */
+  /** Number of sampled tokens of all rollouts. */
   readonly sampled: number
 }
 
-/** What an audit takes of a group. */
+/** The parts of a group that an audit needs. */
 export interface AuditableGroup {
   readonly lease: LeaseRecord
   readonly rollouts: readonly AuditedRollout[]
-  /** What they earned. */
+  /** Rewards of its rollouts. */
   readonly rewards: readonly number[]
 }
 
-/** What judges the groups of a run, from their bodies on: the stages of rollout/verification/checks.ts in a run's own surroundings. */
+/** Verifies the groups of a run from their bodies on, by the checks of rollout/verification/checks.ts. */
 export interface BodyJudge {
   /**
-   * Everything that can be recomputed from the body, without tolerance. The body is on disk when this returns.
+   * Replays a body and compares everything exactly. The body is on disk when this returns.
    * @throws SwarmRefusal with the reason for the volunteer
    */
   replay(lease: LeaseRecord, announced: AnnouncedGroup, bytes: Uint8Array, signal: AbortSignal): Promise<ReplayedGroup>
-  /** The accepted group that this one repeats. */
+  /** Returns the accepted group that this one repeats; null: none. */
   overlap(group: ReplayedGroup, state: Pick<RunState, 'acceptedOfTask'>): Overlap | null
-  /** Whether the terms of the lease have a calibration for its backend, by which an audit could be judged. */
+  /** Whether the run configuration of the lease has a calibration for its backend. */
   canAudit(lease: LeaseRecord): boolean
-  /** Whether audits are asked for faster than they are made. */
+  /** Whether audits are requested faster than they are made. */
   readonly isBehind: boolean
   /**
-   * The stages that need the policy's forward pass.
+   * Runs the verification checks that need the policy's forward pass.
    * @returns  what the group adds to the sums of its key
    * @throws SwarmRefusal; TrainerError when there can be no audits any more
    */
   audit(group: ReplayedGroup): Promise<LogitErrorSums>
   /**
-   * The same on the evidence that the trainer has left beside a batch.
-   * @param groups  all that were written with their draws, in the order of the batch
-   * @returns  of each what is held against it, or what it adds to the sums of its key
-   * @throws EvidenceError when there is none to judge by
+   * Runs these checks on the token scores that the trainer has written for a batch.
+   * @param groups  all groups that were written with their draws, in the order of the batch
+   * @returns  for each group its fault, or what it adds to the sums of its key
+   * @throws TokenScoreError when the token scores are damaged
    */
   auditBatch(batchId: string, groups: readonly AuditableGroup[]): Promise<(SwarmRefusal | LogitErrorSums)[]>
-  /** The rollouts of an accepted group that can be audited, replayed from its stored body. @throws BodyError; SwarmRefusal */
+  /** Replays the stored body of an accepted group, so that it can be audited. @throws BodyError; SwarmRefusal */
   restore(leaseId: string, signal: AbortSignal): Promise<ReplayedGroup>
 }
 
 export interface BodyJudgeParts {
   readonly tasks: readonly Task[]
   readonly configurationOf: ConfigurationOf
-  /** Where episodes are played again. */
+  /** Runs replays. */
   readonly replays: Replays
   readonly state: Pick<RunState, 'leases' | 'judged' | 'publication' | 'roundOf' | 'reliable'>
   readonly bodies: Pick<BlobStore, 'put'>
   /** Bodies of accepted groups. */
   readonly judgedBodies: Pick<GroupBodies, 'read'>
-  /** null: the run has no calibration, and there are no audits. */
+  /** null: the run has no calibration, so there are no audits. */
   readonly auditor: Auditor | null
-  /** A world turned out to answer the same calls differently. */
+  /** Is called with an environment that gave different results for the same calls. */
   readonly onUnstable: (environment: string, lease: LeaseRecord) => Promise<void>
 }
 
 export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
   const { tasks, configurationOf, replays, state, bodies, judgedBodies, auditor, onUnstable } = parts
-  const judging = createTurns(replays.atOnce)
+  const inTurn = createTurns(replays.atOnce)
   const isReliable = ({ node }: LeaseRecord): boolean => state.reliable.has(node)
 
   const expectedOf = (lease: LeaseRecord): ExpectedGroup => {
@@ -131,7 +131,7 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
     },
     canAudit: (lease) => auditor !== null && calibrationOf(lease) !== undefined,
     replay(lease, announced, bytes, signal) {
-      return judging(isReliable(lease), async () => {
+      return inTurn(isReliable(lease), async () => {
         const group = await replayBody(lease, announced, bytes, signal)
         // The body must be on disk before the verdict that accepts it.
         await bodies.put(bytes)
@@ -156,16 +156,16 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
       return (await auditor!.auditBatch(batchId, groups.map(requestOf))).map(findingOf)
     },
     async restore(leaseId, signal) {
-      // Both may be forgotten while the body is waited for.
+      // Both may be forgotten while the body is awaited.
       const [lease, judged] = [state.leases.get(leaseId)!, state.judged.get(leaseId)!]
-      // Not in turn: one that is lost is waited for.
+      // Before the turn, because a lost body may have to be awaited.
       const bytes = await judgedBodies.read(judged, signal)
-      return judging(isReliable(lease), () => replayBody(lease, null, bytes, signal))
+      return inTurn(isReliable(lease), () => replayBody(lease, null, bytes, signal))
     },
   }
 }
 
 function findingOf(report: AuditReport | null): SwarmRefusal | LogitErrorSums {
-  if (!report) return refusal('internal', 'the group cannot be recomputed')
+  if (!report) return refusal('internal', 'the group cannot be recomputed by the audit process')
   return report.accepted ? report.logitErrors : refusal(report.code, report.detail)
 }

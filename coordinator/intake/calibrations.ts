@@ -9,27 +9,27 @@ import { ConfigError } from '../settings/config.js'
 
 /** The calibrations of a run. */
 export interface Calibrations {
-  /** Those that `run.yaml` names, for its terms: hash of the file by inference backend and build of the engine. */
+  /** Calibrations that `run.yaml` names: hash of the file by inference backend and build of the engine. */
   readonly current: Readonly<Record<string, string>>
-  /** These and those of earlier terms, by hash: groups of older leases are judged by what their terms name. */
+  /** These and those of earlier run configurations, by hash: groups of older leases are audited with them. */
   readonly bySha256: ReadonlyMap<string, Calibration>
 }
 
 export interface CalibrationSources {
-  /** Where the run keeps a copy of every calibration that its terms have named. */
+  /** Folder with a copy of every calibration that a run configuration has named. */
   readonly folder: string
   /** `audit.calibrations` of `run.yaml`. */
   readonly files: readonly string[]
-  /** Named by earlier terms. */
+  /** Hashes that earlier run configurations name. */
   readonly earlier: readonly string[]
-  /** The base model that they have to be of. */
+  /** The base model that calibrations have to belong to. */
   readonly base: { readonly sha256: string; readonly quantisation: string }
 }
 
 /**
- * Reads the calibrations that `run.yaml` names and keeps a copy of each, before terms are agreed on that name them.
+ * Reads the calibrations that `run.yaml` names and keeps a copy of each, before a run configuration names them.
  * @throws ConfigError when a file is unreadable, of another base model or quantisation, or the second of its backend;
- *   DataFolderError `calibration_lost` when the copy of an earlier one is gone or damaged
+ *   DataFolderError `calibration_lost` when the copy of an earlier one is missing or damaged
  */
 export async function openCalibrations({ folder, files, earlier, base }: CalibrationSources): Promise<Calibrations> {
   await mkdir(folder, { recursive: true })
@@ -43,10 +43,11 @@ export async function openCalibrations({ folder, files, earlier, base }: Calibra
     const fail = (why: string): never => {
       throw new ConfigError(`audit.calibrations: ${file}: ${why}`)
     }
-    if (subject.baseSha256 !== base.sha256) fail('it is of another base model')
-    if (subject.draw !== DRAW) fail(`it is for the draw ${subject.draw}, the run uses ${DRAW}`)
-    if (quantisation !== base.quantisation) fail(`it is for ${quantisation}, the run uses ${base.quantisation}`)
-    if (current[backend] !== undefined) fail(`there is another one for the backend ${backend}`)
+    if (subject.baseSha256 !== base.sha256)
+      fail('it belongs to another base model: run prove-lab calibrate with this one')
+    if (subject.draw !== DRAW) fail(`it is for the sampling rule ${subject.draw}, but the run uses ${DRAW}`)
+    if (quantisation !== base.quantisation) fail(`it is for ${quantisation}, but the run uses ${base.quantisation}`)
+    if (current[backend] !== undefined) fail(`another file has the same backend ${backend}: remove one of them`)
     await writeFileAtomic(fileOf(sha256), text)
     current[backend] = sha256
     bySha256.set(sha256, calibration)
@@ -56,7 +57,7 @@ export async function openCalibrations({ folder, files, earlier, base }: Calibra
     const lost = (why: string, cause?: unknown): DataFolderError =>
       new DataFolderError(
         'calibration_lost',
-        `${fileOf(sha256)}, which groups of earlier terms are judged by: ${why}; put the file of that hash back, or`,
+        `${fileOf(sha256)}, with which groups of earlier run configurations are audited: ${why}; restore the file with that hash, or`,
         { cause },
       )
     const kept = await readOne(fileOf(sha256)).catch((cause: Error) => {

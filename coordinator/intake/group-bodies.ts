@@ -5,16 +5,16 @@ import type { DiskLosses } from '../ledger/disk-losses.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { JudgedGroup } from '../ledger/run-state.js'
 
-/** How long a body is asked back for, in which its author may connect again: training waits meanwhile. */
+/** Time (ms) in which the author of a lost body may connect again. Training waits for it. */
 const PATIENCE_MS = 60_000
 const RETRY_MS = 1000
 
-/** The body of an accepted group is no longer on disk as it was judged, and its author did not have it or did not come. */
+/** The body of an accepted group is missing or damaged on disk, and its author could not provide it. */
 export class BodyError extends CodedError<'body_lost'> {}
 
 export interface GroupBodiesParts {
   readonly bodies: Pick<BlobStore, 'read' | 'put'>
-  /** Asks a node for a body. @throws TransportError `no_source` */
+  /** Requests a body from a node. @throws TransportError `no_source` */
   readonly fetch: (holder: string, bodySha256: string, signal: AbortSignal) => Promise<Uint8Array>
   readonly isConnected: (node: string) => boolean
   readonly recorder: Pick<Recorder, 'record'>
@@ -22,21 +22,21 @@ export interface GroupBodiesParts {
   readonly losses: DiskLosses
 }
 
-/** The bodies of accepted groups: what a disk has lost is asked back from whoever made it. */
+/** The bodies of accepted groups. A lost body is requested from its author. */
 export interface GroupBodies {
   /**
-   * The body as it was judged.
-   * @throws BodyError after a minute at most; the signal's reason
+   * Reads the body as it was verified.
+   * @throws BodyError after at most a minute; the signal's reason
    */
   read(group: Pick<JudgedGroup, 'node' | 'bodySha256'>, signal: AbortSignal): Promise<Uint8Array>
-  /** Records that a group has no body any more, unless that is on record or nobody would need it. */
+  /** Records that a body is lost, unless that is recorded already or the body is not needed. */
   giveUp(leaseId: string, why: BodyError): Promise<void>
 }
 
 export function createGroupBodies(parts: GroupBodiesParts): GroupBodies {
   const { bodies, fetch, isConnected, recorder, clock, losses } = parts
 
-  /** @throws the transport's last word when nothing came in time, or the author has forgotten it */
+  /** @throws the last error when nothing arrived in time, or the author has forgotten the body */
   const askBack = async (node: string, bodySha256: string, signal: AbortSignal): Promise<Uint8Array> => {
     const deadline = clock.timeout(PATIENCE_MS)
     const both = AbortSignal.any([signal, deadline])
@@ -70,7 +70,7 @@ export function createGroupBodies(parts: GroupBodiesParts): GroupBodies {
         return bytes
       } catch (cause) {
         if (!(cause instanceof TransportError)) throw cause
-        const why = `the body ${bodySha256} is gone or damaged on disk, and its author does not have it: ${cause.message}`
+        const why = `the body ${bodySha256} is missing or damaged on disk, and its author could not provide it: ${cause.message}`
         throw new BodyError('body_lost', why, { cause })
       }
     },

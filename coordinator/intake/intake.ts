@@ -15,45 +15,46 @@ import type { ProofStore } from './proofs.js'
 import { createPulls } from './pulls.js'
 import { createVerdicts, type PassedGroup, type TakenGroup, versionsLate } from './verdicts.js'
 
+/** Receives groups and verifies them. */
 export interface Intake {
-  /** Stage 0, without side effects and fast: may this announcement be passed on? @throws SwarmRefusal */
+  /** Verification check 0, fast and without side effects: whether gossip may pass the announcement on. @throws SwarmRefusal */
   check(group: ReceivedGroup): void
-  /** Takes an announcement in; it is judged in the background. Known ones are ignored. @throws SwarmRefusal */
+  /** Accepts an announcement, and verifies it in the background. Known announcements are ignored. @throws SwarmRefusal */
   accept(group: ReceivedGroup): void
-  /** Begins to audit the accepted groups of nodes that were caught since, and refuses groups whose bodies were withheld. */
+  /** Begins audits of accepted groups whose nodes were caught later, and refuses groups whose bodies were withheld. */
   auditSuspects(): void
-  /** Takes an accepted group back that the audit of its batch has found fault with, once. */
+  /** Revokes, once, an accepted group that the audit of its batch has refused. */
   takeBack(leaseId: string, batchId: string, fault: SwarmRefusal): Promise<void>
-  /** Notes what the audit of a batch has passed, see `Verdicts.passBatch`. */
+  /** Records passed audits of a batch, see `Verdicts.passBatch`. */
   passBatch(batchId: string, passed: readonly PassedGroup[]): Promise<void>
-  /** Resolves when everything taken in so far is judged. */
+  /** Resolves when everything accepted so far is verified. */
   idle(): Promise<void>
 }
 
 export interface IntakeParts {
   readonly tasks: readonly Task[]
   readonly configurationOf: ConfigurationOf
-  /** Groups of one node that may wait for their verdicts. */
+  /** Returns how many groups of one node may wait for their verdicts. */
   readonly perNode: () => number
   readonly recorder: Recorder
   readonly judge: BodyJudge
   readonly judgedBodies: GroupBodies
   readonly lottery: AuditLottery
   readonly proofs: ProofStore
-  /** Where a node was last connected from. */
+  /** Returns the block of network addresses that a node was last connected from. */
   readonly addressBlockOf: (node: string) => string | null
   readonly host: SwarmHost
-  /** Hears what the stages of judging do. */
+  /** Observes the verification checks. */
   readonly watch?: CheckWatch
   readonly signal: AbortSignal
-  /** There can be no audits any more, so no verdicts either. */
+  /** Is called when there can be no audits, and so no verdicts, any more. */
   readonly onFailure: (error: TrainerError) => void
 }
 
-/** Accepted groups that are audited after all at a time: each is replayed from disk and stays in memory until then. */
+/** Accepted groups under audit at a time. Each is replayed from disk and stays in memory. */
 const MOST_UNDER_AUDIT = 16
 
-/** Where groups come in: admission, the pull of the body, the stages of judging, and the verdict on record. */
+/** Assembles admission, download of bodies, verification checks, and recording of verdicts. */
 export function createIntake(parts: IntakeParts): Intake {
   const {
     tasks,
@@ -111,8 +112,8 @@ export function createIntake(parts: IntakeParts): Intake {
       signal.throwIfAborted()
       if (why instanceof TrainerError) throw why
       if (!(why instanceof SwarmRefusal)) {
-        // Not a verdict: the body did not come, or we failed. The node offers it again.
-        host.logger.warn({ lease: lease.leaseId, node: lease.node, error: why }, 'a group could not be judged')
+        // Not a verdict: the body did not arrive, or this coordinator failed. The node offers the group again.
+        host.logger.warn({ lease: lease.leaseId, node: lease.node, error: why }, 'a group could not be verified')
         return
       }
       await verdicts.conclude(taken, () => refused(why.code, why.detail))
@@ -157,11 +158,11 @@ type Known = Pick<IntakeParts, 'recorder' | 'configurationOf'>
 const auditShareOf = ({ recorder, configurationOf }: Known, lease: LeaseRecord): number =>
   auditShare(recorder.state.nodes.get(lease.node)?.reputation ?? UNKNOWN, configurationOf(lease).audit)
 
-/** Whether a group is looked at more closely: audited, or, if it claims to teach nothing, judged at all. */
+/** Whether a group is inspected more closely: audited, or, without reward variance, verified at all. */
 const isDrawn = (parts: IntakeParts, lease: LeaseRecord, bodySha256: string): boolean =>
   parts.lottery.draws(bodySha256, auditShareOf(parts, lease))
 
-/** Whether a group that was drawn by chance can do without: the forward pass that would train on it is its audit. */
+/** Whether the audit of a drawn group may be skipped, because the training forward will audit it. */
 const isAuditedLater = (parts: Known, lease: LeaseRecord, rewards: readonly number[]): boolean =>
   auditShareOf(parts, lease) < 1 && !isZeroVariance(rewards)
 
@@ -170,7 +171,7 @@ function kindOf(parts: Known, lease: LeaseRecord): NodeKind {
   return auditShareOf(parts, lease) < 1 ? 'trusted' : 'watched'
 }
 
-/** Work that goes on in the background, and what becomes of its failures. */
+/** Tracks work in the background and handles its failures. */
 function createUnderWay({ host, signal, onFailure }: Pick<IntakeParts, 'host' | 'signal' | 'onFailure'>) {
   const tasks = new Set<Promise<void>>()
   return {
@@ -180,7 +181,7 @@ function createUnderWay({ host, signal, onFailure }: Pick<IntakeParts, 'host' | 
         .catch((error: unknown) => {
           if (signal.aborted) return
           if (error instanceof TrainerError) onFailure(error)
-          else host.logger.error({ lease, error }, 'judging failed')
+          else host.logger.error({ lease, error }, 'verification failed')
         })
         .finally(() => {
           after()

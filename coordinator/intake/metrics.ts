@@ -2,10 +2,10 @@ import { Histogram } from 'prom-client'
 import { CHECKS, type CheckWatch } from '../../rollout/verification/index.js'
 import type { Metrics } from '../../swarm/index.js'
 
-/** From a look-up in memory to a forward pass over a long group. */
+/** Seconds from a look-up in memory to a forward pass over a long group. */
 const SECONDS = [0.0001, 0.001, 0.01, 0.1, 1, 10, 100]
 
-/** Times the stages of judging. */
+/** Measures the verification checks. */
 export function meterChecks(registers: Metrics): CheckWatch {
   const seconds = new Histogram({
     name: 'prove_check_seconds',

@@ -4,10 +4,10 @@ import type { Audit } from '../ledger/events.js'
 import type { JudgedGroup } from '../ledger/run-state.js'
 import type { ReplayedGroup } from './body-judge.js'
 
-/** Rewards that differ by less are equal: there is nothing to learn from them. */
+/** Rewards that differ by less count as equal. */
 export const ZERO_VARIANCE = 1e-8
 
-/** What a verdict says, beside the group it is about. */
+/** The part of a verdict that does not depend on its lease. */
 export type Outcome = Omit<
   JudgedGroup,
   'type' | 'atMs' | 'leaseId' | 'node' | 'version' | 'bodySha256' | 'addressBlock' | 'tookMs'
@@ -33,13 +33,13 @@ const ACCEPTED: Outcome = {
 export const isZeroVariance = (rewards: readonly number[]): boolean =>
   Math.max(...rewards) - Math.min(...rewards) < ZERO_VARIANCE
 
-/** The verdict on a group that says of itself that it has no reward variance, and is believed. What nobody has seen earns nothing. */
+/** Returns the verdict on a group that was accepted without verification for having no reward variance. It earns no credit. */
 export const acceptedUnseen = (rewards: readonly number[]): Outcome => ({ ...ACCEPTED, rewards, zeroVariance: true })
 
 /**
- * The verdict on a group that passed.
- * @param logitErrors  of its audit; null: there was none
- * @param creditOf  what a group with these rewards earns
+ * Returns the verdict on a group that passed.
+ * @param logitErrors  of its audit; null: not audited
+ * @param creditOf  returns the credit for rewards
  */
 export function accepted(
   { rollouts, completions, logprobs, sketches, sampled }: ReplayedGroup,
@@ -64,7 +64,7 @@ export function accepted(
   }
 }
 
-/** Means of the rewards' parts. Where a task's right answer is no call, no rollout of its group has any. */
+/** Returns the mean reward components. Groups of tasks without calls have none. */
 function partsOf(rollouts: ReplayedGroup['rollouts']): Pick<Outcome, 'rewardParts'> {
   const parts = rollouts.flatMap(({ reward }) => (reward.components ? [reward.components] : []))
   const [first] = parts

@@ -11,49 +11,50 @@ import {
   sha256,
 } from '../../proto/index.js'
 
-// What a node has signed is proof against it. Bodies lie beside their announcements and not among those of accepted groups:
-// a thief may have announced a body that somebody else's group needs, and it must not go when the proof does.
+// An announcement that a node has signed is proof against it. Bodies are stored with the announcements, not with those of accepted
+// groups: a thief may have announced a body that another node's group needs, and it must remain when the proof is removed.
 
 export const PROOF_LIMITS = {
   proofs: {
     value: 256,
     unit: 'count',
-    reason: 'more than anybody looks through; a key gives one or two, then it is quarantined',
+    reason: 'more than anybody reads; a key causes one or two, then it is quarantined',
   },
   bytes: {
     value: 268_435_456,
     unit: 'B',
-    reason: '64 of the largest bodies that the protocol knows; usual ones are a tenth of that',
+    reason: '64 of the largest bodies of the protocol; usual bodies have a tenth of that size',
   },
 } as const
 
+/** A proof is missing or damaged. */
 export class ProofError extends CodedError<'not_kept' | 'damaged'> {}
 
-/** Keeps what proves that a node has lied; of too many proofs the oldest go. */
+/** Stores proofs that nodes have lied. The oldest proofs are removed first. */
 export interface ProofStore {
-  /** Resolves when the proof is on disk. @param body  null when it did not come */
+  /** Resolves when the proof is on disk. @param body  null when it did not arrive */
   keep(leaseId: string, sealed: Uint8Array, body: Uint8Array | null): Promise<void>
   drop(leaseId: string): Promise<void>
 }
 
-/** A proof as the folder shows it. */
+/** A stored proof, without its content. */
 export interface KeptProof {
   readonly leaseId: string
   readonly keptAtMs: number
   readonly announcementBytes: number
-  /** null: the body did not come, or its size alone was the lie. */
+  /** null: the body did not arrive, or its size alone was false. */
   readonly bodyBytes: number | null
 }
 
-/** A proof that was read and holds. */
+/** A verified proof. */
 export interface Proof {
   readonly leaseId: string
-  /** Whose signature it is. */
+  /** Node that has signed it. */
   readonly node: string
   readonly announcement: GroupAnnouncement
-  /** The very bytes that were signed. */
+  /** The signed bytes. */
   readonly sealed: Uint8Array
-  /** Its hash is in the announcement. */
+  /** Body whose hash is in the announcement. */
   readonly body: Uint8Array | null
 }
 
@@ -61,13 +62,13 @@ const ANNOUNCEMENT = '.announcement'
 const BODY = '.body'
 const LEASE_ID = new RegExp(`^[0-9a-f]{${2 * ID_BYTES}}$`)
 
-/** @throws TypeError for what is no lease id: no other name becomes a path */
+/** Returns the path of a file. @throws TypeError if the name is no lease id, so that no other name becomes a path */
 function pathOf(folder: string, leaseId: string, kind: typeof ANNOUNCEMENT | typeof BODY): string {
-  if (!LEASE_ID.test(leaseId)) throw new TypeError(`a proof is named by ${2 * ID_BYTES} hex digits`)
+  if (!LEASE_ID.test(leaseId)) throw new TypeError(`the name of a proof has ${2 * ID_BYTES} hex digits`)
   return join(folder, leaseId + kind)
 }
 
-/** One process per folder. @param limits  of a test */
+/** Opens the store. Only one process may use a folder. @param limits  for tests */
 export async function openProofStore(
   folder: string,
   limits: { readonly proofs: number; readonly bytes: number } = {
@@ -78,11 +79,11 @@ export async function openProofStore(
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const names = new Set(await readdir(folder))
   for (const name of names) {
-    // A kill between the two files, or in the middle of one.
+    // Left by a kill between the two files, or during a write.
     const half = name.endsWith(BODY) && !names.has(name.slice(0, -BODY.length) + ANNOUNCEMENT)
     if (half || !(name.endsWith(ANNOUNCEMENT) || name.endsWith(BODY))) await rm(join(folder, name), { force: true })
   }
-  /** Bytes of each proof, the oldest first. */
+  /** Bytes of each proof, in the order of age. */
   const sizes = new Map<string, number>()
   for (const { leaseId, announcementBytes, bodyBytes } of (await listProofs(folder)).toReversed())
     sizes.set(leaseId, announcementBytes + (bodyBytes ?? 0))
@@ -99,7 +100,7 @@ export async function openProofStore(
     drop,
     async keep(leaseId, sealed, body) {
       await drop(leaseId)
-      // The announcement last: a body alone says nothing.
+      // The announcement last, because a body alone is no proof.
       if (body) await write(pathOf(folder, leaseId, BODY), body)
       await write(pathOf(folder, leaseId, ANNOUNCEMENT), sealed)
       sizes.set(leaseId, sealed.length + (body?.length ?? 0))
@@ -113,7 +114,7 @@ export async function openProofStore(
   }
 }
 
-/** What a folder of proofs holds, the newest first. Reads no proof: `openProof` does, and says whether it holds. */
+/** Lists stored proofs, the newest first, without reading them. `openProof` verifies one. */
 export async function listProofs(folder: string): Promise<KeptProof[]> {
   const names = await readdir(folder).catch((why: NodeJS.ErrnoException): string[] => {
     if (why.code === 'ENOENT') return []
@@ -131,15 +132,15 @@ export async function listProofs(folder: string): Promise<KeptProof[]> {
 }
 
 /**
- * Reads a proof and checks it: the node's signature, its run and lease, and that the body is the one that was announced.
+ * Reads and verifies a proof: the node's signature, run and lease, and the hash of the body.
  * @throws ProofError `not_kept`, or `damaged` when it proves nothing
  */
 export async function openProof(folder: string, leaseId: string, runId: string): Promise<Proof> {
-  if (!LEASE_ID.test(leaseId)) throw new ProofError('not_kept', `${leaseId} is no lease`)
+  if (!LEASE_ID.test(leaseId)) throw new ProofError('not_kept', `${leaseId} is no lease id`)
   const sealed = await readOrNull(pathOf(folder, leaseId, ANNOUNCEMENT))
-  if (!sealed) throw new ProofError('not_kept', `nothing is held against the group of lease ${leaseId}`)
+  if (!sealed) throw new ProofError('not_kept', `no proof is stored for the group of lease ${leaseId}`)
   const damaged = (why: string, cause?: unknown): ProofError =>
-    new ProofError('damaged', `the proof on lease ${leaseId}: ${why}`, { cause })
+    new ProofError('damaged', `the proof for lease ${leaseId}: ${why}`, { cause })
   let opened: OpenedGroupAnnouncement
   try {
     opened = await openGroupAnnouncement(sealed, runId)

@@ -6,39 +6,39 @@ import { isOverdue } from './admission.js'
 import { isZeroVariance } from './outcome.js'
 
 const PULL_TIMEOUT_MS = 30_000
-/** Bodies pulled at once: of nodes that are known to deliver, and as many of all others. */
+/** Concurrent downloads of bodies: this many of proven nodes, and as many of others. */
 const PULLS = 8
 
-/** A group whose node knows that it was drawn, and has not shown its body. */
+/** A group whose node knows that it was drawn, and has not sent its body yet. */
 export interface OwedBody {
   readonly lease: LeaseRecord
   readonly group: ReceivedGroup
 }
 
 export interface PullsParts {
-  /** Asks a node for the announced body. @throws when it does not come, or is another one */
+  /** Requests the announced body from a node. @throws when it does not arrive, or is another one */
   readonly fetch: (holder: string, announcement: GroupAnnouncement, signal: AbortSignal) => Promise<Uint8Array>
   readonly isReliable: (node: string) => boolean
   readonly clock: Pick<Clock, 'now' | 'timeout'>
   readonly signal: AbortSignal
 }
 
-/** Where bodies come from. */
+/** Obtains bodies of groups. */
 export interface Pulls {
-  /** The body of a group, which came along or is pulled from its author. @throws what `fetch` throws */
+  /** Returns the body of a group, which was attached or is downloaded from its author. @throws what `fetch` throws */
   body(lease: LeaseRecord, group: ReceivedGroup): Promise<Uint8Array>
-  /** Hash of the body that a drawn group has still to show; with another one it would be drawn again. */
+  /** Returns the hash of the body that a drawn group still has to show. Another body would be another draw. */
   owed(leaseId: string): string | undefined
   /**
-   * The drawn groups whose bodies did not come before their deadline; those that have their verdicts are forgotten.
-   * @param isInProgress  its body may be coming right now
+   * Returns drawn groups whose bodies did not arrive before their deadline. Forgets groups with verdicts.
+   * @param isInProgress  whether its body may be arriving now
    */
   withheld(isJudged: (leaseId: string) => boolean, isInProgress: (leaseId: string) => boolean): OwedBody[]
 }
 
 export function createPulls({ fetch, isReliable, clock, signal }: PullsParts): Pulls {
   const queues = { reliable: pLimit(PULLS), other: pLimit(PULLS) }
-  /** Groups without reward variance that were drawn, until their bodies come: that its body is asked for tells a node of the draw. */
+  /** Drawn zero-variance groups without a body yet. The request for its body reveals the draw to a node. */
   const owed = new Map<string, OwedBody>()
 
   const pull = ({ announcement, signer }: ReceivedGroup): Promise<Uint8Array> =>

@@ -1,7 +1,7 @@
 import { createEpisodeRuntime, type EpisodeRuntime, rulesNamed } from '../../rollout/episode/index.js'
 import type { Environment } from '../../servers/kernel/index.js'
 
-/** The run's stage, and others of its worlds and dialect for groups whose terms name another reward. */
+/** Returns a function that returns the runtime for a reward preset: the run's own, or one for groups of earlier run configurations. */
 export function replayContexts(
   runtime: EpisodeRuntime,
   environments: readonly Environment[],

@@ -2,12 +2,12 @@ import { Tinypool } from 'tinypool'
 import { SwarmRefusal } from '../../proto/index.js'
 import { type CheckWatch, NondeterministicEnvironments } from '../../rollout/verification/index.js'
 import type { SwarmLogger } from '../../swarm/index.js'
-import type { ReplayAnswer, ReplayJob, Surroundings } from './replay-worker.js'
+import type { ReplayAnswer, ReplayJob, ReplaySetup } from './replay-worker.js'
 import type { Replays } from './replays.js'
 
 export interface ReplayPoolParts {
   readonly workers: number
-  readonly surroundings: Surroundings
+  readonly setup: ReplaySetup
   readonly watch: CheckWatch
   readonly logger: Pick<SwarmLogger, 'warn'>
 }
@@ -19,18 +19,18 @@ export interface ReplayPool extends Replays {
 
 /** `replay-worker.js` when built, `replay-worker.ts` when run from the sources. */
 const WORKER = new URL(`./replay-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url)
-/** For one group. It takes milliseconds, and a process a second to start: a world that loops for ever must not keep the process that it is in. */
+/** Time limit for one group, which takes milliseconds; a process takes a second to start. It bounds environments that loop for ever. */
 const PATIENCE_MS = 60_000
-/** One that a process ends over again ends the next one as well. */
+/** A group that ended two processes would end further ones too. */
 const ATTEMPTS = 2
 
 /**
- * Processes that replay groups beside the coordinator's own thread. One that ends, or does not answer in time, takes nothing with it:
- * another one is started, and does the same again. They are started when groups come.
+ * Replays groups in processes of their own, which are started when needed. A process that ends, or does not answer in time, does not affect
+ * the coordinator: another one repeats the replay.
  */
 export function createReplayPool(parts: ReplayPoolParts): ReplayPool {
-  const { workers, surroundings, watch, logger } = parts
-  // A pool of one for each: whatever waits in a pool while its process ends at its start would wait for ever.
+  const { workers, setup, watch, logger } = parts
+  // One pool per process: a task in a larger pool would wait for ever if its process ended at the start.
   const idle = new Set<Tinypool>()
   const all = new Set<Tinypool>()
 
@@ -39,14 +39,14 @@ export function createReplayPool(parts: ReplayPoolParts): ReplayPool {
       filename: WORKER.href,
       runtime: 'child_process',
       minThreads: 1,
-      maxThreads: 1,
+      // Needed for bodies, which are bytes.
       // Bodies are bytes.
       serialization: 'advanced',
       env: process.env as Record<string, string>,
     })
     all.add(pool)
     pool.on('error', (error: unknown) => {
-      logger.warn({ error }, 'a process for replays ended while it had nothing to do')
+      logger.warn({ error }, 'a process for replays ended while it was idle')
       discard(pool)
     })
     return pool
@@ -74,7 +74,7 @@ export function createReplayPool(parts: ReplayPoolParts): ReplayPool {
         discard(pool)
         signal.throwIfAborted()
         const { leaseId } = job.request.expected
-        logger.warn({ lease: leaseId, attempt, error: cause }, 'a process ended over the replay of a group')
+        logger.warn({ lease: leaseId, attempt, error: cause }, 'a process ended during the replay of a group')
         if (attempt === ATTEMPTS)
           throw new Error(`the replay of ${leaseId} ended its process ${ATTEMPTS} times`, { cause })
       }
@@ -84,7 +84,7 @@ export function createReplayPool(parts: ReplayPoolParts): ReplayPool {
   return {
     atOnce: workers,
     async judge(request, signal) {
-      const { checks, result } = await ask({ surroundings, request }, signal)
+      const { checks, result } = await ask({ setup, request }, signal)
       for (const { number, outcome, ms } of checks) watch.onCheck(number, outcome, ms)
       if (result.is === 'replayed') return result.rollouts
       if (result.is === 'failed') throw new Error(result.why)

@@ -12,20 +12,20 @@ import { admitEnvironments, loadEnvironments } from '../../servers/catalogue.js'
 import { replayContexts } from './replay-contexts.js'
 import { type ReplayRequest, type Replays, replaysHere } from './replays.js'
 
-/** What a worker needs to have the stage that the coordinator has. */
-export interface Surroundings {
-  /** The base model's file, for its vocabulary and template, which have to be these. */
+/** Everything that a worker needs to make the same replay context as the coordinator. */
+export interface ReplaySetup {
+  /** File of the base model, with the vocabulary size and template that it must have. */
   readonly base: { readonly path: string; readonly vocabularySize: number; readonly chatTemplate: string }
   readonly toolCallFormat: string
   readonly reward: string
-  /** Names of the worlds of the task set. */
+  /** Names of the environments of the task set. */
   readonly environments: readonly string[]
-  /** Folders of those that are not of this package, and the code that was found there. */
+  /** Folders of environments that are not part of this package, with the hash of their code. */
   readonly outside: readonly { readonly folder: string; readonly codeSha256: string }[]
 }
 
 export interface ReplayJob {
-  readonly surroundings: Surroundings
+  readonly setup: ReplaySetup
   readonly request: ReplayRequest
 }
 
@@ -35,7 +35,7 @@ export interface CheckRun {
   readonly ms: number
 }
 
-/** What a worker says of a group: an error keeps its class no further than the process. */
+/** Answer of a worker. Errors lose their class between processes. */
 export interface ReplayAnswer {
   readonly checks: readonly CheckRun[]
   readonly result:
@@ -45,16 +45,16 @@ export interface ReplayAnswer {
         readonly effect: GossipEffect
         readonly code: RefusalCode
         readonly detail: string
-        /** The worlds that disagree with themselves, if that is why. */
+        /** Nondeterministic environments, if they are the reason. */
         readonly unstable: readonly string[] | null
       }
-    /** Nothing is known of the group: something here is not as it should be. */
+    /** The worker failed, so nothing is known about the group. */
     | { readonly is: 'failed'; readonly why: string }
 }
 
-/** As many as a stage keeps prepared, which it knows by their objects. */
+/** Number of tasks that a runtime keeps prepared, which it recognises by identity. */
 const KEPT_TASKS = 32
-// An interrupt from the terminal reaches all processes there. The coordinator ends this one when it has no more groups.
+// Ctrl-C reaches all processes of the terminal. The coordinator ends this process when it has no more groups.
 process.on('SIGINT', () => undefined)
 
 const NEVER = new AbortController().signal
@@ -67,33 +67,37 @@ const watch: CheckWatch = {
 }
 let opened: { readonly name: string; readonly replays: Promise<Replays> } | undefined
 
-/** Judges a group by its body: the function that a worker process runs. It keeps nothing that a result could depend on. */
-export default async function replayGroup({ surroundings, request }: ReplayJob): Promise<ReplayAnswer> {
+/** Replays a group: the function that a worker process runs. Keeps no state that could affect a result. */
+export default async function replayGroup({ setup, request }: ReplayJob): Promise<ReplayAnswer> {
   checks.length = 0
-  const result = await judge(surroundings, request).catch(answerOf)
+  const result = await judge(setup, request).catch(answerOf)
   return { checks: [...checks], result }
 }
 
-async function judge(surroundings: Surroundings, request: ReplayRequest): Promise<ReplayAnswer['result']> {
-  const name = JSON.stringify(surroundings)
-  if (opened?.name !== name) opened = { name, replays: open(surroundings) }
+async function judge(setup: ReplaySetup, request: ReplayRequest): Promise<ReplayAnswer['result']> {
+  const name = JSON.stringify(setup)
+  if (opened?.name !== name) opened = { name, replays: open(setup) }
   const { expected } = request
   const task = tasks.get(expected.task.id) ?? expected.task
   tasks.set(task.id, task)
-  // Whoever does not want the answer any more ends the process.
+  // Cancellation ends the process.
   const rollouts = await (await opened.replays).judge({ ...request, expected: { ...expected, task } }, NEVER)
   return { is: 'replayed', rollouts }
 }
 
-/** @throws Error when this is not what the coordinator found at its start: honest groups would be refused by it */
-async function open({ base, toolCallFormat, reward, environments, outside }: Surroundings): Promise<Replays> {
+/** @throws Error when files differ from those that the coordinator has loaded, because honest groups would be refused */
+async function open({ base, toolCallFormat, reward, environments, outside }: ReplaySetup): Promise<Replays> {
   const admitted = await admitEnvironments(outside.map(({ folder }) => folder))
   for (const [i, { name, codeSha256 }] of admitted.entries())
     if (codeSha256 !== outside[i]!.codeSha256)
-      throw new Error(`the code of the world ${name} has changed since the coordinator was started: start it again`)
+      throw new Error(
+        `the code of environment ${name} has changed since the coordinator started: restart the coordinator`,
+      )
   const tokenizer = await openTokenizer(base.path)
   if (tokenizer.vocabularySize !== base.vocabularySize || tokenizer.chatTemplate !== base.chatTemplate)
-    throw new Error(`${base.path} is not the file any more that the coordinator was started with`)
+    throw new Error(
+      `${base.path} has changed since the coordinator started: restart the coordinator with the original file`,
+    )
   const definitions = [...(await loadEnvironments(environments)).values()]
   const runtime = createEpisodeRuntime(definitions, tokenizer, rulesNamed({ toolCallFormat, reward }))
   return replaysHere(replayContexts(runtime, definitions), watch)

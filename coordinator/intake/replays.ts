@@ -6,28 +6,29 @@ import {
   verifyGroupBody,
 } from '../../rollout/verification/index.js'
 
-/** A group whose body has come. */
+/** A group to replay. */
 export interface ReplayRequest {
   readonly bytes: Uint8Array
   readonly expected: ExpectedGroup
-  /** null: it is judged on its body alone. */
+  /** null: only the body is checked. */
   readonly announced: AnnouncedGroup | null
-  /** What its terms name as its reward. */
+  /** Reward preset of its run configuration. */
   readonly reward: string
 }
 
-/** Where the stages are run that need a group's body and nothing else. */
+/** Runs the verification checks that need only a group's body. */
 export interface Replays {
-  /** Groups at a time; more would wait for one another. */
+  /** Number of concurrent replays. */
   readonly atOnce: number
   /**
+   * Replays a group.
    * @returns  the rollouts as replayed
-   * @throws SwarmRefusal with the reason for the volunteer; `UnstableWorlds` where it is not the node's fault; the signal's reason
+   * @throws SwarmRefusal with the reason for the volunteer; `UnstableWorlds` if an environment is nondeterministic; the signal's reason
    */
   judge(request: ReplayRequest, signal: AbortSignal): Promise<readonly Rollout[]>
 }
 
-/** In this thread, one group at a time: replaying is synchronous work in slices, and two at once would only delay each other. */
+/** Replays in this thread, one group at a time. Replaying is synchronous work in slices, so concurrency would only add delay. */
 export const replaysHere = (replayContextOf: (reward: string) => EpisodeRuntime, watch: CheckWatch): Replays => ({
   atOnce: 1,
   judge: ({ bytes, expected, announced, reward }, signal) =>

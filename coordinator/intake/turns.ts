@@ -1,9 +1,9 @@
-/** Does so many pieces of work at a time. @param reliable  it is a node's that is known to deliver: it goes before all others */
+/** Runs a limited number of tasks at a time. @param reliable  whether the task belongs to a proven node, whose tasks come first */
 export type Turns = <T>(reliable: boolean, work: () => Promise<T>) => Promise<T>
 
 /**
- * Two lines before the same desks. New keys cost nothing, so however many groups they hand in, who is known to deliver waits for no
- * more than those that are being worked on. How long the lines get is bounded by who takes groups in (`InHand`).
+ * Creates a scheduler with two queues. Keys are free to create, so however many groups new keys deliver, tasks of proven nodes only wait
+ * for tasks in progress. `InProgress` bounds the length of the queues.
  */
 export function createTurns(atOnce: number): Turns {
   const reliables: (() => Promise<void>)[] = []
@@ -19,8 +19,8 @@ export function createTurns(atOnce: number): Turns {
 
   return (reliable, work) =>
     new Promise((resolve, reject) => {
-      const line = reliable ? reliables : others
-      line.push(() => work().then(resolve, reject))
+      const queue = reliable ? reliables : others
+      queue.push(() => work().then(resolve, reject))
       void serve()
     })
 }

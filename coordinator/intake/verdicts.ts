@@ -30,14 +30,14 @@ import { BodyError, type GroupBodies } from './group-bodies.js'
 import { accepted, type Outcome, refused } from './outcome.js'
 import type { ProofStore } from './proofs.js'
 
-/** Gossip score that a provable lie costs: enough that nobody listens to the key for a while. */
+/** Gossip score penalty for a provable lie: enough that gossip ignores the key for a while. */
 const LIE_PENALTY = 100
 
-/** Versions that were published since the one a lease's group was made with. */
+/** Returns how many versions were published since the version of a lease. */
 export const versionsLate = ({ current }: Pick<RunState, 'current'>, { version }: LeaseRecord): number =>
   current!.version - version
 
-/** What stands when it is recorded: a group may have become too old, or its key been banned, while it was judged. @param ban  of its key */
+/** Adjusts an outcome when it is recorded: the group may have become too old, or its key banned. @param ban  of its key */
 export function inForce(
   outcome: Outcome,
   { late, ban, maxStaleness }: { late: number; ban: Order | undefined; maxStaleness: number },
@@ -47,42 +47,43 @@ export function inForce(
   return late > maxStaleness ? refused('stale_policy', '') : outcome
 }
 
-/** Consequences of a refusal that keep a key from work by themselves. */
+/** Consequences of a refusal that exclude a key at once. */
 const PROVED: readonly RefusalConsequence[] = ['quarantine', 'exclusion']
 
-/** A refusal for what no honest node does: the node has signed the proof of it. */
+/** Whether a refusal proves a lie, which no honest node makes. The node has signed the proof. */
 export const isLie = ({ code }: Pick<Outcome, 'code'>): boolean =>
   code !== null && PROVED.includes(REFUSALS[code].consequence)
 
-/** The code for what an audit found, and whether it counts as an audit. Tokens that somebody else had, and that are not its own draws, are a copy. */
+/** Returns the code for an audit finding, and the result of the audit. Copied tokens that do not match the node's own seed are a duplicate. */
 export function afterAudit(code: RefusalCode, overlaps: boolean): readonly [code: RefusalCode, audit: Audit] {
   if (overlaps && code === 'sampler_mismatch') return ['duplicate', 'failed']
   return [code, code === 'internal' ? 'none' : 'failed']
 }
 
+/** Facts about the authorship of a group. */
 export interface Authorship {
-  /** How the group repeats one that was accepted before, see `Overlap`; null: it does not. */
+  /** How the group repeats an accepted one, see `Overlap`; null: it does not. */
   readonly overlap: Overlap['kind'] | null
-  /** It has passed an audit: draws are proof of authorship. */
+  /** Whether it passed an audit: the sampled tokens match its seed. */
   readonly proved: boolean
-  /** An audit is possible. */
+  /** Whether an audit is possible. */
   readonly provable: boolean
 }
 
-/** What is done with a group that nothing else is held against. Where there are no audits, who came first is believed. */
+/** Decides on a group without other faults. Where no audit is possible, the first author is believed. */
 export function judgeAuthorship({ overlap, proved, provable }: Authorship): 'accept' | 'duplicate' | 'audit' {
   if (overlap === null || proved) return 'accept'
   if (provable) return 'audit'
   return overlap === 'equal' ? 'duplicate' : 'accept'
 }
 
-/** A group that was taken in. */
+/** An admitted group. */
 export interface TakenGroup {
   readonly lease: LeaseRecord
   readonly group: Pick<ReceivedGroup, 'announcement' | 'sealed'>
-  /** null: it has not come, or was not needed. */
+  /** null: not arrived, or not needed. */
   readonly body: Uint8Array | null
-  /** When it was announced. */
+  /** Time of its announcement. */
   readonly arrivedMs: number
 }
 
@@ -92,43 +93,41 @@ export interface VerdictParts {
   readonly judgedBodies: Pick<GroupBodies, 'giveUp'>
   readonly configurationOf: ConfigurationOf
   readonly proofs: ProofStore
-  /** Where a node was last connected from. */
+  /** Returns the block of network addresses that a node was last connected from. */
   readonly addressBlockOf: (node: string) => string | null
   readonly host: Pick<SwarmHost, 'clock' | 'logger' | 'penalise'>
   readonly watch: CheckWatch
   readonly signal: AbortSignal
 }
 
-/** From what was found out about a group to what is on record. */
+/** Turns findings about groups into recorded verdicts. */
 export interface Verdicts {
   /**
-   * Records the verdict on a group, once. The proof of a lie is on disk before it.
-   * @param decide  the outcome in the state in which it will be recorded; null: the group has to be looked at again
-   * @returns false for that
+   * Records the verdict on a group, once. The proof of a lie is stored first.
+   * @param decide  returns the outcome in the state in which it will be recorded; null: the group has to be checked again
+   * @returns false if `decide` returned null
    */
   conclude(taken: TakenGroup, decide: (current: RunState) => Outcome | null): Promise<boolean>
-  /** The stages after the replay, and the verdict. @param drawn  for an audit */
+  /** Runs the checks after the replay, and records the verdict. @param drawn  whether to audit the group */
   settle(replayed: ReplayedGroup, taken: TakenGroup, drawn: boolean): Promise<void>
   /**
-   * Audits an accepted group after all, unless it was audited before or is in a batch, and records the finding.
-   * @param copied  the same tokens came from another node, which has proved that they are its own
+   * Audits an accepted group, unless it was audited before or is in a batch, and records the finding.
+   * @param copied  whether another node has proved that it sampled the same tokens
    */
   auditAccepted(leaseId: string, copied: boolean): Promise<void>
-  /** Takes an accepted group back that the audit of its batch has found fault with, once. */
+  /** Revokes, once, an accepted group that the audit of its batch has refused. */
   takeBack(leaseId: string, batchId: string, fault: SwarmRefusal): Promise<void>
-  /**
-   * Records, once, which groups of the pending batch its audit has passed, and what they add to the sums of their keys.
-   */
+  /** Records, once, which groups of the pending batch passed its audit, and what they add to the sums of their keys. */
   passBatch(batchId: string, passed: readonly PassedGroup[]): Promise<void>
 }
 
-/** A group of a batch that the training forward has passed. */
+/** A group that passed the audit by the training forward. */
 export interface PassedGroup {
   readonly leaseId: string
   readonly logitErrors: LogitErrorSums
 }
 
-/** What an audit has found: a fault, or what the group adds to the sums of its key. */
+/** Result of an audit: a fault, or what the group adds to the sums of its key. */
 type AuditOutcome =
   | { readonly fault: SwarmRefusal; readonly logitErrors: null }
   | { readonly fault: null; readonly logitErrors: LogitErrorSums }
@@ -166,7 +165,7 @@ export function createVerdicts(parts: VerdictParts): Verdicts {
       await conclude(taken, () => refused(code, fault.detail, audit))
       return
     }
-    // Draws are proof of authorship: whoever was first to deliver these tokens has to show that they are its own.
+    // Sampled tokens that match a seed prove authorship, so the first node that delivered them has to prove it too.
     const proved = audited !== null && provable
     if (earlier && proved) await auditAccepted(earlier.leaseId, earlier.kind === 'equal')
     const settled = await conclude(taken, (current) => {
@@ -174,7 +173,7 @@ export function createVerdicts(parts: VerdictParts): Verdicts {
       const decision = judgeAuthorship({ overlap: overlap?.kind ?? null, proved, provable })
       if (decision === 'audit') return null
       if (decision === 'duplicate')
-        return refused('duplicate', `${overlap!.rollouts} rollouts are those of an earlier group`)
+        return refused('duplicate', `${overlap!.rollouts} rollouts are copies from an earlier group`)
       const { reward } = parts.configurationOf(lease)
       return accepted(replayed, audited?.logitErrors ?? null, (rewards) =>
         creditFor({ rewards, reward, late: versionsLate(current, lease) }),
@@ -213,7 +212,7 @@ function concluder(parts: VerdictParts): Verdicts['conclude'] {
 
   const eventOf = ({ lease, group, arrivedMs }: TakenGroup, outcome: Outcome): JudgedGroup => {
     const { leaseId, node, version } = lease
-    // A clock that was set back in between must not make the time negative.
+    // After the clock was set back, the time must not be negative.
     const tookMs = Math.max(0, Math.round(arrivedMs - lease.atMs))
     return {
       type: 'judged',
@@ -235,7 +234,7 @@ function concluder(parts: VerdictParts): Verdicts['conclude'] {
     for (;;) {
       let next = 'done' as 'done' | 'again' | 'prove'
       const recorded = await recorder.record((current) => {
-        // A lease that is forgotten is so old that its group is of no use, and may have had its verdict.
+        // A forgotten lease is too old, and may have had its verdict.
         if (current.judged.has(leaseId) || !current.leases.has(leaseId)) return null
         const decided = decide(current)
         if (decided === null) {
@@ -258,7 +257,7 @@ function concluder(parts: VerdictParts): Verdicts['conclude'] {
         proved = true
         continue
       }
-      // What it was to prove has turned out otherwise meanwhile.
+      // The verdict has changed in the meantime, so the proof is not needed.
       if (proved && !(recorded && isLie(recorded))) await proofs.drop(leaseId)
       if (recorded) noteQuarantine(parts, node)
       return next === 'done'
@@ -271,10 +270,10 @@ function afterwardsAuditor(parts: VerdictParts): Verdicts['auditAccepted'] {
   const { state } = recorder
 
   const find = async (leaseId: string, copied: boolean): Promise<AuditOutcome | BodyError> => {
-    const copy = refusal('duplicate', 'another node has drawn these very tokens from its own seeds')
+    const copy = refusal('duplicate', 'another node has sampled these very tokens from its own seeds')
     if (isUnseen(state.judged.get(leaseId)!)) return { fault: refusal('unconfirmed'), logitErrors: null }
     try {
-      // What cannot be replayed any more, because its world disagrees with itself, cannot be trained on either.
+      // A group that cannot be replayed any more, because its environment is nondeterministic, cannot be trained on either.
       const group = await judge.restore(leaseId, signal)
       const found = await auditOf(judge, group)
       return copied && found.fault?.code === 'sampler_mismatch' ? { fault: copy, logitErrors: null } : found

@@ -14,19 +14,19 @@ import { readTokenScoreFolder } from './token-score-folder.js'
 export interface AuditJob {
   readonly auditId: string
   readonly baseSha256: string
-  /** Of a file that `offerAdapter` has put into the spool; null: the bare base. */
+  /** SHA-256 of a file that `offerAdapter` has stored; null: the bare base model. */
   readonly adapterSha256: string | null
   readonly groups: readonly AuditedGroup[]
 }
 
-/** Puts an adapter where audits look for it. @returns its SHA-256 (hex) */
+/** Stores an adapter for audits. @returns its SHA-256 (hex) */
 export async function offerAdapter(jobs: string, bytes: Uint8Array): Promise<string> {
   const sha256 = sha256Of(bytes)
   await publishFile(join(adaptersFolder(jobs), adapterName(sha256)), bytes)
   return sha256
 }
 
-/** Takes all other adapters out again: a run publishes one per version. */
+/** Removes all other adapters, because a run publishes one per version. */
 export async function pruneAdapters(jobs: string, kept: readonly string[]): Promise<void> {
   const folder = adaptersFolder(jobs)
   const names = new Set(kept.map(adapterName))
@@ -34,8 +34,8 @@ export async function pruneAdapters(jobs: string, kept: readonly string[]): Prom
 }
 
 /**
- * Writes `audits/<auditId>/` (docs/verification.md): tokens and the draws that the lease's seed says decided them. What the node
- * claims does not go in, so that nothing it says can touch what is computed. Does nothing when the job is there already.
+ * Writes `audits/<auditId>/` (docs/verification.md): tokens, and the draws of the lease's seed. Values that the node reports are
+ * not included, so they cannot affect the computation. Does nothing when the job exists already.
  */
 export async function writeAudit(jobs: string, job: AuditJob, limits: EpisodeLimits): Promise<void> {
   await publishFolder(auditFolder(jobs, job.auditId), jobFiles(job, limits))
@@ -59,9 +59,9 @@ function jobFiles(job: AuditJob, limits: EpisodeLimits): { [FILES.tokens]: Uint8
 }
 
 /**
- * The evidence on every sampled token of a job's groups, joined with what the node claims.
+ * Reads the token scores of a job's groups, joined with the log-probabilities that the node reports.
  * @returns per group of the job, in order, its sampled tokens
- * @throws EvidenceError when the answer is damaged or belongs to another job
+ * @throws TokenScoreError when the answer is damaged or belongs to another job
  */
 export function readTokenScores(
   jobs: string,
@@ -74,7 +74,7 @@ export function readTokenScores(
   return readTokenScoreFolder(tokenScoreFolder(jobs, auditId), { name: auditId, manifest, groups }, reader)
 }
 
-/** Takes a job and its evidence out of the spool; the job first, or it would be answered once more. */
+/** Removes a job and its token scores; the job first, so that it is not answered again. */
 export async function removeAudit(jobs: string, auditId: string): Promise<void> {
   await rm(auditFolder(jobs, auditId), { recursive: true, force: true })
   await rm(tokenScoreFolder(jobs, auditId), { recursive: true, force: true })

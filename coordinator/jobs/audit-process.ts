@@ -14,23 +14,23 @@ export interface AuditProcessOptions {
   readonly packageFolder: string
   readonly jobs: string
   readonly base: string
-  /** `trainer.json`; only base, device, precision, threads and packing matter here. */
+  /** `trainer.json`; audits use only base, device, precision, threads and packing. */
   readonly config: string
   /** torchrun ranks. Default 1. */
   readonly processes?: number
-  /** Ends in a row without an answer after which the process is given up. */
+  /** Consecutive ends without an answer after which the process is given up. */
   readonly maxFailures: number
-  /** For one answer, starts of the process included. */
+  /** Time limit for one answer, including starts of the process. */
   readonly timeoutMs: number
 }
 
-/** What became of an audit. */
+/** Outcome of an audit. */
 export type AuditOutcome = { readonly kind: 'audited' } | ({ readonly kind: 'refused' } & Refusal)
 
-/** The process that answers audits, or the ranks of it: `prove_trainer --audits`, started when needed and again when it dies. */
+/** The process that answers audits, or its ranks: `prove_trainer --audits`, started when needed and restarted when it dies. */
 export interface AuditProcess {
   /**
-   * What becomes of an audit that lies in the spool. Idempotent.
+   * Waits for the outcome of an audit in the job directory. Idempotent.
    * @throws TrainerError when there will be no answer; the signal's reason
    */
   outcome(auditId: string, signal: AbortSignal): Promise<AuditOutcome>
@@ -46,10 +46,10 @@ const errorEvent = z.looseObject({ event: z.literal('error'), code: z.string(), 
 export function createAuditProcess(options: AuditProcessOptions, log: Logger): AuditProcess {
   const { python, packageFolder, jobs, base, config, processes = 1, maxFailures, timeoutMs } = options
   const stopping = new AbortController()
-  /** Ends since the last answer that somebody waited for. */
+  /** Ends since the last answer. */
   let failures = 0
-  /** What the process last said is wrong; its stderr only where it said nothing. */
-  let told: string | null = null
+  /** The last error that the process reported; null: none, so its stderr is used. */
+  let reported: string | null = null
 
   const child = createPythonProcess({
     python,
@@ -70,16 +70,16 @@ export function createAuditProcess(options: AuditProcessOptions, log: Logger): A
     restartPauseMs: RESTART_PAUSE_MS,
     closeTimeoutMs: CLOSE_TIMEOUT_MS,
     onStart() {
-      told = null
+      reported = null
     },
     onLine(value, line) {
       log.debug({ line }, 'audit process')
       const error = errorEvent.safeParse(value)
-      if (error.success) told = `${error.data.code}: ${error.data.message}`
+      if (error.success) reported = `${error.data.code}: ${error.data.message}`
     },
     onEnd({ lastWords }) {
       failures++
-      const reason = told ?? lastWords
+      const reason = reported ?? lastWords
       log.warn({ failures, reason }, 'the audit process ended')
       if (failures >= maxFailures) throw new TrainerError('trainer_failed', `audits: ${reason}`)
     },
@@ -107,7 +107,7 @@ export function createAuditProcess(options: AuditProcessOptions, log: Logger): A
         if (performance.now() > deadline)
           throw new TrainerError('trainer_failed', `no answer to ${auditId} within ${timeoutMs} ms`)
         child.start()
-        // The folder is the answer: it also holds when the process, or we, were started anew in between.
+        // The folder is the answer, so it remains valid across restarts of both processes.
         await sleep(POLL_MS, undefined, { signal }).catch(() => undefined)
       }
     },

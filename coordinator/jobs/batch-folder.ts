@@ -12,29 +12,29 @@ import { readRefusal } from './refusal-file.js'
 import { encodeSafetensors } from './safetensors.js'
 import { readTokenScoreFolder } from './token-score-folder.js'
 
-/** One rollout of an accepted group, as it is trained on. */
+/** One rollout of an accepted group for training. */
 export interface BatchRollout {
   readonly tokens: readonly number[]
   /** 1 where the policy sampled the token, as long as `tokens`. */
   readonly mask: Uint8Array
   /** Nats, one per sampled token. */
   readonly logprobs: readonly number[]
-  /** As the judge computed it. */
+  /** Recomputed reward. */
   readonly reward: number
 }
 
-/** One accepted group on its way into a batch. */
+/** One accepted group of a batch. */
 export interface BatchGroup {
   readonly leaseId: string
-  /** The node that made it: none decides alone whether samplers and trainer are apart. */
+  /** The node that made it. The drift between samplers and trainer is measured over several suppliers. */
   readonly supplier: string
   readonly policyVersion: number
-  /** Inference backend: the trainer meters by it how far samplers and trainer are apart. */
+  /** Inference backend. The trainer measures the drift between samplers and trainer for each. */
   readonly sampler: string
   readonly rollouts: readonly BatchRollout[]
   /**
-   * What decided each rollout's sampled tokens, where the group is still to be audited: the trainer then writes evidence on
-   * it and waits for findings before it takes its step. null: it trains on the group as it is.
+   * Draws of each rollout's sampled tokens, if the group still has to be audited. The trainer then writes token scores and waits for
+   * findings before its step. null: it trains on the group as it is.
    */
   readonly draws: readonly (readonly Draw[])[] | null
 }
@@ -43,19 +43,18 @@ export interface BatchContent {
   readonly batchId: string
   readonly roundId: string
   readonly baseSha256: string
-  /** The trainer step that this batch goes on from. */
+  /** Trainer step from which the batch continues. */
   readonly parentStep: number
-  /** The step has the policy of this earlier one, and learns nothing; there are no groups. */
+  /** Step whose policy the batch restores. Such a batch has no groups. */
   readonly backTo?: number
   readonly groups: readonly BatchGroup[]
 }
 
-/** Whether a batch was written already, and the trainer may have taken it. */
+/** Whether a batch was written, so that the trainer may have used it. */
 export const hasBatch = (jobs: string, batchId: string): Promise<boolean> => exists(batchFolder(jobs, batchId))
 
 /**
- * Whether what lies in the spool under a batch's name is what `writeBatch` would write for this content, and no refusal that
- * cannot be read lies beside it.
+ * Whether the job directory contains exactly what `writeBatch` would write for this content, and no unreadable refusal.
  */
 export async function isBatchWhole(jobs: string, batch: BatchContent): Promise<boolean> {
   const folder = batchFolder(jobs, batch.batchId)
@@ -72,12 +71,12 @@ export async function isBatchWhole(jobs: string, batch: BatchContent): Promise<b
   )
 }
 
-/** Takes a batch out of the spool. */
+/** Removes a batch from the job directory. */
 export const removeBatch = (jobs: string, batchId: string): Promise<void> =>
   rm(batchFolder(jobs, batchId), { recursive: true, force: true })
 
 /**
- * Writes `batches/<batchId>/` for the trainer (docs/trainer.md). Does nothing when the batch is already there: its content
+ * Writes `batches/<batchId>/` for the trainer (docs/trainer.md). Does nothing when the batch exists already, because its content
  * follows from the log.
  */
 export async function writeBatch(jobs: string, batch: BatchContent): Promise<void> {
@@ -120,13 +119,13 @@ function encodeTokens(groups: readonly BatchGroup[]): Uint8Array {
   })
 }
 
-/** Groups of a batch whose evidence is judged, in the order of its manifest. */
+/** Groups of a batch with token scores, in the order of its manifest. */
 export type ExaminedGroups = readonly { readonly rollouts: readonly AuditedRollout[] }[]
 
 /**
- * The evidence that the trainer has left beside a batch, see `readEvidenceFolder`.
- * @param groups  those of the batch that were written with their draws
- * @throws EvidenceError
+ * Reads the token scores that the trainer has written for a batch, see `readTokenScoreFolder`.
+ * @param groups  the groups of the batch that were written with their draws
+ * @throws TokenScoreError
  */
 export function readBatchTokenScores(
   jobs: string,
@@ -138,7 +137,7 @@ export function readBatchTokenScores(
   return readTokenScoreFolder(batchTokenScoreFolder(jobs, batchId), { name: batchId, manifest, groups }, reader)
 }
 
-/** Lets the trainer go on with a batch. Does nothing when it was let go on before: findings follow from log and evidence. */
+/** Lets the trainer continue with a batch. Does nothing when findings exist, because they follow from log and token scores. */
 export async function writeFindings(jobs: string, batchId: string, leftOut: readonly string[]): Promise<void> {
   const content = { schema: SCHEMA, batchId, leftOut: leftOut.map((group) => ({ group })) }
   await publishFile(findingsFile(jobs, batchId), Buffer.from(JSON.stringify(content)))

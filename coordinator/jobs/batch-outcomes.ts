@@ -4,38 +4,38 @@ import { batchFolder } from './layout.js'
 import { readRefusal } from './refusal-file.js'
 import type { BatchOutcome } from './train-engine.js'
 
-/** What became of batches, and who waits for it. */
+/** Creates a record of batch outcomes, with the callers that wait for them. */
 export function createBatchOutcomes(jobs: string) {
   const known = new Map<string, BatchOutcome>()
   const awaited = new Map<string, PromiseWithResolvers<BatchOutcome>>()
   let failure: TrainerError | null = null
 
-  const tell = (batchId: string, outcome: BatchOutcome): void => {
+  const report = (batchId: string, outcome: BatchOutcome): void => {
     awaited.get(batchId)?.resolve(outcome)
     awaited.delete(batchId)
   }
 
   const settle = (batchId: string, outcome: BatchOutcome): void => {
     known.set(batchId, outcome)
-    tell(batchId, outcome)
+    report(batchId, outcome)
   }
 
   const waiterFor = (batchId: string): PromiseWithResolvers<BatchOutcome> => {
     const waiter = awaited.get(batchId) ?? Promise.withResolvers<BatchOutcome>()
     awaited.set(batchId, waiter)
-    // The trainer may be over before anybody listens.
+    // The trainer may end before anyone waits.
     waiter.promise.catch(() => undefined)
     return waiter
   }
 
-  /** A refusal that is on disk already: the trainer reports each only once, and we may have been away. */
+  /** Settles a refusal that is on disk, because the trainer reports each only once. */
   const settleIfRefused = async (batchId: string): Promise<void> => {
     const refusal = await readRefusal(batchFolder(jobs, batchId))
     if (refusal) settle(batchId, { kind: 'refused', ...refusal })
   }
 
   return {
-    tell,
+    report,
     settle,
     firstAwaited: (): string | null => awaited.keys().next().value ?? null,
     lookForRefusals(): void {
@@ -47,8 +47,8 @@ export function createBatchOutcomes(jobs: string) {
       if (outcome) return outcome
       if (failure) throw failure
       const { promise } = waiterFor(batchId)
-      // Said before anybody listened, or by a trainer that has ended since. Looked for now that no word of it can be missed.
-      if (await awaitsFindings(jobs, batchId)) tell(batchId, { kind: 'measured' })
+      // The trainer may have reported it earlier, or have ended since. Checked after `waiterFor`, so that no report is missed.
+      if (await awaitsFindings(jobs, batchId)) report(batchId, { kind: 'measured' })
       return abortable(promise, signal)
     },
     end(why: TrainerError): void {
@@ -59,9 +59,9 @@ export function createBatchOutcomes(jobs: string) {
   }
 }
 
-/** The promise, or the signal's reason if that comes first. */
+/** Returns the result of a promise. @throws the signal's reason if the signal fires first */
 export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  // Whoever stops waiting must not turn a later failure into one that nobody handles.
+  // After the signal, a later failure must not be an unhandled rejection.
   promise.catch(() => undefined)
   signal.throwIfAborted()
   const aborted = Promise.withResolvers<never>()

@@ -16,15 +16,15 @@ const rankFile = z.object({
   host: z.string(),
   pid: z.int(),
   beat: z.int(),
-  /** It has said its last word, and holds no device any more. */
+  /** Whether it has ended and released its devices. */
   ended: z.boolean(),
   error: z.object({ code: z.string(), message: z.string(), batchId: z.string().nullish() }).nullable(),
 })
-/** What a rank says of itself. */
+/** State that a rank reports. */
 export type RankState = z.output<typeof rankFile>
 
 export interface ClusterEnding extends Ending {
-  /** Of the ranks that said what ended them, by rank. */
+  /** Errors that ranks reported at their end, by rank. */
   readonly errors: readonly NonNullable<RankState['error']>[]
 }
 
@@ -32,35 +32,35 @@ export interface ClusterOptions extends Omit<LaunchedProgram, 'life' | 'env'> {
   readonly packageFolder: string
   readonly env: Readonly<Record<string, string>>
   readonly jobs: string
-  /** From asking ranks to end to ending what has started them. */
+  /** Time from asking ranks to end until the commands that started them are killed. */
   readonly closeTimeoutMs: number
   readonly onStart: () => void
-  /** An event of the first rank. */
+  /** Called with each event of the first rank. */
   readonly onLine: (value: unknown, line: string) => void
-  /** Of the commands, stdout too: events come through the spool. */
+  /** Called with the output of the commands; events are read from the job directory. */
   readonly onStderr: (text: string) => void
-  /** All ranks, whenever one more has reported, or has ended. */
+  /** Called with all ranks, when another one has reported or ended. */
   readonly onRanks: (ranks: readonly RankState[]) => void
 }
 
 const POLL_MS = 250
-/** Beats of the lease in the time after which silence means an end: one or two may come late. */
+/** Renewals of the lease within the silence limit, so that one or two may be late. */
 const BEATS = 6
-/** Of the events that are read at once. */
+/** Bytes of events that are read at once. */
 const CHUNK_BYTES = 2 ** 20
 const LIFE = /^[a-z0-9]{1,32}$/
 
 /**
- * One life of ranks on several machines, which share the spool with us and nothing else: they go on for as long as we renew
- * their lease in it, and we hear of them what they write there. It ends, for all ranks, when any command that started them does
- * or when one of them falls silent.
+ * Runs one life of ranks on several machines, which share only the job directory with the coordinator. Ranks run while the coordinator
+ * renews their lease there, and report by files. The life ends, for all ranks, when a command that started some of them ends, or when a
+ * rank falls silent.
  */
 export async function liveOnCluster(options: ClusterOptions, closing: AbortSignal): Promise<ClusterEnding> {
   options.onStart()
   try {
     return await live(options, closing)
   } catch (fault) {
-    // A file server that is away is no reason for us to end: the ranks start again when it is back.
+    // A file server may be away. The ranks start again when it is back.
     if (!isOfDisk(fault)) throw fault
     return { code: null, lastWords: fault.message, lastedMs: 0, errors: [] }
   }
@@ -71,7 +71,7 @@ async function live(options: ClusterOptions, closing: AbortSignal): Promise<Clus
   const life = randomBytes(6).toString('hex')
   const folder = lifeFolder(jobs, life)
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  // From here on no earlier life may go on.
+  // From here on, ranks of earlier lives end.
   const lease = await renewLease(jobs, life, launch.silenceMs)
   const startedAt = performance.now()
   const tail = createTail()
@@ -79,12 +79,12 @@ async function live(options: ClusterOptions, closing: AbortSignal): Promise<Clus
   try {
     await untilGone(jobs, life, launch.silenceMs, closing)
     if (closing.aborted) return { code: null, lastWords: '', lastedMs: 0, errors: [] }
-    const say = (text: string): void => {
+    const write = (text: string): void => {
       tail.add(text)
       onStderr(text)
     }
     const program = { ...options, life, env: { ...pythonEnvironment(packageFolder), ...env } }
-    const commands = launchCommands(program).map((words) => runCommand(words, say, over.signal, closeTimeoutMs))
+    const commands = launchCommands(program).map((words) => runCommand(words, write, over.signal, closeTimeoutMs))
     const first = Promise.race(commands)
     const events = readEvents(join(folder, FILES.events), onLine)
     const watch = watchRanks(folder, launch.silenceMs, onRanks)
@@ -94,24 +94,24 @@ async function live(options: ClusterOptions, closing: AbortSignal): Promise<Clus
         isOver = true
       })
       .catch(() => undefined)
-    /** What is new of the ranks. @returns  why they cannot go on */
+    /** Reads news of the ranks. @returns  why they cannot continue */
     const look = async (): Promise<string | null> => {
       try {
         await events.read()
         const silent = await watch.look()
-        return silent && `rank ${silent.rank} on ${silent.host} has not been heard of for ${launch.silenceMs} ms`
+        return silent && `rank ${silent.rank} on ${silent.host} has sent no sign of life for ${launch.silenceMs} ms`
       } catch (fault) {
         if (!isOfDisk(fault)) throw fault
         return fault.message
       }
     }
-    let trouble: string | null = null
-    while (!isOver && trouble === null && !closing.aborted) {
+    let fault: string | null = null
+    while (!isOver && fault === null && !closing.aborted) {
       await sleep(POLL_MS, undefined, { signal: closing }).catch(() => undefined)
-      trouble = await look()
+      fault = await look()
     }
-    if (trouble !== null) say(`${trouble}\n`)
-    const isOurs = trouble !== null || closing.aborted
+    if (fault !== null) write(`${fault}\n`)
+    const isOurs = fault !== null || closing.aborted
     await lease.withdraw()
     const ended = Promise.allSettled(commands)
     const patience = new AbortController()
@@ -134,7 +134,7 @@ const isOfDisk = (fault: unknown): fault is NodeJS.ErrnoException => fault insta
 /** Runs a command to its end. @throws TrainerError `trainer_unusable` when it cannot be run */
 async function runCommand(
   [command, ...args]: readonly [string, ...string[]],
-  say: (text: string) => void,
+  write: (text: string) => void,
   over: AbortSignal,
   killAfterMs: number,
 ): Promise<{ readonly code: number | null }> {
@@ -146,14 +146,14 @@ async function runCommand(
     cancelSignal: over,
     forceKillAfterDelay: killAfterMs,
   })
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', say)
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', write)
   const { exitCode, code, originalMessage } = await child
   if (code !== undefined && !over.aborted)
     throw new TrainerError('trainer_unusable', `${command}: ${originalMessage ?? code}`)
   return { code: exitCode ?? null }
 }
 
-/** Writes the lease of a life, and again and again, until it is withdrawn. */
+/** Writes the lease of a life repeatedly, until it is withdrawn. */
 export async function renewLease(jobs: string, life: string, silenceMs: number) {
   const path = leaseFile(jobs)
   let beat = 0
@@ -165,14 +165,14 @@ export async function renewLease(jobs: string, life: string, silenceMs: number) 
   }
   await write()
   const timer = setInterval(() => {
-    // A disk that fails for so long that ranks end is noticed by their end.
+    // If the disk fails for long, ranks end, which is noticed.
     last = last.then(write).catch(() => undefined)
   }, silenceMs / BEATS)
   let withdrawn: Promise<void> | null = null
   return {
     withdraw(): Promise<void> {
       clearInterval(timer)
-      // Where it cannot be removed it falls silent.
+      // If it cannot be removed, it expires.
       withdrawn ??= last.then(() => rm(path, { force: true })).catch(() => undefined)
       return withdrawn
     },
@@ -180,8 +180,8 @@ export async function renewLease(jobs: string, life: string, silenceMs: number) 
 }
 
 /**
- * Resolves when ranks of earlier lives have said that they end, or have been without a lease for long enough to be gone; what
- * they hold of a device would be missing. Their folders are removed.
+ * Waits until ranks of earlier lives have ended, or were without a lease for long enough, because they would occupy device memory.
+ * Removes their folders.
  */
 async function untilGone(jobs: string, life: string, silenceMs: number, signal: AbortSignal): Promise<void> {
   const folder = join(jobs, FOLDERS.launch)
@@ -211,33 +211,32 @@ async function readRanks(folder: string): Promise<RankState[]> {
   return found.flat().sort((one, other) => one.rank - other.rank)
 }
 
-/** Looks at what ranks say of themselves. */
+/** Watches the state files of ranks. */
 function watchRanks(folder: string, silenceMs: number, onRanks: (ranks: readonly RankState[]) => void) {
   let ranks: RankState[] = []
-  const understood = new Map<number, { beat: number; at: number }>()
+  const lastBeats = new Map<number, { beat: number; at: number }>()
   return {
     ranks: (): readonly RankState[] => ranks,
-    /** A rank that should be there and is not heard of. */
+    /** Returns a rank that should run but is silent. */
     async look(): Promise<RankState | null> {
       const shown = ranks.map(({ rank, ended }) => `${rank} ${ended}`).join()
       ranks = await readRanks(folder)
       if (ranks.map(({ rank, ended }) => `${rank} ${ended}`).join() !== shown) onRanks(ranks)
       const now = performance.now()
-      for (const { rank, beat } of ranks)
-        if (understood.get(rank)?.beat !== beat) understood.set(rank, { beat, at: now })
-      return ranks.find(({ rank, ended }) => !ended && now - understood.get(rank)!.at > silenceMs) ?? null
+      for (const { rank, beat } of ranks) if (lastBeats.get(rank)?.beat !== beat) lastBeats.set(rank, { beat, at: now })
+      return ranks.find(({ rank, ended }) => !ended && now - lastBeats.get(rank)!.at > silenceMs) ?? null
     },
   }
 }
 
-/** Reads a file that another machine adds lines to. */
+/** Reads a file to which another machine appends lines. */
 function readEvents(path: string, onLine: (value: unknown, line: string) => void) {
   let at = 0
   let rest: Buffer = Buffer.alloc(0)
   return {
-    /** What has come since. */
+    /** Reads new lines. */
     async read(): Promise<void> {
-      // Opened anew: a network file system shows what others have written to whoever opens a file.
+      // Opened each time, because a network file system shows the writes of others only to a newly opened file.
       const file = await unlessMissing(open(path, 'r'))
       if (!file) return
       try {

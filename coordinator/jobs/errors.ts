@@ -1,14 +1,15 @@
 import { CodedError } from '../../common/errors/index.js'
+
 export type TrainerErrorCode =
-  /** Nothing that its packages could be installed on: no Python that is new enough. */
+  /** No Python that is new enough was found. */
   | 'no_python'
-  /** It cannot be started at all: no such Python. */
+  /** The trainer cannot be started, for example because the Python does not exist. */
   | 'trainer_unusable'
-  /** It ends again and again, or says that it cannot work with its settings, its base or its spool. */
+  /** The trainer ends repeatedly, or cannot work with its settings, its base or its job directory. */
   | 'trainer_failed'
-  /** An audit of these very groups cannot be answered. */
+  /** These very groups cannot be audited. */
   | 'audit_refused'
   | 'closed'
 
-/** What the Python side cannot do for us: train, audit, or leave its files in order. */
+/** Training or audits failed, or their files are damaged. */
 export class TrainerError extends CodedError<TrainerErrorCode> {}

@@ -1,13 +1,13 @@
 import type { Draw } from '../../rollout/engine/types.js'
 
-/** A rollout as far as its place among others goes. */
+/** Tokens and mask of a rollout. */
 export interface FlatRollout {
   readonly tokens: readonly number[]
   /** 1 where the policy sampled the token, as long as `tokens`. */
   readonly mask: Uint8Array
 }
 
-/** Rollouts one after the other; `cu_seqlens` has where each begins, and the end. */
+/** Concatenated rollouts; `cu_seqlens` contains the start of each, and the end. */
 export interface FlatLayout {
   readonly ids: Int32Array
   readonly loss_mask: Uint8Array
@@ -31,7 +31,7 @@ export function layOut(rollouts: readonly FlatRollout[]): FlatLayout {
   return layout
 }
 
-/** What is known of each sampled token, in the layout of `ids`; 0 elsewhere. @param valuesOf  one per sampled token of a rollout, null for none */
+/** Lays values of sampled tokens out like `ids`; 0 elsewhere. @param valuesOf  one per sampled token of a rollout; null: none */
 export function spread<R extends FlatRollout, T extends Float32Array | Uint32Array>(
   rollouts: readonly R[],
   into: new (length: number) => T,
@@ -49,7 +49,7 @@ export function spread<R extends FlatRollout, T extends Float32Array | Uint32Arr
   return flat
 }
 
-/** The draws behind sampled tokens, in the form that prove_trainer/draws.py reads. @param drawsOf  null where they are of no interest */
+/** Lays out the draws of sampled tokens for prove_trainer/draws.py. @param drawsOf  null: not needed */
 export function drawTensors<R extends FlatRollout>(
   rollouts: readonly R[],
   drawsOf: (rollout: R) => readonly Draw[] | null,

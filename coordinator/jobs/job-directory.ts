@@ -2,8 +2,8 @@ import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 /**
- * Puts a folder of files into the spool: filled under a temporary name, synced, renamed, so that a reader sees all of it or
- * nothing. Does nothing when the folder is already there.
+ * Writes a folder of files into the job directory under a temporary name, syncs and renames it, so that readers see all of it or
+ * nothing. Does nothing when the folder exists already.
  */
 export async function publishFolder(folder: string, files: Readonly<Record<string, Uint8Array>>): Promise<void> {
   if (await exists(folder)) return
@@ -16,7 +16,7 @@ export async function publishFolder(folder: string, files: Readonly<Record<strin
   await syncFolder(dirname(folder))
 }
 
-/** Puts a single file into the spool in the same way. */
+/** Writes a single file into the job directory in the same way. */
 export async function publishFile(path: string, data: Uint8Array): Promise<void> {
   if (await exists(path)) return
   await mkdir(dirname(path), { recursive: true })
@@ -25,12 +25,12 @@ export async function publishFile(path: string, data: Uint8Array): Promise<void>
   await syncFolder(dirname(path))
 }
 
-/** Whether something lies at the path. @throws what else the disk says than that nothing does */
+/** Whether a path exists. @throws other errors of the file system */
 export async function exists(path: string): Promise<boolean> {
   return (await unlessMissing(stat(path))) !== null
 }
 
-/** What was read, or null when there is no such file. @throws any other error */
+/** Returns what was read; null: the file does not exist. @throws any other error */
 export async function unlessMissing<T>(reading: Promise<T>): Promise<T | null> {
   try {
     return await reading

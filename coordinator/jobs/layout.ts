@@ -1,11 +1,9 @@
 import { join } from 'node:path'
 
-/**
- * Names in the spool, as both sides know them: the trainer has the same in prove_trainer/layout.py, and a test on either side
- * compares them with coordinator/trainer/contract.json.
- */
+// Names in the job directory. prove_trainer/layout.py has the same names, and a test on either side compares them with
+// coordinator/trainer/contract.json.
 
-/** Of the JSON files that go to the trainer. */
+/** Version of the JSON files for the trainer. */
 export const SCHEMA = 1
 
 export const FOLDERS = {
@@ -13,27 +11,27 @@ export const FOLDERS = {
   steps: 'steps',
   audits: 'audits',
   tokenScores: 'token-scores',
-  /** Of published versions, for audits: `<sha256>.gguf`. */
+  /** Published adapters for audits: `<sha256>.gguf`. */
   adapters: 'adapters',
-  /** Of ranks on several machines: their lease, and a folder of each life. */
+  /** Ranks on several machines: their lease, and a folder of each life. */
   launch: 'launch',
 } as const
 
 export const FILES = {
-  /** Of a batch, and of an audit. */
+  /** Manifest of a batch, and of an audit. */
   manifest: 'manifest.json',
   tokens: 'tokens.safetensors',
-  /** Beside the manifest: the Python side will never work on it. */
+  /** Next to the manifest: Python has refused the job for good. */
   refused: 'refused.json',
-  /** Beside a batch's manifest: what an audit by its evidence has found. */
+  /** Next to the manifest of a batch: findings of the audit by its token scores. */
   findings: 'findings.json',
   step: 'step.json',
-  /** What says to which audit the evidence beside it belongs. */
+  /** Names the audit to which the token scores belong. */
   answer: 'audit.json',
   tokenScores: 'token-scores.safetensors',
-  /** Under `launch`: which life of the trainer may go on. */
+  /** In `launch`: the life of the trainer that may run. */
   lease: 'lease.json',
-  /** In the folder of a life: what its first rank says. */
+  /** In the folder of a life: events of its first rank. */
   events: 'events.jsonl',
 } as const
 

@@ -6,30 +6,30 @@ export interface PythonProcessOptions {
   readonly python: string
   /** Folder of the `prove_trainer` package. */
   readonly packageFolder: string
-  /** For the interpreter. `--parent-pid`, by which the process notices that we are gone, is added. */
+  /** Arguments of the interpreter. `--parent-pid`, by which the process notices the end of its parent, is added. */
   readonly args: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   readonly restartPauseMs: number
-  /** From asking it to end to killing it. */
+  /** Time from asking the process to end until it is killed. */
   readonly closeTimeoutMs: number
-  /** Another life begins. */
+  /** Called before each start. */
   readonly onStart?: () => void
-  /** @param value  a line of stdout as JSON; undefined when it is none */
+  /** @param value  a line of stdout as JSON; undefined: not JSON */
   readonly onLine: (value: unknown, line: string) => void
   readonly onStderr?: (text: string) => void
-  /** It ended, and nobody had asked it to. It is started again when this resolves. @throws TrainerError to give it up */
+  /** Called when the process ended without being asked. It is restarted when this resolves. @throws TrainerError to give it up */
   readonly onEnd: (ending: Ending) => Promise<void> | void
-  /** There will be no further life: it was given up or, with the code `closed`, closed. */
+  /** Called when there will be no further start: the process was given up or, with the code `closed`, closed. */
   readonly onOver?: (failure: TrainerError) => void
 }
 
-/** What the interpreter is told wherever it runs. */
+/** Returns the environment variables of the interpreter. */
 export const pythonEnvironment = (packageFolder: string): Readonly<Record<string, string>> => ({
   PYTHONPATH: packageFolder,
   OMP_NUM_THREADS: '1',
 })
 
-/** Supervises a Python child: started again after a pause whenever it ends, until it is closed or its owner gives it up. */
+/** Supervises a Python process: restarts it after a pause whenever it ends, until it is closed or given up. */
 export function createPythonProcess(options: PythonProcessOptions): Supervised {
   const { python, packageFolder, args, env, restartPauseMs, closeTimeoutMs } = options
   const { onStart, onLine, onStderr, onEnd, onOver } = options
@@ -42,10 +42,10 @@ export function createPythonProcess(options: PythonProcessOptions): Supervised {
     const child = execa(python, [...args, '--parent-pid', String(process.pid)], {
       env: { ...pythonEnvironment(packageFolder), ...env },
       stdin: 'ignore',
-      // It runs for weeks: nothing it writes may pile up.
+      // It runs for weeks, so its output must not be collected.
       buffer: false,
       reject: false,
-      // It watches us by itself, and also when we are killed.
+      // It watches its parent itself, also when the parent is killed.
       cleanup: false,
       cancelSignal: AbortSignal.any([closing, fault.signal]),
       forceKillAfterDelay: closeTimeoutMs,
@@ -54,18 +54,18 @@ export function createPythonProcess(options: PythonProcessOptions): Supervised {
       tail.add(text)
       onStderr?.(text)
     })
-    // One that could not even be tried has no lines to read.
+    // A process that could not be started has no output.
     for await (const line of child.pid === undefined ? [] : child.iterable()) {
       try {
         onLine(parseJson(line), line)
       } catch (error) {
-        // Leaving the loop waits for the child, to which nobody listens any more.
+        // Leaving the loop waits for the process, whose output is not read any more.
         fault.abort()
         throw error
       }
     }
     const { exitCode, code, originalMessage } = await child
-    // Errors of the operating system have a name; a process that did run has none.
+    // Only errors of the operating system have a code.
     if (code !== undefined && !closing.aborted)
       throw new TrainerError('trainer_unusable', `${python}: ${originalMessage}`)
     return { code: exitCode ?? null, lastWords: tail.lastLine(), lastedMs: performance.now() - startedAt }
@@ -76,7 +76,7 @@ export function createPythonProcess(options: PythonProcessOptions): Supervised {
 
 const STDERR_TAIL_CHARS = 4000
 
-/** The end of what somebody writes. */
+/** Keeps the end of a text that is written piece by piece. */
 export function createTail() {
   let tail = ''
   return {
@@ -87,7 +87,7 @@ export function createTail() {
   }
 }
 
-/** A line as JSON; undefined when it is none. */
+/** Parses a line as JSON; undefined: not JSON. */
 export function parseJson(line: string): unknown {
   try {
     return JSON.parse(line)

@@ -5,31 +5,31 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { TrainerError } from './errors.js'
 
-/** The oldest Python that the packages run on. */
+/** Oldest supported Python. */
 const OLDEST = [3, 10] as const
-/** An index that does not answer is passed over at once: everything is pinned. Patience only if that was not enough. */
+/** An index that does not answer is skipped at once, because all packages are pinned. Retries follow only if that fails. */
 const QUICK = ['--retries', '0', '--timeout', '5']
 const PATIENT = ['--retries', '5']
 
 export interface PythonSetup {
-  /** Of the virtual environment; made when it is missing. */
+  /** Folder of the virtual environment, which is created if missing. */
   readonly folder: string
   /** Files of pinned packages, as pip reads them. */
   readonly requirements: readonly string[]
-  /** Commands that may be a Python, the first that is new enough is taken. Default: those of the system. */
+  /** Commands that may be a Python. The first that is new enough is used. Default: those of the system. */
   readonly candidates?: readonly string[]
-  /** Told before something that takes long. */
+  /** Called before each step that takes long. */
   readonly onStep: (what: string) => void
   readonly signal: AbortSignal
 }
 
-/** The interpreter of a virtual environment. */
+/** Returns the interpreter of a virtual environment. */
 export const pythonOf = (folder: string): string => join(folder, 'bin', 'python')
 
 /**
- * Installs pinned Python packages into a virtual environment of their own. Does nothing when they are there.
+ * Installs pinned Python packages into a virtual environment. Does nothing when they are installed.
  * @returns  the interpreter that has them
- * @throws TrainerError `no_python`, `trainer_unusable` with what is missing and how to get it
+ * @throws TrainerError `no_python`, `trainer_unusable` with instructions
  */
 export async function setUpPython(setup: PythonSetup): Promise<string> {
   const { folder, requirements, candidates = ['python3', 'python'], onStep, signal } = setup
@@ -38,8 +38,8 @@ export async function setUpPython(setup: PythonSetup): Promise<string> {
   if (existsSync(python) && existsSync(stamp)) return python
   if (!existsSync(python)) {
     const command = await findPython(candidates, signal)
-    onStep(`making a Python environment in ${folder}`)
-    await run(command, ['-m', 'venv', folder], 'Debian needs the package python3-venv for this', signal)
+    onStep(`creating a Python environment in ${folder}`)
+    await run(command, ['-m', 'venv', folder], 'on Debian, install the package python3-venv', signal)
   }
   onStep('installing Python packages (PyTorch is large; this takes a while)')
   const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check']
@@ -67,7 +67,7 @@ async function findPython(candidates: readonly string[], signal: AbortSignal): P
   }
   throw new TrainerError(
     'no_python',
-    `Python ${OLDEST.join('.')} or newer with the venv module was not found: install it (Debian: apt install python3 python3-venv), or name one`,
+    `Python ${OLDEST.join('.')} or newer with the venv module was not found: install it (Debian: apt install python3 python3-venv), or name one with --python`,
   )
 }
 

@@ -5,12 +5,13 @@ import { TrainerError } from './errors.js'
 import { unlessMissing } from './job-directory.js'
 import { FILES } from './layout.js'
 
+/** Reason for which Python refused a job for good. */
 export interface Refusal {
   readonly code: string
   readonly detail: string
 }
 
-/** Goes into the log as it is. */
+/** Content of the file, which is logged as it is. */
 const refusalFile = z
   .looseObject({
     code: z.string().max(64),
@@ -19,8 +20,8 @@ const refusalFile = z
   .transform(({ code, message }): Refusal => ({ code, detail: message }))
 
 /**
- * Why the Python side will never work on what lies in this folder of the spool; null: it has not refused it.
- * @throws TrainerError when that cannot be read
+ * Reads why Python will never work on a folder of the job directory; null: not refused.
+ * @throws TrainerError when the file cannot be read
  */
 export async function readRefusal(folder: string): Promise<Refusal | null> {
   const file = join(folder, FILES.refused)

@@ -1,7 +1,7 @@
 import { endianness } from 'node:os'
 import { z } from 'zod'
 
-/** A flat tensor: its element type follows from the array. */
+/** A one-dimensional tensor. Its element type follows from the array. */
 export type FlatTensor = Int32Array | Uint32Array | Uint8Array | Float32Array | Float64Array
 
 const dtypeOf = (data: FlatTensor): string => {
@@ -16,7 +16,7 @@ const dtypeOf = (data: FlatTensor): string => {
  * bytes, raw little-endian data.
  */
 export function encodeSafetensors(tensors: Readonly<Record<string, FlatTensor>>): Uint8Array {
-  if (endianness() !== 'LE') throw new Error('safetensors are little-endian; this machine is not')
+  if (endianness() !== 'LE') throw new Error('safetensors are little-endian; this machine is big-endian')
   let offset = 0
   const header = Object.fromEntries(
     Object.entries(tensors).map(([name, data]) => {
@@ -41,8 +41,8 @@ const MAX_HEADER_BYTES = 65_536
 
 /**
  * Reads one-dimensional float64 tensors.
- * @param names  the tensors that must be there; others are an error too
- * @throws Error that says what is wrong with the bytes
+ * @param names  exactly the tensors that must exist
+ * @throws Error that describes the fault
  */
 export function decodeFloat64s<Name extends string>(
   bytes: Uint8Array,

@@ -6,16 +6,16 @@ import { TrainerError } from './errors.js'
 import { unlessMissing } from './job-directory.js'
 import { FILES, stepFolder } from './layout.js'
 
-/** A path that stays in the step's folder. */
+/** A path below the folder of the step. */
 const fileName = z.string().regex(/^(?!.*(?:^|\/)\.{1,2}(?:\/|$))[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*$/)
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
-/** Entries of each; the trainer writes some twenty settings. */
+/** Most entries per record; the trainer writes some twenty settings. */
 const MAX_ENTRIES = 64
 const setting = z.union([z.string().max(256), z.number(), z.boolean(), z.null(), z.array(z.string().max(64)).max(64)])
 const few = (record: Readonly<Record<string, unknown>>): boolean => Object.keys(record).length <= MAX_ENTRIES
 
-/** By what a step was made, as its trainer says: all of its settings, defaults included, and which program it is. */
+/** Settings and program of a step, as the trainer reports them, including defaults. */
 export const recipeSchema = z.object({
   settings: z
     .record(z.string().max(64), z.union([setting, z.record(z.string().max(64), setting).refine(few)]))
@@ -28,10 +28,10 @@ const stepSchema = z.object({
   step: z.int().min(0),
   batchId: z.string().nullable(),
   skipped: z.string().nullable(),
-  /** The step whose update made the adapter. */
+  /** Step whose update made the adapter. */
   adapterStep: z.int().min(0),
   lora: z.object({ rank: z.int(), alpha: z.number(), targetModules: z.array(z.string()) }),
-  /** Null: an earlier trainer made the step and did not say. */
+  /** Null: an earlier trainer made the step and did not report it. */
   recipe: recipeSchema.nullable().default(null),
   files: z.record(fileName, sha256),
   stats: z.record(z.string(), z.unknown()).nullable(),
@@ -45,13 +45,13 @@ const stepSchema = z.object({
   ),
 })
 
-/** `step.json` of a complete step, as far as the coordinator reads it (docs/trainer.md). */
+/** The part of `step.json` of a complete step that the coordinator reads (docs/trainer.md). */
 export type TrainerStep = z.output<typeof stepSchema> & {
   /** Folder of the step's files. */
   readonly folder: string
 }
 
-/** Files of a step that are missing or no longer have the hashes of its `step.json`. @throws the signal's reason */
+/** Returns the files of a step that are missing, or do not match the hashes of its `step.json`. @throws the signal's reason */
 export async function damagedFiles({ folder, files }: TrainerStep, signal: AbortSignal): Promise<string[]> {
   const damaged: string[] = []
   for (const [name, wanted] of Object.entries(files))
@@ -59,7 +59,7 @@ export async function damagedFiles({ folder, files }: TrainerStep, signal: Abort
   return damaged
 }
 
-/** Reads a complete step from the spool. @throws TrainerError when it is missing, damaged or another step */
+/** Reads a complete step. @throws TrainerError when it is missing, damaged or another step */
 export async function readStep(jobs: string, step: number): Promise<TrainerStep> {
   const folder = stepFolder(jobs, step)
   const file = join(folder, FILES.step)

@@ -1,37 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TrainerError } from './errors.js'
 
-/** How one life of what is supervised ended. */
+/** End of one life of a supervised process. */
 export interface Ending {
   /** null: a signal ended it. */
   readonly code: number | null
-  /** The last line it wrote to stderr. */
+  /** Last line of stderr. */
   readonly lastWords: string
   readonly lastedMs: number
 }
 
 export interface SupervisorOptions<E extends Ending> {
-  /** One life, to its end; on the signal it is to end. @throws TrainerError when no other life can fare better */
+  /** Runs one life to its end, and ends it on the signal. @throws TrainerError when another life would fail too */
   readonly live: (closing: AbortSignal) => Promise<E>
-  /** Until the next life, after one that ended unasked. */
+  /** Returns the pause (ms) before the next life, after one that ended without being asked. */
   readonly pauseMs: (ending: E) => number
-  /** It ended, and nobody had asked it to. It is started again when this resolves. @throws TrainerError to give it up */
+  /** Called when a life ended without being asked. The next one starts when this resolves. @throws TrainerError to give up */
   readonly onEnd: (ending: E) => Promise<void> | void
-  /** There will be no further life: it was given up or, with the code `closed`, closed. */
+  /** Called when there will be no further life: given up or, with the code `closed`, closed. */
   readonly onOver?: (failure: TrainerError) => void
 }
 
-/** What is kept alive; what its deaths mean is its owner's. */
+/** A supervised process. */
 export interface Supervised {
-  /** Starts it, once. */
+  /** Starts it, unless it was started already. */
   start(): void
-  /** Why there will be no further life, once that is so. */
+  /** Why there will be no further life; null: there may be one. */
   readonly failure: TrainerError | null
-  /** Asks it to end, and resolves when it is gone. */
+  /** Asks it to end, and resolves when it has ended. */
   close(): Promise<void>
 }
 
-/** Lets something live again after a pause whenever it ends, until it is closed or its owner gives it up. */
+/** Restarts a process after a pause whenever it ends, until it is closed or given up. */
 export function supervise<E extends Ending>({ live, pauseMs, onEnd, onOver }: SupervisorOptions<E>): Supervised {
   const closing = new AbortController()
   let running: Promise<void> | null = null

@@ -8,27 +8,27 @@ import { type AuditedRollout, rolesOf, type TokenReader } from '../../rollout/ve
 import { FILES } from './layout.js'
 import { decodeFloat64s } from './safetensors.js'
 
-/** The Python side answered with something else than evidence on this job. */
+/** The token scores of a job are missing, damaged, or belong to another job. */
 export class TokenScoreError extends CodedError<'bad_token_scores'> {}
 
-/** Tensors of `evidence.safetensors`. */
+/** Tensors of `token-scores.safetensors`. */
 export const TENSORS = ['logp', 'expected_mismatch', 'logit_error'] as const
 
-/** What evidence was asked for: an audit, or a batch. */
+/** An audit or a batch whose tokens were scored. */
 export interface ScoringJob {
   readonly name: string
-  /** The bytes that the answer must be to. */
+  /** Reads the manifest that the answer has to refer to. */
   manifest(): Promise<Uint8Array>
-  /** Those on which it is, in order. */
+  /** Scored groups, in order. */
   readonly groups: readonly { readonly rollouts: readonly AuditedRollout[] }[]
 }
 
 const answer = z.object({ auditId: z.string(), manifestSha256: z.string(), tokenScoresSha256: z.string() })
 
 /**
- * The evidence on every sampled token of a job's groups, joined with what the node claims.
+ * Reads the token scores of a job's groups, joined with the log-probabilities that the node reports.
  * @returns per group, in order, its sampled tokens
- * @throws EvidenceError when the answer is damaged or belongs to another job
+ * @throws TokenScoreError when the answer is damaged or belongs to another job
  */
 export async function readTokenScoreFolder(
   folder: string,
@@ -41,14 +41,14 @@ export async function readTokenScoreFolder(
     const { auditId, manifestSha256, tokenScoresSha256 } = answer.parse(
       JSON.parse(await readFile(join(folder, FILES.answer), 'utf8')),
     )
-    if (auditId !== name) throw new Error(`it answers ${auditId}`)
-    if (manifestSha256 !== sha256Of(await manifest())) throw new Error('it answers another job')
-    if (tokenScoresSha256 !== sha256Of(bytes)) throw new Error('its hash is another one')
+    if (auditId !== name) throw new Error(`they belong to ${auditId}`)
+    if (manifestSha256 !== sha256Of(await manifest())) throw new Error('they belong to another job')
+    if (tokenScoresSha256 !== sha256Of(bytes)) throw new Error('their hash does not match')
     tensors = decodeFloat64s(bytes, TENSORS)
   } catch (cause) {
     throw new TokenScoreError(
       'bad_token_scores',
-      `the evidence on ${name}: ${(cause as Error).message.slice(0, 400)}`,
+      `the token scores of ${name}: ${(cause as Error).message.slice(0, 400)}`,
       {
         cause,
       },
@@ -62,7 +62,7 @@ export async function readTokenScoreFolder(
   )
     throw new TokenScoreError(
       'bad_token_scores',
-      `the evidence on ${name} is not one finite number for each of ${sampled} tokens`,
+      `the token scores of ${name} are not one finite number for each of ${sampled} tokens`,
     )
   let at = 0
   return groups.map(({ rollouts }) =>

@@ -1,39 +1,39 @@
-/** How ranks are started on other machines than this one: `trainer.launch` of run.yaml. */
+/** Start of ranks on other machines: `trainer.launch` of run.yaml. */
 export interface TrainerLaunch {
-  /** With a command for each. Empty: one command starts all. */
+  /** Hosts with a command for each. Empty: one command starts all ranks. */
   readonly hosts: readonly string[]
-  /** Machines, where no hosts are named. */
+  /** Number of machines, if no hosts are named. */
   readonly nodes?: number | undefined
   readonly command: readonly string[]
-  /** Where machines meet, `host:port`. */
+  /** Rendezvous of the machines, `host:port`. */
   readonly endpoint?: string | undefined
   readonly env: Readonly<Record<string, string>>
-  /** A rank, or the coordinator, that is not heard of for so long is gone. */
+  /** Time without a sign of life after which a rank, or the coordinator, counts as gone. */
   readonly silenceMs: number
 }
 
-/** Arguments of the interpreter before `-m prove_trainer`, for so many ranks on this machine. */
+/** Returns the arguments of the interpreter before `-m prove_trainer`, for a number of ranks on this machine. */
 export const torchrun = (processes: number): readonly string[] =>
-  // A launcher of one rank would add nothing but its own start.
+  // For a single rank, a launcher would only cost time.
   processes > 1 ? ['-m', 'torch.distributed.run', '--standalone', '--nproc-per-node', String(processes)] : []
 
-/** What the ranks of one life are, on all machines. */
+/** The ranks of one life, on all machines. */
 export interface LaunchedProgram {
   readonly launch: TrainerLaunch
-  /** Name of the life: of the rendezvous, too, so that no agent of an earlier one takes part. */
+  /** Name of the life and of the rendezvous, so that agents of an earlier life cannot take part. */
   readonly life: string
   readonly python: string
-  /** What follows `python -m torch.distributed.run ...`. */
+  /** Arguments after `python -m torch.distributed.run ...`. */
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** Ranks of a machine. */
+  /** Ranks per machine. */
   readonly processes: number
 }
 
-/** Where agents of torchrun meet unless the launch says it: torch's own default. */
+/** Default port of the rendezvous: torch's own default. */
 const RENDEZVOUS_PORT = 29400
 
-/** The commands that start all ranks: one for each host, or a single one that looks after all machines. */
+/** Returns the commands that start all ranks: one for each host, or a single one for all machines. */
 export function launchCommands(program: LaunchedProgram): (readonly [string, ...string[]])[] {
   const { launch, life } = program
   const hosts: readonly (string | null)[] = launch.hosts.length > 0 ? launch.hosts : [null]
@@ -48,7 +48,7 @@ export function launchCommands(program: LaunchedProgram): (readonly [string, ...
   })
 }
 
-/** One agent of torchrun, with its environment in its words: what starts it elsewhere passes on words and nothing else. */
+/** Returns the words of one torchrun agent. They include its environment variables, because launchers pass on words only. */
 function agentWords(
   { launch, life, python, args, env, processes }: LaunchedProgram,
   host: string | null,
@@ -56,13 +56,13 @@ function agentWords(
 ) {
   const nodes = launch.hosts.length || launch.nodes!
   const endpoint = launch.endpoint ?? `${bracketed(launch.hosts[0]!)}:${RENDEZVOUS_PORT}`
-  // A single command is the same on all machines: there torch looks whose address the endpoint is.
+  // A single command is the same on all machines, so torch checks which machine has the address of the endpoint.
   const own = host === null ? [] : ['--local-addr', host, '--rdzv-conf', `is_host=${index === 0 ? 1 : 0}`]
   return [
     'env',
     ...Object.entries({ ...env, ...launch.env }).map(([name, value]) => `${name}=${value}`),
     ...[python, '-m', 'torch.distributed.run', '--nnodes', String(nodes), '--nproc-per-node', String(processes)],
-    // The coordinator starts ranks again: after a loss all of them, from what is on disk.
+    // The coordinator restarts all ranks after a loss, from the state on disk.
     ...['--max-restarts', '0', '--rdzv-backend', 'c10d', '--rdzv-endpoint', endpoint, '--rdzv-id', life, ...own],
     ...[...args, '--life', life],
   ]
@@ -70,6 +70,6 @@ function agentWords(
 
 const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
-/** The words as one for a shell that takes it apart again, as `ssh` has one run on the other side. */
+/** Quotes words as one word for a shell, such as that of `ssh`. */
 const shellWords = (words: readonly string[]): string =>
   words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ')

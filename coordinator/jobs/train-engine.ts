@@ -1,19 +1,19 @@
 import type { Refusal } from './refusal-file.js'
 
-/** What became of a batch. */
+/** Outcome of a batch. */
 export type BatchOutcome =
   | { readonly kind: 'trained'; readonly step: number }
-  /** Its evidence lies beside it: the trainer waits for findings. */
+  /** Its token scores are written, and the trainer waits for findings. */
   | { readonly kind: 'measured' }
   | ({ readonly kind: 'refused' } & Refusal)
 
-/** The process that turns batches into steps. Batches travel through the spool; see docs/trainer.md. */
+/** The process that turns batches into steps, through the job directory; see docs/trainer.md. */
 export interface TrainEngine {
-  /** Resolves when the trainer stands at its newest complete step. @throws TrainerError */
+  /** Resolves when the trainer is ready at its newest complete step. @throws TrainerError */
   start(signal: AbortSignal): Promise<{ readonly step: number }>
   /**
-   * What becomes of a batch that lies in the spool. Idempotent: a batch that was trained before returns its step. `measured`
-   * is no end: who hears it writes findings and asks again, and may hear it once more when the trainer was started anew.
+   * Waits for the outcome of a batch in the job directory. Idempotent: a batch that was trained before returns its step. After
+   * `measured`, the caller writes findings and calls again; it may get `measured` again if the trainer restarted.
    * @throws TrainerError when there will be no outcome
    */
   outcome(batchId: string, signal: AbortSignal): Promise<BatchOutcome>

@@ -10,11 +10,11 @@ export const trainerEvent = z.looseObject({
   message: z.string().optional(),
   reason: z.string().nullish(),
 })
-/** `ranks` is the one event that we say: which ranks on other machines have reported. */
+/** An event of the trainer, or `ranks`, with which the coordinator reports the ranks on other machines. */
 export type TrainerEvent = z.output<typeof trainerEvent> & { readonly ranks?: unknown }
 
-/** Whether it says which ranks there are. Only what we say ourselves does. */
+/** Whether an event is the coordinator's own event `ranks`. */
 export const isOfRanks = (
-  news: TrainerEvent,
-): news is TrainerEvent & { readonly event: 'ranks'; readonly ranks: readonly RankState[] } =>
-  news.event === 'ranks' && Array.isArray(news.ranks)
+  event: TrainerEvent,
+): event is TrainerEvent & { readonly event: 'ranks'; readonly ranks: readonly RankState[] } =>
+  event.event === 'ranks' && Array.isArray(event.ranks)

@@ -20,84 +20,84 @@ export interface TrainerProcessOptions {
   readonly jobs: string
   readonly base: string
   readonly config: string
-  /** Ranks of a machine. */
+  /** Ranks per machine. */
   readonly processes: number
   /** Default: all ranks are on this machine. */
   readonly launch?: TrainerLaunch | undefined
   /** Receives the trainer's stderr. */
   readonly logFile: string
-  /** Deaths with one batch in hand after which it is given up; starts in a row that fail after which the trainer is. */
+  /** Deaths with one batch after which the batch is given up, and consecutive failed starts after which the trainer is. */
   readonly maxFailures: number
   readonly onEvent: (event: TrainerEvent) => void
 }
 
 const RESTART_PAUSE_MS = 1000
-/** A machine that is gone may take hours to come back; asking it every minute is no load. */
+/** Longest pause between starts. A lost machine may take hours to return, and a start every minute is no load. */
 const LONGEST_PAUSE_MS = 60_000
 const CLOSE_TIMEOUT_MS = 20_000
 
-/** What one life of the trainer has said so far. */
-interface Said {
+/** What one life of the trainer has reported so far. */
+interface Life {
   ready: boolean
-  /** The batch in its hands. */
+  /** Batch that it works on. */
   batch: string | null
   error: Fault | null
 }
 
 /**
- * Supervises the trainer: the worker itself, or under torchrun where it has several ranks. It is started again when it dies; a batch that kills it `maxFailures` times is
- * taken out of the spool and refused; a trainer that cannot start, or ends without a batch in hand as often, is given up.
+ * Supervises the trainer: the worker itself, or torchrun with several ranks. Restarts it when it dies. A batch that kills it `maxFailures`
+ * times is removed from the job directory and refused. A trainer that cannot start, or ends as often without a batch, is given up.
  */
 export function createTrainerProcess(options: TrainerProcessOptions, log: Logger): TrainEngine {
   const { python, packageFolder, jobs, base, config, processes, launch, logFile, maxFailures, onEvent } = options
   const ready = Promise.withResolvers<{ step: number }>()
   const outcomes = createBatchOutcomes(jobs)
   const deaths = new TrainerDeaths({ maxFailures, onMachines: launch !== undefined })
-  let said: Said = { ready: false, batch: null, error: null }
+  let life: Life = { ready: false, batch: null, error: null }
   let stderr: WriteStream | null = null
 
-  const note = (news: TrainerEvent): void => {
-    if (news.event === 'ready') {
-      said.ready = true
+  const note = (event: TrainerEvent): void => {
+    if (event.event === 'ready') {
+      life.ready = true
       deaths.noteReady()
-      ready.resolve({ step: news.step ?? 0 })
+      ready.resolve({ step: event.step ?? 0 })
       outcomes.lookForRefusals()
     }
-    if (news.event === 'error') said.error = news
-    if (news.batchId == null) return
-    if (news.event === 'training' || news.event === 'error') said.batch = news.batchId
-    if (news.event === 'measured') outcomes.tell(news.batchId, { kind: 'measured' })
-    if (news.event === 'step' || news.event === 'skipped') {
-      said.batch = null
-      deaths.forget(news.batchId)
-      outcomes.settle(news.batchId, { kind: 'trained', step: news.step! })
+    if (event.event === 'error') life.error = event
+    if (event.batchId == null) return
+    if (event.event === 'training' || event.event === 'error') life.batch = event.batchId
+    if (event.event === 'measured') outcomes.report(event.batchId, { kind: 'measured' })
+    if (event.event === 'step' || event.event === 'skipped') {
+      life.batch = null
+      deaths.forget(event.batchId)
+      outcomes.settle(event.batchId, { kind: 'trained', step: event.step! })
     }
-    if (news.event === 'rejected') {
-      said.batch = null
-      deaths.forget(news.batchId)
-      const detail = (news.message ?? '').slice(0, 1000)
-      outcomes.settle(news.batchId, { kind: 'refused', code: news.code ?? 'rejected', detail })
+    if (event.event === 'rejected') {
+      life.batch = null
+      deaths.forget(event.batchId)
+      const detail = (event.message ?? '').slice(0, 1000)
+      outcomes.settle(event.batchId, { kind: 'refused', code: event.code ?? 'rejected', detail })
     }
   }
 
   const giveUp = async (batchId: string, times: number): Promise<void> => {
-    // Out of the trainer's sight, or the next start would take it again; kept for whoever wants to know why.
+    // Moved away, so that the next start does not use it again, and kept for inspection.
     const kept = join(jobs, 'given-up', batchId)
     await rm(kept, { recursive: true, force: true })
     await mkdir(join(jobs, 'given-up'), { recursive: true })
     await rename(batchFolder(jobs, batchId), kept)
     deaths.forget(batchId)
-    const detail = `the trainer died of it ${times} times`
+    const detail = `the trainer died ${times} times while it worked on this batch`
     outcomes.settle(batchId, { kind: 'refused', code: 'trainer_failed', detail })
   }
 
   const onEnd = async ({ code, lastWords, lastedMs, errors }: Ending & Partial<ClusterEnding>): Promise<void> => {
-    const fault = toBlame([...(said.error ? [said.error] : []), ...(errors ?? [])])
-    // Who died in no batch it named died in the one that lay before it, if it ever got so far.
-    const batchId = said.batch ?? (said.ready ? outcomes.firstAwaited() : null)
+    const fault = toBlame([...(life.error ? [life.error] : []), ...(errors ?? [])])
+    // A trainer that was ready and named no batch died in the first batch that is awaited.
+    const batchId = life.batch ?? (life.ready ? outcomes.firstAwaited() : null)
     const why = fault ? `${fault.code}: ${fault.message}` : lastWords
-    log.warn({ code, batchId, why }, 'the trainer ended; starting it again')
-    const consequence = deaths.note({ batchId, fault, lastedMs, wasReady: said.ready })
+    log.warn({ code, batchId, why }, 'the trainer ended; restarting it')
+    const consequence = deaths.note({ batchId, fault, lastedMs, wasReady: life.ready })
     if (consequence.kind === 'end') throw new TrainerError('trainer_failed', `${why} (see ${logFile})`)
     if (consequence.kind === 'without-batch') await giveUp(consequence.batchId, consequence.times)
   }
@@ -109,15 +109,15 @@ export function createTrainerProcess(options: TrainerProcessOptions, log: Logger
     env: { TORCH_CPP_LOG_LEVEL: 'ERROR' },
     closeTimeoutMs: CLOSE_TIMEOUT_MS,
     onStart(): void {
-      said = { ready: false, batch: null, error: null }
+      life = { ready: false, batch: null, error: null }
       stderr ??= createWriteStream(logFile, { flags: 'a' }).on('error', (error) =>
-        log.error({ error }, 'the log of the trainer cannot be written'),
+        log.error({ error }, 'the log file of the trainer cannot be written'),
       )
     },
     onLine(value: unknown, line: string): void {
       const parsed = trainerEvent.safeParse(value)
       if (!parsed.success) {
-        log.warn({ line: line.slice(0, 200) }, 'the trainer wrote something that is no event')
+        log.warn({ line: line.slice(0, 200) }, 'the trainer wrote a line that is no event')
         return
       }
       log.debug(parsed.data, 'trainer')

@@ -3,27 +3,28 @@ import type { JudgedGroup, Supplier } from '../ledger/run-state.js'
 
 type Shares = Pick<RunConfiguration, 'batchGroups' | 'influence'>
 
-/** A group takes one place of a batch until it is so many times as long as is usual, then as many as its length is worth. */
+/** Length of a group, in usual lengths, up to which the group takes one place of a batch. A longer group takes proportionally more. */
 const LONG = 2
 
-/** Shares give way by so small a part of a batch at a time. */
+/** Shares grow in steps of this fraction of a batch. */
 const STEPS = 64
 
 const shareOf = (groups: number, share: number): number => Math.max(1, Math.floor(groups * share))
 
 /**
- * Groups of a batch that one key may give in a run where enough others are at work; null: it depends on who they are.
- * @param others  keys at work beside it
+ * Returns how many groups of a batch one key may supply in a run where enough other keys are at work; null: that depends on
+ * the other keys, see `mostOfBatch`.
+ * @param others  number of other keys at work
  */
-export function shareBeside({ batchGroups, influence }: Shares, others: number): number | null {
+export function shareAmong({ batchGroups, influence }: Shares, others: number): number | null {
   const share = shareOf(batchGroups, influence.perKey)
   return share * (1 + others) >= batchGroups ? share : null
 }
 
 /**
- * Groups of a batch that one key may give: its share, or as many as it takes where the others cannot fill the rest.
+ * Returns how many groups of a batch one key may supply: its share, or more where the others cannot fill the rest.
  * @param waiting   usable groups of the other keys
- * @param suppliers the other keys at work, who can give more than that
+ * @param suppliers the other keys at work, which can supply further groups
  */
 export function mostOfBatch(
   { batchGroups, influence }: Shares,
@@ -40,12 +41,12 @@ export function mostOfBatch(
 }
 
 /**
- * The next batch: the oldest groups of which no key and no block of addresses supplies more than its share. A share is counted in
- * places, since the loss is a sum over tokens: a group ten times as long as the others would move the policy as ten do. The shares
- * give way only as far as nobody at work could still fill the batch, that of a block before that of a key: a batch that
- * cannot be filled would stop the run.
+ * Chooses the next batch: the oldest groups of which no key and no block of addresses supplies more than its share. A share is
+ * counted in places, since the loss is a sum over tokens: a group ten times as long as the others would move the policy as ten
+ * groups do. A batch that cannot be filled would stop the run. So the shares grow, but only while no key at work could still
+ * fill the batch, and the share of a block grows before the share of a key.
  * @param usable  in log order
- * @returns  null while there are too few, or others at work have their part to bring
+ * @returns  null while there are too few groups, or while other keys at work can still supply theirs
  */
 export function chooseBatch(
   { batchGroups, influence }: Shares,
@@ -78,7 +79,7 @@ export function chooseBatch(
   }
 }
 
-/** Tokens of a usual group: the median over keys of their mean, so that no key says by itself what is usual. */
+/** Returns the tokens of a usual group: the median over keys of their means, so that no single key decides what is usual. */
 function usualTokens(groups: readonly JudgedGroup[]): number {
   const tokens = new Map<string, number[]>()
   for (const { node, sampledTokens } of groups) tokens.set(node, [...(tokens.get(node) ?? []), sampledTokens])
@@ -90,5 +91,5 @@ function usualTokens(groups: readonly JudgedGroup[]): number {
 
 const keyOf = ({ node }: Supplier): string => `key ${node}`
 
-/** A node whose address is not known stands for itself. */
+/** A node without a known address counts as a block with one node. */
 const blockOf = ({ addressBlock, node }: Supplier): string => `block ${addressBlock ?? `of ${node}`}`

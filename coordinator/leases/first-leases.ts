@@ -1,27 +1,27 @@
 import { type Clock, createRateLimit } from '../../swarm/index.js'
 import { originOf, type RunState } from '../ledger/run-state.js'
 
-/** More than one block of addresses may have, so that its keys leave some to newcomers of others. */
+/** More than one block of addresses may have, so that the keys of a block leave some for newcomers from others. */
 const OF_ALL = { perMinute: 3, atOnce: 6 }
 const OF_BLOCK = { perMinute: 1, atOnce: 3 }
-/** Open ones that are told from others: each question walks through them. */
-const MOST_TOLD_APART = 64
+/** Open first leases that are distinguished from other leases. Each request iterates over all of them. */
+const MOST_REMEMBERED = 64
 
-/** First leases for newcomers that find all places of keys without a record taken. */
+/** First leases for newcomers that find all places for keys without a record occupied. */
 export interface FirstLeases {
-  /** Takes one for this key, if it is a newcomer and there is one. */
+  /** Takes a first lease for this key. @returns  false if the key is no newcomer, or the rate limit is reached */
   take(state: RunState, node: string, addressBlock: string | null): boolean
-  /** One that was taken is this lease now. */
+  /** Notes the id of a first lease that was taken. */
   note(leaseId: string): void
-  /** Those that are open, of keys that have not delivered yet: they take nobody’s room. @param origin  see `originOf`; by default all */
+  /** Counts the open first leases of keys that have not delivered yet. @param origin  see `originOf`; by default all */
   open(state: RunState, origin?: string): number
 }
 
 /**
- * Whoever holds leases for nothing keeps their places until they lapse, which may take long, and where there are few places it
- * takes few keys to fill them. So a few come with time, beside the room for leases: they are work that a run may turn out not to
- * need. A key gets one of these at most: it holds no lease, and has never left one lying. A coordinator that is started anew takes those
- * that are open for leases like any other.
+ * Keys that hold leases without working occupy their places until the leases lapse. Where there are few places, few keys
+ * suffice to occupy all of them. So the coordinator gives a few first leases per minute in addition to the capacity for leases;
+ * the run may turn out not to need their work. A key gets at most one of them: it has no open lease, and has never abandoned
+ * one. After a restart, the coordinator counts the open first leases like all others.
  */
 export function createFirstLeases(clock: Pick<Clock, 'elapsedMs'>): FirstLeases {
   const all = createRateLimit(clock, OF_ALL.perMinute, OF_ALL.atOnce)
@@ -35,7 +35,7 @@ export function createFirstLeases(clock: Pick<Clock, 'elapsedMs'>): FirstLeases 
     note(leaseId) {
       given.add(leaseId)
       const [oldest] = given
-      if (given.size > MOST_TOLD_APART) given.delete(oldest!)
+      if (given.size > MOST_REMEMBERED) given.delete(oldest!)
     },
     open(state, origin) {
       let count = 0

@@ -2,18 +2,19 @@ import type { RunConfiguration } from '../ledger/run-configuration.js'
 import type { RunState } from '../ledger/run-state.js'
 
 /**
- * Leases that the run has room for: work that could not be used before it is too old is not handed out (docs/protocol.md,
- * "Leases"). Negative when a version took fewer groups than were under way. Of the leases of keys without a record as many
- * count as bring something lately, or keys that only hold theirs would take the room from those that deliver.
- * @param beside  leases of such keys that take no room
+ * Returns how many further leases the run has capacity for. Work that would be too stale before it could be used is not given
+ * out (docs/protocol.md, "Leases"). The result is negative when a version took fewer groups than were in progress. Leases of
+ * keys without a record count by the share of them that was delivered lately. Otherwise keys that only hold leases would take
+ * the capacity from keys that deliver.
+ * @param exempt  leases of such keys that take no capacity
  */
 export function capacityForLeases(
   state: RunState,
   { maxStaleness, batchGroups }: Pick<RunConfiguration, 'maxStaleness' | 'batchGroups'>,
-  beside = 0,
+  exempt = 0,
 ): number {
   const inTraining = state.pendingBatch ? batchGroups : 0
-  const unproven = state.openLeasesBy('untried') + state.openLeasesBy('doubtful') - beside
+  const unproven = state.openLeasesBy('untried') + state.openLeasesBy('doubtful') - exempt
   const underWay = state.openLeasesBy('proven') + Math.ceil(state.unprovenYield * unproven)
   return (maxStaleness + 1) * batchGroups - state.trainableCount(maxStaleness) - inTraining - underWay
 }

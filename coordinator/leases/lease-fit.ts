@@ -3,34 +3,34 @@ import type { LeaseRecord } from '../ledger/run-state.js'
 
 /** A lease lasts no longer than this many times its duration, however often it is renewed. */
 export const LONGEST_DURATIONS = 4
-/** Groups differ: some take so many times what a usual one does. */
+/** Groups differ: some take this many times as long as a usual one. */
 const SLACK = 1.5
-/** With fewer groups one that was held up, by a line or a pause, may be what makes a pace look hopeless. */
+/** With fewer groups, one delay, by the connection or a pause, could make a node look too slow. */
 const SURE_GROUPS = 4
-/** A pace that was last seen longer ago is no reason any more: the machine may have been busy with something else. */
+/** An older measurement is not used: the machine may have been busy with something else. */
 const RATE_KEPT_MS = 6 * 3_600_000
 
 export interface Speed {
-  /** As its deliveries have proved; null: there was none. */
+  /** Measured by the node's deliveries; null: it has delivered nothing. */
   readonly deliveryRate: DeliveryRate | null
-  /** As the node says; 0: it does not. */
+  /** Reported by the node; 0: not reported. */
   readonly reportedTokensPerSecond: number
 }
 
-/** How long a usual group of the run takes a node. */
+/** Time that a usual group of the run takes a node. */
 export interface GroupTime {
   readonly ms: number
-  /** Whether it has been seen, or is only told. */
+  /** Whether the time was measured, not reported by the node. */
   readonly isProven: boolean
-  /** Whether work may be withheld for it. */
+  /** Whether the coordinator may refuse work because of it. */
   readonly isSure: boolean
 }
 
 /**
- * What was seen counts before what is told. A node that tells more than is true gets what one gets that tells nothing; one that tells
- * less gets less work.
- * @param usualTokens  that a usual group samples; null: not known
- * @returns null: nobody knows
+ * Estimates how long a usual group takes a node. A measured speed takes precedence over a reported one. A node that reports too
+ * high a speed is treated like one that reports none; a node that reports too low a speed gets less work.
+ * @param usualTokens  tokens that a usual group samples; null: unknown
+ * @returns null: unknown
  */
 export function groupTime(
   usualTokens: number | null,
@@ -47,10 +47,10 @@ export function groupTime(
 }
 
 /**
- * Whether a node would have a further group ready before its lease can last no longer, when it works off what it holds first.
- * @param held  its open leases
- * @param longestMs  a lease lasts, renewed
- * @returns `too_slow`: not even a single one
+ * Whether a node would finish a further group before its lease reaches its longest duration, after the groups that it has.
+ * @param held  open leases of the node
+ * @param longestMs  longest duration of a lease, with renewals
+ * @returns `too_slow`: the node could not finish a single group
  */
 export function fitOf(
   held: Iterable<Pick<LeaseRecord, 'atMs'>>,
@@ -60,15 +60,15 @@ export function fitOf(
 ): 'fits' | 'too_many_leases' | 'too_slow' {
   if (ms > longestMs && isSure) return 'too_slow'
   let leftMs = ms
-  // What was leased long enough ago is done, and waits for its verdict.
+  // A group that was leased long enough ago is finished and waits for its verdict.
   for (const { atMs } of held) leftMs += Math.max(0, ms - Math.max(0, nowMs - atMs))
   return leftMs > longestMs && leftMs > ms ? 'too_many_leases' : 'fits'
 }
 
 /**
- * How long a lease lasts before it has to be renewed: longer for a node that has shown to need longer, which then need not depend on
- * the line each time half of it is over. Nobody waits for such a lease as for others (`OpenLeases`), and a node that leaves it lying is
- * doubtful afterwards.
+ * Returns how long (ms) a lease lasts before it has to be renewed. It is longer for a node that has proved to need longer, so
+ * that the node depends on its connection less often. Other leases do not wait for such a lease (`OpenLeases`). A node that
+ * abandons one counts as doubtful afterwards.
  */
 export function firstTermMs(durationMs: number, time: GroupTime | null): number {
   if (!time?.isProven) return durationMs
@@ -77,7 +77,7 @@ export function firstTermMs(durationMs: number, time: GroupTime | null): number 
 
 const minutes = (ms: number): string => (ms < 90_000 ? `${Math.ceil(ms / 1000)} s` : `${Math.ceil(ms / 60_000)} min`)
 
-/** What the owner of a machine is told whose groups would come too late. */
+/** Returns the detail of a refusal as `too_slow`, for the owner of the machine. */
 export function tooSlowLine(usualTokens: number, { ms }: GroupTime, longestMs: number): string {
-  return `a usual group samples ${Math.round(usualTokens)} tokens, which take this node ${minutes(ms)}; a lease lasts ${minutes(longestMs)} at most. It can serve adapters (all with --mirror), judge its groups (verify), or join a run of a smaller model`
+  return `a usual group samples ${Math.round(usualTokens)} tokens, which take this node ${minutes(ms)}, and a lease lasts at most ${minutes(longestMs)}. The node can serve adapters (all of them with --mirror), verify its groups (prove-node verify), or join a run of a smaller model`
 }

@@ -1,23 +1,23 @@
 import type { RefusalCode } from '../../proto/index.js'
 import type { RunState } from '../ledger/run-state.js'
 
-/** What only a newer version, or its owner, can change. */
+/** Only a newer version, or the node's owner, can change these reasons. */
 const NEXT_VERSION_MS = 60_000
-/** A round that is due opens at the coordinator's next look, and its manifest has to be signed and written. */
+/** The coordinator opens a due round at its next check, and has to sign and write the manifest. */
 const OPENING_MS = 500
-/** Longest time that the protocol can name. */
+/** Longest time that the protocol can express. */
 const FOR_EVER_MS = 2 ** 31 - 1
 
-/** Earliest sensible time for another question (ms from now), where it follows from the reason alone. */
+/** Earliest sensible time for another request (ms from now), where it follows from the reason alone. */
 const BY_REASON: Partial<Record<RefusalCode, number>> = {
-  // The node that asks loads the policy in force first, and asks again at once.
+  // The node first loads the policy in force and then asks again at once.
   wrong_policy: 0,
-  // There may be room at any moment, and that is announced at most once a second.
+  // Capacity can become free at any moment; the coordinator announces it at most once a second.
   no_work: 1000,
   too_many_leases: 1000,
-  // A batch has to be taken, or the others have to bring their part.
+  // Another batch has to be formed, or other keys have to supply their part.
   influence_cap: 2000,
-  // Twelve leases a minute are given again.
+  // One key may take 12 abandoned leases again per minute.
   rate_limited: 5000,
   complete: NEXT_VERSION_MS,
   banned: NEXT_VERSION_MS,
@@ -28,9 +28,9 @@ const BY_REASON: Partial<Record<RefusalCode, number>> = {
 const OTHERWISE_MS = 5000
 
 /**
- * When a node that gets no lease should ask again at the earliest, unless it hears that something has changed.
- * @param reason  why it gets none
- * @param registrationMs  age at which a round gives way to the next one, when keys wait for it
+ * Returns when a node that gets no lease should ask again at the earliest, unless an announcement reports a change.
+ * @param reason  why the node gets no lease
+ * @param registrationMs  age (ms) at which a round gives way to the next one, when keys wait for it
  * @returns ms from `nowMs`
  */
 export function retryAfterMs(
@@ -46,7 +46,7 @@ export function retryAfterMs(
   }
   if (reason === 'not_registered') {
     const ageMs = nowMs - (state.round?.openedAtMs ?? nowMs)
-    // A clock that was set back opens the round at once.
+    // After the clock was set back, the coordinator opens the round at once.
     return (ageMs < 0 ? 0 : Math.max(0, registrationMs - ageMs)) + OPENING_MS
   }
   return BY_REASON[reason] ?? OTHERWISE_MS

@@ -2,12 +2,12 @@ import type { Task } from '../../rollout/episode/index.js'
 import { decodeTaskSet, encodeTaskSet } from '../ledger/curriculum.js'
 import type { RunState } from '../ledger/run-state.js'
 
-/** With more than this of the tasks that are given at rest, the curriculum is set aside: a run must not run out of tasks. */
-const MOST_AT_REST = 7 / 8
+/** With more than this share of the available tasks inactive, the curriculum is ignored: a run must not run out of tasks. */
+const MOST_INACTIVE = 7 / 8
 
 type Withholding = Pick<RunState, 'quarantinedEnvironments' | 'orders'>
 
-/** Whether nobody shall work on a task: its world is out of order or at rest, or the operator has dropped it. */
+/** Whether a task is withheld: its environment is quarantined or disabled, or the operator has dropped the task. */
 export const isWithheld = (
   { environments }: Pick<Task, 'environments'>,
   index: number,
@@ -18,20 +18,20 @@ export const isWithheld = (
     ({ environment }) => quarantinedEnvironments.has(environment) || orders.disabledEnvironments.has(environment),
   )
 
-/** The tasks that a round of `version` gives no leases for, as its manifest states them. */
-export function restingTasks(state: RunState, tasks: readonly Task[], version: number): string {
-  const given = tasks.map((task, i) => !isWithheld(task, i, state))
-  const atRest = tasks.filter((_, i) => given[i] && state.curriculum.rests(i, version)).length
-  const restful = atRest <= MOST_AT_REST * given.filter(Boolean).length
-  return encodeTaskSet(tasks.length, (i) => !given[i] || (restful && state.curriculum.rests(i, version)))
+/** Returns the encoded set of tasks that a round of `version` skips, as the manifest of the round states it. */
+export function tasksToSkip(state: RunState, tasks: readonly Task[], version: number): string {
+  const isAvailable = tasks.map((task, i) => !isWithheld(task, i, state))
+  const inactive = tasks.filter((_, i) => isAvailable[i] && state.curriculum.skips(i, version)).length
+  const usesCurriculum = inactive <= MOST_INACTIVE * isAvailable.filter(Boolean).length
+  return encodeTaskSet(tasks.length, (i) => !isAvailable[i] || (usesCurriculum && state.curriculum.skips(i, version)))
 }
 
-/** Whether the round in force names other tasks than it should: some that are withheld since, or not those of a world that was woken. */
-export function namesOthers(state: RunState, tasks: readonly Task[]): boolean {
-  const { quarantinedEnvironments, orders, round, wokenSinceRound } = state
+/** Whether the round in force skips the wrong tasks: one was withheld since, or an environment was enabled again. */
+export function hasOutdatedTasks(state: RunState, tasks: readonly Task[]): boolean {
+  const { quarantinedEnvironments, orders, round, enabledSinceRound } = state
   if (!round) return false
-  if (wokenSinceRound) return true
+  if (enabledSinceRound) return true
   if (quarantinedEnvironments.size + orders.droppedTasks.size + orders.disabledEnvironments.size === 0) return false
-  const rests = decodeTaskSet(round.resting)
-  return tasks.some((task, i) => isWithheld(task, i, state) && !rests(i))
+  const isSkipped = decodeTaskSet(round.skippedTasks)
+  return tasks.some((task, i) => isWithheld(task, i, state) && !isSkipped(i))
 }

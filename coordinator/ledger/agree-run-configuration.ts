@@ -8,11 +8,11 @@ import { TRAINER_PRESETS } from '../settings/trainer-presets.js'
 import type { Recorder } from './recorder.js'
 import { checkConfigurationChanges, configurationChanges, type RunConfiguration } from './run-configuration.js'
 
-/** What terms say that is not in the configuration itself. */
+/** Parts of a run configuration that `run.yaml` does not contain. */
 export interface ConfigurationSources {
   readonly baseSha256: string
   readonly chatTemplateSha256: string
-  /** Numbers in the tensors of the base. */
+  /** Number of parameters of the base model. */
   readonly parameters: number
   readonly taskSet: TaskSet
   /** SHA-256 of the calibration of each inference backend. */
@@ -20,8 +20,8 @@ export interface ConfigurationSources {
 }
 
 /**
- * The terms that a configuration asks for.
- * @throws ConfigError when nobody could work under them: engines as they ask for are in none of the calibrations
+ * Makes the run configuration that `run.yaml` asks for.
+ * @throws ConfigError when no calibration covers the cache type, so that no node could work
  */
 export function configurationOf(config: RunConfig, sources: ConfigurationSources): RunConfiguration {
   const { base, reward, cacheType, groupSize, batchGroups, versions, maxStaleness, leases, influence } = config
@@ -30,7 +30,7 @@ export function configurationOf(config: RunConfig, sources: ConfigurationSources
   const backends = Object.keys(calibrations)
   if (backends.length > 0 && !backends.some((backend) => cacheTypeOf(backend) === cacheType))
     throw new ConfigError(
-      `cacheType is ${cacheType}, and audit.calibrations has ${backends.join(', ')}: nobody could be audited, so nobody would get work. Add what \`prove-lab calibrate --config\` makes of this file`,
+      `cacheType is ${cacheType}, and audit.calibrations only covers ${backends.join(', ')}, so no group could be audited and no node would get work. Add the result of \`prove-lab calibrate --config\` with this file`,
     )
   return {
     base: { name: base.name, ggufSha256: baseSha256, quantisation: base.quantisation, chatTemplateSha256, parameters },
@@ -55,8 +55,8 @@ export function configurationOf(config: RunConfig, sources: ConfigurationSources
 }
 
 /**
- * What the operator sets; under it the preset that the configuration names, the run's own staleness limit, and rate and warm-up for a base
- * of that many parameters.
+ * Returns the trainer settings: the operator's, on top of the named preset, the run's staleness limit, and the learning rate and warm-up
+ * for a base model of that size.
  */
 export function trainingOf(
   { trainer: { preset, settings }, maxStaleness }: Pick<RunConfig, 'trainer' | 'maxStaleness'>,
@@ -72,9 +72,9 @@ export function trainingOf(
 }
 
 /**
- * Puts the terms into the log when they are the run's first, or other ones than before. The next round is opened under
- * them; what was leased before is judged by the terms of its own round.
- * @throws ConfigError when something is different that a run cannot change
+ * Records the run configuration if it is the run's first, or differs from the newest. The next round opens under it. Groups of
+ * earlier leases are verified under the configuration of their own round.
+ * @throws ConfigError when a part differs that cannot change within a run
  */
 export async function agreeOnConfiguration(
   recorder: Recorder,

@@ -1,6 +1,6 @@
 import type { StateSnapshot } from './state-snapshot.js'
 
-/** Groups that a batch holds and that no audit has looked at, all of one key. */
+/** Unaudited groups of one key in one batch, after the key was caught. */
 export interface DoubtedBatch {
   readonly batchId: string
   readonly node: string
@@ -8,21 +8,21 @@ export interface DoubtedBatch {
 }
 
 /**
- * What was trained on without an audit, by key: when a key is caught, its groups in batches of the last versions can be named, and
- * only named, for a gradient is not taken back.
+ * Unaudited groups that were trained on, by key. When a key is caught, the log can name its groups in the batches of the last versions.
+ * Their gradients cannot be undone.
  */
 export class BatchedOnTrust {
-  /** Of each key, in the order of their batches. */
+  /** Groups of each key, in the order of their batches. */
   readonly #groups = new Map<string, { readonly leaseId: string; readonly batchId: string }[]>()
-  /** Of each key, how many of them came before its last audit that passed. */
-  readonly #vouched = new Map<string, number>()
-  /** Doubted and not named yet, by batch and key. */
+  /** Number of groups of each key that precede its last passed audit. */
+  readonly #confirmed = new Map<string, number>()
+  /** Doubted batches that the log does not name yet, by batch and key. */
   readonly #unnamed = new Map<string, DoubtedBatch>()
 
   get snapshot(): Pick<StateSnapshot, 'batchedOnTrust' | 'doubted'> {
     const batchedOnTrust = [...this.#groups].map(([node, groups]) => ({
       node,
-      vouched: this.#vouched.get(node) ?? 0,
+      confirmed: this.#confirmed.get(node) ?? 0,
       groups: groups.map(({ leaseId, batchId }): [string, string] => [leaseId, batchId]),
     }))
     return { batchedOnTrust, doubted: this.unnamed }
@@ -30,9 +30,9 @@ export class BatchedOnTrust {
 
   static of({ batchedOnTrust, doubted }: Pick<StateSnapshot, 'batchedOnTrust' | 'doubted'>): BatchedOnTrust {
     const made = new BatchedOnTrust()
-    for (const { node, vouched, groups } of batchedOnTrust) {
+    for (const { node, confirmed, groups } of batchedOnTrust) {
       const known = groups.map(([leaseId, batchId]) => ({ leaseId, batchId }))
-      made.#set(node, known, vouched)
+      made.#set(node, known, confirmed)
     }
     for (const one of doubted) made.#unnamed.set(`${one.batchId} ${one.node}`, one)
     return made
@@ -44,29 +44,29 @@ export class BatchedOnTrust {
     else this.#groups.set(node, [{ leaseId, batchId }])
   }
 
-  /** These batches will not be trained on, so that their groups are free again, or were so long ago that nobody asks. */
+  /** Forgets batches that will not be trained on, so that their groups are free again, or that are too old to matter. */
   forget(batchIds: ReadonlySet<string>): void {
     if (batchIds.size === 0) return
     const isKept = (group: { readonly batchId: string }): boolean => !batchIds.has(group.batchId)
     for (const [node, groups] of this.#groups) {
       const kept = groups.filter(isKept)
-      const vouched = groups.slice(0, this.#vouched.get(node) ?? 0).filter(isKept).length
-      this.#set(node, kept, vouched)
+      const confirmed = groups.slice(0, this.#confirmed.get(node) ?? 0).filter(isKept).length
+      this.#set(node, kept, confirmed)
     }
   }
 
-  /** An audit of the key has passed. */
-  vouch(node: string): void {
+  /** Notes that an audit of the key has passed. */
+  confirm(node: string): void {
     const groups = this.#groups.get(node)
-    if (groups) this.#vouched.set(node, groups.length)
+    if (groups) this.#confirmed.set(node, groups.length)
   }
 
-  /** The key was caught: what has come since its last audit that passed is in doubt, or all of it when the key is kept from work. */
+  /** Marks groups of a caught key as doubted: those since its last passed audit, or all of them when the key is excluded. */
   doubt(node: string, all: boolean): void {
     const known = this.#groups.get(node) ?? []
-    const vouched = all ? 0 : (this.#vouched.get(node) ?? 0)
-    const groups = known.slice(vouched)
-    this.#set(node, known.slice(0, vouched), vouched)
+    const confirmed = all ? 0 : (this.#confirmed.get(node) ?? 0)
+    const groups = known.slice(confirmed)
+    this.#set(node, known.slice(0, confirmed), confirmed)
     for (const { leaseId, batchId } of groups) {
       const name = `${batchId} ${node}`
       const leaseIds = [...(this.#unnamed.get(name)?.leaseIds ?? []), leaseId]
@@ -78,11 +78,11 @@ export class BatchedOnTrust {
     this.#unnamed.delete(`${batchId} ${node}`)
   }
 
-  #set(node: string, groups: { readonly leaseId: string; readonly batchId: string }[], vouched: number): void {
+  #set(node: string, groups: { readonly leaseId: string; readonly batchId: string }[], confirmed: number): void {
     if (groups.length > 0) this.#groups.set(node, groups)
     else this.#groups.delete(node)
-    if (vouched > 0) this.#vouched.set(node, vouched)
-    else this.#vouched.delete(node)
+    if (confirmed > 0) this.#confirmed.set(node, confirmed)
+    else this.#confirmed.delete(node)
   }
 
   get unnamed(): DoubtedBatch[] {

@@ -8,14 +8,14 @@ type Snapshot = Pick<
   'batches' | 'trained' | 'refused' | 'dissolved' | 'adapterSteps' | 'trainedBatches' | 'recipes'
 >
 
-/** Batches of the last versions, what became of them, and of all earlier ones which are behind a policy. */
+/** Batches of the last versions with their outcomes, and the lineage of all policies. */
 export class Batches {
   readonly all = new Map<string, BatchRecord>()
   readonly trained = new Map<string, EventOf<'trained'>>()
   readonly refused = new Map<string, EventOf<'batch-refused'>>()
   readonly dissolved = new Set<string>()
   readonly lineage: Lineage
-  /** The one that is neither trained, refused nor dissolved. */
+  /** The batch that is neither trained, refused nor dissolved. */
   pending: BatchRecord | undefined
 
   constructor(lineage = new Lineage()) {
@@ -42,7 +42,7 @@ export class Batches {
     return made
   }
 
-  /** @param configuration  place of those in force */
+  /** @param configuration  index of the run configuration in force */
   form(event: BatchRecord, configuration: number): void {
     this.all.set(event.batchId, event)
     this.lineage.batched(event, configuration)
@@ -66,7 +66,7 @@ export class Batches {
     this.#end(batch.batchId)
   }
 
-  /** Those of steps before `oldest` that are over. @returns  which they are */
+  /** Forgets finished batches of steps before `oldest`. @returns  their ids */
   forget(oldest: number): Set<string> {
     const gone = new Set<string>()
     for (const [batchId, { step }] of this.all)

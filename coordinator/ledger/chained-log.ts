@@ -23,55 +23,56 @@ export interface EventLog {
    */
   append(...events: readonly RunEvent[]): Promise<void>
   /**
-   * All events so far, oldest first.
+   * Returns all events so far, oldest first.
+   * @param from  place of the log to begin at
    * @param from  leaves out those before this place of the log
-   * @throws StoreError `unreadable` or `tampered` at one that is not as it was written, `newer_version`
+   * @throws StoreError `unreadable` or `tampered` at a changed record, `newer_version`
    */
   replay(from?: LogHead): AsyncIterable<RunEvent>
   close(): Promise<void>
 }
 
-/** An event log whose every record covers the one before it. */
+/** An event log in which the hash of every record covers the record before it. */
 export interface ChainedLog extends EventLog {
-  /** What is on disk. */
+  /** End of the log on disk. */
   readonly end: LogHead
-  /** Whether the log has this place: so many events, of which the last has this hash. */
+  /** Whether the log had this end at some time: that number of events, and this hash of the last one. */
   has(place: LogHead): Promise<boolean>
-  /** Checked records as they are stored, oldest first: those before the place `until`, by default all so far. */
+  /** Returns checked records as they are stored, oldest first, up to the place `until`; by default all. */
   records(until?: number): AsyncIterable<string>
 }
 
-/** What a log needs of a database: records at consecutive places, from 0 on. */
+/** Database of a log: records at consecutive places, from 0 on. */
 export interface RecordStore {
-  /** One more than the highest place that holds a record. */
+  /** Returns one more than the highest place with a record. */
   count(): Promise<number>
-  /** Puts records at the place `first` and behind it, all or none of them. Resolves when they are on disk. */
+  /** Stores records at the place `first` and the following ones, all or none of them. Resolves when they are on disk. */
   append(first: number, records: readonly string[]): Promise<void>
-  /** Records with their places, from `from` on and before `until`; places may be missing. */
+  /** Returns records with their places, from `from` on and before `until`. Places may be missing. */
   records(from: number, until: number): AsyncIterable<readonly [place: number, record: string]>
   close(): Promise<void>
 }
 
-/** The head may be behind the log by this many events, and no more: the next ones wait. */
+/** Most events by which the head may be behind the log. Further events wait. */
 export const MOST_BEHIND = 64
 
 /**
- * An event log over any store, with a chain and a head.
+ * Opens an event log over any store, with a hash chain and a head.
  *
- * Every record holds a hash over the hash before it and its own event, so that no event can be changed, left out or put
- * in between without every later hash being another. What a chain alone cannot show is that its end is gone. So the
- * count and the hash of the newest event are kept in a file of their own, the head, and a log that falls short of it is
- * refused (`truncated`), as is one whose event at that place is another (`tampered`) and one with events and no head
- * (`headless`).
+ * The hash of every record covers the hash before it and its own event. So no event can be changed, removed or inserted
+ * without changing every later hash. A chain alone cannot show that its end is missing. So the count and the hash of the
+ * newest event are also in a separate file, the head. A log that is shorter than its head is refused (`truncated`), as is a
+ * log with another event at that place (`tampered`), and a log with events but without a head (`headless`).
  *
  * The head is written after the event is on disk, so a process that is killed between the two leaves a log that is ahead of
- * its head; that is as it should be, and the head follows when the log is opened. Heads are written one at a time, each for
- * all events since, while further events are appended: measured, the head is up to 5 events behind at full speed and up to
- * date when nothing happens, and `MOST_BEHIND` is never exceeded. So after a kill at the worst instant the loss of the last
- * `MOST_BEHIND` events would go unnoticed, and the loss of any before them would not.
+ * The head is written after the event is on disk, so a process that is killed between the two leaves a log that is ahead of
+ * its head. That is normal, and the head is updated when the log is opened. Heads are written one at a time, each for
+ * all events since, while further events are appended. Measured: the head is up to 5 events behind at full speed and up to
+ * date when nothing happens, and `MOST_BEHIND` is never exceeded. So after a kill at the worst moment, the loss of the last
+ * `MOST_BEHIND` events could go unnoticed, but not the loss of any event before them.
  *
- * Once it is open, the log owns the store and the head file.
- * @param name  of the log, for messages: its folder
+ * The open log owns the store and the head file.
+ * @param name  folder of the log, for messages
  * @throws StoreError `truncated`, `tampered`, `headless`, `older_version`, `newer_version`, `unreadable`, `unwritable`
  */
 export async function openChainedLog(store: RecordStore, headFile: HeadFile, name: string): Promise<ChainedLog> {
@@ -85,14 +86,14 @@ export async function openChainedLog(store: RecordStore, headFile: HeadFile, nam
       throw fail(headFile.path, cause)
     })
   }
-  /** Brings the head up to the end of the log; null: it is there, or cannot be. */
+  /** Write of the head that is in progress; null: the head is up to date, or cannot be written. */
   let following: Promise<void> | null = null
   const behind = (): number => end.count - headFile.newest!.count
   const follow = async (): Promise<void> => {
     try {
       while (behind() > 0) await headFile.write(end)
     } catch (cause) {
-      // Going on, the log would grow without anything that vouches for it.
+      // Further events would not be covered by the head.
       broken ??= fail(headFile.path, cause)
     } finally {
       following = null
@@ -110,15 +111,15 @@ export async function openChainedLog(store: RecordStore, headFile: HeadFile, nam
     try {
       await store.append(end.count, records)
     } catch (cause) {
-      // On a full disk LevelDB (level 10.0.0) leaves half a record, and writes on behind it when there is room again; the
-      // next start cuts the log off at that half. So nothing may follow it.
+      // On a full disk LevelDB (level 10.0.0) leaves half a record, and continues behind it when there is space again. The
+      // next start cuts the log off at that half, so nothing may follow it.
       broken = fail(name, cause)
       throw broken
     }
     end = head
     following ??= follow()
   }
-  /** Each event covers the one before it, so they go to disk one after the other. */
+  /** Each event covers the previous one, so events are written one after the other. */
   let last: Promise<void> = Promise.resolve()
   return {
     get end() {
@@ -149,7 +150,7 @@ export async function openChainedLog(store: RecordStore, headFile: HeadFile, nam
   }
 }
 
-/** The end of a log that reaches at least as far as its head. */
+/** Finds the end of a log, which must not be before its head. */
 async function findEnd(store: RecordStore, { newest, path }: HeadFile, name: string): Promise<LogHead> {
   const count = await store.count()
   if (newest === null) {
@@ -160,18 +161,18 @@ async function findEnd(store: RecordStore, { newest, path }: HeadFile, name: str
     }
     throw new StoreError(
       'headless',
-      `${name} holds ${count} events, and ${path}, which says how many there must be, is missing. ${goOn(name)}`,
+      `${name} contains ${count} events, but ${path}, which says how many there must be, is missing. ${whatToDo(name)}`,
     )
   }
-  if (count < newest.count) throw tooShort(name, `it holds ${count} events`, count, newest, path)
+  if (count < newest.count) throw tooShort(name, `it contains ${count} events`, count, newest, path)
   let end = LOG_START
   if (newest.count > 0) {
-    let there: string | undefined
-    for await (const [, record] of store.records(newest.count - 1, newest.count)) there = namedHash(record)
-    if (there !== newest.hash)
+    let found: string | undefined
+    for await (const [, record] of store.records(newest.count - 1, newest.count)) found = namedHash(record)
+    if (found !== newest.hash)
       throw new StoreError(
         'tampered',
-        `${name}: the event ${newest.count - 1} is not the one that ${path} vouches for. ${goOn(name)}`,
+        `${name}: event ${newest.count - 1} is not the one that ${path} names. ${whatToDo(name)}`,
       )
     end = newest
   }
@@ -180,26 +181,23 @@ async function findEnd(store: RecordStore, { newest, path }: HeadFile, name: str
 }
 
 /**
- * The records behind a place, each checked against the one before it. Going on without an event, or with another one, would
- * count credit and train groups that the log does not vouch for.
+ * Reads the records from a place on and checks each against the previous one. Skipping a missing or changed event would count
+ * credit and train groups that the log does not prove.
  */
 async function* links(store: RecordStore, from: LogHead, until: number, name: string): AsyncGenerator<Link> {
   let before = from
   for await (const [place, record] of store.records(from.count, until)) {
-    // LevelDB leaves out what is damaged in its own files without a word.
+    // LevelDB silently skips records that are damaged in its own files.
     if (place !== before.count) throw missing(name, place)
     const link = followChain(before, record)
     if (link === 'unknown') {
-      // Whoever begins to read further on has not come past the event that says who writes.
+      // A reader that begins later has not seen the event that says which program version writes.
       for await (const [, earlier] of store.records(0, place)) checkVersionIn(earlier)
     }
     if (link === 'damaged' || link === 'unknown')
-      throw new StoreError('unreadable', `${name}: the event ${place} is damaged. ${goOn(name)}`)
+      throw new StoreError('unreadable', `${name}: event ${place} is damaged. ${whatToDo(name)}`)
     if (link === 'another')
-      throw new StoreError(
-        'tampered',
-        `${name}: the event ${place} is not what was written behind those before it. ${goOn(name)}`,
-      )
+      throw new StoreError('tampered', `${name}: event ${place} does not follow the previous one. ${whatToDo(name)}`)
     yield link
     before = link.head
   }
@@ -207,26 +205,26 @@ async function* links(store: RecordStore, from: LogHead, until: number, name: st
 }
 
 const missing = (name: string, place: number): StoreError =>
-  new StoreError('unreadable', `${name}: events before ${place} are missing. ${goOn(name)}`)
+  new StoreError('unreadable', `${name}: events before ${place} are missing. ${whatToDo(name)}`)
 
 function tooShort(name: string, what: string, count: number, head: LogHead, headPath: string): StoreError {
   const lost = head.count - count
-  const which = lost === 1 ? `the event ${count} is` : `the events ${count} to ${head.count - 1} (${lost}) are`
+  const which = lost === 1 ? `event ${count} is` : `events ${count} to ${head.count - 1} (${lost}) are`
   return new StoreError(
     'truncated',
-    `${name}: ${what}, and ${headPath} vouches for ${head.count}: ${which} missing. ${goOn(name)}`,
+    `${name}: ${what}, but ${headPath} names ${head.count}: ${which} missing. ${whatToDo(name)}`,
   )
 }
 
 export const logIsGone = (name: string, head: LogHead, headPath: string): StoreError =>
   tooShort(name, 'the folder is gone', 0, head, headPath)
 
-/** What the operator can do. A coordinator that went on by itself would judge, pay and train again what it has forgotten. */
-const goOn = (name: string): string =>
-  `The run does not go on by itself from there. Keep ${dirname(name)} as it is, and put a backup into an empty folder: prove-coordinator restore <backup> --data-dir <folder>. (Backups are made with: prove-coordinator backup <folder> --config run.yaml.)`
+/** Returns instructions for the operator. Continuing with a shorter log would verify, pay and train forgotten groups again. */
+const whatToDo = (name: string): string =>
+  `The run cannot continue from there. Keep ${dirname(name)} as it is, and restore a backup into an empty folder: prove-coordinator restore <backup> --data-dir <folder>. (Make backups with: prove-coordinator backup <folder> --config run.yaml.)`
 
 const olderVersion = (name: string): StoreError =>
   new StoreError(
     'older_version',
-    `${name} was written by an older version of this program, whose logs have no chain. Finish that run with that version, or begin a new one in another folder.`,
+    `${name} was written by an older version of this program, whose logs have no hash chain. Finish the run with that version, or begin a new run in another folder.`,
   )

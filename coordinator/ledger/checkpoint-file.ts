@@ -8,13 +8,13 @@ import type { LogHead } from './log-chain.js'
 import { syncFolderOf } from './log-head.js'
 import { CheckpointError, SECTION_NAMES, SECTIONS, type Section, type StateSnapshot } from './state-snapshot.js'
 
-/** What the events before a place of a log come to. */
+/** Snapshot of the run state at a place of the log. */
 export interface Checkpoint {
   readonly at: LogHead
   readonly snapshot: StateSnapshot
 }
 
-/** Of the form of the file and of what its sections mean. A change of the fold that keeps the version of the program changes it too. */
+/** Version of the file format and of its sections. Raised with every change of the reducer that keeps the version of the program. */
 const SCHEMA = 6
 const WRITTEN_AT_ONCE = 256 * 1024
 
@@ -24,15 +24,15 @@ const row = z.tuple([z.enum(SECTION_NAMES), z.unknown()])
 const footer = z.strictObject({ sha256: hash })
 
 /**
- * Lines of JSON: a header with the place of the log, then `[section, entry]` for everything that the fold holds, and last the SHA-256 of
- * all lines before. Events are in it as the log holds them.
+ * Returns the lines of the file as JSON: a header with the place of the log, `[section, entry]` for every entry of the state, and the
+ * SHA-256 of all previous lines. Events are contained as the log stores them.
  */
 function* linesFor({ at, snapshot }: Checkpoint): Generator<string> {
   yield JSON.stringify({ schema: SCHEMA, program: packageVersion(), ...at })
   for (const section of SECTION_NAMES) for (const entry of snapshot[section]) yield JSON.stringify([section, entry])
 }
 
-/** Replaces the file when the new one is on disk. It is written in pieces, between which others have their turn. */
+/** Writes a checkpoint and replaces the file when it is on disk. Yields to other work between pieces. */
 export async function writeCheckpoint(path: string, checkpoint: Checkpoint): Promise<void> {
   const draft = `${path}.tmp`
   const file = await open(draft, 'w', 0o600)
@@ -56,7 +56,7 @@ export async function writeCheckpoint(path: string, checkpoint: Checkpoint): Pro
   await syncFolderOf(path)
 }
 
-/** @throws CheckpointError; what the disk says, `ENOENT` when there is none */
+/** Reads a checkpoint. @throws CheckpointError; the error of the file system, such as `ENOENT` */
 export async function readCheckpoint(path: string): Promise<Checkpoint> {
   const snapshot = Object.fromEntries(SECTION_NAMES.map((name) => [name, []])) as unknown as Record<Section, unknown[]>
   const sha256 = createHash('sha256')
@@ -64,7 +64,7 @@ export async function readCheckpoint(path: string): Promise<Checkpoint> {
   let end: string | null = null
   try {
     for await (const line of linesOf(createReadStream(path))) {
-      if (end !== null) throw damaged('it goes on behind its end')
+      if (end !== null) throw damaged('there are lines after its end')
       if (at === null) at = placeOf(line)
       else if (line.startsWith('{')) {
         end = parsed(footer, line).sha256
@@ -75,8 +75,8 @@ export async function readCheckpoint(path: string): Promise<Checkpoint> {
   } catch (why) {
     throw why instanceof RangeError ? damaged(why.message) : why
   }
-  if (at === null || end === null) throw damaged('it is cut off')
-  if (end !== sha256.digest('hex')) throw damaged('it was changed')
+  if (at === null || end === null) throw damaged('it is truncated')
+  if (end !== sha256.digest('hex')) throw damaged('its hash does not match')
   return { at, snapshot: snapshot as unknown as StateSnapshot }
 }
 
@@ -84,14 +84,17 @@ function placeOf(line: string): LogHead {
   const { schema, program, count, hash } = parsed(header, line)
   const version = packageVersion()
   if (schema !== SCHEMA || program !== version)
-    throw new CheckpointError('other_version', `it is of version ${program} (schema ${schema}), and this is ${version}`)
+    throw new CheckpointError(
+      'other_version',
+      `it was written by version ${program} (schema ${schema}), and this is ${version}`,
+    )
   return { count, hash }
 }
 
 function addEntry(snapshot: Record<Section, unknown[]>, line: string): void {
   const [section, entry] = parsed(row, line)
   const { success, data } = SECTIONS[section].safeParse(entry)
-  if (!success) throw damaged(`an entry of ${section} is none`)
+  if (!success) throw damaged(`an entry of ${section} is invalid`)
   snapshot[section].push(data)
 }
 
@@ -99,7 +102,7 @@ function parsed<T>(schema: z.ZodType<T>, line: string): T {
   try {
     return schema.parse(JSON.parse(line))
   } catch (cause) {
-    throw new CheckpointError('damaged', `${JSON.stringify(line.slice(0, 60))} is no line of it`, { cause })
+    throw new CheckpointError('damaged', `${JSON.stringify(line.slice(0, 60))} is not a valid line`, { cause })
   }
 }
 

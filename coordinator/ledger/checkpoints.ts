@@ -6,28 +6,27 @@ import { RunReducer } from './run-reducer.js'
 import { CheckpointError, snapshotSize } from './state-snapshot.js'
 
 /**
- * Events after which the state is written again: a start reads so many in half a second, and a log of fewer is read whole. A larger
- * state is written after as many events as it has entries, so that writing takes no more of a coordinator's time than it is worth.
+ * Events after which the state is written again. A start reads that many events in half a second. A larger state is written after as
+ * many events as it has entries, so that writing takes a bounded share of the coordinator's time.
  */
 const LEAST_EVENTS = 10_000
 
 /**
- * The state of a run as it was at a place of the log, on disk, so that a start reads it and the events behind that place alone. The log
- * remains the truth: a checkpoint that is not whole, of another log or of another version of the program is passed over, which costs
- * nothing but time.
+ * Snapshots of the run state on disk, so that a start only reads the newest snapshot and the events after it. The log is the only
+ * truth: a checkpoint that is damaged, of another log, or of another program version is ignored, which only costs time.
  */
 export interface Checkpoints {
-  /** The newest, if the log can be gone on with from there; why not is logged. */
+  /** Reads the newest checkpoint; null: it cannot be used, and the reason is logged. */
   read(): Promise<KeptSnapshots | null>
-  /** Writes the state, which is that of the end of the log, in the background when enough has happened. Nothing happens that could fail. */
+  /** Writes the state of the end of the log in the background, if enough events have happened. Never throws. */
   offer(state: RunReducer): void
-  /** Waits for what is being written, and writes the last state when a start would have much to read. */
+  /** Waits for the write in progress, and writes the last state if a start would have many events to read. */
   close(state: RunReducer): Promise<void>
 }
 
 export interface KeptSnapshots {
   readonly at: LogHead
-  /** Two that are alike, and of their own. */
+  /** Two equal, independent states. */
   readonly snapshots: readonly [RunReducer, RunReducer]
 }
 
@@ -39,9 +38,9 @@ export interface CheckpointParts {
 }
 
 export function openCheckpoints({ file, log, logger, leastEvents = LEAST_EVENTS }: CheckpointParts): Checkpoints {
-  /** Events before the newest checkpoint, or before the last that could not be written. */
+  /** Number of events before the newest checkpoint, or before the last attempt to write one. */
   let since = 0
-  /** Entries of the newest. */
+  /** Number of entries of the newest checkpoint. */
   let size = 0
   let writing: Promise<void> | null = null
 
@@ -51,7 +50,10 @@ export function openCheckpoints({ file, log, logger, leastEvents = LEAST_EVENTS 
     size = snapshotSize(checkpoint.snapshot)
     writing = writeCheckpoint(file, checkpoint)
       .catch((error: unknown) => {
-        logger.warn({ part: 'checkpoint', file, error }, 'the state could not be written; the next start takes longer')
+        logger.warn(
+          { part: 'checkpoint', file, error },
+          'the checkpoint could not be written; the next start takes longer',
+        )
       })
       .finally(() => {
         writing = null
@@ -64,14 +66,17 @@ export function openCheckpoints({ file, log, logger, leastEvents = LEAST_EVENTS 
       try {
         const checkpoint = await readCheckpoint(file)
         if (!(await log.has(checkpoint.at)))
-          throw new CheckpointError('elsewhere', `the log has no such place: event ${checkpoint.at.count}`)
+          throw new CheckpointError('elsewhere', `event ${checkpoint.at.count} of the log is another one`)
         const snapshots = [reducerOf(checkpoint), reducerOf(checkpoint)] as const
         since = checkpoint.at.count
         size = snapshotSize(checkpoint.snapshot)
         return { at: checkpoint.at, snapshots }
       } catch (error) {
         if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
-        logger.warn({ part: 'checkpoint', file, error }, 'a checkpoint is of no use; the log is read from its start')
+        logger.warn(
+          { part: 'checkpoint', file, error },
+          'the checkpoint cannot be used; the log is read from its start',
+        )
         return null
       }
     },
@@ -86,7 +91,7 @@ export function openCheckpoints({ file, log, logger, leastEvents = LEAST_EVENTS 
   }
 }
 
-/** @throws CheckpointError for an image that does not hold together */
+/** @throws CheckpointError for an inconsistent snapshot */
 function reducerOf({ snapshot }: Checkpoint): RunReducer {
   try {
     return RunReducer.of(snapshot)

@@ -1,31 +1,31 @@
 import { rewardPreset } from '../../rollout/reward/index.js'
 
-/** What credit is counted by. docs/protocol.md prints this table, "Credit". */
+/** Parameters of credit. docs/protocol.md prints this table, "Credit". */
 export const CREDIT = {
-  perRollout: { value: 10, reason: 'the most for one: a group is worth no more, however long or far apart it is' },
+  perRollout: { value: 10, reason: 'most for one rollout: length and duration do not count' },
   zeroVarianceShare: {
     value: 0.05,
-    reason: 'of the most, for a group that was seen and teaches nothing but that its task rests',
+    reason: 'share of the most that a verified zero-variance group earns: it only shows which task to skip',
   },
   freshness: {
     value: 0.9,
-    reason: 'what each version that it is late leaves of it: the policy has moved on',
+    reason: 'factor for each version that the group is late: the policy has changed',
   },
 } as const
 
 export interface CreditedGroup {
-  /** As recomputed, one for each rollout. */
+  /** Recomputed rewards, one for each rollout. */
   readonly rewards: readonly number[]
-  /** Name of the preset that they were made by. */
+  /** Name of the reward preset. */
   readonly reward: string
-  /** Versions that were published since the group's own. */
+  /** Number of versions published since the group's own. */
   readonly late: number
 }
 
 /**
- * What an accepted group that somebody has seen earns its volunteer, in whole points. It follows how much a policy gradient can take from
- * the group: advantages are rewards less their mean, so that is their standard deviation, of which half the preset's maximum is the most
- * that honest rewards reach. Neither tokens nor the time they took enter: who writes on to the limit would be paid for it.
+ * Returns the credit of a verified and accepted group, in whole points. It is proportional to how much a policy gradient can use the
+ * group. Advantages are rewards minus their mean, so the measure is their standard deviation; half the preset's maximum is the largest
+ * that honest rewards reach. Tokens and time do not count: otherwise longer rollouts would earn more.
  * @throws PresetError
  */
 export function creditFor({ rewards, reward, late }: CreditedGroup): number {
@@ -36,7 +36,7 @@ export function creditFor({ rewards, reward, late }: CreditedGroup): number {
   return Math.round(rewards.length * perRollout.value * share * freshness.value ** Math.max(0, late))
 }
 
-/** Of these values themselves, not of what they were drawn from. */
+/** Returns the population standard deviation. */
 function deviation(values: readonly number[]): number {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length
   return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length)

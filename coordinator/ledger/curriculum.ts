@@ -1,51 +1,54 @@
 import type { StateSnapshot } from './state-snapshot.js'
 
-/** Most versions for which a task may rest. */
-const LONGEST_REST = 8
+/** Most versions for which a task is skipped. */
+const LONGEST_SKIP = 8
 
 /**
- * Which tasks teach nothing at the moment. A group without reward variance (all rollouts fail, or all succeed) gives no
- * gradient, so its task rests: for one version at first, for twice as long after each further flat group in a row, and not at
- * all once a group of it has variance again.
+ * Decides which tasks to skip because they give no gradient at the moment. In a zero-variance group all rollouts fail, or all
+ * succeed. Its task is skipped for one version at first, for twice as long after each further zero-variance group in a row, and
+ * not at all once a group of it has variance again.
  */
 export class Curriculum {
-  readonly #rests = new Map<number, { readonly zeroVarianceInRow: number; readonly until: number }>()
+  readonly #skipped = new Map<number, { readonly zeroVarianceGroups: number; readonly until: number }>()
 
-  /** A group of `taskIndex` under `version` was accepted. */
+  /** Notes an accepted group of `taskIndex` under `version`. */
   note(taskIndex: number, version: number, zeroVariance: boolean): void {
     if (!zeroVariance) {
-      this.#rests.delete(taskIndex)
+      this.#skipped.delete(taskIndex)
       return
     }
-    const zeroVarianceInRow = (this.#rests.get(taskIndex)?.zeroVarianceInRow ?? 0) + 1
-    this.#rests.set(taskIndex, {
-      zeroVarianceInRow,
-      until: version + Math.min(LONGEST_REST, 2 ** (zeroVarianceInRow - 1)),
-    })
+    const zeroVarianceGroups = (this.#skipped.get(taskIndex)?.zeroVarianceGroups ?? 0) + 1
+    const until = version + Math.min(LONGEST_SKIP, 2 ** (zeroVarianceGroups - 1))
+    this.#skipped.set(taskIndex, { zeroVarianceGroups, until })
   }
 
-  /** What was noted last of `taskIndex` is not believed any more: it is tried again. */
+  /** Forgets the groups of `taskIndex`, after one of them proved false, so that the task is given again. */
   forget(taskIndex: number): void {
-    this.#rests.delete(taskIndex)
+    this.#skipped.delete(taskIndex)
   }
 
-  get entries(): StateSnapshot['rests'] {
-    return [...this.#rests].map(([taskIndex, { zeroVarianceInRow, until }]) => [taskIndex, zeroVarianceInRow, until])
+  get entries(): StateSnapshot['curriculum'] {
+    return [...this.#skipped].map(([taskIndex, { zeroVarianceGroups, until }]) => [
+      taskIndex,
+      zeroVarianceGroups,
+      until,
+    ])
   }
 
-  static of(entries: StateSnapshot['rests']): Curriculum {
+  static of(entries: StateSnapshot['curriculum']): Curriculum {
     const curriculum = new Curriculum()
-    for (const [taskIndex, zeroVarianceInRow, until] of entries)
-      curriculum.#rests.set(taskIndex, { zeroVarianceInRow, until })
+    for (const [taskIndex, zeroVarianceGroups, until] of entries)
+      curriculum.#skipped.set(taskIndex, { zeroVarianceGroups, until })
     return curriculum
   }
 
-  rests(taskIndex: number, version: number): boolean {
-    return version <= (this.#rests.get(taskIndex)?.until ?? -1)
+  /** Whether a round of `version` skips the task. */
+  skips(taskIndex: number, version: number): boolean {
+    return version <= (this.#skipped.get(taskIndex)?.until ?? -1)
   }
 }
 
-/** A set of task indices as a manifest states it: bit i of byte i >> 3, in base64; empty for the empty set. */
+/** Encodes a set of task indices for a manifest: bit i of byte i >> 3, in base64; empty for the empty set. */
 export function encodeTaskSet(count: number, holds: (index: number) => boolean): string {
   const bits = new Uint8Array(Math.ceil(count / 8))
   let last = -1

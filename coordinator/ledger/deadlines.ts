@@ -3,18 +3,18 @@ interface Deadline {
   readonly deadlineMs: number
 }
 
-/** Of equal ones the name decides, so that the order does not depend on how they came. */
+/** Among equal deadlines the lease id decides, so that the order does not depend on the order of insertion. */
 const before = (one: Deadline, other: Deadline): boolean =>
   one.deadlineMs < other.deadlineMs || (one.deadlineMs === other.deadlineMs && one.leaseId < other.leaseId)
 
 /**
- * Deadlines of leases, the earliest first: a binary heap. One that was moved or came to nothing stays in it until it comes to
- * the top, so whoever asks says which still hold.
+ * Binary heap of lease deadlines, the earliest first. A deadline that was moved or became invalid stays in the heap until it reaches
+ * the top, so callers pass a test for validity.
  */
 export class Deadlines {
   #heap: Deadline[] = []
 
-  /** How many there are, those included that hold no longer. */
+  /** Number of deadlines, including invalid ones. */
   get size(): number {
     return this.#heap.length
   }
@@ -32,14 +32,14 @@ export class Deadlines {
     heap[at] = deadline
   }
 
-  /** Takes away all that no longer hold, wherever they are. */
+  /** Removes all invalid deadlines. */
   prune(holds: (deadline: Deadline) => boolean): void {
     const kept = this.#heap.filter(holds)
     this.#heap = []
     for (const deadline of kept) this.add(deadline)
   }
 
-  /** Takes away what no longer holds, as far as it is at the top. @returns  the earliest deadline that does */
+  /** Removes invalid deadlines from the top. @returns  the earliest valid deadline */
   first(holds: (deadline: Deadline) => boolean): Deadline | undefined {
     while (this.#heap.length > 0 && !holds(this.#heap[0]!)) this.#removeFirst()
     return this.#heap[0]

@@ -1,28 +1,28 @@
-/** How fast a key has delivered lately: sums in which each further group takes a part of what the earlier ones left. */
+/** Recent speed of a key: exponentially decaying sums over its groups. */
 export interface DeliveryRate {
-  /** From the grant of a lease to the arrival of its group. */
+  /** Time from the grant of a lease to the arrival of its group. */
   readonly ms: number
-  /** Sampled meanwhile. */
+  /** Tokens sampled in that time. */
   readonly tokens: number
-  /** How many groups there were in all. */
+  /** Number of groups in all. */
   readonly groups: number
-  /** When the last of these groups was judged. */
+  /** Time of the verdict on the last of these groups. */
   readonly atMs: number
 }
 
-/** A group as its verdict tells of it. */
+/** Time and tokens of a group, from its verdict. */
 export interface TimedGroup {
   readonly tookMs?: number | undefined
   readonly sampledTokens: number
   readonly atMs: number
 }
 
-/** So many groups of a key are remembered, more or less: a machine may be given another limit, or another GPU. */
+/** Approximate number of groups of a key that count: the machine may get another limit, or another GPU. */
 const RATE_MEMORY = 4
-/** So many groups of a run are remembered in what a usual one samples: a policy changes over some versions. */
+/** Approximate number of groups of a run that count for the usual length: the policy changes over versions. */
 const USUAL_MEMORY = 64
 
-/** @returns  the pace after one more accepted group; as before where nobody has seen how many tokens it sampled, or when it came */
+/** Updates the rate with an accepted group. Without its tokens or its time, the rate is unchanged. */
 export function rateAfter(
   before: DeliveryRate | null,
   { tookMs, sampledTokens, atMs }: TimedGroup,
@@ -34,7 +34,7 @@ export function rateAfter(
   return { ms, tokens, groups: before.groups + 1, atMs }
 }
 
-/** @returns  tokens that a usual group of the run samples, after one more that was seen; null: no group was */
+/** Updates the tokens of a usual group of the run with a verified group. @returns  null before the first one */
 export function usualAfter(before: number | null, { sampledTokens }: Pick<TimedGroup, 'sampledTokens'>): number | null {
   if (sampledTokens === 0) return before
   return before === null ? sampledTokens : before + (sampledTokens - before) / USUAL_MEMORY

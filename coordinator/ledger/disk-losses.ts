@@ -2,13 +2,13 @@ import { CodedError } from '../../common/errors/index.js'
 import type { Metrics, SwarmLogger } from '../../swarm/index.js'
 import { meterLosses } from './metrics.js'
 
-/** What of a data folder a disk may lose and the run can do without, or get again. */
+/** Files of a data folder that the run can replace or continue without. */
 export type DiskPart = 'body' | 'manifest' | 'published file' | 'batch' | 'step'
 
-/** `recovered`: the same bytes are there again; `replaced`: others, which serve as well; `lost`: the run goes on without. */
+/** `recovered`: the same bytes were fetched; `replaced`: equivalent bytes were made; `lost`: the run continues without them. */
 export type LossOutcome = 'recovered' | 'replaced' | 'lost'
 
-/** Tells the operator what was found missing or changed in the data folder, and what became of it. */
+/** Reports missing or damaged files of the data folder, and the outcome. */
 export interface DiskLosses {
   note(part: DiskPart, name: string, outcome: LossOutcome, detail: string): void
 }
@@ -27,16 +27,16 @@ export function createDiskLosses(registers: Metrics, logger: Pick<SwarmLogger, '
 }
 
 export type DataFolderErrorCode =
-  /** There is a log, and no key that could go on with it. */
+  /** A log exists, but not the key that signs for its run. */
   | 'key_missing'
-  /** The key is not that of the run. */
+  /** The key belongs to another run. */
   | 'wrong_key'
-  /** What groups of earlier terms are judged by is missing or damaged. */
+  /** A calibration that earlier groups are verified with is missing or damaged. */
   | 'calibration_lost'
-  /** What the trainer has to go on from is missing or damaged. */
+  /** A step that the trainer continues from is missing or damaged. */
   | 'step_lost'
 
-/** The disk has lost what the run cannot go on without; the message says what, and what helps. */
+/** The run cannot continue without a file that is missing or damaged. The message says which, and how to proceed. */
 export class DataFolderError extends CodedError<DataFolderErrorCode> {
   constructor(code: DataFolderErrorCode, detail: string, options?: ErrorOptions) {
     const glue = detail.endsWith(' or') ? ' ' : '; '

@@ -13,12 +13,12 @@ const key = (sequence: number): string => String(sequence).padStart(16, '0')
 const KEY = /^\d{16}$/
 
 /**
- * Opens the log in a folder, which is made if need be, with its head beside the folder.
+ * Opens the log in a folder, which is created if necessary, with its head next to the folder.
  * @throws StoreError `in_use` when another process holds the folder, `truncated`, `tampered`, `headless`, `older_version`,
  *   `newer_version`, `unreadable`, `unwritable`
  */
 export async function openEventLog(directory: string): Promise<ChainedLog> {
-  // LevelDB would make an empty one.
+  // LevelDB would create an empty log.
   if (!(await exists(directory))) {
     const { newest, path } = await openHeadFile(headFileOf(directory))
     if (newest && newest.count > 0) throw logIsGone(directory, newest, path)
@@ -34,16 +34,16 @@ export async function openEventLog(directory: string): Promise<ChainedLog> {
 }
 
 /**
- * Writes a whole log into a folder that has none, from records as another log has stored them.
+ * Writes a complete log into a folder without one, from records of another log.
  * @returns  its end
- * @throws StoreError `tampered` at a record that does not follow those before it, `in_use`, `unwritable`
+ * @throws StoreError `tampered` at a record that does not follow the previous one, `in_use`, `unwritable`
  */
 export async function writeEventLog(directory: string, records: AsyncIterable<string>): Promise<LogHead> {
   const store = await openRecordStore(directory)
   const headFile = await openHeadFile(headFileOf(directory))
   try {
     if (headFile.newest !== null || (await store.count()) > 0)
-      throw new StoreError('in_use', `${directory} holds a log already`)
+      throw new StoreError('in_use', `${directory} contains a log already`)
     let end = LOG_START
     let group: string[] = []
     const flush = async (): Promise<void> => {
@@ -53,7 +53,7 @@ export async function writeEventLog(directory: string, records: AsyncIterable<st
     for await (const record of records) {
       const link = followChain(end, record)
       if (typeof link === 'string')
-        throw new StoreError('tampered', `the event ${end.count} does not follow those before it`)
+        throw new StoreError('tampered', `event ${end.count} does not follow the previous one`)
       end = link.head
       if (group.push(record) === GROUP) await flush()
     }
@@ -66,10 +66,10 @@ export async function writeEventLog(directory: string, records: AsyncIterable<st
   }
 }
 
-/** Records in one synced write, where it does not matter which of them are on disk first. */
+/** Records per synced write, where the order on disk does not matter. */
 const GROUP = 256
 
-/** @throws StoreError `in_use` when another process holds the directory, `unreadable` */
+/** Opens the database of a log. @throws StoreError `in_use` when another process has opened the directory, `unreadable` */
 export async function openRecordStore(directory: string): Promise<RecordStore> {
   const db = new Level<string, string>(directory, { valueEncoding: 'utf8' })
   try {
@@ -77,11 +77,7 @@ export async function openRecordStore(directory: string): Promise<RecordStore> {
   } catch (error) {
     const cause = error instanceof Error ? (error.cause ?? error) : error
     if (cause instanceof Error && 'code' in cause && cause.code === 'LEVEL_LOCKED') {
-      throw new StoreError(
-        'in_use',
-        `another process works with ${directory}; stop it, or give this one another directory`,
-        { cause },
-      )
+      throw new StoreError('in_use', `another process uses ${directory}: stop it, or use another directory`, { cause })
     }
     throw new StoreError('unreadable', `${directory}: ${(cause as Error).message}`, { cause })
   }
@@ -91,7 +87,7 @@ export async function openRecordStore(directory: string): Promise<RecordStore> {
       if (last === undefined) return 0
       if (!KEY.test(last)) {
         const what = JSON.stringify(last.slice(0, 40))
-        throw new StoreError('unreadable', `${directory} is no event log: it holds the key ${what}`)
+        throw new StoreError('unreadable', `${directory} is no event log: it contains the key ${what}`)
       }
       return Number(last) + 1
     },

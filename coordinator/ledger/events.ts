@@ -12,18 +12,18 @@ const text = z.string().max(4096)
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
 const bitmap = z.base64()
 const packageVersion = z.string().max(32).regex(PACKAGE_VERSION)
-/** A mean over tasks, with its standard error. */
+/** Mean over tasks, with its standard error. */
 const estimate = z.object({ mean: number, stderr: number.min(0) })
-/** In base64: two bytes for each of its numbers. */
+/** Base64 of two bytes for each number of a sketch. */
 const SKETCH_CHARS = 4 * Math.ceil((2 * SKETCH_NUMBERS) / 3)
 const lease = z.string().min(1).max(128)
 const code = z.string().refine((value): value is RefusalCode => isRefusalCode(value))
 
-/** Stages 5 to 7 of judging: `none` when the group was not drawn for an audit, or was refused before. */
+/** Result of verification checks 5 to 7: `none` when the group was not chosen for an audit, or was refused before. */
 const audit = z.enum(['none', 'passed', 'failed'])
 export type Audit = z.output<typeof audit>
 
-/** What an audit that passed adds to the sums of its key, see `RepairSums`. */
+/** Sums that a passed audit adds to its key, see `LogitErrorSums`. */
 const logitErrorSums = z.object({
   tokens: count,
   logitError: number.min(0),
@@ -32,139 +32,139 @@ const logitErrorSums = z.object({
   betterLogitError: share,
   betterExpectedMismatch: share,
 })
-/** null: there was none. */
+/** null: the group was not audited. */
 const logitErrors = logitErrorSums.nullable()
 
-/** What every order of the operator says: who gave it, by which way, and why, in the operator's own words. */
+/** Fields of every order: who gave it, by which way, and why. */
 const order = {
-  /** `who`: the operator; `via`: the way by which the order came. */
+  /** `who`: the operator; `via`: `control socket` or `token`. */
   by: z.object({ who: z.string().min(1).max(32), via: z.string().min(1).max(32) }),
-  /** In the operator's own words. */
+  /** Reason in the operator's own words. */
   reason: z.string().max(LIMITS.detailBytes.value).nullable(),
 }
 
-/** A field of the terms that is no longer what it was, by its path; values as JSON. */
+/** A changed field of the run configuration, by its path; values as JSON. */
 const configurationChange = z.object({ field: text, from: text, to: text })
 
 /**
- * The first version of this program that reads everything which this one writes into a log. Raised with every change after which an older
- * one could not: a further type of event, a field that means something to the fold, another value for one.
+ * Oldest version of this program that can read everything that this version writes into a log. Raised with every change that an older
+ * version could not read: a new event type, a field with a meaning for the reducer, a new value of a field.
  */
 export const LOG_NEEDS = '0.1.0'
 
 /**
- * What happened in a run, one record each, in the order of the log. The log is the coordinator's only truth: whatever it
- * shows or decides is a fold over it. Every event also has a `type` and the time `atMs`.
+ * Everything that happens in a run, one record each, in the order of the log. The log is the coordinator's only truth: all other
+ * state is computed from it. Every event also has a `type` and the time `atMs`.
  */
 export const EVENTS = {
   /**
-   * Another version of the program writes from here on, and whoever reads on has to be of the version `needs` at least. It keeps this form
-   * in all versions, so that an older one can tell a log that it is too old for from a damaged one.
+   * Another version of the program writes from here on. Readers need at least the version `needs`. The form of this event never
+   * changes, so that an older program can distinguish a log that is too new from a damaged one.
    */
   'written-by': z.object({ program: packageVersion, needs: packageVersion }),
-  /** What the run promises from now on (terms.ts). The first event of its kind says all; a later one says what changed. */
+  /** The run configuration from the next round on (run-configuration.ts). The first event states all of it, a later one also the changes. */
   configured: z.object({
     configuration: runConfigurationSchema,
     changes: z.array(configurationChange).readonly(),
-    /** Who changed them while the coordinator ran; left out at a start, and by earlier versions. */
+    /** Who changed it while the coordinator ran; absent at a start, and in logs of earlier versions. */
     ordered: z.object(order).optional(),
   }),
-  /** Before the first version the coordinator played some tasks itself with the base model: a dry run, and what came of it. */
+  /** A dry run: before the first version, the coordinator played some tasks with the base model. */
   rehearsed: z.object({
     groups: count,
-    /** Groups without reward variance. */
+    /** Zero-variance groups. */
     zeroVariance: count,
     rollouts: count,
     /** Rollouts that solved their task exactly. */
     solved: count,
-    /** Mean over the rollouts. */
+    /** Mean over all rollouts. */
     reward: number,
-    /** Calls of all rollouts, and those that the ground truths of their tasks have. */
+    /** Calls of all rollouts, and calls of the ground truths of their tasks. */
     calls: count,
     callsDue: count,
-    /** Rollouts of tasks that need a call, and those of them that made none. */
+    /** Rollouts of tasks that need a call, and the number of these rollouts without one. */
     asked: count,
     silent: count,
-    /** Rollouts that ended because there was no room for more tokens. */
+    /** Rollouts that ended at a length limit. */
     cut: count,
     sampledTokens: count,
-    /** Whether everything was played: time and tokens are bounded. */
+    /** Whether all planned groups were played within the limits of time and tokens. */
     isWhole: z.boolean(),
   }),
-  /** Version `version` is the policy in force, and round `round` is open under the newest terms. */
+  /** Version `version` is now the policy in force, and round `round` is open under the newest run configuration. */
   published: z.object({
     round: count,
     version: count,
-    /** Trainer step that was published. */
+    /** Published trainer step. */
     step: count,
-    /** The step whose update made the adapter: `step` itself, or an earlier one when that changed nothing or rolled back. */
+    /** Step whose update made the adapter: `step` itself, or an earlier step when `step` changed nothing or rolled back. */
     adapterStep: count,
     policyId: hash,
     manifestId: hash,
     adapterSha256: hash,
-    /** Settings and program by which the step was made, as its trainer says; null, or left out by earlier versions: it does not. */
+    /** Settings and program of the step, as the trainer reports them; null, or absent in logs of earlier versions: not reported. */
     recipe: z.record(z.string().max(64), z.unknown()).nullable().optional(),
-    /** Hex; its hash is in the manifest, the secret itself in the manifest of a later round. */
+    /** Hex. The manifest contains its hash; the manifest of a later round contains the secret. */
     roundSecret: hash,
-    /** Tasks that this round gives no leases for, see curriculum.ts. */
-    resting: bitmap,
+    /** Tasks for which this round gives no leases, see curriculum.ts. */
+    skippedTasks: bitmap,
   }),
-  /** The coordinator itself had a version play tasks that nobody trains on, each once, with the same draws for every version. */
+  /** A version was scored on held-out tasks: the coordinator played each task once, with the same seeds for every version. */
   scored: z.object({
     version: count,
     adapterSha256: hash,
     tasks: count,
-    /** Further ones that were left out: their prompts leave no room for an answer. */
+    /** Held-out tasks that were omitted because their prompts are too long for an answer. */
     tooLong: count,
     reward: estimate,
     /** Share of the rollouts that solved their task exactly. */
     solved: estimate,
-    /** Calls of a rollout on average, and those that the ground truth of its task has. */
+    /** Mean number of calls per rollout, and of calls of the ground truth of its task. */
     calls: number,
     callsDue: number,
   }),
-  /** A further round of the version in force: for keys that registered since, for changed terms, or because a world is quarantined. */
+  /** Another round of the version in force: for new keys, for a changed run configuration, or because an environment is quarantined. */
   reopened: z.object({
     round: count,
     version: count,
     policyId: hash,
     manifestId: hash,
     roundSecret: hash,
-    resting: bitmap,
+    skippedTasks: bitmap,
   }),
-  /** A key was seen for the first time, in round `round`: it gets leases of later rounds, whose secrets it could not know. */
+  /** A key asked for work for the first time, in round `round`. It gets leases of later rounds, whose secrets it could not know. */
   registered: z.object({
     node: text,
     round: count,
-    /** Program and version, as the node says; left out by earlier versions. */
+    /** Program and version, as the node reports them; absent in logs of earlier versions. */
     agent: text.optional(),
   }),
-  /** From now on the key's credit counts for this team, too, all that it has; null: for none. */
+  /** From now on all credit of the key counts for this team; null: for no team. */
   'team-joined': z.object({ node: text, team: text.nullable() }),
-  /** A node was given a task to make a group of. */
+  /** A node got a lease for a group of a task. */
   leased: z.object({
     leaseId: lease,
-    /** Its terms are those that the round was opened under. */
+    /** Round whose run configuration applies to the group. */
     round: count,
-    /** Counts the leases of one node in one round; enters the seed. */
+    /** Counts the leases of a node in a round. The seed depends on it. */
     index: count,
     node: text,
     version: count,
-    /** The task's place in the training split. */
+    /** Index of the task in the training split. */
     taskIndex: count,
     /** Hex, 32 bytes. */
     seed: hash,
     deadlineMs: number,
-    /** As the node says: which calibration its work is judged by. */
+    /** Inference backend, as the node reports it. Determines the calibration for audits. */
     backend: text,
-    /** Program and version, as the node says; left out by earlier versions. */
+    /** Program and version, as the node reports them; absent in logs of earlier versions. */
     agent: text.optional(),
-    /** Where the node asked from, as a block of network addresses; null, or left out by earlier versions: not known. */
+    /** Block of network addresses that the node asked from; null, or absent in logs of earlier versions: unknown. */
     addressBlock: text.nullable().optional(),
   }),
-  /** The lease is still worked on, and lapses later. */
+  /** A node still works on a lease, whose deadline moves. */
   renewed: z.object({ leaseId: lease, deadlineMs: number }),
-  /** The lease is not worked on. Its owner gets it again before any other of the same version. */
+  /** A lease ended without a group. Its node gets it again before any other lease of the same version. */
   released: z.object({ leaseId: lease, reason: text }),
   /** A group got its verdict. */
   judged: z.object({
@@ -173,37 +173,38 @@ export const EVENTS = {
     version: count,
     bodySha256: hash,
     accepted: z.boolean(),
-    /** The reason of a refusal, see docs/verdicts.md. */
+    /** Reason of a refusal, see docs/verdicts.md. */
     code: code.nullable(),
     detail: text,
     credit: number.min(0),
-    /** Recomputed rewards of an accepted group, in rollout order; claimed ones when the body was not needed. */
+    /** Recomputed rewards of an accepted group, in rollout order; reported rewards when the body was not needed. */
     rewards: z.array(number).max(1024).readonly(),
-    /** The accepted group has no reward variance: it teaches nothing and its body was not pulled. */
+    /** The accepted group has no reward variance, so it is not trained on and its body was not downloaded. */
     zeroVariance: z.boolean(),
     audit,
     logitErrors,
-    /** Where the announcement came from, as a block of network addresses; null: not known, or this machine. */
+    /** Block of network addresses that the announcement came from; null: unknown, or this machine. */
     addressBlock: text.nullable(),
-    /** What each rollout says, as a short hash; none when not replayed. */
+    /** Short hash of the sampled text of each rollout; empty when not replayed. */
     completions: z
       .array(z.string().regex(/^[0-9a-f]{16}$/))
       .max(1024)
       .readonly(),
-    /** How likely each is as a whole (nats), as its node claims, and its sketch, see `Sayings`: for finding copies. */
+    /** Log-probability of each rollout (nats), as the node reports it, for finding copies. */
     logprobs: z.array(number).max(1024).readonly(),
+    /** Sketch of each rollout, see rollout/verification/likeness.ts, for finding copies. */
     sketches: z.array(z.base64().length(SKETCH_CHARS)).max(1024).readonly(),
-    /** Tokens that were sampled in all rollouts, as replayed; 0 when not. */
+    /** Sampled tokens of all rollouts; 0 when not replayed. */
     sampledTokens: count,
-    /** From the last grant of the lease to the arrival of the group (ms); left out where nobody saw the group, and by earlier versions. */
+    /** Time (ms) from the last grant of the lease to the arrival of the group; absent for unverified groups, and in logs of earlier versions. */
     tookMs: count.optional(),
-    /** Tool calls made in all rollouts, and rollouts that solved their task exactly; 0 when not replayed. */
+    /** Tool calls of all rollouts, and number of rollouts that solved their task exactly; 0 when not replayed. */
     calls: count,
     solved: count,
-    /** Means over the rollouts of the parts of their rewards, by name; left out where there are none, or by earlier versions. */
+    /** Mean reward components over the rollouts, by name; absent when unknown, and in logs of earlier versions. */
     rewardParts: z.record(z.string().max(64), number).optional(),
   }),
-  /** An accepted group was audited after all. */
+  /** An accepted group was audited later. */
   audited: z.object({
     leaseId: lease,
     node: text,
@@ -211,10 +212,10 @@ export const EVENTS = {
     code: code.nullable(),
     detail: text,
     logitErrors,
-    /** The batch that leaves it out, where the first forward pass of training was the audit; for those that pass it see `batch-audited`. */
+    /** Batch without this group, when the first forward pass of training was the audit. For passed audits see `batch-audited`. */
     batchId: text.optional(),
   }),
-  /** The first forward pass of training was the audit of these groups of a batch, which passed it, and adds to the sums of their keys. */
+  /** The first forward pass of training audited these groups of a batch, and all of them passed. */
   'batch-audited': z.object({
     batchId: text,
     groups: z
@@ -223,52 +224,52 @@ export const EVENTS = {
       .readonly(),
   }),
   /**
-   * The disk has lost the body of this accepted group, and its author has it no longer: it is neither trained on nor audited any more.
-   * Verdict and credit stand. A pending batch with the group in it is dissolved: its other groups can be trained on again, and the
+   * The body of this accepted group is lost, and its author does not have it any more. The group is neither trained on nor audited.
+   * Its verdict and credit remain. A pending batch with the group is dissolved: its other groups can be used again, and the
    * step number is free.
    */
   'body-lost': z.object({ leaseId: lease, bodySha256: hash, detail: text }),
-  /** The world disagreed with itself when this lease's group was replayed: no more leases for its tasks. */
+  /** The environment is nondeterministic: two replays of this lease's group gave different results. Its tasks are disabled. */
   'environment-quarantined': z.object({ environment: text, leaseId: lease }),
-  /** The groups of these leases make training step `step`. */
+  /** The groups of these leases form the batch of training step `step`. */
   batched: z.object({
     batchId: text,
     step: count,
     leaseIds: z.array(lease).max(65_536).readonly(),
-    /** The step learns nothing: it has the policy of this earlier step, as the operator ordered. There are no groups then. */
+    /** The step restores the policy of this earlier step, as the operator ordered. Such a batch has no groups. */
     backTo: count.optional(),
   }),
-  /** A key was caught that had given the batch these groups, which no audit has looked at. What was learnt from them stays. */
+  /** A key was caught that had supplied these unaudited groups of the batch. The update remains. */
   'batch-doubted': z.object({ batchId: text, node: text, leaseIds: z.array(lease).max(65_536).readonly() }),
-  /** `skipped`: the trainer left the policy as it was, for example because a gradient was not finite. */
+  /** The trainer has made a step. `skipped`: it left the policy unchanged, for example because a gradient was not finite. */
   trained: z.object({
     batchId: text,
     step: count,
     skipped: z.boolean(),
-    /** Why, in the trainer's word; left out when it was not, and by earlier versions. */
+    /** Reason for skipping, as the trainer reports it; absent otherwise, and in logs of earlier versions. */
     reason: text.optional(),
-    /** What the step says of itself in single numbers, by their names in docs/trainer.md; earlier versions left them out. */
+    /** Numbers of the step, by their names in docs/trainer.md; absent in logs of earlier versions. */
     stats: z.record(z.string().max(64), number).optional(),
   }),
-  /** The trainer could not use the batch; its groups are lost to training, and the step number is free again. */
+  /** The trainer could not use the batch. Its groups are not trained on, and the step number is free again. */
   'batch-refused': z.object({ batchId: text, code: text, detail: text }),
-  /** No leases are given and no batch is formed from here on; what is under way is finished. */
+  /** The run is paused: no leases are given and no batch is formed. Work in progress is finished. */
   paused: z.object(order),
-  /** Leases are given and batches formed again. */
+  /** The pause ends. */
   resumed: z.object(order),
-  /** The key gets no leases, and what it delivers is refused. Its groups that are in no batch are not trained on while it is banned. */
+  /** A key gets no leases, and its groups are refused. Its accepted groups that are in no batch are held back. */
   banned: z.object({ ...order, node: text }),
-  /** The key is as it would be if it had never been doubted, see `Standing.absolve`; a ban, a quarantine or an exclusion is over. */
+  /** The reputation of a key is restored, see `Reputation.absolve`. A ban, a quarantine or an exclusion ends. */
   unbanned: z.object({ ...order, node: text }),
-  /** No more leases for the task, and no training on groups of it that are in no batch. Those under way still earn their credit. */
+  /** A task is dropped: no more leases, and no training on its groups that are in no batch. Groups in progress still earn credit. */
   'task-dropped': z.object({ ...order, taskIndex: count, taskId: text }),
-  /** No leases for tasks of the world until it is woken. Groups of it count as before. */
+  /** An environment is disabled: no leases for its tasks until it is enabled again. Its groups count as before. */
   'environment-disabled': z.object({ ...order, environment: text }),
-  /** Leases are given for tasks of the world again. */
+  /** An environment is enabled again. */
   'environment-enabled': z.object({ ...order, environment: text }),
-  /** The run shall have the policy of this version again: the next batch goes back to its step, and the versions behind it are withdrawn then. */
+  /** The operator ordered a rollback: the next batch restores the step of this version, and the later versions are withdrawn. */
   'rollback-ordered': z.object({ ...order, version: count }),
-  /** Told to all volunteers until the next one; without message and addresses: nothing any more. */
+  /** An announcement for all volunteers, until the next one. Without message and addresses, it ends the previous one. */
   announced: z.object({
     ...order,
     message: z.string().max(LIMITS.noticeMessageBytes.value),
@@ -286,7 +287,7 @@ export type RunEvent = { [T in EventType]: EventOf<T> }[EventType]
 const SCHEMAS = new Map(
   Object.entries(EVENTS).map(([type, fields]) => [
     type,
-    // A refusal says why; the fold decides by it.
+    // A refusal has a code, which the reducer uses.
     z
       .looseObject({ type: z.literal(type), atMs: number, ...fields.shape })
       .refine((event) => !('accepted' in event) || event.accepted === (event.code === null)),
@@ -294,12 +295,12 @@ const SCHEMAS = new Map(
 )
 
 /**
- * An event as the log holds it, or undefined for what no version of this program wrote. Fields that a later version added
- * are kept.
+ * Parses an event of the log. Keeps fields that a later version added.
+ * @returns  undefined for a value that no version of this program wrote
  */
 export function parseEvent(value: unknown): RunEvent | undefined {
   const type = typeof value === 'object' && value !== null && 'type' in value ? value.type : undefined
   const schema = typeof type === 'string' ? SCHEMAS.get(type) : undefined
-  // TypeScript does not see through the map that the schema of a kind checks the fields of that kind.
+  // TypeScript cannot see that the schema in the map checks the fields of its type.
   return schema?.safeParse(value).success ? (value as RunEvent) : undefined
 }

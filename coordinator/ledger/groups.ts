@@ -1,25 +1,33 @@
-import { type AcceptedSayings, isUnseen, type JudgedGroup, type LeaseRecord } from './run-state.js'
+import { type ComparedGroup, isUnseen, type JudgedGroup, type LeaseRecord } from './run-state.js'
 import { known, type StateSnapshot } from './state-snapshot.js'
 import { TaskCompletions } from './task-completions.js'
 import { GroupsOfNodes, UsableGroups } from './usable-groups.js'
 
 type Snapshot = Pick<
   StateSnapshot,
-  'judged' | 'accepted' | 'audited' | 'passedInBatch' | 'lostBodies' | 'usable' | 'onTrust' | 'suspects' | 'said'
+  | 'judged'
+  | 'accepted'
+  | 'audited'
+  | 'passedInBatch'
+  | 'lostBodies'
+  | 'usable'
+  | 'onTrust'
+  | 'suspects'
+  | 'comparedGroups'
 >
 
-/** Groups with verdicts, by their leases: what was accepted, what is believed of it, and what can be trained on. */
+/** Groups with verdicts, by lease: accepted groups, groups on trust, suspects, and groups that can be trained on. */
 export class Groups {
   readonly judged = new Map<string, JudgedGroup>()
   readonly accepted = new Map<string, JudgedGroup>()
   readonly suspects = new Map<string, JudgedGroup>()
   readonly lostBodies = new Set<string>()
-  /** Accepted groups with reward variance in no batch yet. */
+  /** Accepted groups with reward variance that are in no batch yet. */
   readonly usable: UsableGroups
-  /** Groups that were accepted unseen, until a later one of their node is seen and keeps its word. */
+  /** Groups accepted without verification, until a later group of their node is verified and confirms its claims. */
   readonly #onTrust = new GroupsOfNodes()
   readonly #audited = new Set<string>()
-  /** Groups of the pending batch that its training forward has passed. They count as audited when another batch takes them. */
+  /** Groups of the pending batch that passed the training forward. They count as audited when another batch takes them. */
   readonly #passedInBatch = new Set<string>()
   readonly #completions: TaskCompletions
 
@@ -38,14 +46,14 @@ export class Groups {
       usable: this.usable.entries,
       onTrust: [...this.#onTrust.all.keys()],
       suspects: [...this.suspects.keys()],
-      said: this.#completions.entries.map(([taskIndex, group]) => [
+      comparedGroups: this.#completions.entries.map(([taskIndex, group]) => [
         taskIndex,
         this.judged.has(group.leaseId) ? group.leaseId : group,
       ]),
     }
   }
 
-  /** @throws CheckpointError for an image that does not hold together */
+  /** @throws CheckpointError for an inconsistent snapshot */
   static of(snapshot: Snapshot, leases: ReadonlyMap<string, LeaseRecord>): Groups {
     const judged = new Map(snapshot.judged.map((group) => [group.leaseId, group]))
     for (const leaseId of judged.keys()) known(leases.get(leaseId), `the lease ${leaseId}`)
@@ -53,7 +61,10 @@ export class Groups {
     const groups = new Groups(
       UsableGroups.of(snapshot.usable.map(([leaseId, isAside]) => [groupOf(leaseId), isAside])),
       TaskCompletions.of(
-        snapshot.said.map(([taskIndex, group]) => [taskIndex, typeof group === 'string' ? groupOf(group) : group]),
+        snapshot.comparedGroups.map(([taskIndex, group]) => [
+          taskIndex,
+          typeof group === 'string' ? groupOf(group) : group,
+        ]),
       ),
     )
     for (const [leaseId, group] of judged) groups.judged.set(leaseId, group)
@@ -66,7 +77,7 @@ export class Groups {
     return groups
   }
 
-  /** @param isOfUse  whether it could be trained on, if its rewards differ */
+  /** @param isOfUse  whether it could be trained on, with reward variance */
   accept(group: JudgedGroup, taskIndex: number, isOfUse: boolean): void {
     const { leaseId, node, audit, zeroVariance } = group
     if (isUnseen(group)) this.#onTrust.add(group)
@@ -81,14 +92,14 @@ export class Groups {
     for (const { leaseId } of this.#onTrust.of(node)) if (!this.suspects.has(leaseId)) this.#onTrust.delete(leaseId)
   }
 
-  /** An audit has looked at it. */
+  /** Notes that a group was audited. */
   noteAudit(leaseId: string): void {
     this.suspects.delete(leaseId)
     this.usable.putBack(leaseId)
     this.#audited.add(leaseId)
   }
 
-  /** It is not accepted any more. @returns whether it was taken on trust */
+  /** Revokes the acceptance of a group. @returns whether the group was accepted on trust */
   takeBack(leaseId: string, taskIndex: number): boolean {
     this.accepted.delete(leaseId)
     this.usable.delete(leaseId)
@@ -100,23 +111,23 @@ export class Groups {
     this.#passedInBatch.add(leaseId)
   }
 
-  /** The pending batch was trained on or refused. */
+  /** Notes that the pending batch was trained on or refused. */
   endBatch(): void {
     this.#passedInBatch.clear()
   }
 
-  /** Puts aside what is known of a key, but what an audit has looked at. */
+  /** Makes all unaudited groups of a key suspects. */
   suspectAllOf(node: string): void {
     for (const group of [...this.usable.of(node), ...this.#onTrust.of(node)]) this.#suspect(group)
   }
 
-  /** No batch takes what there is of a key, and what comes, until it is let in again; the audits of what is there are to decide that. */
+  /** Excludes present and future groups of a key from batches until `absolve`. Audits of the present groups decide about them. */
   holdBack(node: string): void {
-    this.usable.shutOut(node)
+    this.usable.exclude(node)
     for (const group of this.usable.of(node)) this.#suspect(group)
   }
 
-  /** What there is of a key is not trained on any more. */
+  /** Removes the groups of a key from training. */
   dropUsable(node: string): void {
     for (const { leaseId } of this.usable.of(node)) {
       this.usable.delete(leaseId)
@@ -124,7 +135,7 @@ export class Groups {
     }
   }
 
-  /** Until an audit has looked at it. */
+  /** Puts a group aside until it is audited. */
   #suspect(group: JudgedGroup): void {
     if (this.#audited.has(group.leaseId)) return
     this.suspects.set(group.leaseId, group)
@@ -137,7 +148,7 @@ export class Groups {
       this.suspects.delete(leaseId)
       this.usable.putBack(leaseId)
     }
-    this.usable.letIn(node)
+    this.usable.readmit(node)
   }
 
   loseBody(leaseId: string): void {
@@ -147,12 +158,12 @@ export class Groups {
   }
 
   /**
-   * The pending batch is dissolved, and others can take its groups.
-   * @param isGone    groups that nobody can train on any more
+   * Dissolves the pending batch, so that others can take its groups.
+   * @param isGone    whether a group can no longer be trained on
    * @param isCaught  whether a key was caught since the batch was formed
    */
   free(leaseIds: readonly string[], isGone: (leaseId: string) => boolean, isCaught: (node: string) => boolean): void {
-    // What is known of them stays known: another batch need not look again, and their repairs are added up once.
+    // Passed audits remain valid: another batch need not repeat them, and their logit errors are counted once.
     for (const passed of this.#passedInBatch) this.#audited.add(passed)
     this.#passedInBatch.clear()
     const freed = new Set(leaseIds.filter((leaseId) => !this.lostBodies.has(leaseId) && !isGone(leaseId)))
@@ -166,7 +177,7 @@ export class Groups {
     }
   }
 
-  /** No batch can take groups of these versions any more. */
+  /** Forgets groups of versions that no batch can take any more. */
   forgetVersions(isUseless: (version: number) => boolean): void {
     this.usable.prune(isUseless)
     for (const [leaseId, { version, zeroVariance }] of this.suspects)
@@ -184,7 +195,7 @@ export class Groups {
     return this.#audited.has(leaseId)
   }
 
-  /** Whether a group may still be trained on, or taken back. */
+  /** Whether a group may still be trained on, or revoked. */
   isAtStake(leaseId: string): boolean {
     return this.usable.has(leaseId) || this.#onTrust.all.has(leaseId)
   }
@@ -193,7 +204,7 @@ export class Groups {
     return this.#passedInBatch.size > 0
   }
 
-  acceptedOf(taskIndex: number): readonly AcceptedSayings[] {
+  acceptedOf(taskIndex: number): readonly ComparedGroup[] {
     return this.#completions.of(taskIndex)
   }
 }

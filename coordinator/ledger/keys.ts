@@ -5,7 +5,7 @@ import { Reputation } from './reputation.js'
 import type { KeyKind, NodeVerdict, Supplier } from './run-state.js'
 import { known, type StateSnapshot } from './state-snapshot.js'
 
-/** `NodeRecord`, where it is made. */
+/** Mutable form of `NodeRecord`. */
 export interface NodeState {
   readonly node: string
   readonly reputation: Reputation
@@ -18,12 +18,12 @@ export interface NodeState {
   deliveryRate: DeliveryRate | null
 }
 
-/** So many leases are remembered, more or less, in what those of keys without a record bring. */
+/** Approximate number of leases that count for the yield of keys without a record. */
 const YIELD_MEMORY = 16
 
 type Snapshot = Pick<StateSnapshot, 'nodes' | 'reliable' | 'suppliers'>
 
-/** The books of all keys: what each has done, and who is at work. */
+/** Records of all keys, and the keys at work. */
 export class Keys {
   readonly all = new Map<string, NodeState>()
   readonly reliable = new Set<string>()
@@ -32,7 +32,7 @@ export class Keys {
   usualTokens: number | null = null
   readonly #open: OpenLeases
 
-  /** @param open  learns what kind each key is of */
+  /** @param open  is informed of the kind of each key */
   constructor(open: OpenLeases) {
     this.#open = open
   }
@@ -61,7 +61,7 @@ export class Keys {
     return keys
   }
 
-  /** @returns  its record, which is begun if need be */
+  /** Returns the record of a key, and creates it if necessary. */
   get(node: string): NodeState {
     let record = this.all.get(node)
     if (!record) {
@@ -88,12 +88,12 @@ export class Keys {
     if (record.verdicts.length > LIMITS.verdictsKept.value) record.verdicts.shift()
   }
 
-  /** A lease has ended. */
-  noteYield(node: string, brought: boolean): void {
-    if (!this.reliable.has(node)) this.unprovenYield += ((brought ? 1 : 0) - this.unprovenYield) / YIELD_MEMORY
+  /** Notes the end of a lease. */
+  noteYield(node: string, isDelivered: boolean): void {
+    if (!this.reliable.has(node)) this.unprovenYield += ((isDelivered ? 1 : 0) - this.unprovenYield) / YIELD_MEMORY
   }
 
-  /** A group of it was accepted. */
+  /** Notes an accepted group. */
   deliver(record: NodeState, group: TimedGroup): void {
     record.lastLease = 'delivered'
     record.deliveryRate = rateAfter(record.deliveryRate, group)
@@ -109,13 +109,13 @@ export class Keys {
     this.reclassify(record)
   }
 
-  /** What is known of a key has changed. */
+  /** Updates the kind of a key after its record changed. */
   reclassify({ node, lastLease }: NodeState): void {
     this.#open.classify(node, this.#kindOf(node, lastLease))
     this.noteSupplier(node)
   }
 
-  /** What a key holds has changed. */
+  /** Updates whether a key is at work, after its leases changed. */
   noteSupplier(node: string): void {
     if (this.reliable.has(node) && this.#open.isInFirstTerm(node)) this.suppliers.set(node, this.get(node))
     else this.suppliers.delete(node)

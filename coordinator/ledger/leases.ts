@@ -4,13 +4,13 @@ import { known, type StateSnapshot } from './state-snapshot.js'
 
 type Snapshot = Pick<StateSnapshot, 'leases' | 'open' | 'owed' | 'nextIndex'>
 
-/** Leases whose groups can still change something; of them those that are open, and those that were left lying. */
+/** Leases whose groups can still matter, with the open and the abandoned ones. */
 export class Leases {
   readonly all = new Map<string, LeaseRecord>()
   readonly open: OpenLeases
-  /** Released leases of the version in force by node: each gets its own again before it gets others. */
+  /** Released leases of the version in force by node. Each node gets its own again before it gets others. */
   readonly #owed = new Map<string, Map<string, LeaseRecord>>()
-  /** Of each node that has leases of the round in force. */
+  /** Next lease index of each node in the round in force. */
   readonly #nextIndex = new Map<string, number>()
 
   constructor(open = new OpenLeases()) {
@@ -26,7 +26,7 @@ export class Leases {
     }
   }
 
-  /** @throws CheckpointError for an image that does not hold together */
+  /** @throws CheckpointError for an inconsistent snapshot */
   static of({ leases: all, open, owed, nextIndex }: Snapshot): Leases {
     const byId = new Map(all.map((lease) => [lease.leaseId, lease]))
     const leaseOf = (leaseId: string): LeaseRecord => known(byId.get(leaseId), `the lease ${leaseId}`)
@@ -38,8 +38,8 @@ export class Leases {
   }
 
   /**
-   * @param isOfRound  whether it is of the round in force: one that is taken up again may be of an earlier one
-   * @param isLong     whether its first deadline is later than the terms have it
+   * @param isOfRound  whether it is of the round in force; a lease that is taken again may be of an earlier round
+   * @param isLong     whether its first deadline is later than the run configuration states
    */
   give(lease: LeaseRecord, { isOfRound, isLong }: { readonly isOfRound: boolean; readonly isLong: boolean }): void {
     const { leaseId, node, index } = lease
@@ -56,7 +56,7 @@ export class Leases {
     return lease
   }
 
-  /** Its node has left it lying, and gets it again. */
+  /** Notes an abandoned lease, which its node gets again. */
   owe(lease: LeaseRecord): void {
     const own = this.#owed.get(lease.node)
     if (own) own.set(lease.leaseId, lease)
@@ -71,7 +71,7 @@ export class Leases {
     return this.#owed.get(node)?.values().next().value
   }
 
-  /** What was left lying cannot be worked on any more. */
+  /** Forgets all abandoned leases, because their groups could not be used any more. */
   settleAll(): void {
     this.#owed.clear()
   }

@@ -5,24 +5,24 @@ import type { StateSnapshot } from './state-snapshot.js'
 interface KnownBatch {
   readonly batchId: string
   readonly groups: number
-  /** Place of the terms in force when it was formed. */
+  /** Index of the run configuration in force when it was formed. */
   readonly configuration: number
-  /** Place of what its step was made by; null: not known, or not yet. */
+  /** Index of the recipe of its step; null: unknown. */
   recipe: number | null
 }
 
 /**
- * Which batches each policy is made of, and how. All that a state has to hold of versions that are long over, and the only part of it
- * that grows with each: the provenance of every later policy lists them.
+ * Batches and recipes that each policy was made from. It is the only part of the state that grows with every version: the provenance of
+ * every later policy lists them.
  */
 export class Lineage {
-  /** By version. */
+  /** Adapter step of each version. */
   readonly #adapterSteps: number[] = []
-  /** By the step that was made of it, or is to be. */
+  /** Batches by step. */
   readonly #batches = new Map<number, KnownBatch>()
-  /** Each that is different, once. */
+  /** Distinct recipes. */
   readonly #recipes: Recipe[] = []
-  /** Their places by their canonical JSON (RFC 8785). */
+  /** Indices of the recipes by their canonical JSON (RFC 8785). */
   readonly #places = new Map<string, number>()
 
   get snapshot(): Pick<StateSnapshot, 'adapterSteps' | 'trainedBatches' | 'recipes'> {
@@ -44,20 +44,20 @@ export class Lineage {
     if (batch && recipe) batch.recipe = this.#placeOf(recipe)
   }
 
-  /** @param configuration  place of those in force */
+  /** @param configuration  index of the run configuration in force */
   batched({ batchId, step, leaseIds }: BatchRecord, configuration: number): void {
     this.#batches.set(step, { batchId, groups: leaseIds.length, configuration, recipe: null })
   }
 
-  /** The batch was refused or given up: its step is free again. */
+  /** Notes that a batch was refused or dissolved: its step is free again. */
   dropped({ batchId, step }: Pick<BatchRecord, 'batchId' | 'step'>): void {
     if (this.#batches.get(step)?.batchId === batchId) this.#batches.delete(step)
   }
 
-  /** The batches whose updates made the adapter of a step, oldest first. */
+  /** Returns the batches whose updates made the adapter of a step, oldest first. */
   behind(adapterStep: number): TrainedBatch[] {
     const steps: number[] = []
-    // Step n goes on from what was published as version n - 1.
+    // Step n continues from version n - 1.
     for (let step = adapterStep; step > 0; step = this.#adapterSteps[step - 1]!) steps.push(step)
     return steps.reverse().flatMap((step) => {
       const batch = this.#batches.get(step)

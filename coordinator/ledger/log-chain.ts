@@ -3,7 +3,7 @@ import { isBefore, packageVersion } from '../../common/cli/index.js'
 import { parseEvent, type RunEvent } from './events.js'
 import { StoreError } from './store-error.js'
 
-/** A place in a log: how many events lie before it, and the hash that covers all of them. */
+/** A place in a log: the number of events before it, and the hash that covers all of them. */
 export interface LogHead {
   readonly count: number
   /** SHA-256, hex. */
@@ -11,17 +11,17 @@ export interface LogHead {
 }
 
 export interface Link {
-  /** The event as the log stores it: one line of JSON, without its end. */
+  /** The event as the log stores it: one line of JSON, without the line break. */
   readonly record: string
   readonly event: RunEvent
-  /** The place behind the event. */
+  /** The place after the event. */
   readonly head: LogHead
 }
 
-/** Why a stored record is not the next of its log. `unknown`: it is, and no event that this version knows. */
+/** Why a stored record is not the next one of its log. `unknown`: it is, but this version does not know the event. */
 export type ChainFault = 'damaged' | 'another' | 'unknown'
 
-/** The place before the first event. Its hash keeps the chain apart from whatever else is hashed. */
+/** The place before the first event. Its hash separates the chain from other hashes. */
 export const LOG_START: LogHead = {
   count: 0,
   hash: createHash('sha256').update('prove event log 1\n').digest('hex'),
@@ -30,8 +30,8 @@ export const LOG_START: LogHead = {
 const RECORD = /^\{"hash":"([0-9a-f]{64})","event":(.*)\}$/s
 
 /**
- * The hash of an event covers the hash before it and the event's text as it is stored, so that whoever has the records can
- * check them without knowing how JSON is written canonically.
+ * Returns the hash of an event. It covers the hash before it and the stored text of the event, so that records can be checked
+ * without canonical JSON.
  */
 function hashOf(before: LogHead, text: string): string {
   return createHash('sha256').update(Buffer.from(before.hash, 'hex')).update(text).digest('hex')
@@ -44,8 +44,8 @@ export function chain(before: LogHead, event: RunEvent): Link {
 }
 
 /**
- * Checks that a stored record is the one that was written behind `before`.
- * @throws StoreError `newer_version` at an event from which on the log is for later versions of this program
+ * Checks that a stored record follows the place `before`.
+ * @throws StoreError `newer_version` at an event from which on only later versions of this program can read the log
  */
 export function followChain(before: LogHead, record: string): Link | ChainFault {
   const [, hash, text] = RECORD.exec(record) ?? []
@@ -63,20 +63,20 @@ function checkVersion(event: RunEvent): void {
   if (!isBefore(version, event.needs)) return
   throw new StoreError(
     'newer_version',
-    `the log was written by prove-swarm ${event.program}, and reading it takes ${event.needs} or newer; this is ${version}. Nothing is damaged: install the newer program.`,
+    `the log was written by prove-swarm ${event.program} and needs ${event.needs} or newer, but this is ${version}. The log is not damaged: install the newer program.`,
   )
 }
 
-/** Throws as `followChain` does, for a record whose place in the chain is not known. @throws StoreError `newer_version` */
+/** Checks the version like `followChain`, for a record without its place in the chain. @throws StoreError `newer_version` */
 export function checkVersionIn(record: string): void {
   const event = parseEvent(jsonOf(RECORD.exec(record)?.[2] ?? ''))
   if (event) checkVersion(event)
 }
 
-/** The hash that a stored record names, unchecked; undefined for what is no record. */
+/** Returns the hash that a stored record names, unchecked; undefined if the text is no record. */
 export const namedHash = (record: string): string | undefined => RECORD.exec(record)?.[1]
 
-/** Whether a record is a bare event: once, logs had no chain. */
+/** Whether a record is a bare event of a log without a hash chain. */
 export const isUnchained = (record: string): boolean => !RECORD.test(record) && parseEvent(jsonOf(record)) !== undefined
 
 function jsonOf(text: string): unknown {

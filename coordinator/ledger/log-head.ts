@@ -5,22 +5,22 @@ import { z } from 'zod'
 import type { LogHead } from './log-chain.js'
 import { StoreError } from './store-error.js'
 
-/** Where a log's head is kept, apart from the database: what befalls the one rarely befalls the other. */
+/** Returns the path of a log's head, which is kept outside of the database so that one fault rarely damages both. */
 export const headFileOf = (logFolder: string): string => `${logFolder}.head`
 
-/** The file that says how far a log reaches. */
+/** File that says how many events a log must have. */
 export interface HeadFile {
   readonly path: string
-  /** The newest head that is on disk; null: there is no file yet. */
+  /** The newest head on disk; null: no file yet. */
   readonly newest: LogHead | null
-  /** Resolves when the head is on disk. Until then the one before it is. */
+  /** Resolves when the head is on disk. Until then the previous head remains valid. */
   write(head: LogHead): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * The file has two of these, written in turn: what is torn by a power failure is the one that was being written, and the
- * other still holds. Replacing the file by a rename takes 3 to 10 times as long, because the file system's journal is written for it.
+ * Size of one of the file's two copies, which are written in turn: a power failure only damages the copy that is being written. Replacing
+ * the file by a rename takes 3 to 10 times as long, because it writes the journal of the file system.
  */
 const SLOT_BYTES = 4096
 
@@ -45,7 +45,7 @@ function parseSlot(text: string): LogHead | null {
   }
 }
 
-/** @throws StoreError `unreadable` when neither of its two places holds a head */
+/** Opens the head file. @throws StoreError `unreadable` when neither copy contains a head */
 export async function openHeadFile(path: string): Promise<HeadFile> {
   const text = await readFile(path, 'latin1').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
@@ -55,11 +55,11 @@ export async function openHeadFile(path: string): Promise<HeadFile> {
   const [first = null, second = null] = slots
   let newest = first && second ? (second.count > first.count ? second : first) : (first ?? second)
   if (text !== null && newest === null)
-    throw new StoreError('unreadable', `${path} is damaged: it no longer says how far the log reaches`)
-  /** Where the next head goes: where the newest is not. */
+    throw new StoreError('unreadable', `${path} is damaged, so the length of the log is unknown`)
+  /** Index of the copy for the next head: the one without the newest head. */
   let next = newest !== null && newest === first ? 1 : 0
   let file: FileHandle | null = null
-  /** Heads are written one at a time, some hundred a second: each in new memory would be work for the collector. */
+  /** Reused for every write, because some hundred heads are written per second. */
   const slot = Buffer.alloc(SLOT_BYTES)
   return {
     path,
@@ -84,7 +84,7 @@ export async function openHeadFile(path: string): Promise<HeadFile> {
   }
 }
 
-/** There is no head at all, or a whole one that no power failure takes away again. */
+/** Creates the file atomically and durably. */
 async function create(path: string, head: LogHead): Promise<void> {
   const draft = `${path}.tmp`
   const file = await open(draft, 'w', 0o600)
@@ -98,7 +98,7 @@ async function create(path: string, head: LogHead): Promise<void> {
   await syncFolderOf(path)
 }
 
-/** Makes a rename last. */
+/** Makes a rename durable. */
 export async function syncFolderOf(path: string): Promise<void> {
   // Windows cannot open a folder; NTFS journals the rename.
   if (process.platform === 'win32') return
@@ -110,7 +110,7 @@ export async function syncFolderOf(path: string): Promise<void> {
   }
 }
 
-/** A disk that fills up takes the first part of a write without an error. */
+/** Writes all bytes. A disk that fills up writes the first part without an error. */
 async function writeWhole(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done)

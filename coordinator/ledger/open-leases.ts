@@ -2,20 +2,20 @@ import { Deadlines } from './deadlines.js'
 import { type KeyKind, type LeaseRecord, originOf } from './run-state.js'
 import type { StateSnapshot } from './state-snapshot.js'
 
-/** Deadlines that need not hold any more, besides as many as there are leases: few enough to be walked through. */
+/** Invalid deadlines that are kept in addition to one per lease: few enough to iterate over. */
 const SPARE_DEADLINES = 64
 
 const NONE: ReadonlyMap<string, LeaseRecord> = new Map()
 
-/** Leases that are neither judged nor released, indexed so that no question about them walks through all of them. */
+/** Leases without a verdict that were not released, indexed so that no query iterates over all of them. */
 export class OpenLeases {
   readonly all = new Map<string, LeaseRecord>()
   readonly #ofNode = new Map<string, Map<string, LeaseRecord>>()
-  /** Those that have outlasted their first deadline, or got a later one than usual. */
+  /** Leases past their first deadline, or with a longer first deadline than usual. */
   readonly #renewed = new Set<string>()
-  /** Leases of a node that have not, if there are any. */
+  /** Number of other leases of each node; absent: 0. */
   readonly #inFirstTerm = new Map<string, number>()
-  /** Of keys that are not in it, the kind is `untried`. */
+  /** Kind of each key; absent: `untried`. */
   readonly #kinds = new Map<string, KeyKind>()
   /** Open leases by kind of key, and by kind and origin. */
   readonly #ofKind: Record<KeyKind, number> = { proven: 0, untried: 0, doubtful: 0 }
@@ -26,14 +26,14 @@ export class OpenLeases {
     return [...this.all.keys()].map((leaseId) => [leaseId, this.#renewed.has(leaseId)])
   }
 
-  /** @param leases  those that are open, and whether they have outlasted their first deadline */
+  /** @param leases  open leases, and whether each is past its first deadline */
   static of(leases: Iterable<readonly [LeaseRecord, boolean]>): OpenLeases {
     const open = new OpenLeases()
     for (const [lease, isRenewed] of leases) open.open(lease, isRenewed)
     return open
   }
 
-  /** @param isLong  its first deadline is later than usual: it counts as one that was renewed */
+  /** Adds a lease. @param isLong  its first deadline is later than usual, so it counts as renewed */
   open(lease: LeaseRecord, isLong = false): void {
     const { leaseId, node } = lease
     this.all.set(leaseId, lease)
@@ -57,7 +57,7 @@ export class OpenLeases {
     this.#addDeadline(lease)
   }
 
-  /** @returns  the lease that was open */
+  /** Removes a lease. @returns  the lease, if it was open */
   close(leaseId: string): LeaseRecord | undefined {
     const lease = this.all.get(leaseId)
     if (!lease) return undefined
@@ -71,7 +71,7 @@ export class OpenLeases {
     return lease
   }
 
-  /** What is known of a key has changed, and with it how its open leases count. */
+  /** Sets the kind of a key, and counts its open leases accordingly. */
   classify(node: string, kind: KeyKind): void {
     const before = this.kindOf(node)
     if (kind === before) return
@@ -91,18 +91,18 @@ export class OpenLeases {
     return origin === undefined ? this.#ofKind[kind] : (this.#ofOrigin.get(`${kind} ${origin}`) ?? 0)
   }
 
-  /** Whether a node holds a lease that it need not have renewed yet. */
+  /** Whether a node has a lease within its first deadline. */
   isInFirstTerm(node: string): boolean {
     return this.#inFirstTerm.has(node)
   }
 
-  /** The one that lapses first. */
+  /** The lease with the earliest deadline. */
   get first(): LeaseRecord | undefined {
     const first = this.#deadlines.first(this.#holds)
     return first && this.all.get(first.leaseId)
   }
 
-  /** Of all deadlines that are remembered, which is no measure of how many hold: those that do not are taken away now and then. */
+  /** Number of remembered deadlines, including invalid ones, which are removed from time to time. */
   get deadlines(): number {
     return this.#deadlines.size
   }
@@ -114,7 +114,7 @@ export class OpenLeases {
   readonly #holds = ({ leaseId, deadlineMs }: { readonly leaseId: string; readonly deadlineMs: number }): boolean =>
     this.all.get(leaseId)?.deadlineMs === deadlineMs
 
-  /** Nobody may ever ask for the first. */
+  /** Adds a deadline, and prunes invalid ones even if `first` is never called. */
   #addDeadline(lease: LeaseRecord): void {
     this.#deadlines.add(lease)
     if (this.#deadlines.size > 2 * this.all.size + SPARE_DEADLINES) this.#deadlines.prune(this.#holds)
@@ -126,7 +126,7 @@ export class OpenLeases {
   }
 }
 
-/** Counts in a map that holds no zeros. */
+/** Counts in a map without zeros. */
 function add(counts: Map<string, number>, name: string, change: 1 | -1): void {
   const count = (counts.get(name) ?? 0) + change
   if (count === 0) counts.delete(name)

@@ -1,27 +1,27 @@
 import type { EventOf, RunEvent } from './events.js'
 import type { StateSnapshot } from './state-snapshot.js'
 
-/** Who wants something, by which way, since when, and why. */
+/** An order of the operator: who gave it, by which way, when and why. */
 export interface Order {
   readonly atMs: number
   readonly by: EventOf<'paused'>['by']
-  /** In the operator's words; null: none were given. */
+  /** The operator's own words; null: no reason given. */
   readonly reason: string | null
 }
 
-/** What volunteers are told; the newest announcement replaces those before it. */
+/** Announcement for volunteers. The newest one replaces the previous one. */
 export interface Announcement extends Order {
   readonly message: string
-  /** Where the coordinator is to be found besides where it listens. */
+  /** Further addresses of the coordinator. */
   readonly addresses: readonly string[]
 }
 
-/** The run shall have the policy of an earlier version again. */
+/** Order to restore the policy of an earlier version. */
 export interface RollbackOrder extends Order {
   readonly version: number
 }
 
-/** What the operator wants of a run, as far as it holds. */
+/** Orders of the operator that are in force. */
 export interface RunOrders {
   /** Null: the run is not paused. */
   readonly pause: Order | null
@@ -31,22 +31,23 @@ export interface RunOrders {
   readonly droppedTasks: ReadonlyMap<number, Order & { readonly taskId: string }>
   readonly disabledEnvironments: ReadonlyMap<string, Order>
   readonly announcement: Announcement | null
-  /** Given, and not carried out yet. */
+  /** Ordered but not carried out yet. */
   readonly rollback: RollbackOrder | null
 }
 
 export type OrderEvent = Extract<RunEvent, { readonly by: Order['by'] }>
 
+/** Whether an event is an order of the operator. */
 export const isOrder = (event: RunEvent): event is OrderEvent => 'by' in event
 
-/** Reasons for which the coordinator takes a lease back itself: nothing that its node could have done otherwise. */
+/** Reason of a release by the coordinator for which the node is not responsible. */
 export const TAKEN_BACK_FROM_BANNED = 'banned'
 
 type Snapshot = Pick<StateSnapshot, 'banned' | 'droppedTasks' | 'disabledEnvironments'> & OrdersInForce
-/** At most one of each. */
+/** Orders of which at most one is in force. */
 type OrdersInForce = Pick<StateSnapshot['rest'][number], 'pause' | 'announcement' | 'rollback'>
 
-/** A fold over the operator's orders alone. */
+/** Reducer of the operator's orders. */
 export class Orders implements RunOrders {
   pause: Order | null = null
   readonly banned = new Map<string, Order>()
@@ -111,7 +112,7 @@ export class Orders implements RunOrders {
     }
   }
 
-  /** The policy in force is the one that was wanted, or it cannot be had. */
+  /** Ends the rollback order: the policy was restored, or cannot be. */
   endRollback(): void {
     this.rollback = null
   }

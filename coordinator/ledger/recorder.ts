@@ -5,36 +5,36 @@ import { RunReducer } from './run-reducer.js'
 import type { RunState } from './run-state.js'
 import { StoreError } from './store-error.js'
 
-/** The log and its fold, kept in step: state changes only through events that are on disk. */
+/** The log and the state computed from it. The state changes only through events that are on disk. */
 export interface Recorder {
   readonly state: RunState
   /**
-   * Appends what `decide` returns and applies it. Decisions are made one after the other, on the state in which their
-   * event will be appended: that may hold events which are on their way to the disk. `null` records nothing.
+   * Appends the event that `decide` returns and applies it. Decisions are made one after the other, on the state to which their
+   * event will be appended. That state may include events that are still being written. `null` records nothing.
    */
   record<E extends RunEvent>(decide: (state: RunState) => E | null): Promise<E | null>
-  /** Calls back after every further event is on disk and applied. @returns  stops that */
+  /** Calls back after every further event is on disk and applied. @returns  a function that unsubscribes */
   listen(listener: (event: RunEvent) => void): () => void
-  /** Rejects when the log takes no more events: nothing can happen in this run before it is started again. */
+  /** Rejects when the log takes no more events. The run can only continue after a restart. */
   readonly failure: Promise<never>
   close(): Promise<void>
 }
 
 export interface RecorderOptions {
-  /** Where the state is written now and then, so that a start need not read the whole log. */
+  /** Writes snapshots of the state, so that a start need not read the whole log. */
   readonly checkpoints?: Checkpoints
 }
 
-/** Somebody who waits for an event to be on record. */
+/** A request to record an event. */
 interface Waiting {
   readonly decide: (state: RunState) => RunEvent | null
   readonly done: PromiseWithResolvers<RunEvent | null>
 }
 
 /**
- * Whoever comes while a write is under way is decided on when it is over, and written with all others who came: a synced write
- * takes as long for many events as for one. Decisions need the state with the events before them, and nobody else may see what
- * is not on disk, so there are two folds: one that is ahead by the events being written, and the one that is shown.
+ * Opens a recorder. Requests that arrive during a write are decided when the write is over, and written together: a synced write
+ * takes as long for many events as for one. Decisions need the state with all earlier events, but readers must not see events that
+ * are not on disk. So there are two reducers: one that includes the events being written, and one that readers see.
  *
  * @param onEvent  called after an event is on disk and applied
  * @throws StoreError of the log
@@ -54,18 +54,18 @@ export async function openRecorder(
   const listeners = new Set<(event: RunEvent) => void>([onEvent])
   const failure = Promise.withResolvers<never>()
   failure.promise.catch(() => undefined)
-  /** Why nothing is recorded any more: what could not be written is in the fold ahead all the same. */
+  /** The error after which nothing is recorded any more, since `ahead` includes events that were not written. */
   let broken: { readonly why: unknown } | null = null
   let waiting: Waiting[] = []
   let working: Promise<void> | null = null
 
-  /** @returns the event, which the fold ahead has then */
+  /** @returns the event, which is applied to `ahead`; undefined: `decide` has thrown */
   const decideOn = ({ decide, done }: Waiting): RunEvent | null | undefined => {
     try {
       const event = decide(ahead)
       if (event === null) return null
-      // Once on disk it would keep the run from ever starting again.
-      if (!parseEvent(event)) throw new TypeError(`an event that could not be read back: ${JSON.stringify(event)}`)
+      // An invalid event on disk would prevent every later start.
+      if (!parseEvent(event)) throw new TypeError(`this event could not be read back: ${JSON.stringify(event)}`)
       ahead.apply(event)
       return event
     } catch (error) {
@@ -92,11 +92,11 @@ export async function openRecorder(
         if (why instanceof StoreError) failure.reject(why)
         continue
       }
-      // Whoever asked for nothing new may go on only when what made it so is there for all to see.
+      // Requests without an event resolve only when the events that they were decided on are visible.
       for (const { event, done } of decided) {
         if (event !== null) {
           state.apply(event)
-          for (const hear of listeners) hear(event)
+          for (const notify of listeners) notify(event)
         }
         done.resolve(event)
       }
@@ -111,7 +111,7 @@ export async function openRecorder(
     record<E extends RunEvent>(decide: (state: RunState) => E | null): Promise<E | null> {
       const done = Promise.withResolvers<RunEvent | null>()
       waiting.push({ decide, done })
-      // Not within this call: a listener may record something while others have not heard of the event.
+      // Not synchronously: a listener may record an event before other listeners got the current one.
       working ??= Promise.resolve().then(work)
       return done.promise as Promise<E | null>
     },

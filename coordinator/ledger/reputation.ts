@@ -6,15 +6,15 @@ import { afterLogitErrors, isSteered, UNSTEERED } from './steering.js'
 import { afterAudit, isBeyondChance, type Suspicion, UNSUSPECTED } from './suspicion.js'
 
 const HOUR_MS = 3_600_000
-/** Of a key's first quarantines; every further one is for good. */
+/** Durations of a key's first quarantines. Every further quarantine is permanent. */
 const QUARANTINES_MS = [HOUR_MS, 24 * HOUR_MS]
 
-/** What decides how many of a key's groups are audited. */
+/** The part of a reputation that decides how many of a key's groups are audited. */
 type Trust = Pick<Reputation, 'streak' | 'doubt' | 'isHeldBack'>
 
 /**
- * Share of a key's groups to audit: all of a new one's and of one whose groups wait, fewer the longer it was honest. It doubles, and with it
- * the time in which all are audited, with every failed audit that is not made good.
+ * Returns the share of a key's groups to audit: all groups of a new key or of one that is held back, and fewer the longer a key was honest.
+ * The share, and the number of groups that are all audited, doubles with every failed audit that is not outweighed yet.
  */
 export const auditShare = (
   { streak, doubt, isHeldBack }: Trust,
@@ -22,17 +22,17 @@ export const auditShare = (
 ): number =>
   isHeldBack ? 1 : Math.min(1, 2 ** doubt * (streak < probation ? 1 : Math.max(leastShare, probation / streak)))
 
-/** What is thought of a key that has delivered nothing yet. */
+/** Reputation of a key that has delivered nothing yet. */
 export const UNKNOWN: Trust = { streak: 0, doubt: 0, isHeldBack: false }
 
-/** What the coordinator thinks of a key, folded from the verdicts on its groups. */
+/** Reputation of a key, computed from the verdicts on its groups. */
 export class Reputation {
   #streak = 0
   #suspicion = UNSUSPECTED
   #steering = UNSTEERED
   #quarantines = 0
   #until: number | null = Number.NEGATIVE_INFINITY
-  /** Accepted groups that refusals have taken out of its streaks. */
+  /** Accepted groups that refusals have removed from its streak. */
   #forfeited = 0
 
   get snapshot(): ReputationSnapshot {
@@ -59,12 +59,12 @@ export class Reputation {
     if (audited) this.#suspicion = afterAudit(this.#suspicion, false)
   }
 
-  /** An audit has passed a group that was accepted before. */
+  /** Notes a passed audit of a group that was accepted before. */
   passed(): void {
     this.#suspicion = afterAudit(this.#suspicion, false)
   }
 
-  /** @returns  whether the refusal casts doubt on what the key did before */
+  /** Notes a refusal. @returns  whether it casts doubt on earlier groups of the key */
   refused(code: RefusalCode, atMs: number): boolean {
     const { consequence } = REFUSALS[code]
     if (consequence === 'none') return false
@@ -76,8 +76,8 @@ export class Reputation {
   }
 
   /**
-   * Adds what an audit that passed has measured to what those before it have.
-   * @returns  whether the choices of all of them together cast doubt on what the key did before
+   * Adds the measurements of a passed audit to those of earlier audits.
+   * @returns  whether all of them together cast doubt on earlier groups of the key
    */
   addsUp(logitErrors: LogitErrorSums, atMs: number): boolean {
     this.#steering = afterLogitErrors(this.#steering, logitErrors)
@@ -90,9 +90,9 @@ export class Reputation {
   }
 
   /**
-   * Gives the key back what doubt has cost it: quarantine or exclusion end, failed audits weigh nothing any more, and the accepted groups
-   * that it lost from its streak count again, so that it is audited as seldom as if it never had been doubted. How many audits of its life
-   * failed stays on record.
+   * Restores the reputation: ends a quarantine or exclusion, cancels the weight of failed audits, and counts the accepted groups
+   * again that were removed from the streak. The key is then audited as rarely as if it had never been doubted. The number of its
+   * failed audits stays on record.
    */
   absolve(): void {
     this.#streak += this.#forfeited
@@ -103,37 +103,37 @@ export class Reputation {
     this.#until = Number.NEGATIVE_INFINITY
   }
 
-  /** Whether doubt has cost the key anything that `absolve` would give back. */
+  /** Whether `absolve` would change anything. */
   get isBlemished(): boolean {
     return this.#forfeited > 0 || this.doubt > 0 || this.#quarantines > 0 || this.#until !== Number.NEGATIVE_INFINITY
   }
 
-  /** Gets no leases, and no verdicts. */
+  /** Whether the key gets neither leases nor verdicts. */
   isQuarantined(nowMs: number): boolean {
     return this.#until === null || nowMs < this.#until
   }
 
-  /** No batch takes its groups, and all are audited: its choices are off by so much that the next audits have to show whether by chance. */
+  /** Whether its groups are held back and all audited: its sampling deviates so much that further audits have to rule out chance. */
   get isHeldBack(): boolean {
     return this.#steering.isHeldBack
   }
 
-  /** When the last quarantine ends or has ended; null: never, the key is excluded. */
+  /** End (ms) of the last quarantine; null: the key is excluded for good. */
   get quarantinedUntilMs(): number | null {
     return this.#until
   }
 
-  /** Groups accepted since the last refusal that casts doubt, or since the first. */
+  /** Number of accepted groups since the last refusal that casts doubt. */
   get streak(): number {
     return this.#streak
   }
 
-  /** Failed audits that are not made good, begun ones included. */
+  /** Number of failed audits that passed audits have not outweighed, rounded up. */
   get doubt(): number {
     return Math.ceil(this.#suspicion.doubt)
   }
 
-  /** All audits of its life, and those of them that failed. */
+  /** Number of all audits, and of failed ones. */
   get record(): Pick<Suspicion, 'audits' | 'failures'> {
     return this.#suspicion
   }
@@ -144,7 +144,7 @@ export class Reputation {
   }
 
   #quarantine(atMs: number): void {
-    // Groups that were under way together are one offence.
+    // Groups that were in progress together count as one offence.
     if (this.isQuarantined(atMs)) return
     this.#until = this.#quarantines < QUARANTINES_MS.length ? atMs + QUARANTINES_MS[this.#quarantines]! : null
     this.#quarantines += 1

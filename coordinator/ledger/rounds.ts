@@ -4,17 +4,17 @@ import { configurationIdOf } from './run-configuration.js'
 import type { AgreedConfiguration, LeaseRecord, Publication, Round } from './run-state.js'
 import { known, type StateSnapshot } from './state-snapshot.js'
 
-/** The rounds whose secrets the next manifest shows, and those that are still served. */
+/** Rounds whose secrets the next manifest publishes, and rounds that are still served. */
 const MOST_ROUNDS = Math.max(LIMITS.closedRounds.value, LIMITS.manifestsServed.value)
-/** Versions whose manifests may still be served, and that groups may be of. */
+/** Versions whose manifests may still be served, and versions that groups may be of. */
 const MOST_PUBLICATIONS = Math.max(LIMITS.manifestsServed.value, LIMITS.staleness.value + 1)
 
 type Snapshot = Pick<StateSnapshot, 'configuration' | 'publications' | 'rounds'>
 
-/** Terms, and the newest versions and rounds; older ones as long as a lease of theirs is known. */
+/** Run configurations, versions and rounds: the newest, and older ones while one of their leases is known. */
 export class Rounds {
   readonly configuration: AgreedConfiguration[] = []
-  /** The newest of each, by number. */
+  /** The newest versions and rounds, by number. */
   readonly publications: Publication[] = []
   readonly newest: Round[] = []
   readonly #publicationOf = new Map<number, Publication>()
@@ -33,7 +33,7 @@ export class Rounds {
     made.configuration.push(...configuration)
     for (const publication of publications) made.#keepPublication(publication)
     for (const { configuration: place, ...round } of rounds) {
-      const { configuration: agreed, configurationId } = known(configuration[place], `terms ${place}`)
+      const { configuration: agreed, configurationId } = known(configuration[place], `run configuration ${place}`)
       made.#keepRound({ ...round, configuration: agreed, configurationId })
     }
     return made
@@ -52,9 +52,17 @@ export class Rounds {
     this.open(event)
   }
 
-  open({ round, version, policyId, manifestId, roundSecret, resting, atMs }: Publication | EventOf<'reopened'>): void {
+  open({
+    round,
+    version,
+    policyId,
+    manifestId,
+    roundSecret,
+    skippedTasks,
+    atMs,
+  }: Publication | EventOf<'reopened'>): void {
     const latest = this.configuration.at(-1)
-    if (!latest) throw new Error(`round ${round} was opened before the run had terms`)
+    if (!latest) throw new Error(`round ${round} was opened before the run had a configuration`)
     const { configuration, configurationId } = latest
     this.#keepRound({
       round,
@@ -62,33 +70,33 @@ export class Rounds {
       policyId,
       manifestId,
       roundSecret,
-      resting,
+      skippedTasks,
       openedAtMs: atMs,
       configuration,
       configurationId,
     })
   }
 
-  /** @throws SwarmRefusal `stale_policy` for one that is forgotten: whoever still judges a group of it does so in vain */
+  /** @throws SwarmRefusal `stale_policy` for a forgotten round: a group of it cannot be accepted any more */
   roundOf({ round }: Pick<LeaseRecord, 'round'>): Round {
     const found = this.#roundOf.get(round)
-    if (!found) throw refusal('stale_policy', `round ${round} is long over`)
+    if (!found) throw refusal('stale_policy', `round ${round} ended too long ago`)
     return found
   }
 
   /** @throws SwarmRefusal `stale_policy` */
   publicationOf(version: number): Publication {
     const found = this.#publicationOf.get(version)
-    if (!found) throw refusal('stale_policy', `version ${version} is long over`)
+    if (!found) throw refusal('stale_policy', `version ${version} is too old`)
     return found
   }
 
-  /** Whether so many rounds have gone by since the last version that those without leases have to go. */
+  /** Whether the current version has had so many rounds that rounds without leases have to be forgotten. */
   get isCrowded(): boolean {
     return this.#roundOf.size > 2 * MOST_ROUNDS
   }
 
-  /** Everything that is neither among the newest nor of one of these leases. */
+  /** Forgets all versions and rounds that are neither among the newest nor of one of these leases. */
   forget(leases: Iterable<LeaseRecord>): void {
     const [oldestRound, oldestVersion] = [this.newest[0]?.round ?? 0, this.publications[0]?.version ?? 0]
     const rounds = new Set<number>()

@@ -12,8 +12,8 @@ const hash = z.string().regex(/^[0-9a-f]{64}$/)
 const name = z.string().min(1).max(256)
 
 /**
- * What a run promises to whoever works for it, and what work is judged by. Terms are events: a round is opened under the
- * newest ones, a lease has those of its round, and its group is judged by them, however many terms came after.
+ * Schema of a run configuration: what a run promises to volunteers, and what their groups are verified under. Events record it. A round
+ * opens under the newest configuration, and the groups of its leases are verified under it, whatever changes later.
  */
 export const runConfigurationSchema = z.object({
   base: z.object({
@@ -21,35 +21,35 @@ export const runConfigurationSchema = z.object({
     ggufSha256: hash,
     quantisation: name,
     chatTemplateSha256: hash,
-    /** Numbers in its tensors; left out by earlier versions. */
+    /** Number of parameters; absent in logs of earlier versions. */
     parameters: count.optional(),
   }),
   dataset: z.object({ sha256: hash, tasks: count }),
-  /** Hash of each world of the data set, see `worldSha256`. */
+  /** Hash of each environment of the data set, see `environmentSha256`. */
   environments: z.record(z.string(), hash),
   toolCallFormat: name,
-  /** Name of the rule by which a seed draws tokens. */
+  /** Name of the rule by which a seed determines the sampled tokens. */
   draw: name,
   /** Name of the reward preset. */
   reward: name,
-  /** Of the volunteers' engines; left out by earlier versions, whose caches were of f16. */
+  /** Type of the volunteers' KV caches; absent in logs of earlier versions, whose caches were of f16. */
   cacheType: z.enum(CACHE_TYPES).optional(),
   /** Rollouts per group, G. */
   groupSize: count,
   limits: z.object({ maxTurnTokens: count, maxRolloutTokens: count, maxAssistantTurns: count, maxCalls: count }),
-  /** S: versions that a group may be behind. */
+  /** S: number of versions that a group may be behind. */
   maxStaleness: count,
   batchGroups: count,
   versions: count,
   leases: z.object({ durationMs: count, perNode: count }),
   audit: z.object({
-    /** What honest work of each inference backend with its build looks like: SHA-256 of the calibration file. */
+    /** SHA-256 of the calibration file of each inference backend with its build. */
     calibrations: z.record(z.string(), hash),
     probation: count,
     leastShare: share,
   }),
   influence: z.object({ perKey: share, perAddressBlock: share }),
-  /** Settings of the loss, the optimizer and the adapter, as `trainer.json` has them. Not parsed here: an older log may hold some that are gone. */
+  /** Settings of the loss, the optimizer and the adapter, as in `trainer.json`. Not parsed, because an older log may contain removed settings. */
   training: z.record(z.string(), z.unknown()),
 })
 
@@ -58,44 +58,44 @@ export type RunConfiguration = Fixed<Omit<z.output<typeof runConfigurationSchema
   readonly training: TrainerSettings
 }
 
-/** Those by which one group is judged. */
+/** The part of a run configuration that applies to the verification of one group. */
 export type LeaseConfiguration = Pick<RunConfiguration, 'groupSize' | 'limits' | 'maxStaleness' | 'reward' | 'audit'>
 
-/** The name of terms: SHA-256 (hex) over their canonical JSON (RFC 8785). Leases and manifests carry it. */
+/** Returns the id of a run configuration: SHA-256 (hex) over its canonical JSON (RFC 8785). Leases and manifests contain it. */
 export function configurationIdOf(configuration: RunConfiguration): string {
   return createHash('sha256')
-    .update(`prove/terms/1\n${canonicalize(configuration)}`)
+    .update(`prove/run-configuration/1\n${canonicalize(configuration)}`)
     .digest('hex')
 }
 
-/** What differs between two terms, in the order of their fields. */
+/** Returns the differences of two run configurations, in the order of their fields. */
 export const configurationChanges = (before: RunConfiguration, after: RunConfiguration): FieldChange[] =>
   changedFields(before, after)
 
 /**
- * What a run keeps from its first event to its last, with what to do when it was changed. The log refers to tasks by their
- * place in the data set, adapters fit one base, and what was sampled in one dialect or world, or by one draw, says nothing in another.
+ * Fields that cannot change within a run, with advice. The log refers to tasks by their index in the data set, adapters fit one
+ * base model, and rollouts are not comparable between tool-call formats, environments or sampling rules.
  */
 const FIXED: Readonly<Record<string, string>> = {
-  base: 'Name the base model that the run began with',
-  dataset: 'Name the data set that the run began with',
+  base: 'Name the base model that the run started with',
+  dataset: 'Name the data set that the run started with',
   toolCallFormat: 'Keep the tool-call format that the run started with',
-  draw: 'Go on with the program that the run began with',
-  environments: 'Go on with the program that the run began with',
+  draw: 'Continue with the program version that the run started with',
+  environments: 'Continue with the program version that the run started with',
 }
 
-/** Fields of these that earlier versions left out of the terms. */
-const SAID_LATER: ReadonlySet<string> = new Set(['base.parameters'])
+/** Fixed fields that earlier versions did not record. */
+const ADDED_LATER: ReadonlySet<string> = new Set(['base.parameters'])
 
-/** @throws ConfigError for what may not change, with what to do instead */
+/** Checks that only changeable fields have changed. @throws ConfigError with advice */
 export function checkConfigurationChanges(changes: readonly FieldChange[]): void {
   const fixed = changes.filter(
-    ({ field, from }) => Object.hasOwn(FIXED, rootOf(field)) && !(from === NOTHING && SAID_LATER.has(field)),
+    ({ field, from }) => Object.hasOwn(FIXED, rootOf(field)) && !(from === NOTHING && ADDED_LATER.has(field)),
   )
   if (fixed.length === 0) return
-  const lines = fixed.map(({ field, from, to }) => `${field} was ${from} when the run began and is ${to}`)
+  const lines = fixed.map(({ field, from, to }) => `${field} was ${from} when the run started and is now ${to}`)
   const advice = new Set(fixed.map(({ field }) => FIXED[rootOf(field)]!))
-  throw new ConfigError(`${lines.join('; ')}. ${[...advice].join('. ')}, or begin a new run in another dataDir.`)
+  throw new ConfigError(`${lines.join('; ')}. ${[...advice].join('. ')}, or start a new run in another dataDir.`)
 }
 
 const rootOf = (field: string): string => field.split('.')[0]!

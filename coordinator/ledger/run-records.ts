@@ -9,7 +9,7 @@ import { Orders } from './orders.js'
 import { Rounds } from './rounds.js'
 import { known, type StateSnapshot } from './state-snapshot.js'
 
-/** What is remembered of a run. Which event changes what of it, the fold knows. */
+/** Mutable records of a run. The reducer knows which event changes which of them. */
 export interface RunRecords {
   writtenBy: string | null
   readonly rounds: Rounds
@@ -19,11 +19,11 @@ export interface RunRecords {
   readonly leases: Leases
   readonly groups: Groups
   readonly keys: Keys
-  /** Versions whose adapter was rolled back: what they sampled is not trained on. */
+  /** Versions that were rolled back: groups of them are not trained on. */
   readonly withdrawn: Set<number>
   readonly quarantinedEnvironments: Set<string>
   readonly orders: Orders
-  wokenSinceRound: boolean
+  enabledSinceRound: boolean
   readonly curriculum: Curriculum
   readonly batches: Batches
   scores: readonly EventOf<'scored'>[]
@@ -32,7 +32,7 @@ export interface RunRecords {
   readonly caughtSinceBatch: Set<string>
 }
 
-/** Those of a run of which nothing is known. */
+/** Returns the records of a run without events. */
 export function openRecords(): RunRecords {
   const leases = new Leases()
   return {
@@ -47,7 +47,7 @@ export function openRecords(): RunRecords {
     withdrawn: new Set(),
     quarantinedEnvironments: new Set(),
     orders: new Orders(),
-    wokenSinceRound: false,
+    enabledSinceRound: false,
     curriculum: new Curriculum(),
     batches: new Batches(),
     scores: [],
@@ -56,7 +56,7 @@ export function openRecords(): RunRecords {
   }
 }
 
-/** Everything they hold, as it is now. Events and verdicts are shared with them: they never change. */
+/** Returns a snapshot of the records. Events and verdicts are shared with it, because they never change. */
 export function snapshotOf(records: RunRecords): StateSnapshot {
   const { pause, announcement, rollback, ...orders } = records.orders.snapshot
   return {
@@ -67,7 +67,7 @@ export function snapshotOf(records: RunRecords): StateSnapshot {
     ...records.leases.snapshot,
     ...records.groups.snapshot,
     scores: records.scores,
-    rests: records.curriculum.entries,
+    curriculum: records.curriculum.entries,
     withdrawn: [...records.withdrawn],
     quarantinedEnvironments: [...records.quarantinedEnvironments],
     ...orders,
@@ -81,37 +81,35 @@ export function snapshotOf(records: RunRecords): StateSnapshot {
         unprovenYield: records.keys.unprovenYield,
         usualTokens: records.keys.usualTokens,
         pendingBatch: records.batches.pending?.batchId ?? null,
-        wokenSinceRound: records.wokenSinceRound,
+        enabledSinceRound: records.enabledSinceRound,
         ...{ pause, announcement, rollback },
       },
     ],
   }
 }
 
-/** @throws CheckpointError for an image that does not hold together */
+/** Restores records from a snapshot. @throws CheckpointError if it is inconsistent */
 export function recordsOf(snapshot: StateSnapshot): RunRecords {
-  const { writtenBy, keysWaiting, unprovenYield, usualTokens, pendingBatch, wokenSinceRound, ...reputation } = known(
-    snapshot.rest[0],
-    'the rest',
-  )
+  const { writtenBy, keysWaiting, unprovenYield, usualTokens, pendingBatch, enabledSinceRound, ...ordersInForce } =
+    known(snapshot.rest[0], 'the rest')
   const rounds = Rounds.of(snapshot)
   const leases = Leases.of(snapshot)
   for (const lease of leases.all.values()) rounds.roundOf(lease)
-  const orders = Orders.of({ ...snapshot, ...reputation })
+  const orders = Orders.of({ ...snapshot, ...ordersInForce })
   const keys = Keys.of(snapshot, leases.open)
   keys.unprovenYield = unprovenYield
   keys.usualTokens = usualTokens
   const groups = Groups.of(snapshot, leases.all)
-  for (const node of orders.banned.keys()) groups.usable.shutOut(node)
-  for (const { node, reputation: standing } of keys.all.values()) if (standing.isHeldBack) groups.usable.shutOut(node)
+  for (const node of orders.banned.keys()) groups.usable.exclude(node)
+  for (const { node, reputation } of keys.all.values()) if (reputation.isHeldBack) groups.usable.exclude(node)
   const pending = snapshot.batches.find(({ batchId }) => batchId === pendingBatch)
   return {
-    ...{ writtenBy, rounds, keysWaiting, leases, groups, keys, orders, wokenSinceRound },
+    ...{ writtenBy, rounds, keysWaiting, leases, groups, keys, orders, enabledSinceRound },
     registered: new Map(snapshot.registered),
     teams: new Map(snapshot.teams),
     withdrawn: new Set(snapshot.withdrawn),
     quarantinedEnvironments: new Set(snapshot.quarantinedEnvironments),
-    curriculum: Curriculum.of(snapshot.rests),
+    curriculum: Curriculum.of(snapshot.curriculum),
     batches: Batches.of(snapshot, pendingBatch === null ? undefined : known(pending, pendingBatch)),
     scores: snapshot.scores,
     batchedOnTrust: BatchedOnTrust.of(snapshot),

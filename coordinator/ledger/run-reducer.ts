@@ -7,13 +7,13 @@ import { type AuditedGroupRecord, isUnseen, type JudgedGroup, type Publication }
 import { RunView } from './run-view.js'
 import type { StateSnapshot } from './state-snapshot.js'
 
-/** The fold itself. Whoever has it can change it, so only the recorder does; everyone else has `RunState`. */
+/** The reducer of a run. Only the recorder has it, because it can be changed; all other code reads `RunState`. */
 export class RunReducer extends RunView {
   constructor(records: RunRecords = openRecords()) {
     super(records)
   }
 
-  /** @throws CheckpointError for an image that does not hold together */
+  /** @throws CheckpointError for an inconsistent snapshot */
   static of(snapshot: StateSnapshot): RunReducer {
     return new RunReducer(recordsOf(snapshot))
   }
@@ -41,7 +41,7 @@ export class RunReducer extends RunView {
         this.#forget(event)
         break
       case 'reopened':
-        // What a node left lying under other terms cannot be worked on under these.
+        // A lease that was abandoned under another configuration cannot be taken again.
         if (this.round?.configurationId !== this.configurationHistory.at(-1)?.configurationId)
           this.records.leases.settleAll()
         this.records.rounds.open(event)
@@ -88,7 +88,7 @@ export class RunReducer extends RunView {
         this.#applyBatchAudited(event)
         break
       case 'rehearsed':
-        // The coordinator’s own groups are the first that were seen.
+        // The groups of the dry run are the first ones whose length is known.
         this.records.keys.usualTokens = event.groups > 0 ? event.sampledTokens / event.groups : null
         break
       case 'scored':
@@ -130,16 +130,16 @@ export class RunReducer extends RunView {
       case 'environment-enabled':
       case 'rollback-ordered':
       case 'announced':
-        this.#obey(event)
+        this.#applyOrder(event)
         break
     }
   }
 
-  #obey(event: OrderEvent): void {
+  #applyOrder(event: OrderEvent): void {
     this.records.orders.apply(event)
     switch (event.type) {
       case 'banned':
-        this.records.groups.usable.shutOut(event.node)
+        this.records.groups.usable.exclude(event.node)
         return
       case 'unbanned':
         this.#absolve(event.node)
@@ -148,7 +148,7 @@ export class RunReducer extends RunView {
         this.#dropTask(event.taskIndex)
         return
       case 'environment-enabled':
-        this.records.wokenSinceRound = true
+        this.records.enabledSinceRound = true
         return
     }
   }
@@ -169,7 +169,7 @@ export class RunReducer extends RunView {
 
   #beginRound(): void {
     this.records.keysWaiting = 0
-    this.records.wokenSinceRound = false
+    this.records.enabledSinceRound = false
     this.records.leases.beginRound()
     if (this.records.rounds.isCrowded) this.records.rounds.forget(this.leases.values())
   }
@@ -178,7 +178,7 @@ export class RunReducer extends RunView {
     const { leaseId, node, accepted, code } = event
     if (this.records.leases.open.close(leaseId)) this.records.keys.noteYield(node, accepted)
     this.records.leases.settle(node, leaseId)
-    // Of a lease that is forgotten only a refusal can come, for being late.
+    // A forgotten lease can only get a refusal, for being late.
     if (this.leases.has(leaseId)) this.records.groups.judged.set(leaseId, event)
     const record = this.records.keys.get(node)
     this.records.keys.noteVerdict(record, event)
@@ -232,7 +232,7 @@ export class RunReducer extends RunView {
       const record = this.records.keys.get(node)
       this.records.groups.passInBatch(leaseId)
       record.reputation.passed()
-      this.records.batchedOnTrust.vouch(node)
+      this.records.batchedOnTrust.confirm(node)
       this.#addUp(record, { logitErrors, atMs })
       this.records.keys.reclassify(record)
     }
@@ -240,10 +240,10 @@ export class RunReducer extends RunView {
 
   #trust({ node, reputation }: NodeState, audited: boolean): void {
     reputation.accepted(audited)
-    if (audited) this.records.batchedOnTrust.vouch(node)
+    if (audited) this.records.batchedOnTrust.confirm(node)
   }
 
-  /** Who was caught is no longer believed for what was taken on trust. */
+  /** Notes a refusal. If the key was caught, its unverified groups are no longer trusted. */
   #refuse(record: NodeState, code: RefusalCode, atMs: number): void {
     if (record.reputation.refused(code, atMs)) this.#doubt(record, atMs)
   }
@@ -252,12 +252,12 @@ export class RunReducer extends RunView {
     if (!logitErrors) return
     const { node } = record
     if (record.reputation.addsUp(logitErrors, atMs)) {
-      // No audit of one of them alone would find anything.
+      // The deviation only shows in the sum, so no audit of a single group would find it.
       this.records.groups.dropUsable(node)
       this.#doubt(record, atMs)
     }
     if (record.reputation.isHeldBack) this.records.groups.holdBack(node)
-    else if (!this.records.orders.banned.has(node)) this.records.groups.usable.letIn(node)
+    else if (!this.records.orders.banned.has(node)) this.records.groups.usable.readmit(node)
   }
 
   #doubt({ node, reputation }: NodeState, atMs: number): void {
@@ -280,7 +280,7 @@ export class RunReducer extends RunView {
     )
   }
 
-  /** An audit has passed the group, or the training forward of its batch will be one. */
+  /** Whether an audit has passed the group, or the training forward of its batch will audit it. */
   #isAuditedInTime(leaseId: string): boolean {
     const lease = this.leases.get(leaseId)!
     return (
@@ -289,7 +289,7 @@ export class RunReducer extends RunView {
     )
   }
 
-  /** What a new version has made so old that nothing can come of it any more. */
+  /** Forgets everything that is too old to matter after a new version. */
   #forget({ version, step }: Publication): void {
     const oldest = version - LIMITS.staleness.value
     this.records.groups.forgetVersions((one) => one < oldest || this.records.withdrawn.has(one))
@@ -301,7 +301,7 @@ export class RunReducer extends RunView {
     this.records.batchedOnTrust.forget(this.records.batches.forget(step - LIMITS.staleness.value))
   }
 
-  /** Leases whose groups can change nothing any more, and what became of them. */
+  /** Forgets leases whose groups cannot matter any more, with their verdicts. */
   #forgetLeases(oldest: number): void {
     const inTraining = new Set(this.pendingBatch?.leaseIds)
     for (const [leaseId, { version }] of this.leases) {

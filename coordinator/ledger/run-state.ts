@@ -14,49 +14,49 @@ export type JudgedGroup = EventOf<'judged'>
 export type AuditedGroupRecord = EventOf<'audited'>
 export type BatchRecord = EventOf<'batched'>
 
-/** What an accepted group said, for finding copies. */
-export type AcceptedSayings = EarlierGroup
+/** Rollouts of an accepted group, in the form in which copies are found. */
+export type ComparedGroup = EarlierGroup
 
-/** By what a step was made, as its trainer says (docs/trainer.md). Not parsed here: each version says what it knows. */
+/** Settings and program of a step, as the trainer reports them (docs/trainer.md). Not parsed, because they depend on the version. */
 export type Recipe = NonNullable<Publication['recipe']>
 
 /** A batch that a policy was trained on. */
 export interface TrainedBatch {
   readonly step: number
   readonly batchId: string
-  /** How many it had. */
+  /** Number of groups. */
   readonly groups: number
-  /** Place of the terms in force when it was formed, in `termsHistory`. */
+  /** Index of the run configuration in force when it was formed, in `configurationHistory`. */
   readonly configuration: number
-  /** Null: its trainer did not say, or its step is not published yet. */
+  /** Null: not reported, or the step is not published yet. */
   readonly recipe: Recipe | null
 }
 
-/** Terms, their name, and the number of the first round that may be under them. */
+/** A run configuration with its id, and the number of the first round that may be under it. */
 export interface AgreedConfiguration {
   readonly configuration: RunConfiguration
   readonly configurationId: string
   readonly fromRound: number
 }
 
-/** The terms under which a lease was given. */
+/** Returns the run configuration under which a lease was given. */
 export type ConfigurationOf = (lease: LeaseRecord) => LeaseConfiguration
 
-/** A stretch of a run with one secret for the seeds of its leases, and one set of terms. A version has one or more. */
+/** A part of a version with one secret for the seeds of its leases, and one run configuration. */
 export interface Round {
   readonly round: number
   readonly version: number
   readonly policyId: string
   readonly manifestId: string
   readonly roundSecret: string
-  readonly resting: string
+  readonly skippedTasks: string
   readonly openedAtMs: number
-  /** What its leases promise, and their name. */
+  /** Run configuration of its leases, and the id. */
   readonly configuration: RunConfiguration
   readonly configurationId: string
 }
 
-/** A verdict as its node hears it. One group may get two: accepted first, refused by a later audit. */
+/** A verdict for its node. A group may get two: accepted at first, and refused by a later audit. */
 export interface NodeVerdict {
   readonly leaseId: string
   readonly bodySha256: string
@@ -67,157 +67,156 @@ export interface NodeVerdict {
   readonly atMs: number
 }
 
-/** What keys share a part of the room for leases by: a block of addresses; a key whose address is not known stands for itself. */
+/** Returns the origin that shares a part of the capacity: a block of addresses, or the key itself if its address is unknown. */
 export const originOf = (node: string, addressBlock: string | null | undefined): string => addressBlock ?? `of ${node}`
 
+/** Record of a key. */
 export interface NodeRecord {
   readonly node: string
   readonly reputation: Pick<
     Reputation,
     'streak' | 'doubt' | 'record' | 'isBlemished' | 'isHeldBack' | 'isQuarantined' | 'quarantinedUntilMs'
   >
-  /** The newest, as many as `LIMITS.verdictsKept`: all others are in the log, and in the node's own ledger. */
+  /** The newest verdicts, up to `LIMITS.verdictsKept`. The log, and the ledger of the node, contain all. */
   readonly verdicts: readonly NodeVerdict[]
-  /** How many there were in all: the newest one is the last of them. */
+  /** Number of all verdicts, including forgotten ones. */
   readonly verdictCount: number
   readonly credit: number
-  /** What became of its last lease, abandoned being lapsed, forgotten or given back; null: none is over yet. */
+  /** Outcome of its last lease; `abandoned`: lapsed, forgotten or returned; null: no lease has ended yet. */
   readonly lastLease: 'delivered' | 'abandoned' | null
-  /** Leases that it has abandoned in all; one that it took up again and delivered counts too. */
+  /** Number of abandoned leases, including leases that it took again and delivered. */
   readonly abandoned: number
-  /** Where its last group came from. */
+  /** Block of network addresses of its last group. */
   readonly addressBlock: string | null
-  /** Null: nobody has seen how long it takes. */
+  /** Measured speed; null: unknown. */
   readonly deliveryRate: DeliveryRate | null
 }
 
 /**
- * What a key is known for. `proven`: its last lease brought a group that was accepted. `doubtful`: it left its last lease lying.
- * `untried`: neither.
+ * Kind of a key by its last lease. `proven`: ended with an accepted group; `doubtful`: abandoned; `untried`: neither.
  */
 export type KeyKind = 'proven' | 'untried' | 'doubtful'
 
-/** A key that is at work: it holds leases, and is known to deliver. */
+/** A reliable key that is at work: it has open leases. */
 export interface Supplier {
   readonly node: string
-  /** Where its last group came from; null: not known. */
+  /** Block of network addresses of its last group; null: unknown. */
   readonly addressBlock: string | null
 }
 
-/** Whether a verdict rests on nothing but the announcement. */
+/** Whether a verdict depends on the announcement alone. */
 export const isUnseen = ({ accepted, zeroVariance, completions }: JudgedGroup): boolean =>
   accepted && zeroVariance && completions.length === 0
 
 /**
- * Everything the coordinator knows about its run: a fold over the event log (run-reducer.ts), with nothing added from
- * elsewhere. It changes only through events that are on disk, so nothing here can be changed.
+ * State of a run, computed from the event log alone (run-reducer.ts). It changes only through events that are on disk, so it is
+ * read-only.
  */
 export interface RunState {
-  /** The newest terms: those of the next round. Undefined before the first event. */
+  /** The newest run configuration, which the next round opens under. Undefined before the first event. */
   readonly configuration: RunConfiguration | undefined
-  /** All terms of the run, oldest first, with the number of the first round that may be under them. */
+  /** All run configurations, oldest first. */
   readonly configurationHistory: readonly AgreedConfiguration[]
-  /** The newest, by version: of all that can be served or trained on. */
+  /** The newest versions: all that can be served or trained on. */
   readonly publications: readonly Publication[]
-  /** The newest, by number: as many as a manifest shows secrets of. */
+  /** The newest rounds: as many as a manifest publishes secrets of. */
   readonly rounds: readonly Round[]
-  /** Keys, and the round in which each was first seen. */
+  /** Keys, with the round in which each asked for work first. */
   readonly registered: ReadonlyMap<string, number>
-  /** The teams that keys have named. */
+  /** Teams of keys. */
   readonly teams: ReadonlyMap<string, string>
-  /** The version of the program that writes the log; null: from before that was noted. */
+  /** Program version that writes the log; null: in logs of earlier versions. */
   readonly writtenBy: string | null
-  /** Keys that registered since the last round opened. */
+  /** Number of keys that registered since the last round opened. */
   readonly keysWaiting: number
   /**
-   * Leases whose groups can still change something. Those of versions so old that nothing made with them is taken
-   * (`LIMITS.staleness`) are forgotten with their verdicts, unless they are open, or their groups in training or at stake in an
-   * audit. So are batches of steps that old.
+   * Leases whose groups can still matter. Leases of versions that are too old (`LIMITS.staleness`) are forgotten with their verdicts,
+   * except open leases, and leases whose groups are in training or may still be audited. Batches of old steps are forgotten too.
    */
   readonly leases: ReadonlyMap<string, LeaseRecord>
-  /** Leases that are neither judged nor released. */
+  /** Leases without a verdict that were not released. */
   readonly openLeases: ReadonlyMap<string, LeaseRecord>
   readonly judged: ReadonlyMap<string, JudgedGroup>
   readonly nodes: ReadonlyMap<string, NodeRecord>
-  /** Nodes whose last lease brought a group that was accepted. */
+  /** Nodes whose last lease ended with an accepted group. */
   readonly reliable: ReadonlySet<string>
-  /** Accepted groups in log order, those that a later audit refused left out. */
+  /** Accepted groups in log order, without those that a later audit refused. */
   readonly accepted: ReadonlyMap<string, JudgedGroup>
   /**
-   * Accepted groups of nodes that were caught lying since: not to be trained on before they pass an audit of their own, and
-   * without one not to be believed any longer.
+   * Accepted groups of nodes that were caught later. They are not trained on, and not believed, before they pass an audit of
+   * their own.
    */
   readonly suspects: ReadonlyMap<string, JudgedGroup>
   readonly quarantinedEnvironments: ReadonlySet<string>
-  /** What the operator wants, as far as it holds. */
+  /** Orders of the operator that are in force. */
   readonly orders: RunOrders
-  /** Whether a world was woken in the round in force, which still gives no leases for its tasks. */
-  readonly wokenSinceRound: boolean
-  /** Of the versions that are still served, those that have given way to an earlier one. */
+  /** Whether an environment was enabled since the round in force opened, which gives no leases for its tasks yet. */
+  readonly enabledSinceRound: boolean
+  /** Served versions that were withdrawn by a rollback. */
   readonly withdrawn: ReadonlySet<number>
-  /** Accepted groups of banned keys that could be trained on, were they not. */
+  /** Accepted groups that are excluded from training because their keys are banned or held back. */
   readonly heldBack: readonly JudgedGroup[]
-  readonly curriculum: Pick<Curriculum, 'rests'>
+  readonly curriculum: Pick<Curriculum, 'skips'>
   readonly batches: ReadonlyMap<string, BatchRecord>
   readonly trained: ReadonlyMap<string, EventOf<'trained'>>
   readonly refusedBatches: ReadonlyMap<string, EventOf<'batch-refused'>>
-  /** Batches of the last versions with unaudited groups of keys that were caught since, as far as they are not on record as such. */
+  /** Batches of the last versions with unaudited groups of keys that were caught later, unless the log names them already. */
   readonly doubtedBatches: readonly DoubtedBatch[]
-  /** Batches that were given up because a body of theirs was lost. */
+  /** Batches that were dissolved because one of their bodies was lost. */
   readonly dissolvedBatches: ReadonlySet<string>
-  /** Accepted groups whose bodies nobody has any more. */
+  /** Accepted groups whose bodies are lost. */
   readonly lostBodies: ReadonlySet<string>
   /** The first score on held-out tasks, and the newest. */
   readonly scores: readonly EventOf<'scored'>[]
-  /** The policy in force, once one was published. */
+  /** The policy in force; undefined before the first. */
   readonly current: Publication | undefined
-  /** The round that leases are given for, once a policy was published. */
+  /** The round in force; undefined before the first. */
   readonly round: Round | undefined
-  /** The batch that was formed and is neither trained, refused nor dissolved: at most one. */
+  /** The batch that is neither trained, refused nor dissolved, if there is one. */
   readonly pendingBatch: BatchRecord | undefined
   /**
-   * Who is at work: nodes with open leases that are known to deliver. Another could hold leases only to be waited for, so
-   * nobody is waited for any longer than a lease lasts without renewal.
+   * Reliable nodes with open leases. A batch only waits for a lease within its first duration: a node could hold leases just to be
+   * waited for.
    */
   readonly suppliers: ReadonlyMap<string, Supplier>
   /** Open leases of a node. */
   openLeasesOf(node: string): ReadonlyMap<string, LeaseRecord>
-  /** How many open leases keys of a kind hold. @param origin  where they were asked for from, see `originOf`; by default anywhere */
+  /** Number of open leases of a kind of keys. @param origin  see `originOf`; by default all origins */
   openLeasesBy(kind: KeyKind, origin?: string): number
-  /** Share of the leases of keys that are not proven which lately brought an accepted group; 1 before any of them ended. */
+  /** Share of the recent leases of unproven keys that ended with an accepted group; 1 before the first ended. */
   readonly unprovenYield: number
-  /** Tokens that a usual group samples, all its rollouts together; null: none was seen yet. */
+  /** Tokens that a usual group samples in all its rollouts; null: unknown. */
   readonly usualTokens: number | null
   /** The open lease with the earliest deadline. */
   readonly firstToLapse: LeaseRecord | undefined
   kindOf(node: string): KeyKind
-  /** The round that a lease was given in: its policy and its terms. @throws SwarmRefusal `stale_policy` of a lease that is forgotten */
+  /** Returns the round of a lease, with its policy and run configuration. @throws SwarmRefusal `stale_policy` if it is forgotten */
   roundOf(lease: Pick<LeaseRecord, 'round'>): Round
-  /** The publication of the version of a lease. @throws SwarmRefusal `stale_policy` of one that is forgotten */
+  /** Returns the publication of a version. @throws SwarmRefusal `stale_policy` if it is forgotten */
   publication(version: number): Publication
-  /** The batches whose updates made the adapter of training step `adapterStep`, oldest first. */
+  /** Returns the batches whose updates made the adapter of training step `adapterStep`, oldest first. */
   batchesBehind(adapterStep: number): TrainedBatch[]
-  /** Whether a key may have leases of the round in force: it registered before the round's secret was drawn. */
+  /** Whether a key may get leases of the round in force: it registered before the round's secret was made. */
   isAdmitted(node: string): boolean
-  /** The index of a node's next lease in the round in force. */
+  /** Returns the index of a node's next lease in the round in force. */
   nextLeaseIndex(node: string): number
-  /** Whether an accepted group can still be audited: it was not yet, and is in no batch. */
+  /** Whether an accepted group can still be audited: it was not audited yet, and is in no batch. */
   isOpenToAudit(leaseId: string): boolean
   /** Whether an accepted group has passed an audit. */
   hasPassedAudit(leaseId: string): boolean
-  /** Whether it is on record which groups of the pending batch its training forward has passed. */
+  /** Whether the log contains the audit results of the pending batch. */
   readonly isBatchAudited: boolean
-  /** A lease of the version and the terms in force that the node has left lying. */
+  /** Returns an abandoned lease of the node, of the version and the run configuration in force. */
   owedLease(node: string): LeaseRecord | undefined
-  /** What the newest accepted groups of a task said, oldest first, as far as somebody has looked at them. */
-  acceptedOfTask(taskIndex: number): readonly AcceptedSayings[]
+  /** Returns the newest replayed and accepted groups of a task, oldest first. */
+  acceptedOfTask(taskIndex: number): readonly ComparedGroup[]
   /**
-   * Accepted groups that can still be trained on, in log order: with reward variance, in no batch yet, above suspicion, at
-   * most `maxStaleness` versions behind, and of an adapter that was not rolled back.
+   * Returns accepted groups that can be trained on, in log order: with reward variance, in no batch, not suspected, at
+   * most `maxStaleness` versions behind, and of a version that was not withdrawn.
    */
   trainable(maxStaleness: number): JudgedGroup[]
-  /** How many that are, without walking through them. */
+  /** Returns the number of these groups in constant time per version. */
   trainableCount(maxStaleness: number): number
-  /** How many of them are a node's. */
+  /** Returns the number of these groups of one node. */
   trainableCountOf(node: string, maxStaleness: number): number
 }

@@ -6,9 +6,9 @@ import type { RunOrders } from './orders.js'
 import type { RunConfiguration } from './run-configuration.js'
 import type { RunRecords } from './run-records.js'
 import type {
-  AcceptedSayings,
   AgreedConfiguration,
   BatchRecord,
+  ComparedGroup,
   JudgedGroup,
   KeyKind,
   LeaseRecord,
@@ -19,7 +19,7 @@ import type {
   TrainedBatch,
 } from './run-state.js'
 
-/** What the books of a run say, to everyone who asks. */
+/** Read-only view of the records of a run. */
 export class RunView implements RunState {
   protected readonly records: RunRecords
 
@@ -47,11 +47,11 @@ export class RunView implements RunState {
     return this.records.quarantinedEnvironments
   }
 
-  get wokenSinceRound(): boolean {
-    return this.records.wokenSinceRound
+  get enabledSinceRound(): boolean {
+    return this.records.enabledSinceRound
   }
 
-  get curriculum(): Pick<Curriculum, 'rests'> {
+  get curriculum(): Pick<Curriculum, 'skips'> {
     return this.records.curriculum
   }
 
@@ -192,7 +192,7 @@ export class RunView implements RunState {
     return this.records.leases.owedTo(node)
   }
 
-  acceptedOfTask(taskIndex: number): readonly AcceptedSayings[] {
+  acceptedOfTask(taskIndex: number): readonly ComparedGroup[] {
     return this.records.groups.acceptedOf(taskIndex)
   }
 

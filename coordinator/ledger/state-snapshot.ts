@@ -7,19 +7,19 @@ import { UNSTEERED } from './steering.js'
 import { UNSUSPECTED } from './suspicion.js'
 
 export type CheckpointErrorCode =
-  /** It is cut off, or not as it was written. */
+  /** The file is truncated or was changed. */
   | 'damaged'
-  /** Another version of this program has written it, which may fold otherwise. */
+  /** Another version of this program has written the file, and may compute another state. */
   | 'other_version'
-  /** It is of a place that the log does not have. */
+  /** The log does not have the place of the checkpoint. */
   | 'elsewhere'
 
-/** A checkpoint that cannot be gone on from: the log is read from its start. */
+/** The checkpoint cannot be used, so the log is read from its start. */
 export class CheckpointError extends CodedError<CheckpointErrorCode> {}
 
-/** @throws CheckpointError for something that an image names and does not hold */
+/** Returns an entry that others refer to. @throws CheckpointError if it is missing */
 export function known<T>(found: T | undefined, name: string): T {
-  if (found === undefined) throw new CheckpointError('damaged', `it names ${name}, and does not hold it`)
+  if (found === undefined) throw new CheckpointError('damaged', `it refers to ${name}, which it does not contain`)
   return found
 }
 
@@ -28,9 +28,9 @@ const number = z.number()
 const text = z.string()
 const names = z.array(text).readonly()
 
-/** An event as the log holds it, fields of later versions included. */
+/** An event as the log stores it, including fields of later versions. */
 const event = <T extends RunEvent['type']>(type: T) =>
-  z.custom<EventOf<T>>((value) => parseEvent(value)?.type === type, `no event of the type ${type}`)
+  z.custom<EventOf<T>>((value) => parseEvent(value)?.type === type, `not an event of type ${type}`)
 
 const reputation = z.object({
   streak: count,
@@ -47,7 +47,7 @@ const reputation = z.object({
   }),
   quarantines: count,
   forfeited: count,
-  /** Left out: it never was quarantined; null: for good. */
+  /** End of the last quarantine; absent: never quarantined; null: excluded for good. */
   until: number.nullable().optional(),
 })
 export type ReputationSnapshot = z.output<typeof reputation>
@@ -68,11 +68,16 @@ const verdict = z.object({
   atMs: number,
 })
 
-const sayings = z.object({ leaseId: text, completions: names, logprobs: z.array(number).readonly(), sketches: names })
+const comparedGroup = z.object({
+  leaseId: text,
+  completions: names,
+  logprobs: z.array(number).readonly(),
+  sketches: names,
+})
 
 /**
- * Everything that a fold holds, as lists whose entries are written one by one. What can be found out from the rest is left out. Leases
- * are named by their ids; order is that of the fold, for batches are formed in it.
+ * Sections of a snapshot: the whole state of the reducer as lists whose entries are written one by one. Values that follow from others are
+ * omitted. Leases are referred to by id. The order of entries matters, because batches are formed in it.
  */
 export const SECTIONS = {
   configuration: z.object({
@@ -81,14 +86,14 @@ export const SECTIONS = {
     fromRound: count,
   }),
   publications: event('published'),
-  /** `terms`: their place among those. */
+  /** `configuration`: index in that section. */
   rounds: z.object({
     round: count,
     version: count,
     policyId: text,
     manifestId: text,
     roundSecret: text,
-    resting: text,
+    skippedTasks: text,
     openedAtMs: number,
     configuration: count,
   }),
@@ -108,7 +113,7 @@ export const SECTIONS = {
   reliable: text,
   suppliers: text,
   leases: event('leased'),
-  /** With whether they have outlasted their first deadline. */
+  /** Open leases, and whether each is past its first deadline. */
   open: z.tuple([text, z.boolean()]),
   owed: text,
   nextIndex: z.tuple([text, count]),
@@ -117,15 +122,15 @@ export const SECTIONS = {
   audited: text,
   passedInBatch: text,
   lostBodies: text,
-  /** Two at most. */
+  /** At most two. */
   scores: event('scored'),
-  /** With whether they are put aside. */
+  /** Usable groups, and whether each is put aside. */
   usable: z.tuple([text, z.boolean()]),
   onTrust: text,
   suspects: text,
-  /** By task; only the name of a group whose verdict is held too. */
-  said: z.tuple([count, z.union([text, sayings])]),
-  rests: z.tuple([count, count, count]),
+  /** By task; only the lease id if `judged` contains the group. */
+  comparedGroups: z.tuple([count, z.union([text, comparedGroup])]),
+  curriculum: z.tuple([count, count, count]),
   withdrawn: count,
   quarantinedEnvironments: text,
   banned: z.tuple([text, order]),
@@ -135,9 +140,9 @@ export const SECTIONS = {
   trained: event('trained'),
   refused: event('batch-refused'),
   dissolved: text,
-  /** By version. */
+  /** Adapter step of each version. */
   adapterSteps: count,
-  /** `terms` and `recipe`: their places among those. */
+  /** `configuration` and `recipe`: indices in those sections. */
   trainedBatches: z.object({
     step: count,
     batchId: text,
@@ -146,7 +151,7 @@ export const SECTIONS = {
     recipe: count.nullable(),
   }),
   recipes: z.record(text, z.unknown()),
-  batchedOnTrust: z.object({ node: text, vouched: count, groups: z.array(z.tuple([text, text])) }),
+  batchedOnTrust: z.object({ node: text, confirmed: count, groups: z.array(z.tuple([text, text])) }),
   doubted: z.object({ batchId: text, node: text, leaseIds: names }),
   caughtSinceBatch: text,
   /** One entry. */
@@ -156,7 +161,7 @@ export const SECTIONS = {
     unprovenYield: number,
     usualTokens: number.nullable(),
     pendingBatch: text.nullable(),
-    wokenSinceRound: z.boolean(),
+    enabledSinceRound: z.boolean(),
     pause: order.nullable(),
     announcement: order.extend({ message: text, addresses: names }).nullable(),
     rollback: order.extend({ version: count }).nullable(),

@@ -1,28 +1,28 @@
 import type { LogitErrorSums } from '../../rollout/verification/logit-error-sums.js'
 import { AGGRESSIVE_STRATEGIES, STEERING_STRATEGY_COUNT } from '../../rollout/verification/logit-error-tail.js'
 
-/** Honest policies move away from the one that was calibrated, and may favour rollouts that earn more by this share. */
+/** Share by which an honest policy, which moves away from the calibrated one, may favour better rollouts. */
 const LEANING = 0.1
-/** Part of what may be bet on a repair being in a better rollout: all of it would be lost with the first that is in none. */
+/** Part of the odds that is bet on a logit error being in a better rollout. Betting all would lose everything with the first miss. */
 const BET = 0.75
 /**
- * An honest key is taken for one that steers once in so many audited groups on average, or more seldom: at a group a minute, every
- * one of them audited, once in 19 years.
+ * Mean number of audited groups until an honest key is taken for one that steers, at least: with an audited group per minute, once in
+ * 19 years.
  */
 const GROUPS_PER_FALSE_ALARM = 1e7
 /**
- * The lower level, of the bold ways alone: no verdict, so it may be reached a thousand times as often. Simulated with all the drift that
- * calibrations allow for, honest keys reach it once in 3,500 groups, and once in 167,000 as they were calibrated.
+ * Lower level, for the bold ways of steering alone. It leads to no verdict, so false alarms may be more frequent. Simulated with all the
+ * drift that calibrations allow, honest keys reach it once in 3,500 groups; without drift once in 167,000 groups.
  */
 const GROUPS_PER_HOLD = 200
 
-/** Natural logarithms of odds against honest work, each from the moment that speaks most for it. */
+/** Natural logarithms of odds against honest work, each since the moment at which the odds were largest. */
 export interface Steering {
-  /** That so many choices were off, by so much: for each way of steering that is told from honest work. */
+  /** Odds that the logit errors are too frequent or too large: one for each way of steering that is distinguished. */
   readonly amounts: readonly number[]
-  /** Whether they were off where it paid. */
+  /** Odds that the logit errors are in better rollouts. */
   readonly direction: number
-  /** Its groups wait: the bold ways have reached the lower level, and honest groups have not taken all of that back. */
+  /** Whether its groups are held back: the bold ways have reached the lower level, and honest groups have not outweighed that yet. */
   readonly isHeldBack: boolean
 }
 
@@ -33,9 +33,9 @@ export const UNSTEERED: Steering = {
 }
 
 /**
- * Adds an audited group. Each part is a CUSUM over factors whose mean is at most 1 for honest work, so the time to a false alarm is
- * at least the threshold on average (Lorden 1971). Of the amounts the factors are likelihood ratios (`oddsOfSteering`), of the direction
- * a bet at the odds of the evidence (Shafer 2021).
+ * Adds an audited group. Each part is a CUSUM over factors whose mean is at most 1 for honest work, so the mean time to a false alarm is
+ * at least the threshold (Lorden 1971). The factors of the amounts are likelihood ratios (`oddsOfSteering`). The factor of the direction is
+ * a bet at the odds of the expected mismatch (Shafer 2021).
  */
 export function afterLogitErrors(before: Steering, logitErrors: LogitErrorSums): Steering {
   const { logitError, odds, betterLogitError, betterExpectedMismatch } = logitErrors
@@ -55,5 +55,5 @@ export function afterLogitErrors(before: Steering, logitErrors: LogitErrorSums):
 export const isSteered = ({ amounts, direction }: Steering): boolean =>
   meanOdds([...amounts, direction]) >= GROUPS_PER_FALSE_ALARM
 
-/** @param all  natural logarithms of odds */
+/** Returns the mean of the odds. @param all  natural logarithms of odds */
 const meanOdds = (all: readonly number[]): number => all.reduce((sum, nats) => sum + Math.exp(nats), 0) / all.length

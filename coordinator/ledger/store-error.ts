@@ -1,20 +1,23 @@
 import { CodedError } from '../../common/errors/index.js'
+
 export type StoreErrorCode =
-  /** Another process holds the log. */
+  /** Another process has opened the log. */
   | 'in_use'
   /** The log is damaged, or is no event log. */
   | 'unreadable'
   /** Nothing can be appended any more. */
   | 'unwritable'
-  /** The log holds fewer events than its head vouches for. */
+  /** The log has fewer events than its head names. */
   | 'truncated'
-  /** An event is another one than was written there. */
+  /** An event was changed. */
   | 'tampered'
-  /** The log holds events, and its head is gone. */
+  /** The log has events but no head. */
   | 'headless'
-  /** The log was written by a version of this program that knew no chain. */
+  /** The log was written by a version of this program without hash chains. */
   | 'older_version'
-  /** The log was written by a later version of this program, and this one cannot read it. */
+  /** The log was written by a later version of this program, which this one cannot read. */
+  | 'newer_version'
   | 'newer_version'
 
+/** The event log cannot be used. */
 export class StoreError extends CodedError<StoreErrorCode> {}

@@ -1,28 +1,28 @@
 /**
- * Share of honest work that an audit may refuse: what calibrations promise (docs/verification.md). All that follows holds for a key
- * whose audits fail no more often than that.
+ * Share of honest groups that an audit may refuse, as calibrations promise (docs/verification.md). All thresholds assume a key
+ * whose audits fail no more often.
  */
 const FALSE_ALARMS = 0.005
-/** Shares of failed audits that are told from it: a key that cheats now and then, often, and mostly. */
+/** Shares of failed audits that are distinguished from it: a key that cheats occasionally, often, and mostly. */
 const CHEATING = [0.02, 0.1, 0.5]
-/** An honest key is taken for one of these once in so many audits on average, or more seldom. */
+/** Mean number of audits until an honest key is taken for one of these, at least. */
 const AUDITS_PER_FALSE_ALARM = 1e5
 
-/** What the audits of a key's life have left, see `afterAudit`. */
+/** Evidence from all audits of a key, see `afterAudit`. */
 export interface Suspicion {
   readonly audits: number
   readonly failures: number
-  /** Failed audits that those which passed have not made good: one takes 200. */
+  /** Failed audits that passed audits have not outweighed. One failure takes 200 passed audits. */
   readonly doubt: number
-  /** For each share of cheating the natural logarithm of its odds against honest work, from the moment that speaks most for it. */
+  /** For each share of cheating, the natural logarithm of its odds against honest work, since the moment at which they were largest. */
   readonly odds: readonly number[]
 }
 
 export const UNSUSPECTED: Suspicion = { audits: 0, failures: 0, doubt: 0, odds: CHEATING.map(() => 0) }
 
 /**
- * Both memories are as long as the key's life, and neither is a credit: honest work outweighs failures before it and none after
- * it, so a key cannot save up for the day on which it begins to cheat.
+ * Adds an audit. Both memories cover the key's whole life, and neither can become a credit: honest work outweighs earlier failures
+ * but no later ones, so a key cannot save up for the day on which it begins to cheat.
  */
 export function afterAudit({ audits, failures, doubt, odds }: Suspicion, failed: boolean): Suspicion {
   return {

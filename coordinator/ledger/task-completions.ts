@@ -1,25 +1,25 @@
-import type { AcceptedSayings } from './run-state.js'
+import type { ComparedGroup } from './run-state.js'
 
-/** Accepted groups of one task that a later one is compared with: copies of older ones are left to audits. */
+/** Accepted groups of one task that a later group is compared with. Copies of older groups are left to audits. */
 export const MOST_COMPARED = 16
 
-/** What accepted groups said, by task: the newest of each, however old, for a body that somebody has kept can be sent again at any time. */
+/** The newest accepted groups of each task, however old, because a stored body can be sent again at any time. */
 export class TaskCompletions {
-  readonly #ofTask = new Map<number, AcceptedSayings[]>()
+  readonly #ofTask = new Map<number, ComparedGroup[]>()
 
-  /** By task. */
-  get entries(): (readonly [taskIndex: number, group: AcceptedSayings])[] {
+  /** All groups with their tasks. */
+  get entries(): (readonly [taskIndex: number, group: ComparedGroup])[] {
     return [...this.#ofTask].flatMap(([taskIndex, groups]) => groups.map((group) => [taskIndex, group] as const))
   }
 
-  static of(entries: Iterable<readonly [taskIndex: number, group: AcceptedSayings]>): TaskCompletions {
+  static of(entries: Iterable<readonly [taskIndex: number, group: ComparedGroup]>): TaskCompletions {
     const made = new TaskCompletions()
     for (const [taskIndex, group] of entries) made.add(taskIndex, group)
     return made
   }
 
-  /** What nobody has seen says nothing, and is left out. */
-  add(taskIndex: number, { leaseId, completions, logprobs, sketches }: AcceptedSayings): void {
+  /** Adds a group. Omits groups that were not replayed. */
+  add(taskIndex: number, { leaseId, completions, logprobs, sketches }: ComparedGroup): void {
     if (completions.length === 0) return
     const group = { leaseId, completions, logprobs, sketches }
     const groups = this.#ofTask.get(taskIndex)
@@ -33,8 +33,8 @@ export class TaskCompletions {
     if (place >= 0) groups.splice(place, 1)
   }
 
-  /** The oldest first. */
-  of(taskIndex: number): readonly AcceptedSayings[] {
+  /** Returns the groups of a task, the oldest first. */
+  of(taskIndex: number): readonly ComparedGroup[] {
     return this.#ofTask.get(taskIndex) ?? []
   }
 }

@@ -1,7 +1,7 @@
 import type { JudgedGroup } from './run-state.js'
 import type { StateSnapshot } from './state-snapshot.js'
 
-/** Groups in the order in which they came, and by node. */
+/** Groups in the order of insertion, and by node. */
 export class GroupsOfNodes {
   readonly all = new Map<string, JudgedGroup>()
   readonly #ofNode = new Map<string, Map<string, JudgedGroup>>()
@@ -14,7 +14,7 @@ export class GroupsOfNodes {
     else this.#ofNode.set(node, new Map([[leaseId, group]]))
   }
 
-  /** @returns  the group that was there */
+  /** Deletes a group. @returns  the group, if it was contained */
   delete(leaseId: string): JudgedGroup | undefined {
     const group = this.all.get(leaseId)
     if (!group) return undefined
@@ -25,28 +25,28 @@ export class GroupsOfNodes {
     return group
   }
 
-  /** As they are now: they may be deleted meanwhile. */
+  /** Returns a copy of the list, so that callers may delete groups. */
   of(node: string): JudgedGroup[] {
     return [...(this.#ofNode.get(node)?.values() ?? [])]
   }
 }
 
 /**
- * Groups that may be trained on, counted by version and node. Those under suspicion are put aside, those of a key that is shut out are
- * held back; both keep their place.
+ * Groups that may be trained on, counted by version and node. Suspected groups are put aside, and groups of excluded keys are held back.
+ * Both keep their place in the order.
  */
 export class UsableGroups {
   readonly #groups = new GroupsOfNodes()
   readonly #aside = new Set<string>()
-  readonly #shut = new Set<string>()
-  /** Of those that are neither put aside nor held back; a version without any is not in it. */
+  readonly #excluded = new Set<string>()
+  /** Counts of the groups that are neither put aside nor held back, by version; absent: 0. */
   readonly #counts = new Map<number, { total: number; readonly ofNode: Map<string, number> }>()
 
   get entries(): StateSnapshot['usable'] {
     return [...this.#groups.all.keys()].map((leaseId) => [leaseId, this.#aside.has(leaseId)])
   }
 
-  /** @param groups  with whether they are put aside */
+  /** @param groups  groups, and whether each is put aside */
   static of(groups: Iterable<readonly [JudgedGroup, boolean]>): UsableGroups {
     const usable = new UsableGroups()
     for (const [group, isAside] of groups) {
@@ -61,7 +61,7 @@ export class UsableGroups {
     if (this.#isReady(group)) this.#count(group, 1)
   }
 
-  /** @returns  the group that was there */
+  /** Deletes a group. @returns  the group, if it was contained */
   delete(leaseId: string): JudgedGroup | undefined {
     const group = this.#groups.delete(leaseId)
     if (!group) return undefined
@@ -87,15 +87,15 @@ export class UsableGroups {
     if (this.#isReady(group)) this.#count(group, 1)
   }
 
-  /** Holds back what there is of a key, and what comes, until it is let in again. */
-  shutOut(node: string): void {
-    if (this.#shut.has(node)) return
+  /** Holds back present and future groups of a key, until `readmit`. */
+  exclude(node: string): void {
+    if (this.#excluded.has(node)) return
     for (const group of this.of(node)) if (this.#isReady(group)) this.#count(group, -1)
-    this.#shut.add(node)
+    this.#excluded.add(node)
   }
 
-  letIn(node: string): void {
-    if (!this.#shut.delete(node)) return
+  readmit(node: string): void {
+    if (!this.#excluded.delete(node)) return
     for (const group of this.of(node)) if (this.#isReady(group)) this.#count(group, 1)
   }
 
@@ -103,12 +103,12 @@ export class UsableGroups {
     return this.#groups.of(node)
   }
 
-  /** Those of keys that are shut out, in the order in which they came. */
+  /** Groups of excluded keys, in the order of insertion. */
   get heldBack(): JudgedGroup[] {
-    return [...this.#groups.all.values()].filter(({ node }) => this.#shut.has(node))
+    return [...this.#groups.all.values()].filter(({ node }) => this.#excluded.has(node))
   }
 
-  /** Deletes what is of no use any more. */
+  /** Deletes groups of versions that cannot be trained on any more. */
   prune(isUseless: (version: number) => boolean): void {
     this.deleteWhere(({ version }) => isUseless(version))
   }
@@ -117,7 +117,7 @@ export class UsableGroups {
     for (const [leaseId, group] of this.#groups.all) if (isGone(group)) this.delete(leaseId)
   }
 
-  /** Of versions from `oldest` on, in the order in which they came. */
+  /** Returns groups of versions from `oldest` on, in the order of insertion. */
   list(oldest: number): JudgedGroup[] {
     return [...this.#groups.all.values()].filter((group) => group.version >= oldest && this.#isReady(group))
   }
@@ -135,7 +135,7 @@ export class UsableGroups {
   }
 
   #isReady({ leaseId, node }: JudgedGroup): boolean {
-    return !this.#aside.has(leaseId) && !this.#shut.has(node)
+    return !this.#aside.has(leaseId) && !this.#excluded.has(node)
   }
 
   #count({ version, node }: JudgedGroup, change: 1 | -1): void {

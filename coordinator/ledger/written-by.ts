@@ -3,7 +3,7 @@ import type { Clock } from '../../swarm/index.js'
 import { LOG_NEEDS } from './events.js'
 import type { Recorder } from './recorder.js'
 
-/** Puts into the log which version of the program writes on, where that is another one than before. */
+/** Records which version of the program writes the log from here on, if it has changed. */
 export async function noteProgram(recorder: Recorder, clock: Pick<Clock, 'now'>): Promise<void> {
   const program = packageVersion()
   await recorder.record((state) =>

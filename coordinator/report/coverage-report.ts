@@ -1,25 +1,25 @@
 import type { EventOf, RunEvent } from '../ledger/events.js'
 import type { RunState } from '../ledger/run-state.js'
 
-/** What the run has tried of a task. */
+/** Leases and groups of a task. */
 export interface TaskCoverage {
   readonly taskIndex: number
   readonly leases: number
   readonly accepted: number
-  /** Of the accepted groups: those without reward variance. */
+  /** Zero-variance groups among the accepted ones. */
   readonly zeroVariance: number
   readonly refused: number
-  /** Mean over the rollouts of accepted groups; null before the first. */
+  /** Mean over the rollouts of accepted groups; null: none yet. */
   readonly reward: number | null
-  /** Share of the replayed rollouts; null before the first. */
+  /** Share of the replayed rollouts; null: none yet. */
   readonly solved: number | null
 }
 
-/** What the run has tried of a world: the sums over its tasks, each of which counts for all of its worlds. */
+/** Leases and groups of an environment: sums over its tasks. A task counts for each of its environments. */
 export interface EnvironmentCoverage extends Omit<TaskCoverage, 'taskIndex'> {
   readonly environment: string
   readonly tasks: number
-  /** Of these, those that an accepted group came of. */
+  /** Number of its tasks with an accepted group. */
   readonly tasksCovered: number
 }
 
@@ -39,12 +39,12 @@ const none = (): Counts => ({
   ...{ rollouts: 0, reward: 0, replayed: 0, solved: 0 },
 })
 
-/** How often each task was given and what came back, as the events of a run come, oldest first. It grows with the data set alone. */
+/** Counts leases and groups by task from the events of a run, oldest first. Its size depends on the data set alone. */
 export class CoverageTally {
   readonly #state: Pick<RunState, 'leases'>
   readonly #tasks = new Map<number, Counts>()
 
-  /** @param state  that somebody else keeps, and has applied each event to before it comes here */
+  /** @param state  state to which the caller has applied each event before `add` */
   constructor(state: Pick<RunState, 'leases'>) {
     this.#state = state
   }
@@ -54,12 +54,12 @@ export class CoverageTally {
     if (event.type === 'judged') this.#judge(event)
   }
 
-  /** Tasks that were given at least once, in their order. */
+  /** Returns the tasks that were leased at least once, in their order. */
   tasks(): TaskCoverage[] {
     return [...this.#tasks].sort(([a], [b]) => a - b).map(([taskIndex, counts]) => ({ taskIndex, ...reportOf(counts) }))
   }
 
-  /** @param environmentsOf  the worlds of every task of the run, in their order */
+  /** @param environmentsOf  environments of every task of the run, in the order of tasks */
   environments(environmentsOf: readonly (readonly string[])[]): EnvironmentCoverage[] {
     const sums = new Map<string, { counts: Counts; tasks: number; tasksCovered: number }>()
     for (const [taskIndex, environments] of environmentsOf.entries()) {
@@ -79,7 +79,7 @@ export class CoverageTally {
 
   #judge({ leaseId, accepted, zeroVariance, rewards, completions, solved }: EventOf<'judged'>): void {
     const lease = this.#state.leases.get(leaseId)
-    // A lease that is forgotten brings nothing but a refusal, for being late.
+    // A forgotten lease can only get a refusal, for being late.
     if (!lease) return
     const counts = this.#of(lease.taskIndex)
     if (!accepted) {

@@ -2,26 +2,26 @@ import type { EventOf, RunEvent } from '../ledger/events.js'
 import { isOrder, Orders } from '../ledger/orders.js'
 import type { JudgedGroup } from '../ledger/run-state.js'
 
-/** The life of one group, from its lease to the step that learned from it. */
+/** A group with everything that happened to it. */
 export interface GroupReport {
   readonly lease: EventOf<'leased'>
-  /** Null: not delivered. */
+  /** Null: no verdict yet. */
   readonly verdict: JudgedGroup | null
-  /** What audits after the verdict found, oldest first. */
+  /** Audits after the verdict, oldest first. */
   readonly audits: readonly EventOf<'audited'>[]
-  /** Batches that it was in, newest last, with what became of them. */
+  /** Batches that contained it, oldest first, with their outcomes. */
   readonly batches: readonly { readonly batchId: string; readonly step: number; readonly outcome: BatchOutcome }[]
-  /** Given back, lapsed or forgotten, in words; null: it was not. */
+  /** Reason for the release of its lease; null: not released. */
   readonly released: string | null
-  /** Why no batch takes the accepted group any more; null: one may, or did. */
+  /** Why no batch can take the accepted group any more; null: one can, or did. */
   readonly unusedFor: 'version withdrawn' | 'task dropped' | 'key banned' | null
-  /** Why its body is gone; null: it is not known to be. */
+  /** Why its body is lost; null: it is not. */
   readonly bodyLost: string | null
 }
 
 export type BatchOutcome = 'waiting' | 'trained' | 'skipped' | 'refused' | 'left out'
 
-interface Life {
+interface GroupHistory {
   readonly lease: EventOf<'leased'>
   verdict: JudgedGroup | null
   readonly audits: EventOf<'audited'>[]
@@ -30,23 +30,23 @@ interface Life {
   bodyLost: string | null
 }
 
-interface BatchFate {
+interface BatchRecord {
   readonly step: number
   readonly leaseIds: readonly string[]
   outcome: BatchOutcome
 }
 
-/** The groups of a run, as its events come, oldest first. */
+/** Collects the groups of a run from its events, oldest first. */
 export class GroupsTally {
-  readonly #lives = new Map<string, Life>()
-  readonly #batches = new Map<string, BatchFate>()
+  readonly #histories = new Map<string, GroupHistory>()
+  readonly #batches = new Map<string, BatchRecord>()
   readonly #orders = new Orders()
-  /** Of each version the step whose update made its adapter. */
+  /** Adapter step of each version. */
   readonly #adapterSteps: number[] = []
   readonly #withdrawn = new Set<number>()
   readonly #most: number
 
-  /** @param most  remembers the newest so many leases alone, and batches likewise; default: all */
+  /** @param most  number of leases, and of batches, to remember; default: all */
   constructor(most = Number.POSITIVE_INFINITY) {
     this.#most = most
   }
@@ -63,27 +63,27 @@ export class GroupsTally {
         this.#adapterSteps[event.version] = event.adapterStep
         return
       case 'leased':
-        this.#lives.set(event.leaseId, {
+        this.#histories.set(event.leaseId, {
           ...{ lease: event, verdict: null, audits: [], batches: [], released: null, bodyLost: null },
         })
-        forgetOldest(this.#lives, this.#most)
+        forgetOldest(this.#histories, this.#most)
         return
       case 'released':
-        this.#change(event.leaseId, (life) => {
-          life.released = event.reason
+        this.#change(event.leaseId, (history) => {
+          history.released = event.reason
         })
         return
       case 'judged':
-        this.#change(event.leaseId, (life) => {
-          life.verdict = event
+        this.#change(event.leaseId, (history) => {
+          history.verdict = event
         })
         return
       case 'audited':
         this.#change(event.leaseId, ({ audits }) => audits.push(event))
         return
       case 'body-lost':
-        this.#change(event.leaseId, (life) => {
-          life.bodyLost = event.detail
+        this.#change(event.leaseId, (history) => {
+          history.bodyLost = event.detail
         })
         return
       case 'batched': {
@@ -102,28 +102,30 @@ export class GroupsTally {
     }
   }
 
-  /** In the order of their leases. */
+  /** Returns all groups in the order of their leases. */
   *reports(): Generator<GroupReport> {
-    for (const life of this.#lives.values()) yield this.#reportOf(life)
+    for (const history of this.#histories.values()) yield this.#reportOf(history)
   }
 
-  /** The newest verdicts first. */
+  /** Returns groups with verdicts, the newest first. */
   newest(): GroupReport[] {
     return [...this.reports()]
       .filter(({ verdict }) => verdict !== null)
       .sort((a, b) => b.verdict!.atMs - a.verdict!.atMs)
   }
 
-  /** Those whose lease's name begins like this. */
+  /** Returns the groups whose lease ids begin with the given text. */
   find(beginning: string): GroupReport[] {
-    return [...this.#lives].filter(([leaseId]) => leaseId.startsWith(beginning)).map(([, life]) => this.#reportOf(life))
+    return [...this.#histories]
+      .filter(([leaseId]) => leaseId.startsWith(beginning))
+      .map(([, history]) => this.#reportOf(history))
   }
 
-  #reportOf({ batches, ...life }: Life): GroupReport {
-    const leftOutOf = new Set(life.audits.filter(({ accepted }) => !accepted).map(({ batchId }) => batchId))
+  #reportOf({ batches, ...history }: GroupHistory): GroupReport {
+    const leftOutOf = new Set(history.audits.filter(({ accepted }) => !accepted).map(({ batchId }) => batchId))
     return {
-      ...life,
-      unusedFor: this.#whyUnused(life, batches),
+      ...history,
+      unusedFor: this.#whyUnused(history, batches),
       batches: batches.flatMap((batchId) => {
         const batch = this.#batches.get(batchId)
         if (!batch) return []
@@ -133,7 +135,7 @@ export class GroupsTally {
   }
 
   #whyUnused(
-    { lease, verdict }: Pick<Life, 'lease' | 'verdict'>,
+    { lease, verdict }: Pick<GroupHistory, 'lease' | 'verdict'>,
     batches: readonly string[],
   ): GroupReport['unusedFor'] {
     if (!verdict?.accepted || batches.length > 0) return null
@@ -142,11 +144,11 @@ export class GroupsTally {
     return this.#orders.banned.has(lease.node) ? 'key banned' : null
   }
 
-  #change(leaseId: string, change: (life: Life) => unknown): void {
-    const life = this.#lives.get(leaseId)
-    if (life) change(life)
+  #change(leaseId: string, change: (history: GroupHistory) => unknown): void {
+    const history = this.#histories.get(leaseId)
+    if (history) change(history)
     else if (this.#most === Number.POSITIVE_INFINITY)
-      throw new Error(`the log tells of the lease ${leaseId} without having given it`)
+      throw new Error(`the log contains an event of lease ${leaseId}, but no lease`)
   }
 
   #end(batchId: string, outcome: BatchOutcome): void {
@@ -155,7 +157,7 @@ export class GroupsTally {
   }
 }
 
-/** Maps keep the order in which their keys came. */
+/** Removes the entries that were inserted first. */
 function forgetOldest(map: Map<string, unknown>, most: number): void {
   for (const key of map.keys()) {
     if (map.size <= most) return

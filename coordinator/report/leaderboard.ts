@@ -1,7 +1,7 @@
 import { type Leaderboard, type LeaderboardKey, type LeaderboardTeam, LIMITS } from '../../proto/index.js'
 import type { RunState } from '../ledger/run-state.js'
 
-/** Every key and team that has earned anything in a run, most credit first. */
+/** All keys and teams with credit in a run, most credit first. */
 export interface Ranking {
   readonly version: number
   readonly keys: readonly LeaderboardKey[]
@@ -9,7 +9,8 @@ export interface Ranking {
 }
 
 /**
- * Keys that were excluded for good are left out, and count for no team. Of equal credit, who was judged first stands first.
+ * Ranks keys and teams. Keys that were excluded for good are omitted, and count for no team. Among equal credit, the earlier verdict
+ * ranks first.
  * @param state  of a run that has published a version
  */
 export function rankingOf(state: Pick<RunState, 'current' | 'nodes' | 'teams'>): Ranking {
@@ -32,7 +33,7 @@ export function rankingOf(state: Pick<RunState, 'current' | 'nodes' | 'teams'>):
 
 const byCredit = (a: { readonly credit: number }, b: { readonly credit: number }): number => b.credit - a.credit
 
-/** What travels of it. @param asked  key whose place is wanted besides; null: nobody's */
+/** Returns the leaderboard message. @param asked  key whose rank is requested in addition; null: none */
 export function leaderboardOf(
   { version, keys, teams }: Ranking,
   asked: string | null,

@@ -8,12 +8,12 @@ import { GroupsTally } from './group-report.js'
 import { NodesTally } from './node-report.js'
 import { RunTally } from './run-report.js'
 
-/** Leases that are remembered one by one: with the sayings of their groups some 10 kB each. */
+/** Leases that are remembered one by one: with the sketches of their groups, some 10 kB each. */
 const GROUPS_REMEMBERED = 1000
-/** Events between two breaths while the log is read. */
-const BREATH = 200
+/** Events between two pauses for other work while the log is read. */
+const EVENTS_PER_TURN = 200
 
-/** What is to be said of a run, kept up with its events: nobody who looks at it walks through the log. */
+/** All reports of a run, updated with its events, so that readers need not read the log. */
 export class LiveReport {
   readonly #reducer = new RunReducer()
   readonly run = new RunTally()
@@ -21,12 +21,12 @@ export class LiveReport {
   readonly groups = new GroupsTally(GROUPS_REMEMBERED)
   readonly coverage = new CoverageTally(this.#reducer)
   readonly #listeners = new Set<(event: RunEvent) => void>()
-  /** Events so far: it has changed since somebody looked when this has. */
+  /** Number of events so far. It changes whenever the report does. */
   revision = 0
-  /** Events of the log that are not counted yet; 0 once the report is up with the run. */
+  /** Number of events of the log that are not counted yet. */
   behind = 0
 
-  /** Of the events so far. */
+  /** State of the run after these events. */
   get state(): RunState {
     return this.#reducer
   }
@@ -35,10 +35,10 @@ export class LiveReport {
     this.#reducer.apply(event)
     for (const tally of [this.run, this.nodes, this.groups, this.coverage]) tally.add(event)
     this.revision += 1
-    for (const hear of this.#listeners) hear(event)
+    for (const notify of this.#listeners) notify(event)
   }
 
-  /** Calls back after every further event. @returns  stops that */
+  /** Calls back after every further event. @returns  a function that unsubscribes */
   listen(listener: (event: RunEvent) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -46,9 +46,9 @@ export class LiveReport {
 }
 
 /**
- * Reads the log in the background, and then hears of each further event. To be called before anything is recorded.
- * @param count  events that the log holds
- * @returns  rejects with what kept the log from being read, or the signal's reason
+ * Reads the log in the background, and then follows further events. Has to be called before the first event is recorded.
+ * @param count  number of events of the log
+ * @returns  rejects with the error of the log, or the signal's reason
  */
 export async function followRun(
   report: LiveReport,
@@ -72,9 +72,9 @@ export async function followRun(
       signal.throwIfAborted()
       report.add(event)
       report.behind -= 1
-      // What was recorded meanwhile is heard as well.
+      // Later events are in `waiting`.
       if (report.revision === count) break
-      if (report.revision % BREATH === 0) await new Promise((resolve) => setImmediate(resolve))
+      if (report.revision % EVENTS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve))
     }
   for (const event of waiting) report.add(event)
   report.behind = 0

@@ -4,7 +4,7 @@ import { ALARM_CODES, alarmsOf } from './alarms.js'
 import type { LiveReport } from './live-report.js'
 import type { VersionReport } from './version-report.js'
 
-/** Tells how the run goes, of all its events and not only of those since the start, whenever somebody asks. */
+/** Measures the whole run, not only the events since the start, whenever the metrics are collected. */
 export function meterReport(registers: Metrics, report: LiveReport): void {
   const newest = (of: (version: VersionReport) => number | null): number => {
     const version = report.run.report().versions.findLast((one) => of(one) !== null)
@@ -13,60 +13,56 @@ export function meterReport(registers: Metrics, report: LiveReport): void {
   const gauges: readonly (readonly [name: string, help: string, value: () => number])[] = [
     [
       'prove_reward_mean',
-      'Mean reward of rollouts of the newest version that has accepted groups',
+      'Mean reward of the rollouts of the newest version with accepted groups',
       () => newest(({ reward }) => reward),
     ],
     [
       'prove_solved_ratio',
-      'Share of the replayed rollouts of the newest version that solved their tasks',
+      'Share of the replayed rollouts of the newest version that solved their task',
       () => newest(({ solved }) => solved),
     ],
     [
       'prove_rollout_calls_mean',
-      'Tool calls of a replayed rollout of the newest version',
+      'Mean number of tool calls per replayed rollout of the newest version',
       () => newest(({ calls }) => calls),
     ],
     [
       'prove_staleness_versions',
-      'Versions that the groups of the last step were behind, on average',
+      'Mean number of versions that the groups of the last step were behind',
       () => newest(({ staleness }) => staleness),
     ],
     [
       'prove_heldout_reward_mean',
-      'Mean reward on held-out tasks of the newest version that has a score',
+      'Mean reward on held-out tasks of the newest version with a score',
       () => newest(({ heldOut }) => heldOut?.reward.mean ?? null),
     ],
     [
       'prove_heldout_reward_stderr',
-      'Standard error of the mean reward on held-out tasks of the newest version that has a score',
+      'Standard error of the mean reward on held-out tasks of the newest version with a score',
       () => newest(({ heldOut }) => heldOut?.reward.stderr ?? null),
     ],
     [
       'prove_heldout_solved_ratio',
-      'Share of held-out tasks solved by the newest version that has a score',
+      'Share of held-out tasks solved by the newest version with a score',
       () => newest(({ heldOut }) => heldOut?.solved.mean ?? null),
     ],
     [
       'prove_heldout_calls_mean',
-      'Tool calls of a rollout on held-out tasks by the newest version that has a score',
+      'Mean number of tool calls per rollout on held-out tasks of the newest version with a score',
       () => newest(({ heldOut }) => heldOut?.calls ?? null),
     ],
     [
       'prove_heldout_version',
-      'The newest version that has a score on held-out tasks',
+      'Newest version with a score on held-out tasks',
       () => newest(({ heldOut, version }) => (heldOut ? version : null)),
     ],
     ['prove_groups_accepted', 'Accepted groups of the whole run', () => report.run.report().accepted],
     [
       'prove_groups_zero_variance',
-      'Of the accepted groups of the whole run, those without reward variance',
+      'Zero-variance groups among the accepted groups of the whole run',
       () => report.run.report().zeroVariance,
     ],
-    [
-      'prove_tokens_judged',
-      'Tokens sampled in groups that were replayed, of the whole run',
-      () => report.run.report().tokens,
-    ],
+    ['prove_tokens_judged', 'Sampled tokens of replayed groups of the whole run', () => report.run.report().tokens],
   ]
   for (const [name, help, value] of gauges)
     new Gauge({
@@ -77,7 +73,7 @@ export function meterReport(registers: Metrics, report: LiveReport): void {
     })
   new Gauge({
     name: 'prove_groups_refused',
-    help: 'Refused groups of the whole run, by reason, those of later audits included',
+    help: 'Refused groups of the whole run, including those of later audits, by reason',
     labelNames: ['code'],
     registers: [registers],
     collect() {
@@ -87,7 +83,7 @@ export function meterReport(registers: Metrics, report: LiveReport): void {
   })
   new Gauge({
     name: 'prove_reward_part_mean',
-    help: 'Means of the parts of the reward, of the newest version that has accepted groups, by part',
+    help: 'Mean reward components of the newest version with accepted groups, by component',
     labelNames: ['part'],
     registers: [registers],
     collect() {
@@ -98,12 +94,12 @@ export function meterReport(registers: Metrics, report: LiveReport): void {
   })
   new Gauge({
     name: 'prove_alarm',
-    help: 'Whether something about the run needs to be looked at, by what it is: 1, or 0',
+    help: 'Whether an alarm is raised, by alarm: 1, or 0',
     labelNames: ['alarm'],
     registers: [registers],
     collect() {
-      const said = new Set(alarmsOf(report.run.report()).map(({ code }) => code))
-      for (const alarm of ALARM_CODES) this.set({ alarm }, Number(said.has(alarm)))
+      const raised = new Set(alarmsOf(report.run.report()).map(({ code }) => code))
+      for (const alarm of ALARM_CODES) this.set({ alarm }, Number(raised.has(alarm)))
     },
   })
 }

@@ -3,42 +3,43 @@ import type { RunEvent } from '../ledger/events.js'
 import { RunReducer } from '../ledger/run-reducer.js'
 import type { NodeVerdict, RunState } from '../ledger/run-state.js'
 
-/** What a key has done for the run, and what is thought of it. */
+/** Work and reputation of a key. */
 export interface NodeReport {
   readonly node: string
-  /** First seen. */
+  /** Time of its first request. */
   readonly registeredAtMs: number
-  /** When it last asked for work, delivered, or gave a lease back. */
+  /** Time of its last request for work, group, or returned lease. */
   readonly lastSeenAtMs: number
-  /** As it said when it was last given a lease; null: it never was. */
+  /** Backend that it reported with its last lease; null: no lease yet. */
   readonly backend: string | null
-  /** Program and version, as it said last; null: it has not. */
+  /** Program and version that it reported last; null: not reported. */
   readonly agent: string | null
-  /** That it names as its own; null: none. */
+  /** Its team; null: none. */
   readonly team: string | null
   readonly openLeases: number
   readonly accepted: number
-  /** Of the accepted groups: those without reward variance. */
+  /** Zero-variance groups among the accepted ones. */
   readonly zeroVariance: number
-  /** Groups by the reason of their refusal, later audits included. */
+  /** Groups by the reason of their refusal, including later audits. */
   readonly refused: ReadonlyMap<RefusalCode, number>
-  /** Leases that it left lying. */
+  /** Number of leases that it abandoned. */
   readonly abandoned: number
   readonly credit: number
   readonly tokens: number
-  /** Tokens of replayed groups for each second between their leases and their verdicts; null before the first. */
+  /** Tokens of replayed groups per second between leases and verdicts; null: none yet. */
   readonly tokensPerSecond: number | null
-  /** Tokens for each second between a grant and the arrival of the group, lately: its leases are cut by it. Null: nobody has seen. */
-  readonly pace: number | null
-  /** Audits of its groups, and those of them that failed. */
+  /** Tokens per second between grants and arrivals of recent groups, which determines its leases; null: unknown. */
+  readonly deliveredTokensPerSecond: number | null
+  /** Number of audits of its groups, and of failed ones. */
   readonly audits: { readonly all: number; readonly failed: number }
   readonly reputation: NodeReputation
 }
 
+/** Reputation of a key for operators. */
 export type NodeReputation =
   | { readonly kind: 'new' | 'trusted' | 'held back' | 'doubted' | 'excluded' }
   | { readonly kind: 'quarantined'; readonly untilMs: number }
-  /** By the operator. */
+  /** Banned by the operator. */
   | { readonly kind: 'banned'; readonly reason: string | null }
 
 interface Seen {
@@ -53,19 +54,19 @@ interface Seen {
   readonly refused: Map<RefusalCode, number>
 }
 
-/** What is known of every key, as the events of a run come, oldest first. */
+/** Collects the work of every key from the events of a run, oldest first. */
 export class NodesTally {
   readonly #own: RunReducer | null
   readonly #state: RunState
   readonly #seen = new Map<string, Seen>()
 
-  /** @param state  that somebody else keeps, and has applied each event to before it comes here; default: one of its own */
+  /** @param state  state to which the caller has applied each event before `add`; default: an own one */
   constructor(state?: RunState) {
     this.#own = state ? null : new RunReducer()
     this.#state = state ?? this.#own!
   }
 
-  /** The newest verdicts on a key's groups, oldest first. */
+  /** Returns the newest verdicts on a key's groups, oldest first. */
   verdictsOf(node: string): readonly NodeVerdict[] {
     return this.#state.nodes.get(node)?.verdicts ?? []
   }
@@ -104,7 +105,7 @@ export class NodesTally {
     }
   }
 
-  /** Most credit first. */
+  /** Returns all keys, most credit first. */
   report(nowMs: number): NodeReport[] {
     return [...this.#seen]
       .map(([node, { refused, workMs, ...seen }]) => {
@@ -114,7 +115,9 @@ export class NodesTally {
           ...seen,
           team: this.#state.teams.get(node) ?? null,
           tokensPerSecond: workMs === 0 ? null : (1000 * seen.tokens) / workMs,
-          pace: record?.deliveryRate ? (1000 * record.deliveryRate.tokens) / Math.max(1, record.deliveryRate.ms) : null,
+          deliveredTokensPerSecond: record?.deliveryRate
+            ? (1000 * record.deliveryRate.tokens) / Math.max(1, record.deliveryRate.ms)
+            : null,
           refused: new Map(refused),
           openLeases: this.#state.openLeasesOf(node).size,
           abandoned: record?.abandoned ?? 0,
@@ -143,7 +146,7 @@ export class NodesTally {
 
   #touch(node: string, atMs: number): Seen {
     const seen = this.#seen.get(node)
-    if (!seen) throw new Error(`${node} works without having registered`)
+    if (!seen) throw new Error(`${node} has events but was not registered`)
     seen.lastSeenAtMs = atMs
     return seen
   }

@@ -4,7 +4,7 @@ import { timeOf } from './words.js'
 const since = ({ atMs, by, reason }: Order): string =>
   `since ${timeOf(atMs)}, by the ${by.who}${reason === null ? '' : `: ${reason}`}`
 
-/** The operator's orders that hold, in words, those that stop the whole run first. */
+/** Describes the orders in force, those that stop the whole run first. */
 export function orderWords({
   pause,
   rollback,
@@ -15,18 +15,20 @@ export function orderWords({
 }: RunOrders): string[] {
   return [
     ...(pause ? [`paused ${since(pause)}`] : []),
-    ...(rollback ? [`going back to version ${rollback.version}, ${since(rollback)}`] : []),
-    ...[...disabledEnvironments].map(([environment, order]) => `the world ${environment} is at rest ${since(order)}`),
-    ...[...droppedTasks.values()].map((order) => `the task ${order.taskId} is dropped ${since(order)}`),
+    ...(rollback ? [`rolling back to version ${rollback.version}, ${since(rollback)}`] : []),
+    ...[...disabledEnvironments].map(
+      ([environment, order]) => `environment ${environment} is disabled ${since(order)}`,
+    ),
+    ...[...droppedTasks.values()].map((order) => `task ${order.taskId} is dropped ${since(order)}`),
     ...(banned.size === 0 ? [] : [`${banned.size === 1 ? '1 key is' : `${banned.size} keys are`} banned`]),
-    ...(announcement ? [`announced ${timeOf(announcement.atMs)}: ${saidIn(announcement)}`] : []),
+    ...(announcement ? [`announced ${timeOf(announcement.atMs)}: ${textOf(announcement)}`] : []),
   ]
 }
 
-const saidIn = ({ message, addresses }: { readonly message: string; readonly addresses: readonly string[] }): string =>
-  [message, ...addresses].filter((said) => said !== '').join(' ')
+const textOf = ({ message, addresses }: { readonly message: string; readonly addresses: readonly string[] }): string =>
+  [message, ...addresses].filter((part) => part !== '').join(' ')
 
-/** The orders that hold, for programs. */
+/** Returns the orders in force as JSON. */
 export const ordersAsJson = ({
   pause,
   rollback,

@@ -4,7 +4,7 @@ import { isOrder, Orders, type RunOrders } from '../ledger/orders.js'
 import type { RunConfiguration } from '../ledger/run-configuration.js'
 import { type CountedGroup, countedOf, type VersionReport, VersionTally } from './version-report.js'
 
-/** What an operator asks first: how far the run is, how it goes, and what is in its way. */
+/** Progress and state of a run for its operator. */
 export interface RunReport {
   /** Undefined before the first event. */
   readonly configuration: RunConfiguration | undefined
@@ -19,32 +19,32 @@ export interface RunReport {
   readonly openLeases: number
   readonly accepted: number
   readonly zeroVariance: number
-  /** Groups by the reason of their refusal, later audits included. */
+  /** Groups by the reason of their refusal, including later audits. */
   readonly refused: ReadonlyMap<RefusalCode, number>
   readonly tokens: number
-  /** Audits of groups, at their verdict or after it. */
+  /** Audits of groups, at their verdict or later. */
   readonly audits: { readonly passed: number; readonly failed: number }
-  /** Keys that were caught after groups of theirs had gone into batches, and those groups. */
+  /** Groups in batches whose keys were caught later. */
   readonly doubtedGroups: number
-  /** Batches that the trainer could not use, newest last. */
+  /** Batches that the trainer could not use, oldest first. */
   readonly refusedBatches: readonly { readonly batchId: string; readonly code: string; readonly detail: string }[]
   readonly quarantinedEnvironments: readonly string[]
-  /** What the operator wants of the run, as far as it holds. */
+  /** Orders of the operator that are in force. */
   readonly orders: RunOrders
-  /** The batch that the trainer is at. */
+  /** Batch that the trainer works on. */
   readonly pendingBatch: string | null
-  /** When the last version is out if those to come take as long as the newest ones; null: complete, or too early to tell. */
+  /** Expected time of the last version at the speed of the newest ones; null: complete, or too early for a forecast. */
   readonly completeAtMs: number | null
 }
 
-/** Intervals between versions that the forecast looks at. */
+/** Intervals between versions that the forecast uses. */
 const RECENT = 8
-/** Versions of which groups are remembered: twice as many as a group may be behind, for audits that come late. */
+/** Versions whose groups are remembered: twice as many as a group may be behind, for late audits. */
 const REMEMBERED = 2 * LIMITS.staleness.value
 
 /**
- * The report of a run, as its events come, oldest first. Of the groups it remembers those of versions whose groups may still be taken
- * back or trained on, and so it grows with the versions of a run alone.
+ * Computes the report of a run from its events, oldest first. Remembers groups only of versions whose groups may still be revoked or
+ * trained on, so its size depends on the number of versions alone.
  */
 export class RunTally {
   #configuration: RunConfiguration | undefined
@@ -62,7 +62,7 @@ export class RunTally {
   readonly #quarantinedEnvironments = new Set<string>()
   readonly #orders = new Orders()
   #pendingBatch: EventOf<'batched'> | null = null
-  /** Of the pending batch. */
+  /** Mean staleness of the pending batch. */
   #staleness: number | null = null
   #audits = { passed: 0, failed: 0 }
   #doubtedGroups = 0
@@ -76,7 +76,7 @@ export class RunTally {
     }
     switch (event.type) {
       case 'configured':
-        // As in the fold: settings that are gone may be in an older log, and are not looked at here.
+        // Not parsed, as in the reducer: an older log may contain removed settings.
         this.#configuration = event.configuration as RunConfiguration
         return
       case 'rehearsed':
@@ -134,7 +134,7 @@ export class RunTally {
         return
       case 'trained':
         this.#pendingBatch = null
-        // A step is on record as trained when its version is out.
+        // The log records a step as trained after its version is published.
         this.#versions.at(-1)!.madeBy(event, this.#staleness)
         return
       case 'batch-refused': {
@@ -188,7 +188,7 @@ export class RunTally {
     this.#refuse(event.code)
   }
 
-  /** The mean over groups that are known: a batch holds no others. */
+  /** Returns the mean over the batch's groups. */
   #stalenessOf(leaseIds: readonly string[]): number | null {
     const newest = this.#versions.length - 1
     const behind = leaseIds.flatMap((leaseId) => {

@@ -6,10 +6,10 @@ import type { HeldOutScore, VersionReport } from './version-report.js'
 
 type Cell = string | number | boolean | null
 
-/** Rows with the same columns, for programs that people look at numbers with. */
+/** Rows with the same columns, for programs that analyse data. */
 export type Table = readonly Readonly<Record<string, Cell>>[]
 
-/** One row per version, with a column for each part of the reward and each number that any of their steps has. */
+/** Returns one row per version, with a column for each reward component and each number of a step. */
 export function versionTable(versions: readonly VersionReport[]): Table {
   const namesOf = (key: 'parts' | 'stats'): string[] =>
     [...new Set(versions.flatMap((one) => Object.keys(one[key])))].sort()
@@ -23,7 +23,7 @@ export function versionTable(versions: readonly VersionReport[]): Table {
   }))
 }
 
-/** Wilson's: with tasks that were all alike a standard error of 0 says too much. */
+/** Returns Wilson's interval: with equal results for all tasks, a standard error of 0 would claim too much. */
 function solvedInterval(score: HeldOutScore | null) {
   const interval = score && shareInterval(score.solved.mean, score.tasks)
   return { 'heldOut.solvedLow': interval?.low ?? null, 'heldOut.solvedHigh': interval?.high ?? null }
@@ -39,7 +39,7 @@ const heldOutCells = (score: HeldOutScore | null) => ({
   'heldOut.calls': score?.calls ?? null,
 })
 
-/** One row per key. */
+/** Returns one row per key. */
 export function nodeTable(nodes: readonly NodeReport[]): Table {
   return nodes.map(({ registeredAtMs, lastSeenAtMs, refused, audits, reputation, ...node }) => ({
     ...node,
@@ -52,11 +52,11 @@ export function nodeTable(nodes: readonly NodeReport[]): Table {
   }))
 }
 
-/** Volunteers choose names of teams and programs: none of them becomes a formula of whoever opens the file. */
+/** Writes CSV. Volunteers choose names of teams and programs, so formulas are escaped. */
 export const csvOf = (table: Table): string =>
   stringify([...table], { header: true, escape_formulas: true, cast: { boolean: String } })
 
-/** Numbers are doubles, and any column may have gaps. */
+/** Writes Parquet. Numbers are doubles, and every column is nullable. */
 export function parquetOf(table: Table): Uint8Array {
   const columnData = Object.keys(table[0] ?? {}).map((name): ColumnSource => {
     const data = table.map((row) => row[name] ?? null)

@@ -1,48 +1,48 @@
 import type { EventOf } from '../ledger/events.js'
 
-/** What is known of a version and of the work that was done with it. */
+/** A version and the groups of it. */
 export interface VersionReport {
   readonly version: number
   readonly publishedAtMs: number
   readonly adapterSha256: string
-  /** Whether the step before it left the policy as it was. */
+  /** Whether the step of this version left the policy unchanged. */
   readonly skipped: boolean
-  /** Why it did; null: it did not, or the log does not say. */
+  /** Reason for that; null: not skipped, or unknown. */
   readonly skippedFor: string | null
-  /** Whether it has given way to the policy of an earlier version: nothing is trained on its groups any more. */
+  /** Whether a rollback has withdrawn it, so that its groups are not trained on. */
   readonly withdrawn: boolean
-  /** The step that made it; null for the first version. */
+  /** Step that made it; null: the first version. */
   readonly step: number | null
-  /** How many versions the groups of that step were behind, on average; null where there was none. */
+  /** Mean number of versions that the groups of that step were behind; null: no groups. */
   readonly staleness: number | null
-  /** Numbers of the step that made it, by their names in docs/trainer.md; none for the first, or where the log has none. */
+  /** Numbers of that step, by their names in docs/trainer.md; empty for the first version, or when unknown. */
   readonly stats: Readonly<Record<string, number>>
   readonly accepted: number
-  /** Of the accepted groups: those without reward variance. */
+  /** Zero-variance groups among the accepted ones. */
   readonly zeroVariance: number
   readonly refused: number
-  /** Mean over the rollouts of accepted groups; null before the first. */
+  /** Mean over the rollouts of accepted groups; null: none yet. */
   readonly reward: number | null
-  /** Means of the reward's parts over the rollouts of accepted groups that have them, by name. */
+  /** Mean reward components over the rollouts of accepted groups, by name. */
   readonly parts: Readonly<Record<string, number>>
-  /** Shares of the rollouts that were replayed, and calls of one; null before the first. */
+  /** Share of solved rollouts among replayed ones, and mean calls; null: none yet. */
   readonly solved: number | null
   readonly calls: number | null
-  /** Sampled in groups that were replayed. */
+  /** Sampled tokens of replayed groups. */
   readonly tokens: number
-  /** What the coordinator found of it on tasks that nobody trains on; null: it has no score. */
+  /** Score on held-out tasks; null: none. */
   readonly heldOut: HeldOutScore | null
 }
 
 export type HeldOutScore = Pick<EventOf<'scored'>, 'tasks' | 'tooLong' | 'reward' | 'solved' | 'calls' | 'callsDue'>
 
-/** What a version counts of an accepted group: all that has to be remembered to take it back. */
+/** Counts of an accepted group, which are needed again if the group is revoked. */
 export type CountedGroup = Pick<
   EventOf<'judged'>,
   'version' | 'zeroVariance' | 'solved' | 'calls' | 'sampledTokens'
 > & {
   readonly rollouts: number
-  /** Sum over them. */
+  /** Sum over the rollouts. */
   readonly reward: number
   readonly replayed: number
   readonly parts: Readonly<Record<string, number>>
@@ -59,7 +59,7 @@ export const countedOf = (group: EventOf<'judged'>): CountedGroup => {
   }
 }
 
-/** Counts of one version, as its events come. */
+/** Counts the groups of one version. */
 export class VersionTally {
   readonly #published: EventOf<'published'>
   #step: EventOf<'trained'> | undefined
@@ -81,12 +81,12 @@ export class VersionTally {
     this.#published = published
   }
 
-  /** A later version was published, which may have an earlier adapter. */
+  /** Notes that a later version was published, which may have an earlier adapter. */
   giveWayTo({ adapterStep }: Pick<EventOf<'published'>, 'adapterStep'>): void {
     if (this.#published.adapterStep > adapterStep) this.#withdrawn = true
   }
 
-  /** @param staleness  of its groups, in versions, on average; null: not known */
+  /** @param staleness  mean staleness of its groups, in versions; null: unknown */
   madeBy(step: EventOf<'trained'>, staleness: number | null): void {
     this.#step = step
     this.#staleness = staleness
@@ -104,7 +104,7 @@ export class VersionTally {
     this.#refused += 1
   }
 
-  /** An accepted group was refused by a later audit. */
+  /** Notes that a later audit refused an accepted group. */
   takenBack(group: CountedGroup): void {
     this.#count(group, -1)
     this.#refused += 1

@@ -2,34 +2,35 @@ import prettyMs from 'pretty-ms'
 import { type Estimate, meanInterval, shareInterval } from '../../rollout/episode/index.js'
 import type { HeldOutScore } from './version-report.js'
 
-/** How the operator's commands and pages write numbers and times. */
+// Numbers and times as the operator's commands and pages write them.
 
-/** Local time, to the second. The Swedish way of writing it is ISO's, with a blank. */
+/** Formats local time to the second. The Swedish format is that of ISO 8601, with a space. */
 export const timeOf = (ms: number): string => new Date(ms).toLocaleString('sv')
 
+/** Formats a duration with two units. */
 export const durationOf = (ms: number): string => prettyMs(Math.max(0, ms), { unitCount: 2, secondsDecimalDigits: 0 })
 
 export function numberOf(value: number | null | undefined, digits = 3): string {
   if (value === null || value === undefined) return '-'
   const text = value.toFixed(digits)
-  // What rounds to nothing has no sign.
+  // Avoids "-0".
   return Number(text) === 0 ? (0).toFixed(digits) : text
 }
 
-/** A mean over so many tasks with its 95 % interval, by Student's t. */
+/** Formats a mean over tasks with its 95 % interval, by Student's t. */
 export function meanWords(estimate: Estimate, tasks: number): string {
   const interval = meanInterval(estimate, tasks)
   const mean = estimate.mean.toFixed(3)
-  return interval ? `${mean} ± ${(interval.high - estimate.mean).toFixed(3)}` : `${mean} (all ${tasks} alike)`
+  return interval ? `${mean} ± ${(interval.high - estimate.mean).toFixed(3)}` : `${mean} (equal for all ${tasks})`
 }
 
-/** A share of so many tasks with its 95 % interval, by Wilson's score. */
+/** Formats a share of tasks with its 95 % interval, by Wilson's score. */
 export function shareWords({ mean }: Pick<Estimate, 'mean'>, tasks: number): string {
   const { low, high } = shareInterval(mean, tasks)
   return `${(100 * mean).toFixed(1)} % (${(100 * low).toFixed(1)} to ${(100 * high).toFixed(1)})`
 }
 
-/** A score on held-out tasks. */
+/** Formats a score on held-out tasks. */
 export const scoreWords = ({ tasks, reward, solved, calls, callsDue }: HeldOutScore): string =>
   [
     `reward ${meanWords(reward, tasks)}`,
@@ -37,7 +38,7 @@ export const scoreWords = ({ tasks, reward, solved, calls, callsDue }: HeldOutSc
     `${calls.toFixed(1)} calls of ${callsDue.toFixed(1)} needed`,
   ].join(', ')
 
-/** Names of keys and leases are long and differ at their ends and beginnings. */
+/** Shorten ids, which differ at the ends of keys and the beginnings of leases. */
 export const shortKey = (key: string): string => key.slice(-8)
 export const shortLease = (leaseId: string): string => leaseId.slice(0, 8)
 

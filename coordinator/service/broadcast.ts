@@ -7,20 +7,20 @@ export interface BroadcastParts {
   readonly recorder: Pick<Recorder, 'state' | 'listen'>
   /** Gossips `count` verdicts of a node from position `from` of its list on. */
   sendVerdicts(node: string, from: number, count: number): Promise<void>
-  /** Gossips the policy in force and how much work there is. */
+  /** Gossips the policy in force and how much capacity for work there is. */
   announcePolicy(): Promise<void>
-  /** Whether there is room for leases that a node waits for. */
+  /** Whether the run has capacity for leases that a node waits for. */
   isWanted(): boolean
   readonly clock: Clock
   readonly logger: SwarmLogger
 }
 
-/** For nodes that came late, and those that gossip has passed by. */
+/** Repeats the announcement for nodes that joined late, or that gossip has missed. */
 const ANNOUNCE_EVERY_MS = 5000
-/** Between two announcements of room: all nodes get each of them. */
+/** Shortest pause between two announcements of capacity, since all nodes receive each of them. */
 const LEAST_PAUSE_MS = 1000
 
-/** Events after which a node may get a lease that got none before. A new version or round is announced by who opens it. */
+/** Events after which a node may get a lease that was refused before. The opener of a version or round announces it. */
 const MAKES_CAPACITY: ReadonlySet<RunEvent['type']> = new Set<RunEvent['type']>([
   'released',
   'judged',
@@ -34,12 +34,12 @@ const MAKES_CAPACITY: ReadonlySet<RunEvent['type']> = new Set<RunEvent['type']>(
 ])
 
 /**
- * Tells nodes what concerns them, as it happens and until the signal fires: their verdicts, and that there is work. What fails
- * is logged: nodes ask for what they miss.
+ * Sends nodes their verdicts and announces capacity, as events happen and until the signal fires. Failures are only logged,
+ * because nodes ask for what they miss.
  */
 export async function broadcast(parts: BroadcastParts, signal: AbortSignal): Promise<void> {
   const { recorder, clock, logger } = parts
-  /** Position of the first verdict of each node that is not sent yet. Those from before the start are not sent. */
+  /** Position of the first unsent verdict of each node. Verdicts from before the start are not sent. */
   const unsent = new Map<string, number>()
   const verdicts = createFlag(signal)
   const capacity = createFlag(signal)
@@ -54,7 +54,7 @@ export async function broadcast(parts: BroadcastParts, signal: AbortSignal): Pro
     try {
       await work()
     } catch (error) {
-      if (!signal.aborted) logger.error({ what, error }, 'nodes could not be told')
+      if (!signal.aborted) logger.error({ what, error }, 'nodes could not be notified')
     }
   }
 
@@ -64,7 +64,7 @@ export async function broadcast(parts: BroadcastParts, signal: AbortSignal): Pro
         const { verdictCount } = recorder.state.nodes.get(node)!
         const count = Math.min(verdictCount - from, LIMITS.verdictsPerDigest.value)
         unsent.delete(node)
-        // The rest has its turn after all others.
+        // The rest is sent after the verdicts of all other nodes.
         if (from + count < verdictCount) unsent.set(node, from + count)
         await attempt('verdicts', () => parts.sendVerdicts(node, from, count))
         if (signal.aborted) return
@@ -91,10 +91,10 @@ export async function broadcast(parts: BroadcastParts, signal: AbortSignal): Pro
   }
 }
 
-/** Raised any number of times, it is taken down once. */
+/** A flag that can be raised repeatedly before it is lowered once. */
 interface Flag {
   raise(): void
-  /** Waits until it is raised, and takes it down. @returns  false when the signal fires first */
+  /** Waits until the flag is raised, and lowers it. @returns  false when the signal fires first */
   raised(): Promise<boolean>
 }
 

@@ -6,20 +6,20 @@ import type { Recorder } from '../ledger/recorder.js'
 import { newEvents } from './new-events.js'
 import { type OrderAnswer, type OrderAsk, type OrderService, orderSchema } from './order-service.js'
 
-/** How a command asks for the log of a running coordinator: LevelDB lets only one process at its files. */
+/** Paths of the log on the control socket. LevelDB lets only one process open its files. */
 export const LOG_END = '/log/end'
 export const LOG_RECORDS = '/log/records'
 export const METRICS = '/metrics'
-/** Events behind a place of the log, as they come, without secrets. */
+/** New events after a place of the log, as they happen, without secrets. */
 export const NEW_EVENTS = '/events/new'
 export const ORDER = '/order'
 
 const range = z.object({ until: z.coerce.number().int().min(0) })
 const from = z.object({ from: z.coerce.number().int().min(0) })
 
-/** Only the owner of the data folder can open the socket. */
+/** Author of an order on the control socket, which only the owner of the data folder can open. */
 const OWNER = { who: 'operator', via: 'control socket' } as const
-/** Of orders over HTTP. */
+/** Author of an order over HTTP. */
 const BEARER = { who: 'operator', via: 'token' } as const
 
 export interface ControlParts {
@@ -29,7 +29,7 @@ export interface ControlParts {
   readonly orders: OrderService
 }
 
-/** What the operator's commands can ask of a running coordinator. */
+/** Returns the routes of the control socket, which the operator's commands use. */
 export const controlRoutes = ({ log, recorder, metrics, orders }: ControlParts): readonly ControlRoute[] => [
   { method: 'GET', path: LOG_END, answer: async () => ({ json: log.end }) },
   {
@@ -62,11 +62,14 @@ export const controlRoutes = ({ log, recorder, metrics, orders }: ControlParts):
   { method: 'GET', path: METRICS, answer: async () => ({ lines: textLines(await metrics.metrics()) }) },
 ]
 
-/** What the dashboard's server does with an order, once its sender has shown the token. @throws ControlRefusal */
+/** Takes an order over HTTP, after its sender has shown the token. @throws ControlRefusal */
 export async function takeByToken(orders: OrderService, body: unknown): Promise<OrderAnswer> {
   const ask = orderIn(body)
   if (ask.order === 'settings')
-    throw new ControlRefusal('bad_request', 'settings are changed where run.yaml lies, which has to say the same')
+    throw new ControlRefusal(
+      'bad_request',
+      'settings can only be changed on the machine of the coordinator: use prove-coordinator set there',
+    )
   return orders.take(ask, BEARER)
 }
 

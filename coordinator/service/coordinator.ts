@@ -1,10 +1,10 @@
 import type { PrivateKey } from '@libp2p/interface'
+import { createCleanUp } from '../../common/cleanup/index.js'
 import type { CheckWatch } from '../../rollout/verification/index.js'
 import {
+  type AddressNotices,
   type BlobStore,
-  createBlobStore,
   createSnapshotExchange,
-  fetchGroupBody,
   keepNeighbours,
   type Metrics,
   openAddressNotices,
@@ -14,54 +14,49 @@ import {
 import { noteAddresses } from '../intake/address-notes.js'
 import type { AuditLottery } from '../intake/audit-lottery.js'
 import type { Auditor } from '../intake/auditor.js'
-import { createBodyJudge } from '../intake/body-judge.js'
-import { createGroupBodies } from '../intake/group-bodies.js'
-import { createIntake, type Intake } from '../intake/intake.js'
-import { openProofStore } from '../intake/proofs.js'
+import type { Intake } from '../intake/intake.js'
 import type { Replays } from '../intake/replays.js'
 import { capacityForLeases } from '../leases/lease-capacity.js'
 import { createLeaseService, type LeaseService } from '../leases/lease-service.js'
-import { createDiskLosses } from '../ledger/disk-losses.js'
+import { createDiskLosses, type DiskLosses } from '../ledger/disk-losses.js'
 import { meterRun } from '../ledger/metrics.js'
-import type { Announcement } from '../ledger/orders.js'
 import type { Recorder } from '../ledger/recorder.js'
-import type { ConfigurationOf } from '../ledger/run-state.js'
+import type { RunState } from '../ledger/run-state.js'
 import type { RunConfig } from '../settings/config.js'
 import type { DataFolder } from '../settings/data-folder.js'
 import type { TaskSet } from '../settings/task-set.js'
 import { policyFrame } from '../versions/policy-frame.js'
-import { createPublishedFiles } from '../versions/published-files.js'
+import { createPublishedFiles, type PublishedFiles } from '../versions/published-files.js'
 import { createPublisher, type Publisher } from '../versions/publisher.js'
 import type { RunTrainer } from '../versions/run-trainer.js'
 import { runTraining } from '../versions/training-loop.js'
-import { broadcast } from './broadcast.js'
-import { nameDoubtedBatches } from './doubted-batches.js'
-import { keepHouse } from './housekeeping.js'
+import { runBackground } from './background.js'
 import { createIdleNodes } from './idle-nodes.js'
-import { tellOwnAddresses } from './own-addresses.js'
+import { openIntake } from './open-intake.js'
 import { openPeerFile } from './peer-file.js'
+import type { StartScope } from './progress.js'
 import { createProviders } from './providers.js'
 import { type RunServices, serveRun } from './services.js'
 
-/** What a coordinator gets from outside. */
+/** Dependencies of a coordinator. */
 export interface CoordinatorParts {
   readonly config: RunConfig
   readonly folder: DataFolder
   readonly key: PrivateKey
-  /** Its clock is that of all parts. */
+  /** All parts use the clock of the host. */
   readonly host: SwarmHost
-  /** Of a run that has agreed on its terms, see `agreeOnTerms`. */
+  /** Recorder of a run that has agreed on its configuration, see `agreeOnConfiguration`. */
   readonly recorder: Recorder
-  /** Files that are published. */
+  /** Published files. */
   readonly blobs: BlobStore
   readonly taskSet: TaskSet
-  /** Takes the numbers of all parts; a coordinator has one of its own. */
+  /** Registry for the metrics of all parts, not shared with another coordinator. */
   readonly metrics: Metrics
-  /** Hears what the stages of judging do. */
+  /** Observes the verification checks. */
   readonly watch: CheckWatch
-  /** Stages 1 to 3 of judging. */
+  /** Verification checks 1 to 3. */
   readonly replays: Replays
-  /** Stages 5 to 7 of judging; null: the run has no calibration, and they are not run. */
+  /** Verification checks 5 to 7; null: the run has no calibration, so these checks do not run. */
   readonly auditor: Auditor | null
   readonly lottery: AuditLottery
 }
@@ -73,111 +68,46 @@ export interface Coordinator {
   readonly publisher: Publisher
   readonly snapshots: SnapshotExchange
   readonly services: RunServices
-  /** Of groups, as they were judged. */
+  /** Bodies of groups, as they were verified. */
   readonly bodies: BlobStore
-  /** Rejects when there can be no verdicts, or no events, any more. */
+  /** Rejects when the coordinator can make no verdicts, or record no events, any more. */
   readonly failure: Promise<never>
   /**
-   * Does what is due, until `close`, and trains.
+   * Trains, and runs the background duties until `close`.
    * @returns  when the last version of the run is published
-   * @throws what stopped the run before that
+   * @throws the error that stopped the run before
    */
   run(trainer: RunTrainer): Promise<void>
-  /** Stops the work. What it was given stays open: it is its owner's. */
+  /** Stops the work. Does not close the dependencies. */
   close(): Promise<void>
 }
 
-/** Puts a coordinator together and into service; earlier publications of its run are served again. */
+/** Assembles a coordinator and puts it into service. Serves earlier publications of its run again. */
 export async function openCoordinator(parts: CoordinatorParts): Promise<Coordinator> {
-  const { config, folder, key, host, recorder, blobs, taskSet, metrics, watch, replays, auditor, lottery } = parts
-  const { clock } = host
+  const { config, folder, key, host, recorder, blobs, taskSet, metrics } = parts
+  const { clock, logger } = host
   meterRun(metrics, recorder)
-  const { jobs, manifests } = folder
-  const { tasks, environments } = taskSet
   const { state } = recorder
   const closing = new AbortController()
   const { signal } = closing
-  const cleanUps: (() => Promise<unknown>)[] = []
-  const close = async (): Promise<void> => {
+  const cleanUp = createCleanUp()
+  const close = (): Promise<void> => {
     closing.abort(new Error('the coordinator is closing'))
-    for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+    return cleanUp.close()
   }
   try {
-    const losses = createDiskLosses(metrics, host.logger)
-    const bodies = await createBlobStore(folder.bodies)
-    const judgedBodies = createGroupBodies({
-      bodies,
-      fetch: (holder, bodySha256, ending) => fetchGroupBody(host, [holder], { bodySha256 }, ending),
-      isConnected: (node) => host.isConnected(node),
-      recorder,
-      clock,
-      losses,
-    })
-    const notices = await openAddressNotices({ host, known: null, onNewer: () => undefined })
-    cleanUps.push(async () => notices.close())
-    const neighbours = keepNeighbours({ host, random: Math.random, ...(await openPeerFile(folder.knownPeers)) })
-    cleanUps.push(() => neighbours.close())
-    const snapshots = await createSnapshotExchange(host, {
-      store: blobs,
-      onLost: (blob) => files.lose(blob),
-      notice: () => notices.newest()?.sealed ?? null,
-      ...(config.uploadKiB === undefined ? {} : { upload: perSecond(config.uploadKiB) }),
-    })
-    cleanUps.push(() => snapshots.close())
-    const peers = (): string[] => host.connections().map(({ peer }) => peer)
-    const files = createPublishedFiles({
-      ...{ blobs, snapshots, peers, state, jobs, clock, losses, signal },
-      logger: host.logger,
-    })
-    cleanUps.push(() => files.idle())
-    const configurationOf: ConfigurationOf = (lease) => state.roundOf(lease).configuration
-    const judge = createBodyJudge({
-      tasks,
-      configurationOf,
-      replays,
-      state,
-      bodies,
-      judgedBodies,
-      auditor,
-      onUnstable: async (environment, { leaseId }) => {
-        await recorder.record((current) =>
-          current.quarantinedEnvironments.has(environment)
-            ? null
-            : { type: 'environment-quarantined', atMs: clock.now(), environment, leaseId },
-        )
-      },
-    })
+    const losses = createDiskLosses(metrics, logger)
+    const { notices, neighbours, snapshots, files } = await openArtifacts(parts, losses, { cleanUp, signal })
     const addressBlockOf = noteAddresses(host, signal)
-    const auditFailure = Promise.withResolvers<never>()
-    const intake = createIntake({
-      tasks,
-      configurationOf,
-      perNode: () => state.configuration!.leases.perNode,
-      recorder,
-      judge,
-      judgedBodies,
-      lottery,
-      proofs: await openProofStore(folder.evidence),
-      addressBlockOf,
-      host,
-      watch,
-      signal,
-      onFailure: auditFailure.reject,
-    })
-    cleanUps.push(() => intake.idle())
-    const failure = Promise.race([auditFailure.promise, recorder.failure])
-    // Only `run` awaits it; without a handler Node would end the process for a rejection before that (unhandledRejection).
+    const opened = await openIntake({ ...parts, losses, addressBlockOf }, { cleanUp, signal })
+    const { bodies, judgedBodies, judge, intake } = opened
+    const failure = Promise.race([opened.failure, recorder.failure])
+    // Only `run` awaits `failure`. Without a handler Node.js would end the process for an earlier rejection.
     failure.catch(() => undefined)
     const { registrationMs } = config.rounds
+    const { tasks, environments } = taskSet
     const leases = createLeaseService({ tasks, recorder, registrationMs, addressBlockOf, metrics, clock })
     const idle = createIdleNodes(clock)
-    const capacity = (): number => {
-      const { round, orders } = state
-      if (orders.pause || orders.rollback) return 0
-      return round && round.version < round.configuration.versions
-        ? Math.max(0, capacityForLeases(state, round.configuration))
-        : 0
-    }
     const providers = createProviders({
       host,
       policyInForce: () => state.round?.policyId ?? null,
@@ -186,78 +116,36 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       signal,
     })
     const publisher = createPublisher({
-      config,
-      taskSet,
+      ...{ config, taskSet, recorder, blobs, files, losses, jobs: folder.jobs, snapshots, host, key, signal },
       frame: () => policyFrame(state.configuration!, environments),
-      recorder,
-      blobs,
-      files,
-      losses,
-      jobs,
-      snapshots,
-      host,
-      key,
-      manifests,
-      demand: () => ({ capacity: capacity(), waiting: idle.count() }),
+      manifests: folder.manifests,
+      demand: () => ({ capacity: capacityOf(state), waiting: idle.count() }),
       providers: () => providers.forAnyone(),
-      signal,
     })
     const services = await serveRun({ host, key, recorder, leases, intake, bodies, idle, providers })
-    cleanUps.push(() => services.close())
+    cleanUp.add(() => services.close())
     await publisher.restore()
 
     return {
-      leases,
-      intake,
-      publisher,
-      snapshots,
-      services,
-      bodies,
-      failure,
-      close,
+      ...{ leases, intake, publisher, snapshots, services, bodies, failure, close },
       async run(trainer) {
-        const { logger } = host
-        const background = [
-          keepHouse(
-            {
-              releaseLapsed: () => leases.releaseLapsed(),
-              takeBack: () => leases.takeBack(),
-              openRound: () => publisher.openRound(),
-              auditSuspects: () => intake.auditSuspects(),
-              nameDoubtedBatches: () => nameDoubtedBatches(recorder, clock),
-              clock,
-              logger: logger.child({ part: 'housekeeping' }),
-            },
-            signal,
-          ),
-          broadcast(
-            {
-              recorder,
-              sendVerdicts: (node, from, count) => services.sendVerdicts(node, from, count),
-              announcePolicy: () => publisher.announce(),
-              isWanted: () => idle.count() > 0 && capacity() > 0,
-              clock,
-              logger: logger.child({ part: 'broadcast' }),
-            },
-            signal,
-          ),
-        ]
-        const onAnnouncement = (hear: () => void): (() => void) =>
-          recorder.listen(({ type }) => {
-            if (type === 'announced') hear()
-          })
-        const announcement = (): Announcement | null => state.orders.announcement
-        const { addressNotice: file } = folder
-        background.push(tellOwnAddresses({ host, key, notices, file, announcement, onAnnouncement }, signal))
+        const background = runBackground(
+          {
+            ...{ host, key, recorder, leases, intake, publisher, services, notices },
+            addressNotice: folder.addressNotice,
+            isWanted: () => idle.count() > 0 && capacityOf(state) > 0,
+          },
+          signal,
+        )
         const training = runTraining(
           {
-            ...{ jobs, recorder, bodies: judgedBodies, blobs, losses, publisher, trainer },
+            ...{ jobs: folder.jobs, recorder, bodies: judgedBodies, blobs, losses, publisher, trainer },
             ...{ judge, intake, clock, logger: logger.child({ part: 'training' }) },
           },
           signal,
         )
         const ended = training.catch(() => undefined)
-        cleanUps.push(() => Promise.all([...background, ended]))
+        cleanUp.add(() => Promise.all([background, ended]))
         await Promise.race([training, failure])
       },
     }
@@ -265,6 +153,46 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     await close()
     throw error
   }
+}
+
+interface OpenedArtifacts {
+  readonly notices: AddressNotices
+  readonly neighbours: ReturnType<typeof keepNeighbours>
+  readonly snapshots: SnapshotExchange
+  readonly files: PublishedFiles
+}
+
+/** Opens the exchange of published files and of peer addresses. */
+async function openArtifacts(
+  { config, folder, host, recorder, blobs }: CoordinatorParts,
+  losses: DiskLosses,
+  { cleanUp, signal }: StartScope,
+): Promise<OpenedArtifacts> {
+  const notices = await openAddressNotices({ host, known: null, onNews: () => undefined })
+  cleanUp.add(() => notices.close())
+  const neighbours = keepNeighbours({ host, random: Math.random, ...(await openPeerFile(folder.knownPeers)) })
+  cleanUp.add(() => neighbours.close())
+  const snapshots = await createSnapshotExchange(host, {
+    store: blobs,
+    onLost: (blob) => files.lose(blob),
+    notice: () => notices.newest()?.sealed ?? null,
+    ...(config.uploadKiB === undefined ? {} : { upload: perSecond(config.uploadKiB) }),
+  })
+  cleanUp.add(() => snapshots.close())
+  const peers = (): string[] => host.connections().flatMap(({ peer, limited }) => (limited ? [] : [peer]))
+  const files = createPublishedFiles({
+    ...{ blobs, snapshots, peers, state: recorder.state, jobs: folder.jobs, clock: host.clock, losses, signal },
+    logger: host.logger,
+  })
+  cleanUp.add(() => files.idle())
+  return { notices, neighbours, snapshots, files }
+}
+
+/** Returns how many leases the run could give out now. */
+function capacityOf(state: RunState): number {
+  const { round, orders } = state
+  if (!round || orders.pause || orders.rollback || round.version >= round.configuration.versions) return 0
+  return Math.max(0, capacityForLeases(state, round.configuration))
 }
 
 const perSecond = (kib: number) => (): number => kib * 1024

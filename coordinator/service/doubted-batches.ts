@@ -1,7 +1,7 @@
 import type { Clock } from '../../swarm/index.js'
 import type { Recorder } from '../ledger/recorder.js'
 
-/** Puts on record, one by one, the batches that hold unaudited groups of keys that were caught since. */
+/** Records, one by one, the batches with unaudited groups of keys that were caught later. */
 export async function nameDoubtedBatches(recorder: Recorder, clock: Pick<Clock, 'now'>): Promise<void> {
   for (const { batchId, node } of recorder.state.doubtedBatches) {
     await recorder.record((state) => {

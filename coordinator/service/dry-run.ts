@@ -8,13 +8,13 @@ import { episodeLimits, type RunConfig } from '../settings/config.js'
 import type { TaskSet } from '../settings/task-set.js'
 import { REHEARSAL, rehearse } from './rehearse.js'
 
-/** More gain little; half of the cores at most, for threads of llama.cpp wait for each other, busily. */
+/** More threads gain little. At most half of the cores, because waiting threads of llama.cpp spin. */
 const MOST_THREADS = 8
 
-/** Told to the operator. */
+/** Progress of a dry run. */
 export type DryRunProgress =
   | { readonly type: 'dry-run'; readonly groups: number; readonly groupSize: number; readonly mostMs: number }
-  /** It could not be played; the run goes on without. */
+  /** The dry run failed; the run continues without it. */
   | { readonly type: 'no-dry-run'; readonly why: string }
 
 interface DryRunParts {
@@ -28,8 +28,8 @@ interface DryRunParts {
 }
 
 /**
- * Before anybody works for a run that has no version yet, the coordinator plays some of its tasks itself, and the log says what came
- * of it: alarms know it from there (`report/alarms.ts`). The engine is gone when it is over: training needs the room.
+ * Plays some tasks of a run without a version, before volunteers work for it, and records the result. Alarms use the record
+ * (`report/alarms.ts`). Closes the engine afterwards, because training needs its memory.
  */
 export async function dryRun(parts: DryRunParts, signal: AbortSignal): Promise<void> {
   const { config, taskSet, runtime, recorder, clock, onProgress, open = openEngine } = parts

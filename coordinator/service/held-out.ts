@@ -8,31 +8,31 @@ import type { Publication, RunState } from '../ledger/run-state.js'
 import { ConfigError, episodeLimits, type RunConfig } from '../settings/config.js'
 import { readTaskSet } from '../settings/task-set.js'
 
-/** Told to the operator: a version goes without a score, and the run goes on. */
+/** A version gets no score, and the run continues. */
 export interface NoScore {
   readonly type: 'no-score'
   readonly version: number
   readonly why: string
 }
 
-/** The score of a version on tasks that nobody trains on. */
+/** Score of a version on held-out tasks. */
 export type Score = Omit<EventOf<'scored'>, 'type' | 'atMs'>
 
-/** Rollouts that are sampled together: more gain little on the few threads that training leaves. */
+/** Rollouts that are sampled together. More gain little on the few threads next to training. */
 const SLOTS = 8
-/** The same draws for every version: what differs between two scores is the policy. */
+/** The same seed for every version, so that two scores differ only by the policy. */
 const SEED = 0
-/** A version that takes longer is given up: the engine hangs, or the setting asks for more than the machine has. */
+/** Time after which a score is given up: the engine hangs, or the settings ask for too much. */
 const MOST_MS = 6 * 3_600_000
 const TICK_MS = 1000
-/** Fewer have no standard error. */
+/** Fewer tasks have no standard error. */
 const LEAST_TASKS = 2
 
 export interface HeldOutParts {
   readonly config: Pick<RunConfig, 'heldOut' | 'base'>
-  /** Held-out ones, in the order of the data set. */
+  /** Held-out tasks, in the order of the data set. */
   readonly tasks: readonly Task[]
-  /** By the name of the reward in the terms. */
+  /** Returns the runtime for a reward preset. */
   readonly runtimeOf: (reward: string) => EpisodeRuntime
   readonly recorder: Pick<Recorder, 'record' | 'state'>
   readonly blobs: Pick<BlobStore, 'path'>
@@ -42,8 +42,8 @@ export interface HeldOutParts {
 }
 
 /**
- * The tasks by which a run's versions are scored; none where that is off.
- * @throws ConfigError when the data set has too few that fit the run's limits
+ * Reads the tasks by which versions are scored; none if scoring is off.
+ * @throws ConfigError when too few tasks of the data set fit the run's limits
  */
 export async function heldOutTasks(config: RunConfig, runtime: EpisodeRuntime): Promise<readonly Task[]> {
   const { tasks: wanted } = config.heldOut
@@ -52,14 +52,14 @@ export async function heldOutTasks(config: RunConfig, runtime: EpisodeRuntime): 
   const limits = episodeLimits(config)
   if (tasks.filter((task) => hasCapacity(task, runtime, limits)).length >= LEAST_TASKS) return tasks
   throw new ConfigError(
-    `heldOut.tasks: of the first ${wanted} held-out tasks of ${config.tasks.dataset} fewer than ${LEAST_TASKS} fit the run's limits: say 0, or synthesize more`,
+    `heldOut.tasks: of the first ${wanted} held-out tasks of ${config.tasks.dataset}, fewer than ${LEAST_TASKS} fit the run's limits: set it to 0, or synthesize more tasks`,
   )
 }
 
 /**
- * Scores every so many versions, and the last one, until the signal fires: the newest that is due, for a run may be faster than its scores.
- * An engine that fails costs a version its score and nothing else.
- * @returns  once the last version of the run has its score, or can have none
+ * Scores versions at the configured interval, and the last one, until the signal fires. When several are due, scores only the newest,
+ * because a run may be faster than its scores. An engine that fails only costs a version its score.
+ * @returns  once the last version has its score, or can have none
  */
 export async function scoreVersions(parts: HeldOutParts, signal: AbortSignal): Promise<void> {
   const { config, tasks, recorder, clock, onProgress } = parts
@@ -77,7 +77,7 @@ export async function scoreVersions(parts: HeldOutParts, signal: AbortSignal): P
         if (signal.aborted) return
         if (!timeUp.aborted && !(error instanceof CodedError)) throw error
         givenUp = due.version
-        const why = timeUp.aborted ? `it was not through after ${MOST_MS / 3_600_000} hours` : (error as Error).message
+        const why = timeUp.aborted ? `it took longer than ${MOST_MS / 3_600_000} hours` : (error as Error).message
         onProgress({ type: 'no-score', version: due.version, why })
       }
     } else if (state.current && state.current.version >= state.configuration!.versions) return
@@ -92,7 +92,7 @@ function dueVersion({ publications, scores, configuration }: RunState, every: nu
   )
 }
 
-/** @throws EngineError, EpisodeError, the signal's reason */
+/** Scores one version. @throws EngineError, EpisodeError, the signal's reason */
 async function scoreOf(
   { version, adapterSha256 }: Publication,
   { config, tasks, runtimeOf, recorder, blobs, open = openEngine }: HeldOutParts,

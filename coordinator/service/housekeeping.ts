@@ -1,13 +1,14 @@
 import type { Clock, SwarmLogger } from '../../swarm/index.js'
 
+/** Periodic duties of a coordinator. */
 export interface Duties {
   releaseLapsed(): Promise<void>
-  /** Takes leases back from keys that were banned. */
+  /** Releases the leases of banned keys. */
   takeBack(): Promise<void>
-  /** Opens a further round when somebody waits for one. */
+  /** Opens another round when a key waits for one. */
   openRound(): Promise<void>
   auditSuspects(): void
-  /** Puts on record which batches hold groups of keys that were caught since. */
+  /** Records which batches contain groups of keys that were caught later. */
   nameDoubtedBatches(): Promise<void>
   readonly clock: Clock
   readonly logger: SwarmLogger
@@ -16,8 +17,8 @@ export interface Duties {
 const TICK_MS = 200
 
 /**
- * The slow, periodic duties of a coordinator, until the signal fires. A duty that fails is logged and done again at its
- * next turn; it never keeps the others from theirs.
+ * Runs the periodic duties of a coordinator until the signal fires. A duty that fails is logged and runs again in the
+ * next turn. It does not delay the others.
  */
 export async function keepHouse(duties: Duties, signal: AbortSignal): Promise<void> {
   const { clock, logger } = duties

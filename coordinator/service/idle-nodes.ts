@@ -1,15 +1,15 @@
 import { type LeaseResponse, LIMITS, type RefusalCode } from '../../proto/index.js'
 import type { Clock } from '../../swarm/index.js'
 
-/** Nodes that wait for work, as far as the coordinator knows. */
+/** Nodes that wait for work. */
 export interface IdleNodes {
-  /** Takes note of how a question for leases was answered. */
+  /** Notes the answer to a request for leases. */
   answered(node: string, answer: Pick<LeaseResponse, 'leases' | 'reason'>): void
-  /** How many were sent away without a lease and would take one. */
+  /** Number of nodes that got no lease and would take one. */
   count(): number
 }
 
-/** Refusals that room for leases or a further round can end. */
+/** Refusals that end with more capacity for leases or a further round. */
 const WAITING: ReadonlySet<RefusalCode> = new Set([
   'no_work',
   'influence_cap',
@@ -18,11 +18,11 @@ const WAITING: ReadonlySet<RefusalCode> = new Set([
   'not_registered',
   'paused',
 ])
-/** A node that has not asked for so long has gone: the longest that it waits without news is less. */
+/** Time after which a node that has not asked counts as gone. Nodes wait for a shorter time without news. */
 const GONE_MS = 120_000
 
 export function createIdleNodes(clock: Pick<Clock, 'elapsedMs'>): IdleNodes {
-  /** Whoever has not asked for longest comes first. */
+  /** Times of the last requests, the earliest first. */
   const askedAt = new Map<string, number>()
   return {
     answered(node, { leases, reason }) {

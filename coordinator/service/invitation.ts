@@ -15,7 +15,7 @@ import { addressesForOthers, type DirectReach, type SwarmHost } from '../../swar
 import type { RunConfig } from '../settings/config.js'
 import { dataFolderOf } from '../settings/data-folder.js'
 
-/** What strangers join the run with. */
+/** The invitation to a run. */
 export interface RunInvitation {
   readonly text: string
   readonly sealed: Uint8Array
@@ -28,18 +28,18 @@ export interface InvitationParts {
   readonly key: PrivateKey
   readonly base: BlobDescription
   readonly host: Pick<SwarmHost, 'addresses' | 'peerId' | 'clock' | 'logger'>
-  /** Where the newest one is kept as text. */
+  /** File of the newest invitation. */
   readonly file: string
 }
 
-/** There is none yet. */
+/** The coordinator has not written an invitation yet. */
 export class NoInvitationError extends CodedError<'no_invitation'> {}
 
 const LOOK_MS = 10_000
 
 /**
- * Keeps the run's invitation up to date, in its file as well, until the signal fires: addresses come and go while a host listens.
- * @param onChange  told of the first one before this resolves, and of each that replaces another
+ * Keeps the run's invitation and its file up to date until the signal fires, because addresses change while a host listens.
+ * @param onChange  gets the first invitation before this resolves, and each later one
  */
 export async function keepInvitation(
   parts: InvitationParts,
@@ -91,14 +91,14 @@ async function invite({ config: { about, base: named }, key, base, host }: Invit
 }
 
 /**
- * The newest invitation of a data folder, whether its coordinator runs or not.
- * @throws NoInvitationError; InvitationError for a file that was damaged
+ * Reads the newest invitation of a data folder, whether its coordinator runs or not.
+ * @throws NoInvitationError; InvitationError for a damaged file
  */
 export async function readInvitation(dataDir: string): Promise<string> {
   const { invitation: file } = dataFolderOf(dataDir)
   const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== 'ENOENT') throw cause
-    throw new NoInvitationError('no_invitation', `${file} is not there: it is written when the coordinator starts`, {
+    throw new NoInvitationError('no_invitation', `${file} does not exist: start the coordinator, which writes it`, {
       cause,
     })
   })

@@ -5,29 +5,30 @@ import type { Recorder } from '../ledger/recorder.js'
 import type { RunState } from '../ledger/run-state.js'
 import { leaderboardOf, type Ranking, rankingOf } from '../report/leaderboard.js'
 
-/** How long a ranking is good for: thousands of keys are not put in order for each who asks. */
+/** Time (ms) for which a ranking is reused, so that thousands of keys are not sorted for each request. */
 const RANKED_MS = 5000
-/** How often one key may change its team: each change is a record for good. */
+/** Changes of team of one key. Each is a permanent record. */
 const TEAM_CHANGES = { perMinute: 1 / 60, atOnce: 4 }
-/** Those of all keys: of too many keys, the first are forgotten. */
+/** Changes of team of all keys. */
 const CHANGES_PER_MINUTE = 600
 
-export interface BoardService {
+/** Answers requests for the leaderboard. */
+export interface LeaderboardService {
   /**
-   * The board of now, signed, with the place of the key that is asked for.
-   * @throws SwarmRefusal `not_registered`, `rate_limited` or `overloaded` when whoever asks may not change its team
+   * Returns the current leaderboard, signed, with the rank of the requested key, and changes the team of the asker.
+   * @throws SwarmRefusal `not_registered`, `rate_limited` or `overloaded` when the asker may not change its team
    */
   answer(request: LeaderboardRequest, asker: string): Promise<Uint8Array>
 }
 
-export interface BoardServiceParts {
+export interface LeaderboardServiceParts {
   readonly recorder: Pick<Recorder, 'state' | 'record'>
   readonly key: PrivateKey
   readonly runId: string
   readonly clock: Pick<Clock, 'now' | 'elapsedMs'>
 }
 
-export function createBoardService({ recorder, key, runId, clock }: BoardServiceParts): BoardService {
+export function createLeaderboardService({ recorder, key, runId, clock }: LeaderboardServiceParts): LeaderboardService {
   const { state } = recorder
   const changes = {
     ofKey: createRateLimit(clock, TEAM_CHANGES.perMinute, TEAM_CHANGES.atOnce),
@@ -36,14 +37,15 @@ export function createBoardService({ recorder, key, runId, clock }: BoardService
   let ranked: { readonly ranking: Ranking; readonly atMs: number } | null = null
 
   const join = async (node: string, team: string | null): Promise<void> => {
-    const isNews = ({ teams }: RunState): boolean => (teams.get(node) ?? null) !== team
-    // Keys that nobody knows would fill the log.
-    if (!state.registered.has(node)) throw refusal('not_registered', 'a team is taken of a key that has asked for work')
-    if (!isNews(state)) return
-    if (!changes.ofKey.allow(node)) throw refusal('rate_limited', 'a key may change its team once an hour')
+    const isChange = ({ teams }: RunState): boolean => (teams.get(node) ?? null) !== team
+    // Unknown keys could fill the log.
+    if (!state.registered.has(node))
+      throw refusal('not_registered', 'only a key that has asked for work can have a team')
+    if (!isChange(state)) return
+    if (!changes.ofKey.allow(node)) throw refusal('rate_limited', 'a key may change its team once per hour')
     if (!changes.all.allow('all')) throw refusal('overloaded', 'too many keys change their teams at the moment')
     await recorder.record((current) =>
-      isNews(current) ? { type: 'team-joined', atMs: clock.now(), node, team } : null,
+      isChange(current) ? { type: 'team-joined', atMs: clock.now(), node, team } : null,
     )
   }
 
@@ -51,7 +53,7 @@ export function createBoardService({ recorder, key, runId, clock }: BoardService
     async answer({ peerId, team }, asker) {
       if (team !== undefined) await join(asker, team)
       const now = clock.now()
-      // A clock that was set back must not keep an old one.
+      // After the clock was set back, the ranking would otherwise be kept too long.
       if (ranked === null || Math.abs(now - ranked.atMs) >= RANKED_MS) ranked = { ranking: rankingOf(state), atMs: now }
       return sealLeaderboard(key, runId, leaderboardOf(ranked.ranking, peerId, ranked.atMs))
     },

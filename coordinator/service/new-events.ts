@@ -4,13 +4,13 @@ import { followChain, LOG_START } from '../ledger/log-chain.js'
 import { publicEvent } from '../ledger/public-event.js'
 import type { Recorder } from '../ledger/recorder.js'
 
-/** Whoever follows and does not read is cut off with so many events waiting: a coordinator keeps no memory for it. */
+/** Waiting events after which a reader that does not read is disconnected, to bound memory. */
 const MOST_WAITING = 100_000
 
 /**
- * The events behind a place of the log, first those that are there and then each as it comes, as JSON without secrets. It ends
- * when its reader goes, or falls too far behind.
- * @param from  how many events the reader has already
+ * Streams the events after a place of the log as JSON without secrets: first the recorded ones, then each new one. Ends
+ * when the reader closes the stream or falls too far behind.
+ * @param from  number of events that the reader has already
  */
 export async function newEvents(
   log: Pick<ChainedLog, 'end' | 'records'>,
@@ -21,10 +21,10 @@ export async function newEvents(
   let wake: () => void = () => undefined
   let isOver = false
   let stop: () => void = () => undefined
-  let past = earlier(log, from, 0)
-  // While it is decided what to record, what the log holds and what was told of are the same.
+  let recorded = earlier(log, from, 0)
+  // Within a decision, the end of the log and the subscription are at the same event.
   await recorder.record(() => {
-    past = earlier(log, from, log.end.count)
+    recorded = earlier(log, from, log.end.count)
     stop = recorder.listen((event) => {
       if (waiting.push(event) > MOST_WAITING) end()
       wake()
@@ -37,7 +37,7 @@ export async function newEvents(
     wake()
   }
   const next = async (): Promise<RunEvent | undefined> => {
-    const { done, value } = await past.next()
+    const { done, value } = await recorded.next()
     if (!done) return value
     while (waiting.length === 0 && !isOver)
       await new Promise<void>((resolve) => {
@@ -63,8 +63,8 @@ async function* earlier(log: Pick<ChainedLog, 'records'>, from: number, until: n
   let place = LOG_START
   for await (const record of log.records(until)) {
     const link = followChain(place, record)
-    // The log has checked its own records.
-    if (typeof link === 'string') throw new Error(`the event ${place.count} is ${link}`)
+    // The log has checked its own records, so this is a defect.
+    if (typeof link === 'string') throw new Error(`event ${place.count} is ${link}`)
     if (place.count >= from) yield link.event
     place = link.head
   }

@@ -18,49 +18,50 @@ const reason = z.string().max(4096).nullable()
 const order = <T extends string, S extends z.ZodRawShape>(kind: T, shape: S) =>
   z.strictObject({ order: z.literal(kind), reason, ...shape })
 
-/** What an operator may order of a running coordinator. */
+/** Orders that an operator may give to a running coordinator. */
 export const orderSchema = z.discriminatedUnion('order', [
   order('pause', {}),
   order('resume', {}),
-  /** `key`: all of it, or an end of it that no other key of the run has. */
+  /** `key`: the whole key, or an end of it that no other key of the run has. */
   order('ban', { key: name }),
   order('unban', { key: name }),
-  /** `task`: its id in the data set, or its place there. */
+  /** `task`: its id in the data set, or its index there. */
   order('drop-task', { task: name }),
   order('disable-environment', { environment: name }),
   order('enable-environment', { environment: name }),
   order('rollback', { version: z.int().min(0) }),
-  /** Without both: what was announced is told no more. */
+  /** Without message and addresses: ends the announcement. */
   order('announce', { message: z.string().max(4096), addresses: z.array(z.string().max(512)).max(64) }),
-  /** The `run.yaml` that shall hold from now on, and where it lies: relative paths in it are relative to its folder. */
+  /** The new text of `run.yaml`, and its path: relative paths in it are relative to its folder. */
   order('settings', { text: z.string().max(48 * 1024), file: z.string().max(4096) }),
 ])
 export type OrderAsk = z.output<typeof orderSchema>
 
-/** What became of an order, in words. */
+/** Result of an order. */
 export const orderAnswer = z.strictObject({
-  /** Whether anything is otherwise than before. */
+  /** Whether the order changed anything. */
   changed: z.boolean(),
-  said: z.array(z.string()),
+  /** Sentences about the effects. */
+  effects: z.array(z.string()),
 })
 export type OrderAnswer = z.output<typeof orderAnswer>
 
-/** All but those that are settled elsewhere. */
+/** Orders apart from those for settings. */
 type PlainAsk = Exclude<OrderAsk, { readonly order: 'settings' }>
 
 export interface OrderServiceParts {
   readonly recorder: Pick<Recorder, 'record' | 'state'>
   readonly taskSet: Pick<TaskSet, 'tasks' | 'environments'>
   readonly settings: SettingsService
-  /** Of the trainer. */
+  /** Job directory of the trainer. */
   readonly jobs: string
   readonly clock: Pick<Clock, 'now'>
   readonly signal: AbortSignal
 }
 
-/** Takes the operator's orders, checks them and puts them on record. Each is carried out by the part of the run that it concerns. */
+/** Checks the operator's orders and records them. The part of the coordinator that an order concerns carries it out. */
 export interface OrderService {
-  /** @param by  who gives the order, and by which way. @throws ControlRefusal for one that makes no sense in this run */
+  /** Takes an order. @param by  who gives it, and by which way. @throws ControlRefusal if the order is not possible in this run */
   take(ask: OrderAsk, by: Order['by']): Promise<OrderAnswer>
 }
 
@@ -76,7 +77,7 @@ export function createOrderService({
 }: OrderServiceParts): OrderService {
   const { tasks } = taskSet
 
-  /** @returns  the event to be recorded, or why there is nothing to do */
+  /** Returns the event to record, or why there is nothing to do. */
   const decide = (ask: PlainAsk, given: Order, state: RunState): OrderEvent | string => {
     const { orders } = state
     switch (ask.order) {
@@ -91,19 +92,20 @@ export function createOrderService({
       case 'unban': {
         const node = keyNamed(ask.key, state)
         const isBlemished = state.nodes.get(node)?.reputation.isBlemished ?? false
-        if (!orders.banned.has(node) && !isBlemished) return `there is nothing to give back to ${node}`
+        if (!orders.banned.has(node) && !isBlemished)
+          return `${node} has nothing to restore: it is neither banned nor doubted`
         return { type: 'unbanned', ...given, node }
       }
       case 'drop-task': {
         const taskIndex = taskNamed(ask.task, tasks)
         const taskId = tasks[taskIndex]!.id
-        if (orders.droppedTasks.has(taskIndex)) return `the task ${taskId} is dropped already`
+        if (orders.droppedTasks.has(taskIndex)) return `task ${taskId} is dropped already`
         checkTasksLeft(tasks, state, (_, i) => i === taskIndex)
         return { type: 'task-dropped', ...given, taskIndex, taskId }
       }
       case 'disable-environment': {
         const environment = environmentNamed(ask.environment, taskSet)
-        if (orders.disabledEnvironments.has(environment)) return `the world ${environment} is at rest already`
+        if (orders.disabledEnvironments.has(environment)) return `environment ${environment} is disabled already`
         checkTasksLeft(tasks, state, ({ environments }) =>
           environments.some((played) => played.environment === environment),
         )
@@ -114,9 +116,9 @@ export function createOrderService({
         if (orders.disabledEnvironments.has(environment)) return { type: 'environment-enabled', ...given, environment }
         if (state.quarantinedEnvironments.has(environment))
           throw refuse(
-            `the world ${environment} disagrees with itself: it is out of the run, and no order brings it back`,
+            `environment ${environment} is nondeterministic, so it cannot be enabled again: repair it and start a new run`,
           )
-        return `the world ${environment} is not at rest`
+        return `environment ${environment} is not disabled`
       }
       case 'rollback':
         return { type: 'rollback-ordered', ...given, version: checkTarget(ask.version, state).version }
@@ -135,30 +137,30 @@ export function createOrderService({
       if (ask.order === 'rollback') await checkStep(checkTarget(ask.version, recorder.state), jobs, signal)
       const reason = ask.reason === null || ask.reason.trim() === '' ? null : detailForWire(ask.reason.trim())
       if (ask.order === 'settings') {
-        const said = await settings.take(ask.text, ask.file, { by, reason })
-        return { changed: said !== null, said: said ?? ['the run goes by these settings already'] }
+        const effects = await settings.take(ask.text, ask.file, { by, reason })
+        return { changed: effects !== null, effects: effects ?? ['these settings are in force already'] }
       }
-      let nothing = ''
+      let nothingToDo = ''
       const recorded = await recorder.record((state) => {
         const decided = decide(ask, { atMs: clock.now(), by, reason }, state)
         if (typeof decided !== 'string') return decided
-        nothing = decided
+        nothingToDo = decided
         return null
       })
-      if (recorded) return { changed: true, said: effectOf(recorded, recorder.state) }
-      return { changed: false, said: [nothing] }
+      if (recorded) return { changed: true, effects: effectOf(recorded, recorder.state) }
+      return { changed: false, effects: [nothingToDo] }
     },
   }
 }
 
-/** The key that has this name, or the only one whose name ends like this. */
+/** Returns the key with this name, or the only key that ends with it. @throws ControlRefusal */
 function keyNamed(ending: string, { registered }: RunState): string {
   if (registered.has(ending)) return ending
   const found = [...registered.keys()].filter((node) => node.endsWith(ending))
   if (found.length === 1) return found[0]!
   if (found.length === 0)
-    throw refuse(`no key of this run is ${JSON.stringify(ending)} or ends so: prove-coordinator nodes lists them`)
-  throw refuse(`${found.length} keys of this run end with ${JSON.stringify(ending)}: give more of it`)
+    throw refuse(`no key of this run ends with ${JSON.stringify(ending)}: prove-coordinator nodes lists the keys`)
+  throw refuse(`${found.length} keys of this run end with ${JSON.stringify(ending)}: type more of it`)
 }
 
 function taskNamed(task: string, tasks: readonly Task[]): number {
@@ -166,22 +168,26 @@ function taskNamed(task: string, tasks: readonly Task[]): number {
   if (index >= 0) return index
   if (/^\d{1,9}$/.test(task) && Number(task) < tasks.length) return Number(task)
   throw refuse(
-    `there is no task ${JSON.stringify(task)} in this run: name its id in the data set, or its number, 0 to ${tasks.length - 1}`,
+    `this run has no task ${JSON.stringify(task)}: type its id in the data set, or its number, 0 to ${tasks.length - 1}`,
   )
 }
 
 function environmentNamed(environment: string, { environments }: Pick<TaskSet, 'environments'>): string {
   const names = environments.map((environment) => environment.name)
   if (names.includes(environment)) return environment
-  throw refuse(`the world ${JSON.stringify(environment)} is not in this run: its worlds are ${names.join(', ')}`)
+  throw refuse(`this run has no environment ${JSON.stringify(environment)}: its environments are ${names.join(', ')}`)
 }
 
-function checkTasksLeft(tasks: readonly Task[], state: RunState, goes: (task: Task, index: number) => boolean): void {
-  if (tasks.some((task, i) => !goes(task, i) && !isWithheld(task, i, state))) return
-  throw refuse('no task would be left to work on: pause the run instead')
+function checkTasksLeft(
+  tasks: readonly Task[],
+  state: RunState,
+  isRemoved: (task: Task, index: number) => boolean,
+): void {
+  if (tasks.some((task, i) => !isRemoved(task, i) && !isWithheld(task, i, state))) return
+  throw refuse('no task would be left: pause the run instead')
 }
 
-/** @returns  what was published as the version */
+/** Returns the publication of a version that the run can go back to. @throws ControlRefusal */
 function checkTarget(version: number, state: RunState): Publication {
   const { current, publications, withdrawn, orders } = state
   const newest = current!.version
@@ -189,22 +195,21 @@ function checkTarget(version: number, state: RunState): Publication {
     throw refuse(
       'the run is complete, and its trainer has ended: raise `versions` in run.yaml and start the coordinator again first',
     )
-  if (orders.rollback) throw refuse(`the run is going back to version ${orders.rollback.version} already`)
+  if (orders.rollback) throw refuse(`the run is rolling back to version ${orders.rollback.version} already`)
   const target = publications.find((one) => one.version === version)
   const possible = publications.filter((one) => !withdrawn.has(one.version) && one.adapterStep < current!.adapterStep)
   const instead =
     possible.length === 0
-      ? 'there is no earlier one to go back to'
-      : `it can go back to ${possible.map((one) => one.version).join(', ')}`
-  if (!target || version > newest)
-    throw refuse(`this run has no version ${version} that is served: the newest is ${newest}; ${instead}`)
-  if (withdrawn.has(version)) throw refuse(`version ${version} is withdrawn itself; ${instead}`)
+      ? 'no earlier version can be restored'
+      : `the versions that can be restored are ${possible.map((one) => one.version).join(', ')}`
+  if (!target || version > newest) throw refuse(`version ${version} is not served; the newest is ${newest}; ${instead}`)
+  if (withdrawn.has(version)) throw refuse(`version ${version} is withdrawn; ${instead}`)
   if (target.adapterStep >= current!.adapterStep)
     throw refuse(`version ${newest} has the policy of version ${version} already; ${instead}`)
   return target
 }
 
-/** The trainer goes on from the step's own state, which may be pruned (`keepSteps`) or lost. */
+/** Checks the files of the step that the trainer has to continue from: they may be pruned (`keepSteps`) or lost. */
 async function checkStep({ version, step }: Publication, jobs: string, signal: AbortSignal): Promise<void> {
   const why = await readStep(jobs, step).then(
     async (made) => {
@@ -213,17 +218,17 @@ async function checkStep({ version, step }: Publication, jobs: string, signal: A
     },
     (cause: Error) => cause.message,
   )
-  if (why !== null) throw refuse(`the trainer cannot go back to version ${version}: its step ${step}: ${why}`)
+  if (why !== null) throw refuse(`the trainer cannot restore version ${version}: step ${step}: ${why}`)
 }
 
 function addressesIn(texts: readonly string[]): string[] {
   if (texts.length > LIMITS.addressesPerPeer.value)
-    throw refuse(`at most ${LIMITS.addressesPerPeer.value} addresses fit an announcement`)
+    throw refuse(`an announcement can have at most ${LIMITS.addressesPerPeer.value} addresses`)
   const addresses = texts.map((text) => {
     try {
       multiaddr(text)
     } catch {
-      throw refuse(`${JSON.stringify(text)} is no address: write it like /dns4/run.example.org/tcp/4001`)
+      throw refuse(`${JSON.stringify(text)} is no libp2p address: type one such as /dns4/run.example.org/tcp/4001`)
     }
     const address = withoutPeer(text)
     if (address.length > LIMITS.nameBytes.value)
@@ -233,59 +238,59 @@ function addressesIn(texts: readonly string[]): string[] {
   return [...new Set(addresses)]
 }
 
-/** Text for other people's terminals: no control characters, none that change the direction of what follows. */
+/** Returns text for the terminals of others: without control characters and characters that change the text direction. */
 function messageOf(text: string): string {
   const message = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
   const bytes = Buffer.byteLength(message)
   const most = LIMITS.noticeMessageBytes.value
-  if (bytes > most) throw refuse(`the message has ${bytes} bytes, and ${most} are told to volunteers: say it shorter`)
+  if (bytes > most) throw refuse(`the message has ${bytes} bytes, and at most ${most} are allowed: shorten it`)
   return message
 }
 
-/** What changes by it, for whoever gave the order. */
+/** Returns sentences about the effect of an order. */
 function effectOf(done: OrderEvent, state: RunState): string[] {
   switch (done.type) {
     case 'paused':
       return [
-        `the run is paused: no leases are given, and no batch is formed`,
+        `the run is paused: no leases are given and no batch is formed`,
         `${state.openLeases.size} open leases may still be delivered and count${state.pendingBatch ? `; ${state.pendingBatch.batchId} is trained to its end` : ''}`,
       ]
     case 'resumed':
-      return ['the run goes on: nodes that wait for work are told']
+      return ['the run is resumed, and nodes that wait for work are notified']
     case 'banned':
       return [
-        `${done.node} is banned: it gets no leases, and what it delivers is refused as banned`,
-        `${state.heldBack.filter(({ node }) => node === done.node).length} accepted groups of it that are in no batch yet are not trained on while it is`,
+        `${done.node} is banned: it gets no leases, and its groups are refused`,
+        `${state.heldBack.filter(({ node }) => node === done.node).length} of its accepted groups that are in no batch yet are held back while it is banned`,
       ]
     case 'unbanned': {
       const streak = state.nodes.get(done.node)?.reputation.streak ?? 0
       return [
-        `${done.node} has its standing back: it gets leases, failed audits weigh nothing any more, and ${streak} accepted groups count for it`,
-        'its groups that were held back can be trained on; verdicts that were given, and their credit, stay as they are',
+        `${done.node} has its reputation back: it gets leases, failed audits have no weight any more, and its streak is ${streak} accepted groups`,
+        'its groups that were held back can be trained on; earlier verdicts and their credit do not change',
       ]
     }
     case 'task-dropped':
       return [
-        `the task ${done.taskId} is dropped: nobody gets it any more, and no batch takes groups of it`,
-        `${leasesOf(done, state)} open leases of it may still be delivered, and earn their credit`,
+        `task ${done.taskId} is dropped: it is not leased any more, and no batch takes its groups`,
+        `${leasesOf(done, state)} open leases of it may still be delivered and earn credit`,
       ]
     case 'environment-disabled':
-      return [
-        `the world ${done.environment} is at rest: no leases for its tasks; groups of it that come or are there count`,
-      ]
+      return [`environment ${done.environment} is disabled: its tasks are not leased; its groups still count`]
     case 'environment-enabled':
-      return [`the world ${done.environment} is awake: its tasks are given from the next round on, which opens now`]
+      return [
+        `environment ${done.environment} is enabled: its tasks are leased from the next round on, which opens now`,
+      ]
     case 'rollback-ordered':
       return [
-        `the run goes back to version ${done.version}: no leases are given until its policy is published again, signed, as the next version`,
+        `the run rolls back to version ${done.version}: no leases are given until its policy is published as the next version`,
         ...(state.pendingBatch ? [`before that, ${state.pendingBatch.batchId} is trained to its end`] : []),
-        `the versions after ${done.version} are withdrawn then: their groups earn credit and are not trained on`,
+        `the versions after ${done.version} will be withdrawn: their groups earn credit and are not trained on`,
       ]
     case 'announced':
-      if (done.message === '' && done.addresses.length === 0) return ['nothing is announced any more']
+      if (done.message === '' && done.addresses.length === 0) return ['the announcement is withdrawn']
       return [
-        ...(done.message === '' ? [] : [`volunteers are told, signed with the run's key: ${done.message}`]),
-        ...(done.addresses.length === 0 ? [] : [`and that this run is to be found at ${done.addresses.join(' ')}`]),
+        ...(done.message === '' ? [] : [`announced to volunteers, signed with the run's key: ${done.message}`]),
+        ...(done.addresses.length === 0 ? [] : [`announced addresses: ${done.addresses.join(' ')}`]),
       ]
   }
 }

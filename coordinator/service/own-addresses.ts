@@ -7,10 +7,10 @@ import { type AddressNotices, type SwarmHost, widest, withoutPeer } from '../../
 import { unlessMissing } from '../jobs/job-directory.js'
 import type { Announcement } from '../ledger/orders.js'
 
-/** A node that comes back after a month finds its run by this; one that was moved twice since has to be told anew. */
+/** Lifetime of a notice. A node that returns within it finds its run, if the run has moved at most once since. */
 const LIFETIME_MS = 60 * 24 * 3_600_000
 const LOOK_EVERY_MS = 60_000
-/** After a start nodes come back one by one. */
+/** Checks soon after a start, while nodes reconnect one by one. */
 const EARLY_LOOKS = 12
 const LOOK_EARLY_MS = 5000
 
@@ -18,25 +18,25 @@ export interface OwnAddressParts {
   readonly host: SwarmHost
   readonly key: PrivateKey
   readonly notices: Pick<AddressNotices, 'take' | 'publish'>
-  /** Where the notice that was published last lies, sealed. */
+  /** File of the notice that was published last. */
   readonly file: string
-  /** What the operator has said last. */
+  /** Returns the operator's current announcement. */
   readonly announcement: () => Announcement | null
-  /** Calls back when that has changed. @returns  stops it */
-  readonly onAnnouncement: (hear: () => void) => () => void
+  /** Calls back when the announcement changes. @returns  a function that unsubscribes */
+  readonly onAnnouncement: (onChange: () => void) => () => void
 }
 
 /**
- * Gossips where this coordinator is to be found and what its operator has announced, signed, and numbers a new notice when that has changed since the last one. Ends
- * when the signal fires; what fails is tried again.
+ * Gossips signed notices with the coordinator's addresses and the operator's announcement. Numbers a new notice when they
+ * change. Ends when the signal fires. Failures are retried.
  */
-export async function tellOwnAddresses(parts: OwnAddressParts, signal: AbortSignal): Promise<void> {
+export async function announceAddresses(parts: OwnAddressParts, signal: AbortSignal): Promise<void> {
   const { host, notices } = parts
-  let news = new AbortController()
-  const stop = parts.onAnnouncement(() => news.abort())
+  let changed = new AbortController()
+  const stop = parts.onAnnouncement(() => changed.abort())
   signal.addEventListener('abort', stop, { once: true })
   for (let looks = 1; !signal.aborted; looks++) {
-    news = new AbortController()
+    changed = new AbortController()
     try {
       const sealed = await currentNotice(parts)
       if (sealed !== null) {
@@ -44,14 +44,14 @@ export async function tellOwnAddresses(parts: OwnAddressParts, signal: AbortSign
         await notices.publish()
       }
     } catch (error) {
-      if (!signal.aborted) host.logger.error({ error }, 'nodes could not be told of the addresses')
+      if (!signal.aborted) host.logger.error({ error }, 'the addresses could not be announced')
     }
-    const ending = AbortSignal.any([signal, news.signal])
+    const ending = AbortSignal.any([signal, changed.signal])
     await host.clock.sleep(looks < EARLY_LOOKS ? LOOK_EARLY_MS : LOOK_EVERY_MS, ending).catch(() => undefined)
   }
 }
 
-/** @returns  null when this host listens nowhere that could be told */
+/** Returns the current notice, signed; null: the host has no address that others could use. */
 export async function currentNotice({
   host,
   key,
@@ -59,10 +59,10 @@ export async function currentNotice({
   announcement,
 }: Omit<OwnAddressParts, 'notices' | 'onAnnouncement'>): Promise<Uint8Array | null> {
   const nowMs = host.clock.now()
-  const said = announcement()
-  const message = said?.message ?? ''
-  const own = told(host.addresses())
-  const addresses = [...new Set([...(said?.addresses ?? []), ...own])].slice(0, LIMITS.addressesPerPeer.value)
+  const current = announcement()
+  const message = current?.message ?? ''
+  const own = announced(host.addresses())
+  const addresses = [...new Set([...(current?.addresses ?? []), ...own])].slice(0, LIMITS.addressesPerPeer.value)
   const last = await lastNotice(file, host.runId)
   const isCurrent =
     last !== null &&
@@ -71,24 +71,24 @@ export async function currentNotice({
     same(last.addresses, addresses)
   if (isCurrent) return last.sealed
   if (addresses.length === 0) return null
-  // Above all that were ever published, also when this folder comes from a backup.
+  // Greater than every published number, also when the folder was restored from a backup.
   const number = Math.max((last?.number ?? 0) + 1, Math.floor(nowMs / 1000))
   const notice = { number, addresses, message, issuedAtMs: nowMs, expiresAtMs: nowMs + LIFETIME_MS }
   const sealed = await sealAddressNotice(key, host.runId, notice)
-  // On disk first, or a later one could get the same number.
+  // On disk first, so that a later notice cannot get the same number.
   await writeFileAtomic(file, Buffer.from(sealed), { mode: PRIVATE_FILE })
   return sealed
 }
 
-/** Returns the addresses that nodes are to dial: those of the widest reach, without the peer id. */
-function told(own: readonly string[]): string[] {
+/** Returns the addresses to announce: those of the widest reach, without the peer id. Others cannot use a loopback address. */
+function announced(own: readonly string[]): string[] {
   const addresses = widest(own).map(withoutPeer)
   return [...new Set(addresses)].sort().slice(0, LIMITS.addressesPerPeer.value)
 }
 
 const same = (a: readonly string[], b: readonly string[]): boolean => a.join(' ') === b.join(' ')
 
-/** What a disk has lost or changed is numbered anew. */
+/** Reads the last notice; null: missing or damaged, so numbering begins again. */
 async function lastNotice(file: string, runId: string) {
   const sealed = await unlessMissing(readFile(file))
   if (!sealed) return null

@@ -11,8 +11,8 @@ const peersSchema: z.ZodType<KnownPeer[]> = z
   .max(LIMITS.peersKept.value)
 
 /**
- * Nodes that a coordinator has reached, over its restarts: at a new address it finds some of them by these, and they tell the
- * others where it is now. A file that is missing or damaged counts as none.
+ * Opens the file of nodes that the coordinator has reached. After an address change, the coordinator finds some of them again, and they
+ * pass on its new address. A missing or damaged file counts as empty.
  */
 export async function openPeerFile(file: string): Promise<{
   readonly known: readonly KnownPeer[]

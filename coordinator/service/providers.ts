@@ -5,52 +5,52 @@ import { addressBlock, couldBeOf, mayBeShared, reachOf, type SwarmHost, withoutP
 
 export interface ProviderParts {
   readonly host: SwarmHost
-  /** Null: none is published yet. */
+  /** Returns the policy in force; null: none is published yet. */
   readonly policyInForce: () => string | null
-  /** Hears of nodes that answered at their addresses. */
+  /** Is called with nodes that answered at their addresses. */
   readonly onDialable: (peer: PeerAddresses) => void
   /** 0 .. 1 */
   readonly random: () => number
   readonly signal: AbortSignal
 }
 
-/** Which nodes others may get the adapter in force from, and who is told of whom. */
+/** Nodes that have the adapter in force, for other nodes that need it. */
 export interface Providers {
-  /** A node works under a policy, and so holds its adapter. */
+  /** Notes that a node works under a policy, so that it has its adapter. */
   note(node: string, policyId: string): void
-  /** Some that hold the adapter in force and that this node can dial, by chance. */
+  /** Returns random nodes that have the adapter in force and that this node can dial. */
   nearTo(node: string): PeerAddresses[]
-  /** Some that anybody who hears the run's gossip can dial. */
+  /** Returns random nodes that every node can dial. */
   forAnyone(): PeerAddresses[]
 }
 
 interface Dialable extends PeerAddresses {
-  /** Where it was connected from when it answered. */
+  /** Address that it was connected from when it answered. */
   readonly of: string
-  /** Whether anybody may be told of all its addresses: found out once, and not for each of thousands of answers. */
+  /** Whether all its addresses are public. Computed once, not for each of thousands of answers. */
   readonly isPublic: boolean
 }
 
-/** How long an attempt counts, whether it came to something or not. */
+/** Time (ms) for which an attempt counts, successful or not. */
 const TRIED_MS = 600_000
 const TRIAL_TIMEOUT_MS = 5000
 const TRIALS_AT_ONCE = 8
-/** Of ten thousand nodes so many are looked at for one answer. */
+/** Nodes that are examined for one answer. */
 const LOOKS = 64
 
 /**
- * What a node says of its addresses is believed when it could be true, where it is connected from, and when it answers there: so
- * nobody can have the run's nodes dial somebody else.
+ * Believes a node's addresses when they are plausible for its connection and the node answers at them. So a node cannot make others
+ * dial a third party.
  */
 export function createProviders({ host, policyInForce, onDialable, random, signal }: ProviderParts): Providers {
   const { clock } = host
   const holds = new LRUCache<string, string>({ max: LIMITS.coordinatorConnections.value })
   const triedAtMs = new LRUCache<string, number>({ max: LIMITS.coordinatorConnections.value })
   const trials = pLimit(TRIALS_AT_ONCE)
-  /** The same nodes twice: one is drawn from the list by chance, and found in the table. */
+  /** Names of the nodes in `table`, for random selection. */
   const list: string[] = []
   const table = new Map<string, Dialable>()
-  /** Blocks of addresses that peers come from; more than one are as good as all. */
+  /** Blocks of addresses of all peers. More than one makes all addresses usable only if public. */
   const networks = new Set<string | null>()
   let anyPeer: string | null = null
 
@@ -73,7 +73,7 @@ export function createProviders({ host, policyInForce, onDialable, random, signa
     const of = observed(node)
     if (of === null) return void triedAtMs.delete(node)
     const claimed = (await host.claimedAddresses(node)).filter((address) => couldBeOf(address, of))
-    // It may not have said anything yet, or may find out later where it can be dialled.
+    // The node may report its addresses later.
     if (claimed.length === 0) triedAtMs.delete(node)
     const addresses: string[] = []
     for (const address of claimed.slice(0, LIMITS.addressesPerPeer.value)) {
@@ -120,7 +120,7 @@ export function createProviders({ host, policyInForce, onDialable, random, signa
         to: observed(node),
         fits: (other) => other !== node && holds.get(other) === policyInForce(),
       }),
-    // Of a new version nobody holds the adapter yet; those who fetch it pass its chunks on as they come.
+    // No node has the adapter of a new version yet. Nodes that fetch it pass on its chunks.
     forAnyone: () => some(LIMITS.peersAnnounced.value, { to: networks.size === 1 ? anyPeer : null, fits: () => true }),
   }
 }

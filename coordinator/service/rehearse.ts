@@ -9,34 +9,34 @@ import {
 } from '../../rollout/episode/index.js'
 import type { EventOf } from '../ledger/events.js'
 
-/** What a dry run comes to. */
+/** Result of a dry run. */
 export type Rehearsal = Omit<EventOf<'rehearsed'>, 'type' | 'atMs'>
 
-/** How much a dry run plays: enough to see that nothing is solved, little enough that nobody minds the wait. */
+/** Size of a dry run: enough to see that nothing is solved, and short enough to wait for. */
 export const REHEARSAL = {
-  /** Nothing solved in eight groups of eight says that fewer than one rollout in 20 solves its task, in 29 of 30 cases. */
+  /** If none of eight groups of eight is solved, fewer than one rollout in 20 solves its task, in 29 of 30 cases. */
   groups: 8,
-  /** Rollouts of a group, if the run's groups are not smaller. */
+  /** Rollouts per group, unless the run's groups are smaller. */
   groupSize: 8,
-  /** No further group is begun after so many sampled tokens: those of 64 rollouts with 800 each. */
+  /** Sampled tokens after which no further group begins: 64 rollouts of 800 tokens. */
   sampledTokens: 50_000,
-  /** The group that is played then is given up. A model that is too slow for one says so by that. */
+  /** Time after which the current group is given up. A model that does not finish one group in it is too slow. */
   milliseconds: 120_000,
 } as const
 
 export interface RehearsalParts {
   readonly tasks: readonly Task[]
-  /** With as many lanes as there are rollouts in a group, and the bare base in force. */
+  /** Engine with one slot per rollout of a group, and without an adapter. */
   readonly engine: Pick<Engine, 'openSlots'>
   readonly runtime: EpisodeRuntime
   readonly limits: EpisodeLimits
-  /** Of the run. */
+  /** Group size of the run. */
   readonly groupSize: number
 }
 
 /**
- * Plays tasks from all over the data set, as volunteers will. The same tasks and draws each time.
- * @param timeUp  aborts when no more time is to be spent
+ * Plays tasks from all parts of the data set, as volunteers will. The tasks and seeds are always the same.
+ * @param timeUp  aborts when the time for the dry run is over
  * @throws EngineError, EpisodeError, the signal's reason
  */
 export async function rehearse(parts: RehearsalParts, timeUp: AbortSignal, signal: AbortSignal): Promise<Rehearsal> {

@@ -15,10 +15,10 @@ import type { LeaseService } from '../leases/lease-service.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { NodeVerdict } from '../ledger/run-state.js'
 import type { IdleNodes } from './idle-nodes.js'
-import { createBoardService } from './leaderboard-service.js'
+import { createLeaderboardService } from './leaderboard-service.js'
 import type { Providers } from './providers.js'
 
-/** Of about ten, gossip hears no more of their author. */
+/** After about ten of these, gossip ignores the author. */
 const FALSE_ANNOUNCEMENT_PENALTY = 1
 
 export interface ServiceParts {
@@ -32,9 +32,9 @@ export interface ServiceParts {
   readonly providers: Providers
 }
 
-/** What nodes can ask of the coordinator, and the gossip it listens to. */
+/** Requests and gossip that the coordinator answers. */
 export interface RunServices {
-  /** Gossips `count` verdicts of a node from position `from` of its list on, or from the oldest that is kept. */
+  /** Gossips `count` verdicts of a node from position `from` of its list on, or from the oldest stored one. */
   sendVerdicts(node: string, from: number, count: number): Promise<void>
   close(): Promise<void>
 }
@@ -57,7 +57,7 @@ export async function serveRun(parts: ServiceParts): Promise<RunServices> {
       issuedAtMs: clock.now(),
     })
   }
-  const leaderboard = createBoardService({ recorder, key, runId: host.runId, clock })
+  const leaderboard = createLeaderboardService({ recorder, key, runId: host.runId, clock })
   const servers = await Promise.all([
     serveLeases(host, async (request, { peer }) => {
       const answer = await leases.answer(request, peer)
@@ -84,7 +84,7 @@ export async function serveRun(parts: ServiceParts): Promise<RunServices> {
         intake.check(group)
       } catch (why) {
         if (!(why instanceof SwarmRefusal) || why.effect === 'ignore') throw why
-        // Rejecting it would cost whoever passed it on, who knows no leases. The signature says whose lie it is.
+        // A peer that passed it on knows no leases, so it is not penalised. The signature shows the liar.
         host.penalise(group.signer, FALSE_ANNOUNCEMENT_PENALTY)
         throw new SwarmRefusal('ignore', why.code, why.detail)
       }
@@ -93,9 +93,9 @@ export async function serveRun(parts: ServiceParts): Promise<RunServices> {
       try {
         intake.accept(group)
       } catch (why) {
-        // No room, or late by a moment: the node hands the group over itself and hears it then.
+        // No capacity, or slightly too late: the node offers the group itself and gets the refusal then.
         if (!(why instanceof SwarmRefusal)) throw why
-        host.logger.debug({ lease: group.announcement.leaseId, code: why.code }, 'a gossiped group is not taken')
+        host.logger.debug({ lease: group.announcement.leaseId, code: why.code }, 'a gossiped group was not accepted')
       }
     },
   })

@@ -7,9 +7,9 @@ import { ConfigError, parseConfig, type RunConfig } from '../settings/config.js'
 import { liveChanges } from '../settings/live-fields.js'
 
 export interface SettingsServiceParts {
-  /** What the coordinator was started with. */
+  /** Settings at the start. */
   readonly config: RunConfig
-  /** The terms that a configuration asks for. */
+  /** Returns the run configuration that settings ask for. */
   readonly configurationOf: (config: RunConfig) => RunConfiguration
   /** @throws ConfigError when the run's tasks do not fit a configuration */
   readonly checkTasks: (config: RunConfig) => void
@@ -17,12 +17,13 @@ export interface SettingsServiceParts {
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** Puts changed settings of a running coordinator on record. */
+/** Records changed settings of a running coordinator. */
 export interface SettingsService {
   /**
-   * @param text  of a `run.yaml` that lies at `file`
-   * @returns  what changes by it, in words; null: nothing does
-   * @throws ControlRefusal when it is none, or changes what cannot change now
+   * @param text  text of a `run.yaml`
+   * @param file  its path
+   * @returns  sentences about the effects; null: nothing changes
+   * @throws ControlRefusal if the text is invalid, or changes what cannot change now
    */
   take(text: string, file: string, given: Pick<Order, 'by' | 'reason'>): Promise<string[] | null>
 }
@@ -67,8 +68,8 @@ const effectOf = (
   changes: readonly { readonly field: string; readonly from: string; readonly to: string }[],
 ): string[] => [
   ...changes.map(({ field, from, to }) => `${field}: ${from} -> ${to}`),
-  'a new round opens under these terms; groups whose leases were given before are judged by the terms of their lease',
+  'a new round opens under this run configuration; groups of earlier leases are verified under the configuration of their lease',
   ...(changes.some(({ field }) => field.startsWith('training.'))
-    ? ['the trainer starts anew with them before its next step']
+    ? ['the trainer restarts with these settings before its next step']
     : []),
 ]

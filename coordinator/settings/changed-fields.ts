@@ -1,6 +1,6 @@
 import canonicalize from 'canonicalize'
 
-/** A field that is no longer what it was; `from` and `to` are JSON, `null` where there was nothing. */
+/** A changed field; `from` and `to` are JSON, `null` for an absent value. */
 export interface FieldChange {
   /** Path with dots, as in `limits.maxTurnTokens`. */
   readonly field: string
@@ -8,26 +8,26 @@ export interface FieldChange {
   readonly to: string
 }
 
-/** The JSON of what is not there. */
+/** The JSON of an absent value. */
 export const NOTHING = 'null'
 
-/** Characters of a value that a change repeats: an event has all of them beside it. */
+/** Characters of a value in a change. The event also contains the whole value. */
 const SHOWN_CHARS = 512
 
-/** What differs between two objects, in the order of their fields. */
+/** Returns the differences of two objects, in the order of their fields. */
 export function changedFields(before: object, after: object): FieldChange[] {
   const [old, now] = [leavesOf(before), leavesOf(after)]
   const fields = [...new Set([...old.keys(), ...now.keys()])]
   return fields.flatMap((field) => {
     const from = old.get(field) ?? NOTHING
     const to = now.get(field) ?? NOTHING
-    // An empty object that has fields now, or had some: they say it.
+    // An empty object that gained or lost fields: the changes of these fields suffice.
     const filled = (from === '{}' || to === '{}') && fields.some((other) => other.startsWith(`${field}.`))
     return from === to || filled ? [] : [{ field, from: from.slice(0, SHOWN_CHARS), to: to.slice(0, SHOWN_CHARS) }]
   })
 }
 
-/** Values by path, as JSON. A list is one value, and so is an object without fields. */
+/** Returns values by path, as JSON. A list is one value, and so is an object without fields. */
 function leavesOf(value: object, path = ''): Map<string, string> {
   return new Map(
     Object.entries(value).flatMap(([key, inner]): [string, string][] => {

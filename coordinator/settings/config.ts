@@ -37,7 +37,7 @@ const baseSource = z
   )
   .refine(isSource, `an https URL of at most ${LIMITS.sourceBytes.value} bytes`)
 
-/** Where a page is served: a name or address of this machine, and a port. IPv6 stands in brackets. */
+/** Address of a web server: a name or address of this machine, and a port. IPv6 addresses are in brackets. */
 const WEB_ADDRESS = /^(\[[0-9a-fA-F:.]+\]|[\w.-]+):(\d{1,5})$/
 const webAddress = z
   .string()
@@ -46,22 +46,22 @@ const webAddress = z
     'an address with a port, such as 127.0.0.1:4080',
   )
 
-/** @param address  of `dashboard.listen`. `host` is without the brackets of IPv6 */
+/** Splits an address of `dashboard.listen`. `host` is without the brackets of IPv6. */
 export function partsOfAddress(address: string): { readonly host: string; readonly port: number } {
   const [, host, port] = WEB_ADDRESS.exec(address)!
   return { host: host!.replace(/^\[|\]$/g, ''), port: Number(port) }
 }
 
-/** The form of `run.yaml`; docs/configuration.md lists every field. */
+/** Schema of `run.yaml`; docs/configuration.md lists every field. */
 export const configSchema = z.strictObject({
-  /** Everything the coordinator keeps: key, event log, blobs, spool. One process per directory. */
+  /** Folder for all data of the coordinator: key, event log, blobs, jobs. One process per folder. */
   dataDir: z.string().min(1),
   /** libp2p addresses to listen on. Port 0 takes a free one. */
   listen: z.array(z.string().min(1)).min(1).default(['/ip4/0.0.0.0/tcp/4001', '/ip6/::/tcp/4001']),
   announce: z.array(z.string().min(1)).default([]),
-  /** KiB/s that adapters and the base model may take of the line. */
+  /** KiB/s for uploads of adapters and the base model. */
   uploadKiB: z.number().min(64).optional(),
-  /** What invitations say of the run, in the operator's own words. */
+  /** Operator's own words in invitations. */
   about: z.strictObject({ operator: ownWords.default(''), purpose: ownWords.default('') }).prefault({}),
   base: z.strictObject({
     /** The GGUF that volunteers run. */
@@ -71,26 +71,26 @@ export const configSchema = z.strictObject({
     quantisation: z.string().min(1).max(LIMITS.shortNameBytes.value).default('f16'),
     /** How the model writes tool calls. */
     toolCallFormat: z.enum([...TOOL_CALL_FORMATS.keys()]).default(DEFAULT_RULES.toolCallFormat),
-    /** Where else volunteers can fetch the file: an https URL, or a file of a repository on the Hugging Face hub. */
+    /** Other sources of the file for volunteers: an https URL, or a file of a repository on the Hugging Face hub. */
     sources: z.array(baseSource).max(LIMITS.baseSources.value).default([]),
   }),
   tasks: z.strictObject({
-    /** Folder of a data set of `prove-lab synthesize`: leases are drawn from its training split. */
+    /** Folder of a data set of `prove-lab synthesize`: leases use its training split. */
     dataset: z.string().min(1),
-    /** Folders of its worlds that are not of this package. */
+    /** Folders of its environments that are not part of this package. */
     environments: z.array(z.string().min(1)).max(64).default([]),
   }),
-  /** What rollouts earn. */
+  /** Reward preset. */
   reward: z.enum([...REWARD_PRESETS.keys()]).default(DEFAULT_RULES.reward),
-  /** How the volunteers' engines keep keys and values. */
+  /** Type of the volunteers' KV caches. */
   cacheType: z.enum(CACHE_TYPES).default(USUAL_CACHE),
   /** Rollouts per group, G. */
   groupSize: z.int().min(LIMITS.minGroupSize.value).max(LIMITS.maxGroupSize.value).default(8),
-  /** Groups with reward variance that make one batch. */
+  /** Groups with reward variance per batch. */
   batchGroups: positive.max(4096).default(16),
   /** The run is complete when this version is published. */
   versions: positive.default(350),
-  /** S: versions a group may be behind when it is trained on. */
+  /** S: versions that a group may be behind when it is trained on. */
   maxStaleness: z.int().min(0).max(LIMITS.staleness.value).default(4),
   leases: z
     .strictObject({
@@ -101,17 +101,17 @@ export const configSchema = z.strictObject({
     .prefault({}),
   verification: z
     .strictObject({
-      /** Processes that replay groups; 0: the coordinator's own thread does. */
+      /** Processes that replay groups; 0: the coordinator's own thread. */
       workers: z.int().min(0).max(64).default(0),
     })
     .prefault({}),
   audit: z
     .strictObject({
-      /** Files of `prove-lab calibrate`, one per backend. Without any, stages 5 to 7 of judging are not run. */
+      /** Files of `prove-lab calibrate`, one per backend. Without any, verification checks 5 to 7 do not run. */
       calibrations: z.array(z.string().min(1)).max(64).default([]),
       /** Groups of a key that are all audited, counted from its first or from its last doubtful one. */
       probation: positive.default(20),
-      /** No key is audited on a smaller share of its groups. */
+      /** Smallest share of a key's groups that is audited. */
       leastShare: z.number().gt(0).max(1).default(0.1),
       /** torchrun ranks of the audit process. */
       processes: positive.max(1024).default(1),
@@ -119,14 +119,14 @@ export const configSchema = z.strictObject({
     .prefault({}),
   influence: z
     .strictObject({
-      /** Largest share of a batch that comes from one key, and from one block of network addresses. */
+      /** Largest share of a batch from one key, and from one block of network addresses. */
       perKey: z.number().gt(0).max(1).default(0.5),
       perAddressBlock: z.number().gt(0).max(1).default(0.25),
     })
     .prefault({}),
   rounds: z
     .strictObject({
-      /** Keys that registered get leases in the next round; it opens when this one is so old, if no version is published before. */
+      /** Age of a round at which the next one opens for keys that registered, unless a version is published before. */
       registrationMs: positive.default(5_000),
     })
     .prefault({}),
@@ -137,19 +137,19 @@ export const configSchema = z.strictObject({
       maxAssistantTurns: positive.max(LIMITS.turns.value).default(DEFAULT_LIMITS.maxAssistantTurns),
     })
     .prefault({}),
-  /** How the coordinator itself scores versions, on tasks that nobody trains on. */
+  /** Scores of versions by the coordinator, on held-out tasks. */
   heldOut: z
     .strictObject({
-      /** 0: it does not. */
+      /** 0: no scores. */
       tasks: z
         .int()
         .min(0)
         .max(10_000)
-        .refine((tasks) => tasks !== 1, 'one task has no standard error: 0 for none, or 2 and more')
+        .refine((tasks) => tasks !== 1, 'one task has no standard error: use 0 for no scores, or at least 2')
         .default(0),
-      /** Versions from one score to the next. */
+      /** Versions between two scores. */
       every: positive.default(1),
-      /** Of the processor, beside training. */
+      /** CPU threads, in addition to training. */
       threads: positive.max(256).default(1),
       gpu: z.boolean().default(false),
     })
@@ -160,50 +160,50 @@ export const configSchema = z.strictObject({
       python: z.string().min(1).optional(),
       /** torchrun ranks. */
       processes: positive.max(1024).default(1),
-      /** Where ranks are on other machines. */
+      /** Launch of ranks on other machines. */
       launch: trainerLaunch.optional(),
-      /** Settings by a name. */
+      /** Named settings. */
       preset: z.enum(Object.keys(TRAINER_PRESETS) as [keyof typeof TRAINER_PRESETS]).optional(),
       /** Further settings of `trainer.json`, see docs/trainer.md. */
       settings: trainerSettings.default({}),
     })
     .refine(
       ({ processes, launch, settings }) => !settings.tinker?.model || (processes === 1 && !launch),
-      'settings.tinker is for one rank, which has no gradients to share: processes: 1, and no launch',
+      'settings.tinker needs a single rank, because remote gradients cannot be shared: set processes: 1 and remove launch',
     )
     .prefault({}),
-  /** What browsers are shown of the run, see docs/operating.md. */
+  /** Dashboard for browsers, see docs/operating.md. */
   dashboard: z
     .strictObject({
       enabled: z.boolean().default(true),
       /** Port 0 takes a free one. */
       listen: webAddress.default('127.0.0.1:4080'),
-      /** Holds the token that visitors have to know. */
+      /** File with the token of the run. */
       tokenFile: z.string().min(1).optional(),
-      /** Whoever has no token may look all the same, at what is nobody's secret. */
+      /** Shows everything but secrets to visitors without a token. */
       public: z.boolean().default(false),
-      /** Names by which browsers may call it beside addresses and localhost. */
+      /** Host names that browsers may use, in addition to addresses and localhost. */
       hosts: z.array(z.hostname()).max(16).default([]),
     })
     .refine(
       ({ enabled, listen, tokenFile, public: isPublic }) =>
         !enabled || tokenFile !== undefined || isPublic || isLoopback(partsOfAddress(listen).host),
-      'other machines reach this address: give tokenFile, a file with a token of your own (openssl rand -hex 24), or say public: true',
+      'other machines can reach this address: give tokenFile, a file with a token of your own (openssl rand -hex 24), or set public: true',
     )
     .prefault({}),
-  /** Manifests lose their force after this time. */
+  /** Lifetime of a manifest. */
   manifestLifetimeMs: positive.default(30 * 24 * 3_600_000),
 })
 
 export type RunConfig = z.output<typeof configSchema>
 
-/** The limits of a run's rollouts; those that no configuration sets are the same in every run. */
+/** Returns the limits of a run's rollouts. Limits that `run.yaml` does not set are the same in every run. */
 export const episodeLimits = ({ limits }: Pick<RunConfig, 'limits'>): EpisodeLimits => ({
   ...DEFAULT_LIMITS,
   ...limits,
 })
 
-/** The message names the file and the field, and needs no code before them. */
+/** `run.yaml`, or an option, is invalid. The message names the file and the field, and needs no code in front. */
 export class ConfigError extends CodedError<'bad_config'> {
   constructor(detail: string, options?: ErrorOptions) {
     super('bad_config', detail, options)
@@ -226,8 +226,9 @@ export function readConfig(file: string): RunConfig {
 }
 
 /**
- * @param text  of a `run.yaml`
- * @param file  where it lies, or is going to: relative paths in it are relative to that folder
+ * Parses a `run.yaml`.
+ * @param text  its text
+ * @param file  its path: relative paths in it are relative to its folder
  * @throws ConfigError that names the file and the field
  */
 export function parseConfig(text: string, file: string): RunConfig {
@@ -235,7 +236,7 @@ export function parseConfig(text: string, file: string): RunConfig {
   try {
     content = parse(text, { logLevel: 'error' })
   } catch (cause) {
-    // A syntax error is followed by an excerpt of the file.
+    // The message of a syntax error ends with an excerpt of the file.
     throw new ConfigError(`${file}: ${(cause as Error).message.split('\n')[0]}`, { cause })
   }
   const parsed = configSchema.safeParse(content)
@@ -248,7 +249,7 @@ export function parseConfig(text: string, file: string): RunConfig {
   if (bodyBytes > LIMITS.groupBodyBytes.value) {
     const group = `${groupSize} rollouts of ${limits.maxRolloutTokens} tokens may take ${bodyBytes} B`
     throw new ConfigError(
-      `${file}: limits.maxRolloutTokens: ${group}, and a group has room for ${LIMITS.groupBodyBytes.value}. Lower it, or groupSize.`,
+      `${file}: limits.maxRolloutTokens: ${group}, but a group can have at most ${LIMITS.groupBodyBytes.value} B. Lower it, or groupSize.`,
     )
   }
   const from = (path: string): string => resolve(dirname(file), path)

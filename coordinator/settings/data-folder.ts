@@ -2,34 +2,34 @@ import { chmod, mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PRIVATE_FOLDER } from '../../common/control/index.js'
 
-/** What lies where in a coordinator's data directory, beside its key. */
+/** Paths in a coordinator's data folder. */
 export interface DataFolder {
   readonly log: string
-  /** What the log comes to up to some place of it, see `ledger/checkpoints.ts`. */
+  /** Snapshot of the run state, see `ledger/checkpoints.ts`. */
   readonly checkpoint: string
-  /** Files that are published, by hash. */
+  /** Published files, by hash. */
   readonly blobs: string
   /** Bodies of groups, by hash. */
   readonly bodies: string
-  /** What nodes have signed that proves them liars, see `intake/proofs.ts`. */
+  /** Signed proofs of false claims, see `intake/proofs.ts`. */
   readonly evidence: string
-  /** Copies of the calibrations that the run's terms name, by hash. */
+  /** Copies of the calibrations that the run configurations name, by hash. */
   readonly calibrations: string
   /** Sealed manifests of the run's rounds. */
   readonly manifests: string
-  /** Shared with the trainer and the audit process. */
+  /** Job directory, shared with the trainer and the audit process. */
   readonly jobs: string
   readonly trainerConfig: string
   readonly trainerLog: string
-  /** What volunteers join with, as text. */
+  /** Newest invitation, as text. */
   readonly invitation: string
-  /** The notice of the coordinator's addresses that was published last, sealed. */
+  /** The address notice that was published last, sealed. */
   readonly addressNotice: string
-  /** Nodes that were reached, to be looked for at the next start. */
+  /** Nodes that were reached, to be dialled at the next start. */
   readonly knownPeers: string
 }
 
-/** Everything that a coordinator puts into its data directory; whatever else lies there is not its own. */
+/** Names of everything that a coordinator writes into its data folder. Other files there are not its own. */
 const PARTS = [
   ...['log', 'log.head', 'log.checkpoint', 'identity.key', 'trainer.json', 'trainer.log', 'control.sock'],
   ...['blobs', 'bodies', 'evidence', 'calibrations', 'manifests', 'jobs', 'control.path'],
@@ -58,23 +58,23 @@ export const dataFolderOf = (dataDir: string): DataFolder => ({
 export const manifestFile = (manifests: string, round: number): string =>
   join(manifests, `${String(round).padStart(6, '0')}.manifest`)
 
-/** Makes what is missing, and takes the rights of others from what they could read. */
+/** Creates missing folders, and removes access rights of other users. */
 export async function openDataFolder(dataDir: string): Promise<DataFolder> {
   const folder = dataFolderOf(dataDir)
   const mode = PRIVATE_FOLDER
   await mkdir(dataDir, { recursive: true, mode })
   if (await isOpenToOthers(dataDir)) {
     for (const part of await readdir(dataDir)) if (PARTS.includes(part)) await close(join(dataDir, part))
-    // Last, so that a start that is cut short here is made up for by the next one.
+    // Last, so that the next start repeats an interrupted one.
     await chmod(dataDir, mode)
   }
   for (const path of [folder.manifests, join(folder.jobs, 'batches')]) await mkdir(path, { recursive: true, mode })
   return folder
 }
 
-/** Whether anybody but the owner has rights on it. */
+/** Whether users other than the owner have access rights. */
 async function isOpenToOthers(path: string): Promise<boolean> {
-  // Windows has no such modes: a user's folders are private there by inheritance.
+  // Windows has no such modes: a user's folders are private by inheritance there.
   return process.platform !== 'win32' && ((await stat(path)).mode & OTHERS) !== 0
 }
 

@@ -2,22 +2,22 @@ import { z } from 'zod'
 import { configSchema } from './config.js'
 import { FIELD_MEANINGS } from './field-meanings.js'
 
-/** A field of `run.yaml` that has a value of its own. */
+/** A field of `run.yaml` with a value. */
 export interface ConfigField {
-  /** With dots, as in `limits.maxTurnTokens`. */
+  /** Path with dots, as in `limits.maxTurnTokens`. */
   readonly path: string
   readonly isRequired: boolean
-  /** Undefined: it has none. */
+  /** Default value; undefined: none. */
   readonly standard: unknown
   readonly meaning: string
-  /** What holds without it, where that is no value. */
+  /** Behaviour without the field, if it has no default. */
   readonly without: string | undefined
 }
 
-/** Its fields are the trainer's (docs/trainer.md). */
+/** Field whose own fields docs/trainer.md describes. */
 const WHOLE = 'trainer.settings'
 
-/** The fields, in the order of the schema. */
+/** Returns all fields, in the order of the schema. */
 export const configFields = (): ConfigField[] => fieldsBelow(z.toJSONSchema(configSchema, { io: 'input' }), '')
 
 function fieldsBelow(schema: z.core.JSONSchema.JSONSchema, parent: string): ConfigField[] {
@@ -25,18 +25,18 @@ function fieldsBelow(schema: z.core.JSONSchema.JSONSchema, parent: string): Conf
     const path = parent + name
     if (typeof field === 'boolean') throw new Error(`${path} has no schema`)
     if (field.properties && path !== WHOLE) return fieldsBelow(field, `${path}.`)
-    const said = FIELD_MEANINGS[path]
-    if (!said) throw new Error(`field-meanings.ts does not say what ${path} is`)
+    const described = FIELD_MEANINGS[path]
+    if (!described) throw new Error(`field-meanings.ts has no entry for ${path}`)
     const isRequired = schema.required?.includes(name) === true && field.default === undefined
-    return [{ path, isRequired, standard: field.default, meaning: said.meaning, without: said.without }]
+    return [{ path, isRequired, standard: field.default, meaning: described.meaning, without: described.without }]
   })
 }
 
-/** docs/configuration.md with the table of fields as it is now. */
+/** Returns docs/configuration.md with the current table of fields. */
 export function withFieldTable(text: string): string {
   const rows = configFields().map(({ path, isRequired, standard, meaning, without }) => {
     const shown = standard === undefined ? (isRequired ? 'required' : without) : `\`${JSON.stringify(standard)}\``
-    if (shown === undefined) throw new Error(`field-meanings.ts does not say what holds without ${path}`)
+    if (shown === undefined) throw new Error(`field-meanings.ts has no \`without\` for ${path}`)
     return `| \`${path}\` | ${shown} | ${meaning} |\n`
   })
   const head = '| field | default | meaning |\n| --- | --- | --- |\n'

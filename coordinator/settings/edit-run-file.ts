@@ -3,9 +3,9 @@ import { type Document, isCollection, isMap, isNode, isPair, isScalar, parse, pa
 import { ConfigError } from './config.js'
 
 /**
- * The text of a `run.yaml` in which one field is another; everything else stays as it is, letter by letter where that can be.
+ * Returns the text of a `run.yaml` with one changed field. Keeps all other text character by character if possible.
  * @param field  its path with dots
- * @param value  as it would stand in the file
+ * @param value  as written in the file
  * @throws ConfigError for text that is no YAML
  */
 export function withField(text: string, field: string, value: string): string {
@@ -19,10 +19,10 @@ export function withField(text: string, field: string, value: string): string {
   } catch (cause) {
     throw new ConfigError(`${field}: ${(cause as Error).message.split('\n')[0]}`, { cause })
   }
-  return says(spliced, document.toJS()) ? spliced : document.toString({ lineWidth: 0 })
+  return hasContent(spliced, document.toJS()) ? spliced : document.toString({ lineWidth: 0 })
 }
 
-/** A guess at the new text: whoever asks has to look whether it says what it shall. */
+/** Guesses the new text. The caller has to check its content. */
 function splice(text: string, document: Document, path: readonly string[], value: string): string {
   const old = document.getIn(path, true)
   if (isNode(old) && old.range) return text.slice(0, old.range[0]) + value + text.slice(old.range[1])
@@ -39,7 +39,7 @@ function splice(text: string, document: Document, path: readonly string[], value
   return `${text.slice(0, place)}${line}${parent.flow ? ', ' : `\n${indent}`}${text.slice(place)}`
 }
 
-function says(text: string, content: unknown): boolean {
+function hasContent(text: string, content: unknown): boolean {
   try {
     return isDeepStrictEqual(parse(text, { logLevel: 'error' }), content)
   } catch {

@@ -1,170 +1,176 @@
-/** What a field of `run.yaml` is for. */
+/** Description of a field of `run.yaml`. */
 export interface FieldMeaning {
-  /** In Markdown, with links as they are from `docs/`. The first sentence says the most. */
+  /** Markdown, with links relative to `docs/`. The first sentence is the comment in the file of `init`. */
   readonly meaning: string
-  /** What holds without a field that has no default of its own. */
+  /** Behaviour without a field that has no default. */
   readonly without?: string
 }
 
-/** By the fields' paths: what docs/configuration.md says of them, and the comments of a file that `init` writes. */
+/** Descriptions by field path, for docs/configuration.md and for the comments of a file that `init` writes. */
 export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   dataDir: {
     meaning:
-      'everything the coordinator keeps: key, event log, manifests, adapters, group bodies, spool, trainer log. One process per directory; only its owner can read it ([operating.md](operating.md), which also says how it is backed up)',
+      'folder for all data of the coordinator: key, event log, manifests, adapters, group bodies, jobs, trainer log. One process per folder. Only its owner can read it ([operating.md](operating.md), which also describes backups)',
   },
   listen: {
     meaning:
-      "libp2p addresses to listen on: all of the machine's, by IPv4 and IPv6, at port 4001. `/ip4/127.0.0.1/tcp/0` is reachable from the same machine only, at a free port",
+      'libp2p addresses to listen on: by default all IPv4 and IPv6 addresses of the machine, at port 4001. Use `/ip4/127.0.0.1/tcp/0` for the same machine only, at a free port',
   },
   announce: {
     meaning:
-      'addresses to tell others instead of the ones listened on, with DNS names or for a machine behind a port mapping or a proxy: `/dns4/run.example.org/tcp/4001` ([operating.md](operating.md))',
+      'addresses to announce instead of those of `listen`, with DNS names or for a machine behind a port mapping or a proxy: `/dns4/run.example.org/tcp/4001` ([operating.md](operating.md))',
   },
   uploadKiB: {
     meaning:
-      'KiB/s that the coordinator sends of adapters and of the base model, all volunteers together, 64 at least; whoever finds it busy asks others. What is judged and answered is not counted',
+      'upload limit in KiB/s for adapters and the base model, for all volunteers together, at least 64. A volunteer that finds the coordinator busy asks other peers. Verification traffic and answers are not counted',
     without: 'no limit',
   },
   'about.operator': {
-    meaning: 'who runs the run, in your own words, up to 256 bytes. Invitations say it to strangers before they join',
+    meaning:
+      'who operates the run, in your own words, up to 256 bytes. Invitations show it to strangers before they join',
   },
-  'about.purpose': { meaning: 'what it is for, likewise' },
-  'base.path': { meaning: 'the GGUF that volunteers run and the trainer dequantises' },
+  'about.purpose': { meaning: 'purpose of the run, in your own words, up to 256 bytes. Invitations show it' },
+  'base.path': { meaning: 'the GGUF file that volunteers run and the trainer dequantises' },
   'base.name': { meaning: "name of the base model: a hub id, or the file's own name" },
   'base.quantisation': { meaning: "label of the file's quantisation, part of the policy's id" },
   'base.toolCallFormat': {
     meaning:
-      'how the model writes tool calls and goes on after them, and whether it is told to think ([trainer.md](trainer.md), "Dialects"): `hermes` for Qwen\'s models, `hermes-thinking` and `hermes-no-thinking` for those that can do both, `granite` for Granite 4. Part of the policy\'s id',
+      'how the model writes tool calls and continues after them, and whether it is asked to think ([trainer.md](trainer.md), "Tool-call formats"): `hermes` for models of Qwen, `hermes-thinking` and `hermes-no-thinking` for models that can do both, `granite` for Granite 4. Part of the policy\'s id',
   },
   'base.sources': {
     meaning:
-      "up to four places where volunteers find the same file beside the run's own nodes: an https URL, or `{hub: owner/name, revision: COMMIT, file: NAME}` for a file on huggingface.co. The file's hash decides, not the place. With any, the coordinator is asked only for what they do not give",
+      "up to four places where volunteers find the same file, in addition to the run's own nodes: an https URL, or `{hub: owner/name, revision: COMMIT, file: NAME}` for a file on huggingface.co. The hash of the file decides, not the place. With any, volunteers ask the coordinator only for chunks that these places do not provide",
     without: '`[]`',
   },
   'tasks.dataset': {
     meaning:
-      'folder of a data set of `prove-lab synthesize`; leases are drawn from its training split ([synthesis.md](synthesis.md))',
+      'folder of a data set of `prove-lab synthesize`. Leases use its training split ([synthesis.md](synthesis.md))',
   },
   'tasks.environments': {
     meaning:
-      'folders of worlds of your own that the data set plays in ([environments.md](environments.md)). Their code is run here, and volunteers need the same folders: their nodes are told the names, and never fetch code',
+      'folders of your own environments that the data set uses ([environments.md](environments.md)). The coordinator runs their code. Volunteers need the same folders: their nodes get the names, and never download code',
   },
   reward: {
     meaning:
-      "what rollouts earn: `paper` or `outcome` ([reward.md](reward.md)). Part of the policy's id; nodes that do not know it stop and say so",
+      "reward preset of rollouts: `paper` or `outcome` ([reward.md](reward.md)). Part of the policy's id. Nodes that do not know the preset stop with a message",
   },
   cacheType: {
     meaning:
-      "how the volunteers' engines keep keys and values, `f16` or `q8_0`: the latter takes about half of the memory of a lane, needs flash attention, and is a little farther from exact, so it has its own calibrations ([operating.md](operating.md)). Part of the policy's id; engines change over to it by themselves",
+      "type of the volunteers' KV caches, `f16` or `q8_0`. The latter takes about half of the memory of a slot, needs flash attention, and is less exact, so it needs its own calibrations ([operating.md](operating.md)). Part of the policy's id. Engines switch to it automatically",
   },
   groupSize: {
-    meaning: 'rollouts per group, G. A group travels as one body of at most 4 MiB: 16 rollouts of 16,000 tokens fit',
+    meaning: 'rollouts per group, G. A group is sent as one body of at most 4 MiB: 16 rollouts of 16,000 tokens fit',
   },
-  batchGroups: { meaning: 'groups with reward variance that make one batch, and so one training step' },
-  versions: { meaning: 'the run is complete when this version is published; version 0 is the bare base' },
+  batchGroups: { meaning: 'groups with reward variance per batch. A batch makes one training step' },
+  versions: { meaning: 'the run is complete when this version is published. Version 0 is the bare base model' },
   maxStaleness: {
-    meaning: 'S: versions a group may be behind when it is trained on; also bounds how much work is handed out',
+    meaning:
+      'S: versions that a group may be behind when it is trained on. Also bounds how much work is leased at a time',
   },
-  'leases.durationMs': { meaning: 'milliseconds until a lease lapses and is given up' },
-  'leases.perNode': { meaning: 'leases one node may hold' },
+  'leases.durationMs': { meaning: 'milliseconds after which a lease without renewal lapses' },
+  'leases.perNode': { meaning: 'largest number of open leases per node' },
   'verification.workers': {
     meaning:
-      "processes that replay groups beside the coordinator's own, each of which takes 170 MB and up to a core; 0: its own thread replays them, one after the other ([scale.md](scale.md))",
+      "processes that replay groups in addition to the coordinator's own. Each takes 170 MB and up to a core. 0: the coordinator's own thread replays groups one after the other ([scale.md](scale.md))",
   },
   'audit.calibrations': {
     meaning:
-      'files of `prove-lab calibrate`, one per inference backend of the volunteers ([verification.md](verification.md)). Without any, stages 5 to 7 of judging are not run: only do so among people you trust. With some, nodes of other backends get no leases',
+      'files of `prove-lab calibrate`, one per inference backend of the volunteers ([verification.md](verification.md)). Without any, verification checks 5 to 7 do not run: only do so among people you trust. With some, nodes with other backends get no leases',
   },
   'audit.probation': {
     meaning:
-      'groups of a key that are all audited, counted from its first or from its last doubtful one; then a share of this many to the number of groups since. Failed audits double both ([protocol.md](protocol.md), "Judging")',
+      'number of groups of a key that are all audited, counted from its first or from its last doubtful one. Afterwards the audited share is this number divided by the number of groups since. Failed audits double both ([protocol.md](protocol.md), "Verification")',
   },
   'audit.leastShare': {
     meaning:
-      'no key is audited on a smaller share of its groups. One that turns to cheating after a long honest time gets about 1 / share of them past the judge, then half as many each time, and none past the audit of the training forward ([attackers.md](attackers.md))',
+      "smallest share of a key's groups that is audited. A key that turns to cheating after a long honest time gets about 1 / share groups accepted, then half as many each time, and none past the audit by the training forward ([attackers.md](attackers.md))",
   },
   'audit.processes': {
     meaning:
-      'torchrun ranks of the process that audits, which share the forward passes of each audit; with a GPU one per GPU. Each holds the base model',
+      'torchrun ranks of the audit process, which share the forward passes of each audit. With GPUs, one per GPU. Each rank loads the base model',
   },
   'influence.perKey': {
     meaning:
-      'largest share of a batch from one key, in places: a group more than twice as long as usual takes as many as its sampled tokens are worth. Where the others at work cannot fill the rest it gives way',
+      'largest share of a batch from one key, in places. A group of more than twice the usual length takes as many places as its sampled tokens are worth. The share grows where the other keys at work cannot fill the rest',
   },
   'influence.perAddressBlock': {
     meaning:
-      "the same for a /24 (IPv4) or /48 (IPv6) block of addresses: one person's many keys. It gives way before the share of a key does, so a run among machines of one network needs no other value",
+      "largest share of a batch from one /24 (IPv4) or /48 (IPv6) block of addresses, against one person's many keys. It grows before the share of a key does, so a run among machines of one network needs no other value",
   },
   'rounds.registrationMs': {
     meaning:
-      'a new key gets leases from the next round on. One opens with every version, and when keys wait and the round is this old',
+      'age of a round (ms) at which the next one opens when new keys wait: a new key gets leases from the next round on. A round also opens with every version',
   },
-  'limits.maxTurnTokens': { meaning: 'tokens the policy may sample in one assistant turn' },
+  'limits.maxTurnTokens': { meaning: 'largest number of tokens that the policy may sample in one assistant turn' },
   'limits.maxRolloutTokens': {
     meaning:
-      'tokens of a rollout in all. Volunteers make room for so many, as far as their memory has it. Tasks of the `paper` profile need several thousand',
+      'largest number of tokens of a rollout. Volunteers reserve memory for as many, if they can. Tasks of the `paper` profile need several thousand',
   },
-  'limits.maxAssistantTurns': { meaning: 'assistant turns of a rollout' },
+  'limits.maxAssistantTurns': { meaning: 'largest number of assistant turns of a rollout' },
   'heldOut.tasks': {
     meaning:
-      'held-out tasks of the data set that the coordinator itself has versions play, for a score that nobody trains on; 0 for none ([operating.md](operating.md), "Held-out scores")',
+      'number of held-out tasks that the coordinator plays to score versions. They are not trained on. 0: no scores ([operating.md](operating.md), "Held-out scores")',
   },
-  'heldOut.every': { meaning: 'versions from one score to the next; the last version of a run always gets one' },
-  'heldOut.threads': { meaning: 'CPU threads that this takes, beside training' },
-  'heldOut.gpu': { meaning: 'whether it takes a GPU. Base model and contexts then need room there beside training' },
+  'heldOut.every': { meaning: 'versions between two scores. The last version of a run always gets one' },
+  'heldOut.threads': { meaning: 'CPU threads for scoring, in addition to training' },
+  'heldOut.gpu': {
+    meaning: 'whether scoring uses a GPU. It needs memory for base model and contexts in addition to training',
+  },
   'trainer.python': {
-    meaning: 'Python with the packages of `coordinator/trainer/requirements.txt`; a bare name is looked up in PATH',
-    without: "the checkout's `.venv`, else what `prove-coordinator setup` made, else `python3`",
+    meaning: 'Python with the packages of `coordinator/trainer/requirements.txt`. A bare name is looked up in PATH',
+    without: "the checkout's `.venv`, else the result of `prove-coordinator setup`, else `python3`",
   },
-  'trainer.processes': { meaning: 'ranks on a machine, several under torchrun' },
+  'trainer.processes': { meaning: 'ranks per machine, several of them under torchrun' },
   'trainer.launch.hosts': {
     meaning:
-      'machines on which the trainer runs in place of this one, by names or addresses at which they reach each other: `trainer.launch.command` is run for each ([trainer.md](trainer.md), "Several machines")',
+      'machines on which the trainer runs instead of this one, by names or addresses at which they reach each other. `trainer.launch.command` runs once for each ([trainer.md](trainer.md), "Several machines")',
   },
   'trainer.launch.nodes': {
     meaning: 'number of machines, for one command that starts the trainer on all of them',
-    without: 'that of `trainer.launch.hosts`',
+    without: 'number of `trainer.launch.hosts`',
   },
   'trainer.launch.command': {
     meaning:
-      'what starts the trainer on a machine, or on all of them, and lasts as long as it does: words, of which `{program}` stands for those of the program, `{shell}` for these as one word for a shell, `{host}` for the machine and `{life}` for this start. Required only with `trainer.launch`',
+      'command that starts the trainer on a machine, or on all of them, and runs as long as the trainer: a list of words. `{program}` stands for the words of the program, `{shell}` for these as one quoted word, `{host}` for the machine and `{life}` for this start. Required only with `trainer.launch`',
   },
   'trainer.launch.endpoint': {
-    meaning: 'where the machines meet, `host:port`; needed without `trainer.launch.hosts`',
+    meaning: 'rendezvous of the machines, `host:port`. Needed without `trainer.launch.hosts`',
     without: 'port 29400 of the first host',
   },
-  'trainer.launch.env': { meaning: 'environment of the trainer on all machines, for example `NCCL_SOCKET_IFNAME`' },
+  'trainer.launch.env': {
+    meaning: 'environment variables of the trainer on all machines, for example `NCCL_SOCKET_IFNAME`',
+  },
   'trainer.launch.silenceMs': {
     meaning:
-      'ranks end when they have not heard of the coordinator for so long, and it starts them again when one of them is as silent. More than what a network file system hides a change for',
+      'milliseconds without a sign of life after which ranks end, or the coordinator restarts them. Must exceed the time for which a network file system hides a change',
   },
   'trainer.preset': {
     meaning:
-      '`paper`: the loss of arXiv 2606.03892 ([trainer.md](trainer.md), "Runs of real models"). What `trainer.settings` names goes before it',
+      '`paper`: the loss of arXiv 2606.03892 ([trainer.md](trainer.md), "Runs of real models"). Fields of `trainer.settings` take precedence',
     without: 'the defaults of `trainer.json`',
   },
   'trainer.settings': {
     meaning:
-      'further settings of `trainer.json`: `lora`, `optimizer`, `loss` and more, see [trainer.md](trainer.md). `schema`, `baseSha256`, `baseModel.name` and `canaries` are filled in, and `optimizer.lr` and `optimizer.warmupSteps` by the size of the base model if they are not given',
+      'further settings of `trainer.json`: `lora`, `optimizer`, `loss` and more, see [trainer.md](trainer.md). The coordinator fills in `schema`, `baseSha256`, `baseModel.name` and `canaries`, and, unless given, `optimizer.lr` and `optimizer.warmupSteps` by the size of the base model',
   },
   'dashboard.enabled': {
     meaning:
-      'whether the coordinator shows the run to browsers and to collectors of metrics ([operating.md](operating.md), "The dashboard")',
+      'whether the coordinator serves the dashboard to browsers and to Prometheus ([operating.md](operating.md), "The dashboard")',
   },
   'dashboard.listen': {
     meaning:
-      "where: an address of this machine with a port; port 0 is any free one. Another than this machine's own needs `tokenFile` or `public`",
+      'address of the dashboard: an address of this machine with a port. Port 0 is any free port. An address that other machines can reach needs `tokenFile` or `public`',
   },
   'dashboard.tokenFile': {
-    meaning: 'a file with one word of at least 16 characters, which visitors have to know',
-    without: 'none: on this machine everybody may look',
+    meaning: 'file with the token of the run: one word of at least 16 characters',
+    without: 'no token: everyone on this machine may look',
   },
   'dashboard.public': {
     meaning:
-      'whoever has no token may look too, at everything but rollouts and metrics; with a token the operator sees all',
+      'whether visitors without a token see everything but rollouts and metrics. With a token, the operator sees all',
   },
   'dashboard.hosts': {
-    meaning: "names by which browsers may call it, beside addresses and `localhost`; a proxy's, for example",
+    meaning: 'host names that browsers may use, in addition to addresses and `localhost`, for example of a proxy',
   },
-  manifestLifetimeMs: { meaning: 'milliseconds after which a published policy loses its force: 30 days' },
+  manifestLifetimeMs: { meaning: 'milliseconds after which a published policy expires: 30 days' },
 }

@@ -8,12 +8,12 @@ import {
 import { offeredTool } from '../../servers/kernel/index.js'
 import { ConfigError } from './config.js'
 
-/** Tasks whose prompts are rendered: those with the most text. To render all of a large data set takes minutes. */
+/** Tasks whose prompts are rendered: those with the most text. Rendering all of a large data set takes minutes. */
 const RENDERED = 32
 
 /**
- * The first prompt of a task.
- * @throws ConfigError when it leaves no room for an answer, or when the model's template cannot write it in the dialect
+ * Returns the first prompt of a task.
+ * @throws ConfigError when it is too long for an answer, or when the model's template does not support the tool-call format
  */
 export function fittingPrompt(task: Task, runtime: EpisodeRuntime, limits: EpisodeLimits): readonly number[] {
   try {
@@ -29,19 +29,19 @@ export function fittingPrompt(task: Task, runtime: EpisodeRuntime, limits: Episo
 }
 
 /**
- * Looks at the longest prompts before the run begins: a volunteer who draws a task without room for an answer can do
- * nothing but stop.
+ * Checks the longest prompts before the run begins. Otherwise a volunteer with a lease for a task whose prompt is too long could
+ * only stop.
  * @throws ConfigError
  */
 export function checkPromptCapacity(tasks: readonly Task[], runtime: EpisodeRuntime, limits: EpisodeLimits): void {
   for (const task of wordiest(tasks, runtime)) fittingPrompt(task, runtime, limits)
 }
 
-/** Tokens of the longest first prompt. */
+/** Returns the tokens of the longest first prompt. */
 export const longestPrompt = (tasks: readonly Task[], runtime: EpisodeRuntime): number =>
   wordiest(tasks, runtime).reduce((most, task) => Math.max(most, runtime.prepare(task).prompt.length), 0)
 
-/** The tasks whose prompts have the most text. */
+/** Returns the tasks whose prompts have the most text. */
 function wordiest(tasks: readonly Task[], runtime: EpisodeRuntime): Task[] {
   const toolSizes = new Map<string, number>()
   const toolSize = (environment: string, tool: string, strip: boolean): number => {

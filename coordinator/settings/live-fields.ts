@@ -2,8 +2,8 @@ import { changedFields, type FieldChange } from './changed-fields.js'
 import { ConfigError, type RunConfig } from './config.js'
 
 /**
- * Fields of `run.yaml` that may change while the coordinator runs, or what their paths begin with: all of them are terms, so the log says
- * what holds for whom, and every part of the coordinator looks there.
+ * Fields of `run.yaml` that may change while the coordinator runs, or beginnings of their paths. All of them are part of the run
+ * configuration, so the log records when each value is in force.
  */
 export const LIVE_FIELDS = [
   'reward',
@@ -22,7 +22,7 @@ export const LIVE_FIELDS = [
   'trainer.settings.loss',
 ] as const
 
-/** What a run keeps from its first event on. */
+/** Fields that cannot change within a run. */
 const KEPT_FIELDS = [
   'dataDir',
   'base.path',
@@ -38,8 +38,8 @@ const isOf = (fields: readonly string[], field: string): boolean =>
   fields.some((one) => field === one || field.startsWith(`${one}.`))
 
 /**
- * What another `run.yaml` changes of the one that a coordinator runs by.
- * @throws ConfigError when it changes what a running coordinator cannot change, with what to do
+ * Returns the changes from the current `run.yaml` to another one.
+ * @throws ConfigError with advice when a running coordinator cannot change a field
  */
 export function liveChanges(before: RunConfig, after: RunConfig): readonly FieldChange[] {
   const changes = changedFields(before, after)
@@ -48,12 +48,12 @@ export function liveChanges(before: RunConfig, after: RunConfig): readonly Field
   const kept = changes.filter(({ field }) => isOf(KEPT_FIELDS, field))
   if (kept.length > 0)
     throw new ConfigError(
-      `${shown(kept)}: a run keeps that from its beginning to its end. Put it back, or begin a new run in another dataDir.`,
+      `${shown(kept)}: this cannot change within a run. Restore the old value, or start a new run in another dataDir.`,
     )
   const later = changes.filter(({ field }) => !isOf(LIVE_FIELDS, field))
   if (later.length > 0)
     throw new ConfigError(
-      `${shown(later)}: that holds from a start on. Stop the coordinator and start it with this file, or put it back for now.`,
+      `${shown(later)}: this needs a restart. Stop the coordinator and start it with this file, or restore the old value for now.`,
     )
   return changes
 }

@@ -4,33 +4,33 @@ import { DEFAULT_LIMITS, type EpisodeLimits } from '../../rollout/episode/index.
 import { learningRateFor, sizeOf } from './learning-rates.js'
 import type { FieldValue } from './run-file.js'
 
-/** What an operator says of a new run. Paths are absolute. */
-export interface RunWishes {
+/** An operator's answers for a new run. Paths are absolute. */
+export interface RunProposal {
   readonly base: string
   readonly dataset: string
-  /** Folders of worlds that are not of this package. */
+  /** Folders of environments that are not part of this package. */
   readonly environments: readonly string[]
   readonly dataDir: string
   readonly name: string
   readonly operator: string
   readonly purpose: string
   readonly port: number
-  /** Where volunteers reach it, if not where it listens. */
+  /** Public addresses, if they differ from those of `listen`. */
   readonly announce: readonly string[]
   readonly calibrations: readonly string[]
 }
 
-/** Models below this are the demo's kind: their turns are a call or a sentence. */
+/** Parameters below which a model is like the demo model: its turns are a call or a sentence. */
 const SMALL_MODEL = 1e8
-/** An answer of a model that explains itself before it calls. */
+/** Tokens of a turn of a model that explains itself before it calls. */
 const TURN_TOKENS = 512
-/** Turns with their results that a conversation is given room for after its first prompt. */
+/** Turns with their results that have to fit after the first prompt. */
 const TURNS = 6
 const STEP = 1024
-/** Tokens of the longest first prompts of the `paper` profile, for whoever has no data set yet. */
+/** Tokens of the longest first prompts of the `paper` profile, for a run without a data set. */
 const PAPER_PROMPT = 4096
 
-/** Limits that let a model of this size answer prompts of this length. @param prompt  tokens; null: not known yet */
+/** Returns limits for a model of this size and prompts of this length. @param prompt  tokens; null: unknown */
 export function proposedLimits(parameters: number, prompt: number | null): EpisodeLimits {
   const isSmall = parameters < SMALL_MODEL
   const maxTurnTokens = isSmall ? DEFAULT_LIMITS.maxTurnTokens : TURN_TOKENS
@@ -43,12 +43,12 @@ export function proposedLimits(parameters: number, prompt: number | null): Episo
 }
 
 /**
- * The fields of a new run.yaml that are worth a line of their own.
- * @param folder  where it will lie
- * @param prompt  tokens of the longest first prompt; null: there is no data set yet
+ * Returns the fields of a new run.yaml that get a value.
+ * @param folder  folder of the file
+ * @param prompt  tokens of the longest first prompt; null: no data set yet
  */
 export function proposedFields(
-  wishes: RunWishes,
+  proposal: RunProposal,
   { facts, folder, prompt }: { readonly facts: ModelFacts; readonly folder: string; readonly prompt: number | null },
 ): ReadonlyMap<string, FieldValue> {
   const from = (path: string): string => {
@@ -60,20 +60,20 @@ export function proposedFields(
   const { lr, source } = learningRateFor(parameters)
   const length =
     prompt === null
-      ? 'There was no data set to measure yet: compare it with the prompts that a start finds'
+      ? 'No data set was there to measure: compare it with the prompts of your tasks'
       : `The longest first prompt of the data set has ${prompt} tokens`
   const fields: [string, FieldValue | null][] = [
-    ['dataDir', { value: from(wishes.dataDir) }],
-    ['listen', { value: [`/ip4/0.0.0.0/tcp/${wishes.port}`, `/ip6/::/tcp/${wishes.port}`] }],
-    ['announce', wishes.announce.length === 0 ? null : { value: wishes.announce }],
-    ['about.operator', wishes.operator === '' ? null : { value: wishes.operator }],
-    ['about.purpose', wishes.purpose === '' ? null : { value: wishes.purpose }],
-    ['base.path', { value: from(wishes.base) }],
-    ['base.name', { value: wishes.name }],
+    ['dataDir', { value: from(proposal.dataDir) }],
+    ['listen', { value: [`/ip4/0.0.0.0/tcp/${proposal.port}`, `/ip6/::/tcp/${proposal.port}`] }],
+    ['announce', proposal.announce.length === 0 ? null : { value: proposal.announce }],
+    ['about.operator', proposal.operator === '' ? null : { value: proposal.operator }],
+    ['about.purpose', proposal.purpose === '' ? null : { value: proposal.purpose }],
+    ['base.path', { value: from(proposal.base) }],
+    ['base.name', { value: proposal.name }],
     ['base.quantisation', quantisation === null ? null : { value: quantisation }],
-    ['tasks.dataset', { value: from(wishes.dataset) }],
-    ['tasks.environments', wishes.environments.length === 0 ? null : { value: wishes.environments.map(from) }],
-    ['audit.calibrations', wishes.calibrations.length === 0 ? null : { value: wishes.calibrations.map(from) }],
+    ['tasks.dataset', { value: from(proposal.dataset) }],
+    ['tasks.environments', proposal.environments.length === 0 ? null : { value: proposal.environments.map(from) }],
+    ['audit.calibrations', proposal.calibrations.length === 0 ? null : { value: proposal.calibrations.map(from) }],
     ['limits.maxTurnTokens', { value: maxTurnTokens }],
     ['limits.maxRolloutTokens', { value: maxRolloutTokens, why: `${length}.` }],
     [

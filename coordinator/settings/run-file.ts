@@ -5,20 +5,20 @@ import { configFields } from './describe-fields.js'
 /** Columns of a comment. */
 const WIDTH = 110
 
-const HEAD = `# A run of PROVE. What begins with # holds only when the # is taken away: it shows the default. Relative paths are relative
-# to this file. docs/configuration.md says more of every field, and what happens when it is changed while the run goes on.`
+const HEAD = `# A run of PROVE. A line that begins with # shows a default; remove the # to change it. Relative paths are relative to
+# this file. docs/configuration.md describes every field, and what happens when it changes during a run.`
 
-/** What a new run.yaml says of a field. */
+/** Value of a field in a new run.yaml. */
 export interface FieldValue {
   readonly value: unknown
-  /** Why it is this value, where the operator did not choose it. */
+  /** Reason for the value, if the operator did not choose it. */
   readonly why?: string
 }
 
 /**
- * The text of a new `run.yaml`: every field with what it means, those that are given with their values and the others with
- * their defaults, commented out.
- * @param values  by the fields' paths
+ * Returns the text of a new `run.yaml` with a comment for every field. Given fields have their values, the others are commented out and
+ * show their defaults.
+ * @param values  by field path
  */
 export function runFileText(values: ReadonlyMap<string, FieldValue>): string {
   const lines = [HEAD]
@@ -50,7 +50,7 @@ export function runFileText(values: ReadonlyMap<string, FieldValue>): string {
 
 const yamlOf = (name: string, value: unknown): string => stringify({ [name]: value }, { lineWidth: 0 }).trimEnd()
 
-/** Without the Markdown that says where in docs/ there is more. */
+/** Returns the first sentence as plain text, without links. */
 function firstSentence(markdown: string): string {
   const text = markdown.replaceAll(/ \(\[[^)]*\)[^)]*\)/g, '').replaceAll(/\[([^\]]*)\]\([^)]*\)/g, 'docs/$1')
   const end = text.search(/\. [A-Z]/)

@@ -10,7 +10,7 @@ import { ConfigError } from './config.js'
 /** The tasks of a run or an evaluation, from one split of a data set. */
 export interface TaskSet {
   readonly tasks: readonly Task[]
-  /** Worlds of the data set: every tool of a task is one of theirs. */
+  /** Environments of the data set, which contain every tool of its tasks. */
   readonly environments: readonly Environment[]
   /** SHA-256 (hex) of the data set's manifest, which names the hash of every file. */
   readonly datasetSha256: string
@@ -18,8 +18,8 @@ export interface TaskSet {
 
 /**
  * Reads the tasks of a split, in the order of the data set.
- * @param limit  at most so many, from the beginning
- * @throws ConfigError that says what is wrong with the data set
+ * @param limit  largest number of tasks
+ * @throws ConfigError that describes the fault of the data set
  */
 export async function readTaskSet(folder: string, split: Split, limit = Number.POSITIVE_INFINITY): Promise<TaskSet> {
   try {

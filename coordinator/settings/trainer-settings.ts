@@ -8,8 +8,8 @@ const whole = (low: number, high: number) => z.int().min(low).max(high).optional
 const distinct = (names: readonly string[]): boolean => new Set(names).size === names.length
 
 /**
- * `trainer.settings` of run.yaml: what `prove_trainer/config.py` accepts in `trainer.json`, but for what the coordinator fills
- * in itself. Parsed here too, so that a wrong field is refused before anything is started; the defaults are Python's. A test
+ * Schema of `trainer.settings` in run.yaml: the fields of `trainer.json` that `prove_trainer/config.py` accepts, except those that the
+ * coordinator fills in. Parsed here too, so that a wrong field is refused before anything is started. The defaults are Python's. A test
  * compares the two with coordinator/trainer/contract.json.
  */
 export const trainerSettings = z.strictObject({
@@ -19,19 +19,19 @@ export const trainerSettings = z.strictObject({
       advantage: z.enum(['none', 'group']).optional(),
       clipLow: from(0, 1),
       clipHigh: from(0, 10),
-      /** 0: none. */
+      /** 0: off. */
       dualClip: from(0, 100),
       tisCap: from(0.01, 100),
       klCoefficient: from(0, 10),
-      /** Trainer steps. Default here: the run's own `maxStaleness`. */
+      /** Trainer steps. Default: the run's `maxStaleness`. */
       maxStaleness: whole(0, LIMITS.staleness.value),
-      /** Nats, and `drift` too. */
+      /** Nats, like `drift`. */
       guard: from(1e-6, 20),
       drift: from(1e-6, 20),
-      /** Of a whole rollout; 0: any. */
+      /** Ratio of a whole rollout; 0: no limit. */
       sequenceRatioMax: from(0, 1e6),
       sequenceRatioMin: from(0, 1),
-      /** Nats; 0: any. */
+      /** Nats; 0: no limit. */
       offPolicyMax: from(0, 20),
       temperature: from(0.05, 10),
     })
@@ -57,16 +57,16 @@ export const trainerSettings = z.strictObject({
       eps: from(1e-16, 1e-2),
       weightDecay: from(0, 10),
       maxGradNorm: from(1e-6, 1e6),
-      /** Updates, and `decaySteps` too. */
+      /** Number of updates, like `decaySteps`. */
       warmupSteps: whole(0, 1_000_000),
       schedule: z.enum(['constant', 'linear', 'cosine']).optional(),
       decaySteps: whole(0, 1_000_000),
-      /** Of `lr`. */
+      /** Share of `lr`. */
       finalShare: from(0, 1),
       passes: whole(1, 16),
     })
     .optional(),
-  /** Of a service that makes the gradients; without a model they are made here. */
+  /** Remote training service. Without `model`, gradients are computed locally. */
   tinker: z
     .strictObject({
       model: z.string().min(1).max(200).optional(),
@@ -79,12 +79,12 @@ export const trainerSettings = z.strictObject({
   seed: whole(0, 2 ** 32 - 1),
   device: z.enum(['cpu', 'cuda']).optional(),
   precision: z.enum(['float32', 'bfloat16', 'float16']).optional(),
-  /** Per rank. */
+  /** Threads per rank. */
   threads: whole(1, 1024),
   packing: z.enum(['shared', 'packed', 'single']).optional(),
   checkpointing: z.enum(['none', 'layer', 'auto']).optional(),
   sharding: z.enum(['none', 'layers']).optional(),
-  /** Of the device that a step is planned for. */
+  /** Memory of the device for which a step is planned. */
   memoryGiB: from(0, 4096),
   /** 0: as many as fit. */
   maxTokensPerForward: whole(0, 2 ** 22),

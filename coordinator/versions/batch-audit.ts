@@ -21,8 +21,8 @@ export interface BatchAuditParts {
 }
 
 /**
- * Whether the training forward is a group's audit: it can be audited, and no audit has passed it. That is as true of a batch
- * that was formed as when it was formed, so a restart finds the same groups.
+ * Whether the training forward audits a group: the group can be audited, and has passed no audit. The answer does not change
+ * while the batch is pending, so a restart finds the same groups.
  */
 export const isUnaudited =
   ({ state, judge }: Pick<BatchAuditParts, 'state' | 'judge'>) =>
@@ -30,9 +30,8 @@ export const isUnaudited =
     judge.canAudit(lease) && !state.hasPassedAudit(lease.leaseId)
 
 /**
- * Judges what the trainer's first forward pass has shown of a batch's groups, records what is held against them and what the others
- * add to the sums of their keys, and lets the trainer go on without those at fault and those of keys in doubt. Done again after a stop at any instant it records
- * nothing twice.
+ * Verifies the groups of a batch on the token scores of the trainer's first forward pass. Records faults and passed audits, and lets the
+ * trainer continue without faulty groups and groups of doubted keys. A repetition after a stop at any point records nothing twice.
  * @throws the signal's reason
  */
 export async function auditBatch(
@@ -64,16 +63,16 @@ export async function auditBatch(
     leftOut = leaseIds.filter((leaseId) => faulty.has(leaseId) || isDoubted(leaseId, parts))
   } catch (error) {
     if (!(error instanceof BodyError || error instanceof TokenScoreError)) throw error
-    // Nobody's lie: a disk has forgotten something. But what cannot be checked is not trained on.
-    logger.error({ batchId, error }, 'the groups of a batch that no audit has passed cannot be judged and are left out')
+    // Data is lost, which is no fault of a node. But groups that cannot be checked are not trained on.
+    logger.error({ batchId, error }, 'the unaudited groups of a batch cannot be verified and are left out')
   }
   signal.throwIfAborted()
   await writeFindings(jobs, batchId, leftOut)
 }
 
 /**
- * A key that steers is caught by all of its groups together, so none of those that are about to be trained on is above suspicion, whether
- * an audit has passed it or not.
+ * Whether the key of a group is in doubt. A key that steers is caught by all of its groups together, so none of its groups is
+ * trained on, audited or not.
  */
 function isDoubted(leaseId: string, { state, clock }: Pick<BatchAuditParts, 'state' | 'clock'>): boolean {
   const { reputation } = state.nodes.get(state.leases.get(leaseId)!.node)!

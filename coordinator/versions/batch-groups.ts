@@ -4,20 +4,19 @@ import { BodyError, type GroupBodies } from '../intake/group-bodies.js'
 import type { BatchGroup } from '../jobs/batch-folder.js'
 import type { LeaseRecord, RunState } from '../ledger/run-state.js'
 
-/** What there is of a batch. */
+/** The groups of a batch whose bodies could be read. */
 export interface ReadGroups {
   /** In the order of the leases. */
   readonly groups: readonly BatchGroup[]
-  /** Leases whose bodies are gone, and why. Without any, `groups` are all. */
+  /** Leases whose bodies are lost, with the reason. If empty, `groups` is complete. */
   readonly lost: ReadonlyMap<string, BodyError>
 }
 
 /**
- * The groups of a batch as they were judged: tokens, mask and log-probabilities from the bodies, rewards from the verdicts.
- * Nothing is replayed. The verdict was given on a replay that agreed with these very bytes without tolerance, and it holds the
- * rewards that came out.
- * @param leaseIds  of accepted groups whose bodies were judged
- * @param isUnaudited  whether a group is to go with its draws, see `BatchGroup`
+ * Reads the groups of a batch as they were verified: tokens, mask and log-probabilities from the bodies, rewards from the verdicts.
+ * Nothing is replayed again. The verdict contains the rewards of a replay that matched these bytes exactly.
+ * @param leaseIds  of accepted groups whose bodies were verified
+ * @param isUnaudited  whether a group is written with its draws, see `BatchGroup`
  * @throws the signal's reason
  */
 export async function readBatchGroups(
@@ -27,7 +26,7 @@ export async function readBatchGroups(
   isUnaudited: (lease: LeaseRecord) => boolean,
   signal: AbortSignal,
 ): Promise<ReadGroups> {
-  // All at once: what is lost is waited for together.
+  // All at once, so that the waits for lost bodies overlap.
   const read = await Promise.all(
     leaseIds.map((leaseId) =>
       readGroup(leaseId, state, bodies, isUnaudited, signal).catch((why: unknown) => {
@@ -60,7 +59,7 @@ async function readGroup(
   if (rollouts.length !== rewards.length)
     throw new BodyError(
       'body_lost',
-      `group ${leaseId}: ${rollouts.length} rollouts, judged with ${rewards.length} rewards`,
+      `group ${leaseId}: ${rollouts.length} rollouts, but a verdict with ${rewards.length} rewards`,
     )
   const trained = rollouts.map(({ tokens, maskRuns, logprobs }, i) => ({
     tokens,
@@ -87,6 +86,8 @@ function parseBody(bytes: Uint8Array, leaseId: string) {
     return groupBody.parse(bytes)
   } catch (cause) {
     if (!(cause instanceof SwarmRefusal)) throw cause
-    throw new BodyError('body_lost', `group ${leaseId}: what was judged is no group body: ${cause.message}`, { cause })
+    throw new BodyError('body_lost', `group ${leaseId}: the stored bytes are no group body: ${cause.message}`, {
+      cause,
+    })
   }
 }

@@ -19,12 +19,12 @@ export interface JobCheckParts {
   readonly recorder: Pick<Recorder, 'state'>
   readonly bodies: Pick<GroupBodies, 'read'>
   readonly judge: BatchAuditParts['judge']
-  /** Files that are published: those of a step are among them. */
+  /** Published files, including those of a step. */
   readonly blobs: Pick<BlobStore, 'isWhole' | 'path'>
   readonly losses: DiskLosses
 }
 
-/** A batch that was formed, with what its bodies say. */
+/** Returns the content of a formed batch. */
 export const contentOf = (
   { batchId, step, backTo }: BatchRecord,
   { configuration }: Pick<RunState, 'configuration'>,
@@ -39,8 +39,8 @@ export const contentOf = (
 })
 
 /**
- * Looks after what the trainer will find in its spool, before it starts: it works on whatever lies there. The step in force is
- * mended from the files that were published of it; a step that nobody has seen yet, and a batch, are taken away and made again.
+ * Checks the job directory before the trainer starts, because it works on whatever it finds there. Repairs the step in force from its
+ * published files. Removes a damaged unpublished step, and a damaged batch, so that they are made again.
  * @throws DataFolderError `step_lost`; the signal's reason
  */
 export async function checkJobs(parts: JobCheckParts, signal: AbortSignal): Promise<void> {
@@ -49,24 +49,31 @@ export async function checkJobs(parts: JobCheckParts, signal: AbortSignal): Prom
   const inForce = current?.step ?? 0
   const made = pendingBatch && pendingBatch.step > inForce ? pendingBatch.step : null
   const isMade = made !== null && (await exists(stepFolder(jobs, made)))
-  const wrong = isMade ? await mendStep(made, parts, signal) : null
-  // The step in force may be pruned already.
-  if (isMade && wrong === null) return
+  const fault = isMade ? await repairStep(made, parts, signal) : null
+  // The step in force may have been pruned.
+  if (isMade && fault === null) return
   if (current || (await exists(stepFolder(jobs, inForce)))) {
-    const why = await mendStep(inForce, parts, signal)
+    const why = await repairStep(inForce, parts, signal)
     if (why !== null && current)
-      throw new DataFolderError('step_lost', `${stepFolder(jobs, inForce)}, which the trainer goes on from: ${why}`)
+      throw new DataFolderError(
+        'step_lost',
+        `${stepFolder(jobs, inForce)}, which the trainer has to continue from: ${why}`,
+      )
     if (why !== null) await removeStep(inForce, why, parts)
   }
-  if (wrong !== null) await removeStep(made!, wrong, parts)
-  if (!pendingBatch || !(await hasBatch(jobs, pendingBatch.batchId)) || (await isAsJudged(pendingBatch, parts, signal)))
+  if (fault !== null) await removeStep(made!, fault, parts)
+  if (
+    !pendingBatch ||
+    !(await hasBatch(jobs, pendingBatch.batchId)) ||
+    (await isAsVerified(pendingBatch, parts, signal))
+  )
     return
   await removeBatch(jobs, pendingBatch.batchId)
-  losses.note('batch', pendingBatch.batchId, 'replaced', 'it is written anew from the bodies of its groups')
+  losses.note('batch', pendingBatch.batchId, 'replaced', 'it is written again from the bodies of its groups')
 }
 
-/** Whether the batch in the spool is what was judged. */
-async function isAsJudged(batch: BatchRecord, parts: JobCheckParts, signal: AbortSignal): Promise<boolean> {
+/** Whether the batch in the job directory has the content that was verified. */
+async function isAsVerified(batch: BatchRecord, parts: JobCheckParts, signal: AbortSignal): Promise<boolean> {
   const { jobs, recorder, bodies, judge } = parts
   const { state } = recorder
   const { groups, lost } = await readBatchGroups(batch.leaseIds, state, bodies, isUnaudited({ state, judge }), signal)
@@ -78,8 +85,8 @@ async function removeStep(step: number, why: string, { jobs, losses }: JobCheckP
   losses.note('step', `step-${step}`, 'replaced', `the trainer makes it again: ${why}`)
 }
 
-/** Puts back what was published of a step. @returns  what is still damaged; null: nothing */
-export async function mendStep(
+/** Restores the published files of a step. @returns  the remaining fault; null: none */
+export async function repairStep(
   step: number,
   parts: Pick<JobCheckParts, 'jobs' | 'blobs' | 'losses'>,
   signal: AbortSignal,
@@ -98,7 +105,7 @@ export async function mendStep(
     if (!published || !(await blobs.isWhole(sha256, signal))) return `${name} is missing or damaged`
     await rm(join(record.folder, name), { force: true })
     await copyFile(blobs.path(sha256), join(record.folder, name))
-    losses.note('step', `step-${step}/${name}`, 'recovered', 'from what was published of it')
+    losses.note('step', `step-${step}/${name}`, 'recovered', 'from the published file')
   }
   return null
 }

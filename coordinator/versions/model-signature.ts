@@ -2,28 +2,30 @@ import type { PrivateKey } from '@libp2p/interface'
 import { type Sha256, sha256 } from '../../proto/index.js'
 import { publicationKey } from './run-certificate.js'
 
+/** A published model to sign. */
 export interface SignedModel {
-  /** For people: nothing is decided by it. */
+  /** Name for people. */
   readonly name: string
   readonly version: number
   readonly atMs: number
-  /** By their names in a researcher's folder. */
+  /** Files by their published names. */
   readonly files: readonly { readonly name: string; readonly sha256: Sha256 }[]
 }
 
 const PAYLOAD_TYPE = 'application/vnd.in-toto+json'
 
 /**
- * Files that lie in a published folder beside what is signed: the signature itself, the manifest that names it, the card that is made
- * of that, and what the hub and git put there.
+ * Unsigned files in a published folder: the signature itself, the manifest that names it, the model card, and files of the hub and
+ * git.
  */
 const IGNORED = ['model.sig', 'manifest.sealed', 'README.md', '.git', '.gitattributes', '.github', '.gitignore']
 
 /**
- * A signature by OpenSSF Model Signing 1.0 (github.com/ossf/model-signing-spec, `spec/v1.0.md`), method `certificate`: a sigstore bundle of
- * a DSSE envelope of an in-toto statement that lists every file with its hash. Whoever trusts the run's certificate can check it.
- * @param key  the run's
- * @returns  what `model.sig` holds
+ * Signs a model by OpenSSF Model Signing 1.0 (github.com/ossf/model-signing-spec, `spec/v1.0.md`), method `certificate`. The signature is
+ * a sigstore bundle with a DSSE envelope of an in-toto statement that lists every file with its hash. It can be verified with the run's
+ * certificate.
+ * @param key  key of the run
+ * @returns  the content of `model.sig`
  */
 export function modelSignature(key: PrivateKey, { name, version, atMs, files }: SignedModel): Uint8Array {
   const { sign, chain } = publicationKey(key, version, atMs)
@@ -55,6 +57,6 @@ export function modelSignature(key: PrivateKey, { name, version, atMs, files }: 
   return Buffer.from(`${JSON.stringify(bundle)}\n`)
 }
 
-/** What a DSSE envelope signs (github.com/secure-systems-lab/dsse, `protocol.md`). */
+/** Returns the bytes that a DSSE envelope signs (github.com/secure-systems-lab/dsse, `protocol.md`). */
 const preAuthentication = (payload: Buffer): Buffer =>
   Buffer.concat([Buffer.from(`DSSEv1 ${PAYLOAD_TYPE.length} ${PAYLOAD_TYPE} ${payload.length} `), payload])

@@ -4,12 +4,13 @@ import { type EpisodeRuntime, toolsetSchemaSha256 } from '../../rollout/episode/
 import type { Environment } from '../../servers/kernel/index.js'
 import type { RunConfiguration } from '../ledger/run-configuration.js'
 
-/** What all policies of a run have in common: everything but the adapter. */
+/** The part of a policy description that all policies of a run share: everything but the adapter. */
 export type PolicyFrame = Omit<PolicyDescription, 'adapter'>
 
-/** What the canary's expectations were measured to hold for; any build of llama.cpp behind that binding. */
+/** Engines for which the log-probabilities of canaries were measured to hold: any llama.cpp build of that binding. */
 const ENGINE_RANGE = { nodeLlamaCpp: '3.22.x', llamaCpp: '*' }
 
+/** Returns the policy frame of a run configuration. */
 export function policyFrame(
   { base, toolCallFormat, draw, reward, cacheType = USUAL_CACHE }: RunConfiguration,
   environments: readonly Environment[],
@@ -26,5 +27,6 @@ export function policyFrame(
   }
 }
 
+/** Returns the hash of the tokenizer's chat template. */
 export const chatTemplateSha256 = ({ tokenizer }: EpisodeRuntime): Sha256 =>
   sha256(new TextEncoder().encode(tokenizer.chatTemplate))

@@ -10,7 +10,7 @@ export interface ProvenanceParts {
   readonly state: Pick<RunState, 'batchesBehind' | 'nodes' | 'scores' | 'configurationHistory'>
   readonly base: PolicyFrame['base']
   readonly taskSet: TaskSet
-  /** Of the coordinator. */
+  /** Version of the coordinator. */
   readonly program: string
 }
 
@@ -22,9 +22,9 @@ const numberOf = (stats: Readonly<Record<string, unknown>>, name: string): [stri
 }
 
 /**
- * How an adapter came about (docs/researching.md): each step behind it with its batch, the terms under which that was formed, and the
- * settings and the program by which its trainer says that it made it. What several steps have in common stands there once, in `terms`
- * and `recipes`, and is named by its place.
+ * Returns the provenance of an adapter (docs/researching.md): each step behind it with its batch, the run configuration in force, and
+ * the settings and program that its trainer reports. Values that several steps share are listed once, in `configuration` and `recipes`,
+ * and referred to by index.
  */
 export function provenanceOf(
   version: number,
@@ -40,7 +40,7 @@ export function provenanceOf(
     return place
   }
   const steps = state.batchesBehind(made.adapterStep).map(({ step, batchId, groups, configuration, recipe: known }) => {
-    // The recipe of the step in hand enters the log with this very publication.
+    // This publication records the recipe of the current step.
     const recipe = step === made.step ? made.recipe : known
     return { step, batchId, groups, configuration, recipe: recipe && placeOf(recipe) }
   })
@@ -48,7 +48,7 @@ export function provenanceOf(
     schema: 2,
     run: runId,
     version,
-    /** Whose update made the adapter; 0: none did. */
+    /** Step whose update made the adapter; 0: none. */
     step: made.adapterStep,
     base,
     files: Object.fromEntries(
@@ -60,13 +60,13 @@ export function provenanceOf(
     tasks: { dataset: taskSet.datasetSha256, examples: taskSet.tasks.length },
     volunteers: state.nodes.size,
     coordinator: program,
-    /** Of the batch of the step in hand, as its trainer says: rewards of training tasks, sampled by the versions before it. */
+    /** Numbers of the current step's batch, as the trainer reports them: training tasks, sampled by earlier versions. */
     measured: made.stats && Object.fromEntries(MEASURED.flatMap((name) => numberOf(made.stats!, name))),
-    /** Of versions before this one, on tasks that nobody trains on: the first that has a score, and the newest. */
+    /** Scores of earlier versions on held-out tasks: the first and the newest. */
     heldOut: state.scores.map(({ type: _, atMs: __, ...score }) => score),
     steps,
     recipes,
-    // What the operator asked of the trainer is in the recipes, as it was understood.
+    // The recipes contain the training settings, as the trainer understood them.
     configuration: state.configurationHistory.map(
       ({ configuration: { training: _, ...configuration }, fromRound, configurationId }) => ({
         fromRound,

@@ -13,7 +13,7 @@ import { stepFolder } from '../jobs/layout.js'
 import type { DiskLosses } from '../ledger/disk-losses.js'
 import type { RunState } from '../ledger/run-state.js'
 
-/** Between two rounds of asking peers, how many there are, and the longest that one file takes: adapters are large. */
+/** Pause between two rounds of asking peers, number of rounds, and time limit for one file: adapters are large. */
 const PAUSE_MS = 30_000
 const ROUNDS = 20
 const FETCH_MS = 300_000
@@ -21,7 +21,7 @@ const FETCH_MS = 300_000
 export interface PublishedFilesParts {
   readonly blobs: BlobStore
   readonly snapshots: Pick<SnapshotExchange, 'fetchBlob'>
-  /** Who may have what was published. */
+  /** Returns peers that may have published files. */
   readonly peers: () => readonly string[]
   readonly state: Pick<RunState, 'publications'>
   readonly jobs: string
@@ -31,27 +31,27 @@ export interface PublishedFilesParts {
   readonly signal: AbortSignal
 }
 
-/** What manifests in service promise to give: lost files come back from the trainer's steps, or from the nodes that have them. */
+/** Files of the manifests in service. Lost files are restored from the trainer's steps, or fetched from nodes. */
 export interface PublishedFiles {
   /**
-   * Looks at all files of a manifest and puts back what the spool still has.
-   * @returns  what is missing now; peers are asked for it in the background, for some ten minutes
+   * Checks all files of a manifest and restores those that the job directory still has.
+   * @returns  missing files, which are fetched from peers in the background, for about ten minutes
    */
   check(sealed: SealedManifest): Promise<readonly BlobDescription[]>
-  /** Notes that a file was asked for and is not there as it was. */
+  /** Notes that a requested file is missing or damaged. */
   lose(blob: BlobDescription): void
-  /** Resolves when nothing is looked for any more; after the signal. */
+  /** Resolves when the search for lost files is over, after the signal. */
   idle(): Promise<void>
 }
 
 export function createPublishedFiles(parts: PublishedFilesParts): PublishedFiles {
   const { blobs, snapshots, peers, state, jobs, clock, losses, logger, signal } = parts
-  /** What is looked for, and how often peers were asked for it in vain. */
+  /** Files that are searched for, and the number of rounds so far. */
   const lost = new Map<string, { readonly blob: BlobDescription; rounds: number }>()
   let search: Promise<void> | null = null
 
-  /** Whether a step that was published still has the file. */
-  const putBackFromJobs = async ({ role, sha256 }: BlobDescription): Promise<boolean> => {
+  /** Restores a file from a published step. @returns  whether a step still has it */
+  const restoreFromJobs = async ({ role, sha256 }: BlobDescription): Promise<boolean> => {
     const inStep = PUBLISHED_FILES.find((file) => file.role === role)?.inStep
     if (!inStep) return false
     for (const { step } of state.publications.toReversed()) {
@@ -64,7 +64,7 @@ export function createPublishedFiles(parts: PublishedFilesParts): PublishedFiles
     return false
   }
 
-  /** @throws what the disk says */
+  /** Fetches a file from peers. @throws the error of the file system */
   const askPeers = async ({ role, sha256, ...rest }: BlobDescription): Promise<boolean> => {
     const ending = AbortSignal.any([signal, clock.timeout(FETCH_MS)])
     try {
@@ -77,36 +77,36 @@ export function createPublishedFiles(parts: PublishedFilesParts): PublishedFiles
     }
   }
 
-  /** One after the other: what is lost is in no hurry that the next round's uploads are not. */
+  /** Searches one file after the other, because lost files are not urgent. */
   const searchAll = async (): Promise<void> => {
     while (lost.size > 0 && !signal.aborted) {
       for (const [sha256, one] of lost) {
         if (signal.aborted) return
-        const isThere = (await restore(one.blob)) || (await askPeers(one.blob))
+        const isRestored = (await restore(one.blob)) || (await askPeers(one.blob))
         one.rounds += 1
-        if (isThere || one.rounds === ROUNDS) lost.delete(sha256)
-        if (!isThere && one.rounds === ROUNDS)
+        if (isRestored || one.rounds === ROUNDS) lost.delete(sha256)
+        if (!isRestored && one.rounds === ROUNDS)
           losses.note('published file', sha256, 'lost', `the ${one.blob.role}: no peer has it`)
       }
       if (lost.size > 0) await clock.sleep(PAUSE_MS, signal).catch(() => undefined)
     }
   }
 
-  /** @returns  whether it is there, whole */
+  /** Restores a file. @returns  whether it is complete now */
   const restore = async (blob: BlobDescription): Promise<boolean> => {
     if (await blobs.isWhole(blob.sha256, signal)) return true
-    if (await putBackFromJobs(blob)) return true
-    // Left there, it would count as fetched.
+    if (await restoreFromJobs(blob)) return true
+    // A damaged file would count as fetched.
     await blobs.remove(blob.sha256)
     return false
   }
 
-  const lookFor = (blob: BlobDescription): void => {
+  const searchFor = (blob: BlobDescription): void => {
     if (lost.has(blob.sha256) || signal.aborted) return
     lost.set(blob.sha256, { blob, rounds: 0 })
     search ??= searchAll()
       .catch((error: unknown) => {
-        if (!signal.aborted) logger.error({ error }, 'lost files are not looked for any more')
+        if (!signal.aborted) logger.error({ error }, 'the search for lost files has ended')
         lost.clear()
       })
       .finally(() => {
@@ -118,10 +118,10 @@ export function createPublishedFiles(parts: PublishedFilesParts): PublishedFiles
     async check({ manifest }) {
       const missing: BlobDescription[] = []
       for (const blob of manifest.blobs) if (!(await restore(blob))) missing.push(blob)
-      for (const blob of missing) lookFor(blob)
+      for (const blob of missing) searchFor(blob)
       return missing
     },
-    lose: lookFor,
+    lose: searchFor,
     idle: async () => void (await search),
   }
 }

@@ -2,26 +2,27 @@ import pLimit from 'p-limit'
 import { type BlobRole, LIMITS, PUBLISHED_FILES } from '../../proto/index.js'
 import type { BlobStore } from '../../swarm/index.js'
 import { readStep, type TrainerStep } from '../jobs/step-folder.js'
-import { namesOthers } from '../leases/withheld-tasks.js'
+import { hasOutdatedTasks } from '../leases/withheld-tasks.js'
 import { DataFolderError, type DiskLosses } from '../ledger/disk-losses.js'
 import type { RunState } from '../ledger/run-state.js'
 import { manifestFile } from '../settings/data-folder.js'
-import { mendStep } from './job-check.js'
+import { repairStep } from './job-check.js'
 import { readKeptManifest } from './kept-manifests.js'
 import type { PublishedFiles } from './published-files.js'
 import { RoundOpener, type RoundParts } from './round-opener.js'
 import { describeVersion, type VersionPart } from './version-part.js'
 
+/** Publishes versions and opens rounds. */
 export interface Publisher {
-  /** Publishes the adapter of a trainer step as `version`; does nothing if that version is out already. */
+  /** Publishes the adapter of a trainer step as `version`, unless it is published already. */
   publish(version: number, step: TrainerStep): Promise<void>
-  /** Opens a further round of the version in force when one is due; does nothing otherwise. */
+  /** Opens a further round of the version in force, if one is due. */
   openRound(): Promise<void>
-  /** Gossips the policy in force again, for nodes that came late or wait for work. */
+  /** Gossips the policy in force again, for nodes that joined late or wait for work. */
   announce(): Promise<void>
   /**
-   * Puts the manifests of earlier rounds back into service after a restart. One that the disk has lost is done without; for the
-   * newest a further round is opened.
+   * Puts the manifests of earlier rounds back into service after a restart. Continues without a lost manifest; if the newest is
+   * lost, opens a further round.
    * @throws DataFolderError
    */
   restore(): Promise<void>
@@ -31,12 +32,12 @@ export interface PublisherParts extends RoundParts {
   readonly blobs: BlobStore
   readonly files: Pick<PublishedFiles, 'check'>
   readonly losses: DiskLosses
-  /** Of the trainer. */
+  /** Job directory of the trainer. */
   readonly jobs: string
   readonly signal: AbortSignal
 }
 
-/** Whether the coordinator writes a file itself. */
+/** Whether the coordinator itself writes a file. */
 const isOwn = (role: BlobRole): boolean => PUBLISHED_FILES.some((file) => file.role === role && file.inStep === null)
 
 export function createPublisher(parts: PublisherParts): Publisher {
@@ -44,7 +45,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
   const { snapshots, host, key, manifests, signal } = parts
   const { clock, runId } = host
   const rounds = new RoundOpener(parts)
-  /** One round is opened after the other, also when a publication and a waiting key ask at once. */
+  /** Opens one round after the other, also when a publication and a waiting key ask at once. */
   const opening = pLimit(1)
 
   const describe = (version: number, step: TrainerStep): Promise<VersionPart> =>
@@ -54,27 +55,30 @@ export function createPublisher(parts: PublisherParts): Publisher {
 
   const withdrawnNow = (): number[] => [...recorder.state.withdrawn].sort((a, b) => a - b)
 
-  /** Opens a round in place of one whose manifest, or part of whose publication, is lost: nodes cannot take that one up. */
+  /** Opens a round in place of a round whose manifest, or a file of it, is lost, so that nodes could not load it. */
   const replaceNewest = async (): Promise<void> => {
     const { version, step, adapterSha256 } = recorder.state.current!
     const lost = manifestFile(manifests, recorder.state.round!.round)
-    const why = await mendStep(step, parts, signal)
+    const why = await repairStep(step, parts, signal)
     if (why !== null)
-      throw new DataFolderError('step_lost', `${lost} is lost, and of the trainer's step ${step}: ${why}`)
+      throw new DataFolderError('step_lost', `${lost} is lost, and step ${step} of the trainer is damaged: ${why}`)
     const part = await describe(version, await readStep(jobs, step))
     if (part.policy.adapter!.sha256 !== adapterSha256)
-      throw new DataFolderError('step_lost', `${lost} is lost, and the adapter of step ${step} is another one`)
+      throw new DataFolderError(
+        'step_lost',
+        `${lost} is lost, and the adapter of step ${step} is not the published one`,
+      )
     await rounds.open(part, withdrawnNow(), (_, opened) => ({ type: 'reopened', ...opened, version }))
-    losses.note('manifest', lost, 'replaced', `round ${recorder.state.round!.round} is open in its place`)
+    losses.note('manifest', lost, 'replaced', `round ${recorder.state.round!.round} replaces it`)
   }
 
-  /** Whether a new round is due: for changed terms, for keys that registered in this one, or because other tasks are given now. */
+  /** Whether a new round is due: for a changed run configuration, for new keys, or because other tasks are skipped now. */
   const isDue = (state: RunState): boolean => {
     if (!state.round) return false
     if (state.round.configuration !== state.configuration) return true
-    if (namesOthers(state, taskSet.tasks)) return true
+    if (hasOutdatedTasks(state, taskSet.tasks)) return true
     const ageMs = clock.now() - state.round.openedAtMs
-    // Negative when the clock was set back: nobody shall wait until it has caught up.
+    // Negative after the clock was set back: keys must not wait until it has caught up.
     return state.keysWaiting > 0 && (ageMs >= config.rounds.registrationMs || ageMs < 0)
   }
 
@@ -83,9 +87,11 @@ export function createPublisher(parts: PublisherParts): Publisher {
       opening(async () => {
         if (version <= (recorder.state.current?.version ?? -1)) return
         const { publications, withdrawn } = recorder.state
-        const without = publications.filter((one) => one.adapterStep > step.adapterStep || withdrawn.has(one.version))
-        const gone = without.map((one) => one.version)
-        await rounds.open(await describe(version, step), gone, ({ manifest }, opened) => ({
+        const laterVersions = publications.filter(
+          (one) => one.adapterStep > step.adapterStep || withdrawn.has(one.version),
+        )
+        const withdrawnVersions = laterVersions.map((one) => one.version)
+        await rounds.open(await describe(version, step), withdrawnVersions, ({ manifest }, opened) => ({
           type: 'published',
           ...opened,
           version,
@@ -118,7 +124,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
           continue
         }
         const missing = await files.check(sealed)
-        // Nobody else keeps what the coordinator writes itself.
+        // Only the coordinator has the files that it writes itself.
         if (round === newest?.round) isLost = missing.some(({ role }) => isOwn(role))
         snapshots.offer(sealed)
       }

@@ -14,7 +14,7 @@ import {
 } from '../../proto/index.js'
 import { newRoundSecret, roundSecretHash } from '../../rollout/verification/lease-seed.js'
 import { channelsOf, type SnapshotExchange, type SwarmHost } from '../../swarm/index.js'
-import { restingTasks } from '../leases/withheld-tasks.js'
+import { tasksToSkip } from '../leases/withheld-tasks.js'
 import type { EventOf } from '../ledger/events.js'
 import type { Recorder } from '../ledger/recorder.js'
 import { configurationIdOf, type RunConfiguration } from '../ledger/run-configuration.js'
@@ -25,14 +25,14 @@ import type { TaskSet } from '../settings/task-set.js'
 import type { PolicyFrame } from './policy-frame.js'
 import type { RoundPart, VersionPart } from './version-part.js'
 
-/** What the event of a round's opening says, whichever kind it is. */
-type OpenedRound = Pick<Publication, 'atMs' | 'round' | 'policyId' | 'manifestId' | 'roundSecret' | 'resting'>
+/** The part of an opening event that both kinds share. */
+type OpenedRound = Pick<Publication, 'atMs' | 'round' | 'policyId' | 'manifestId' | 'roundSecret' | 'skippedTasks'>
 type OpeningEvent = EventOf<'published'> | EventOf<'reopened'>
 
 /** Paper, section 4.1. */
 const MAX_USER_TURNS = 5
 
-/** What a manifest says of the terms, for nodes to work by. */
+/** Returns the limits that a manifest states for nodes. */
 const limitsOf = ({ groupSize, maxStaleness, limits }: RunConfiguration): PolicyManifest['limits'] => ({
   groupSize,
   maxTurnTokens: limits.maxTurnTokens,
@@ -45,7 +45,7 @@ const limitsOf = ({ groupSize, maxStaleness, limits }: RunConfiguration): Policy
 export interface RoundParts {
   readonly config: RunConfig
   readonly taskSet: TaskSet
-  /** By the newest terms. */
+  /** Returns the policy frame of the newest run configuration. */
   readonly frame: () => PolicyFrame
   readonly recorder: Recorder
   readonly snapshots: SnapshotExchange
@@ -53,9 +53,9 @@ export interface RoundParts {
   readonly key: PrivateKey
   /** Folder of the sealed manifests. */
   readonly manifests: string
-  /** How much work there is now, which announcements tell. */
+  /** Returns the current amount of work, for announcements. */
   readonly demand: () => Demand
-  /** Nodes that may pass its adapter on, which announcements name. */
+  /** Returns nodes that may pass on the adapter, for announcements. */
   readonly providers: () => readonly PeerAddresses[]
 }
 
@@ -69,8 +69,8 @@ export class RoundOpener {
 
   /**
    * Seals a round's manifest and puts it into service.
-   * @param withdrawn  versions that have given way to an earlier one
-   * @param eventOf  the event that refers to it
+   * @param withdrawn  versions that a rollback has withdrawn
+   * @param eventOf  makes the event that refers to the manifest
    */
   async open(
     part: VersionPart,
@@ -79,27 +79,34 @@ export class RoundOpener {
   ): Promise<void> {
     const { recorder, taskSet, frame, key, manifests, snapshots, host } = this.#parts
     const secret = newRoundSecret()
-    const resting = restingTasks(recorder.state, taskSet.tasks, part.version)
+    const skippedTasks = tasksToSkip(recorder.state, taskSet.tasks, part.version)
     const configurationSoFar = recorder.state.configurationHistory.length
-    // Terms may name another reward, and with it another policy of the same adapter.
+    // The run configuration may name another reward, which makes another policy of the same adapter.
     const policy = { ...part.policy, ...frame() }
-    const ofRound = this.#roundPart(secret, resting, withdrawn)
+    const ofRound = this.#roundPart(secret, skippedTasks, withdrawn)
     const sealed = await sealManifest(key, host.runId, { ...part, policy, policyId: policyIdOf(policy), ...ofRound })
     const { manifestId } = sealed
     const { round, policyId } = sealed.manifest
     // On disk before the event that refers to it.
     await writeFileAtomic(manifestFile(manifests, round), Buffer.from(sealed.envelope))
     const atMs = host.clock.now()
-    const event = eventOf(sealed, { atMs, round, policyId, manifestId, roundSecret: secret.toString('hex'), resting })
-    // A round is under the newest terms: if these changed meanwhile, its manifest has to say the new ones.
+    const event = eventOf(sealed, {
+      atMs,
+      round,
+      policyId,
+      manifestId,
+      roundSecret: secret.toString('hex'),
+      skippedTasks,
+    })
+    // A round opens under the newest run configuration. If it has changed in the meantime, the manifest has to state the new one.
     const isOpen = await recorder.record<OpeningEvent>(({ configurationHistory }) =>
       configurationHistory.length === configurationSoFar ? event : null,
     )
     if (!isOpen) return this.open(part, withdrawn, eventOf)
     snapshots.offer(sealed)
-    // Nobody is served it any more, and strangers that come one by one open a round every few seconds.
+    // The old manifest is not served any more. New keys can cause a round every few seconds, so it is removed.
     await rm(manifestFile(manifests, round - LIMITS.manifestsServed.value), { force: true })
-    // The round stands, whether gossip takes it now or at the next announcement.
+    // The round is open whether gossip announces it now or later.
     await this.announce(sealed).catch((error: unknown) => {
       host.logger.warn({ round, error }, 'a round could not be announced yet')
     })
@@ -112,8 +119,8 @@ export class RoundOpener {
     await host.gossip.publish(channel, await sealPolicyAnnouncement(key, host.runId, announcement))
   }
 
-  /** What sets the manifest of a round apart from others of its version. */
-  #roundPart(secret: Uint8Array, resting: string, withdrawn: readonly number[]): RoundPart {
+  /** Returns the part of a manifest that differs between rounds of a version. */
+  #roundPart(secret: Uint8Array, skippedTasks: string, withdrawn: readonly number[]): RoundPart {
     const { config, taskSet, recorder, host } = this.#parts
     const { rounds } = recorder.state
     const configuration = recorder.state.configuration!
@@ -126,7 +133,7 @@ export class RoundOpener {
         servers: taskSet.environments.map(({ name }) => name).join(','),
         versions: String(configuration.versions),
         leaseMs: String(configuration.leases.durationMs),
-        ...(resting === '' ? {} : { resting }),
+        ...(skippedTasks === '' ? {} : { skippedTasks }),
         ...(withdrawn.length === 0 ? {} : { withdrawn: withdrawn.join(',') }),
       },
       roundSecretHash: roundSecretHash(secret),

@@ -26,11 +26,11 @@ import {
 } from '@peculiar/asn1-x509'
 import { peerIdOfKey } from '../../proto/index.js'
 
-/** A key that signs one publication, and what shows that it does so for the run. */
+/** A key that signs one publication, with its certificates. */
 export interface PublicationKey {
   /** Signs with ECDSA over P-256 and SHA-256. @returns  DER; always the same for the same bytes (RFC 6979) */
   sign(bytes: Uint8Array): Uint8Array
-  /** DER: the key's certificate, and the run's own that it was issued by. */
+  /** DER: the certificate of the key, and the certificate of the run that issued it. */
   readonly chain: readonly [Buffer, Buffer]
 }
 
@@ -38,18 +38,18 @@ const ED25519 = '1.3.101.112'
 const COMMON_NAME = '2.5.4.3'
 const SERIAL_BYTES = 16
 const SEED_BYTES = 32
-/** Sixteen bytes more than a key has, so that no key is likelier than another (FIPS 186-5, appendix A.2.1). */
+/** Sixteen bytes more than a key has, so that all keys are equally likely (FIPS 186-5, appendix A.2.1). */
 const P256_SEED_BYTES = 48
-/** RFC 5280, section 4.1.2.5: no expiry that means anything. A signature tells of a version for as long as somebody has it. */
+/** No meaningful expiry (RFC 5280, section 4.1.2.5): a signature stays valid as long as the version exists. */
 const FOREVER = new Date('9999-12-31T23:59:59Z')
-/** Before any run, and always the same: the certificate of a run is one and the same in all its publications. */
+/** Constant, and before any run, so that the certificate of a run is the same in all its publications. */
 const RUN_CERTIFICATE_FROM = new Date('2020-01-01T00:00:00Z')
 
 /**
- * Makes a key for one publication and certifies it with the run's. Verifiers of models take elliptic curves of NIST alone, and a run's key
- * is  * is Ed25519; of who issued a certificate they ask nothing of the kind. The key is for one signature and is kept by nobody: it follows from
- * the run's, so the same publication has the same bytes whenever it is made.
- key  the run's, Ed25519
+ * Makes a key for one publication and certifies it with the run's key. Verifiers of models only accept NIST curves for signatures, but
+ * accept Ed25519, which a run's key is, for issuers of certificates. The key makes one signature and is not stored. It is derived from
+ * the run's key, so that a publication always has the same bytes.
+ * @param key  key of the run, Ed25519
  */
 export function publicationKey(key: PrivateKey, version: number, atMs: number): PublicationKey {
   const runKey = keyObjectOf(key)
@@ -72,7 +72,7 @@ export function publicationKey(key: PrivateKey, version: number, atMs: number): 
     issuer: run,
     subject: nameOf(`Version ${version} of a PROVE run`),
     publicKey: spkiOf(p256.getPublicKey(secret, false)),
-    // Certificates know no fractions of a second; checked as of its beginning, it shall have begun.
+    // Certificates have no fractions of a second, so the start is rounded down.
     validity: [new Date(Math.floor(atMs / 1000) * 1000), FOREVER],
     extensions: [
       extension(id_ce_basicConstraints, new BasicConstraints({ cA: false })),
@@ -98,7 +98,7 @@ function keyObjectOf(key: PrivateKey): KeyObject {
   })
 }
 
-/** @param point  of P-256, uncompressed: a byte that says so, and both coordinates */
+/** Returns the SubjectPublicKeyInfo of a point. @param point  of P-256, uncompressed: a prefix byte and both coordinates */
 function spkiOf(point: Uint8Array): Buffer {
   const [x, y] = [point.subarray(1, 33), point.subarray(33)]
   const key = createPublicKey({
@@ -127,7 +127,7 @@ interface CertificateContent {
   readonly extensions: readonly Extension[]
 }
 
-/** @returns  DER of a version 3 certificate (RFC 5280), signed with Ed25519 (RFC 8410) */
+/** Makes a certificate. @returns  DER of a version 3 certificate (RFC 5280), signed with Ed25519 (RFC 8410) */
 function certificate(
   issuerKey: KeyObject,
   { issuer, subject, publicKey, validity: [notBefore, notAfter], extensions }: CertificateContent,
@@ -156,7 +156,7 @@ function certificate(
   )
 }
 
-/** One for each key: positive, and with no zero in front. */
+/** Returns the serial number of a key: positive, and without a leading zero byte. */
 function serialOf(publicKey: Buffer): ArrayBuffer {
   const serial = new Uint8Array(createHash('sha256').update(publicKey).digest()).slice(0, SERIAL_BYTES)
   serial[0] = (serial[0]! & 0x3f) | 0x40

@@ -4,22 +4,22 @@ import type { TrainEngine } from '../jobs/train-engine.js'
 import type { RunConfiguration } from '../ledger/run-configuration.js'
 import { canaryPrompts } from './canary.js'
 
-/** The trainer of a run, whose settings are terms. */
+/** The trainer of a run. Its settings are part of the run configuration. */
 export interface RunTrainer extends TrainEngine {
   /**
-   * Lets the steps from here on be made by these terms: writes `trainer.json`, and starts the trainer anew if it goes by another one.
-   * Not to be called while it has a batch.
+   * Makes the run configuration apply to the following steps: writes `trainer.json`, and restarts the trainer if the file has changed.
+   * Must not be called while the trainer has a batch.
    * @throws TrainerError, and the signal's reason
    */
   settle(configuration: RunConfiguration, signal: AbortSignal): Promise<void>
 }
 
 export interface RunTrainerParts {
-  /** Of `trainer.json`. */
+  /** Path of `trainer.json`. */
   readonly file: string
   readonly tasks: readonly Task[]
   readonly runtime: EpisodeRuntime
-  /** A trainer that reads the file when it starts. */
+  /** Starts a trainer that reads the file. */
   readonly launch: () => TrainEngine
 }
 
@@ -48,7 +48,7 @@ export function createRunTrainer({ file, tasks, runtime, launch }: RunTrainerPar
   }
 }
 
-/** `trainer.json` (docs/trainer.md). */
+/** Returns the content of `trainer.json` (docs/trainer.md). */
 function trainerConfig(
   { base, limits, training }: RunConfiguration,
   tasks: readonly Task[],

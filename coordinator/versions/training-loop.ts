@@ -15,7 +15,7 @@ import type { RunTrainer } from './run-trainer.js'
 
 export interface TrainingLoopParts extends JobCheckParts {
   readonly recorder: Recorder
-  /** Of accepted groups. */
+  /** Bodies of accepted groups. */
   readonly bodies: GroupBodies
   readonly publisher: Publisher
   readonly trainer: RunTrainer
@@ -28,8 +28,8 @@ export interface TrainingLoopParts extends JobCheckParts {
 const TICK_MS = 200
 
 /**
- * Turns accepted groups into versions until the run is complete. Whatever was begun before a stop is finished first:
- * the log says which batch is pending, the spool whether the trainer has already made its step.
+ * Turns accepted groups into versions until the run is complete. Work from before a stop is finished first: the log contains the pending
+ * batch, and the job directory shows whether the trainer has already made its step.
  * @throws TrainerError, DataFolderError, and the signal's reason
  */
 export async function runTraining(parts: TrainingLoopParts, signal: AbortSignal): Promise<void> {
@@ -39,7 +39,7 @@ export async function runTraining(parts: TrainingLoopParts, signal: AbortSignal)
   const { step } = await trainer.start(signal)
   checkResumed(parts, step)
   if (!state.current) await publisher.publish(0, await readStep(jobs, 0))
-  // A rollback that was ordered while the last version was made comes after it.
+  // A rollback that was ordered during the last step follows it.
   while (state.pendingBatch || state.orders.rollback || state.current!.version < state.configuration!.versions) {
     const batch = state.pendingBatch ?? (await formBatch(parts))
     if (batch) await train(batch, parts, signal)
@@ -47,20 +47,20 @@ export async function runTraining(parts: TrainingLoopParts, signal: AbortSignal)
   }
 }
 
-/** A spool of another run, or one put back from a backup, would make every batch wait for a step that never comes. */
+/** Checks that the job directory belongs to the log. Otherwise every batch would wait for a step that is never made. */
 function checkResumed({ recorder: { state }, jobs }: TrainingLoopParts, step: number): void {
   const published = state.current?.step ?? 0
   const pending = state.pendingBatch?.step
   if (step === published || step === pending) return
   throw new TrainerError(
     'trainer_failed',
-    `the log ends at step ${published}, the trainer at step ${step}: ${jobs} is not the spool of this log`,
+    `the log ends at step ${published}, but the trainer at step ${step}: ${jobs} is not the job directory of this log`,
   )
 }
 
 /**
- * Forms the next batch when enough groups are there. The log decides which: the first that are fresh enough, within the suppliers' shares.
- * The operator's orders come first: a rollback is a batch of its own, and a run that is paused forms no other.
+ * Forms the next batch when enough groups are available: the first ones in log order that are fresh enough, within the suppliers'
+ * shares. Orders take precedence: a rollback is a batch without groups, and a paused run forms no other batch.
  */
 function formBatch({ recorder, clock }: TrainingLoopParts): Promise<BatchRecord | null> {
   return recorder.record((state): BatchRecord | null => {
@@ -129,14 +129,14 @@ const numbersOf = (stats: Readonly<Record<string, unknown>>): Record<string, num
   )
 
 /**
- * Puts the batch before the trainer.
- * @returns  false when bodies of its groups are lost, which is on record then: the next batch comes without them
+ * Writes the batch for the trainer.
+ * @returns  false when bodies of its groups are lost, which is recorded: the next batch is formed without them
  */
 async function offerBatch(batch: BatchRecord, parts: TrainingLoopParts, signal: AbortSignal): Promise<boolean> {
   const { jobs, recorder, bodies, judge } = parts
   const { state } = recorder
   const { batchId, leaseIds } = batch
-  // The trainer may have made its step of it: then it is too late to give a group up whose body was lost since.
+  // The trainer may already have used the batch, so a body that was lost since does not matter.
   if (await hasBatch(jobs, batchId)) return true
   const { groups, lost } = await readBatchGroups(leaseIds, state, bodies, isUnaudited({ state, judge }), signal)
   for (const [leaseId, why] of lost) await bodies.giveUp(leaseId, why)

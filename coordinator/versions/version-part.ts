@@ -36,7 +36,7 @@ export interface VersionParts {
   readonly nowMs: number
 }
 
-/** Puts the files of a trainer's step, and what the coordinator adds to them, into the blob store as `version`. */
+/** Stores the files of a trainer's step, and the coordinator's own files, as blobs of `version`. */
 export async function describeVersion(version: number, step: TrainerStep, parts: VersionParts): Promise<VersionPart> {
   const { blobs, frame } = parts
   const describeBlob = async (stored: Promise<string>, role: BlobRole): Promise<BlobDescription> =>

@@ -125,7 +125,7 @@ async function measureNodes(nodes: number): Promise<BenchResult[]> {
 async function prepare(recorder: Recorder, policyId: string, nodes: readonly string[]): Promise<void> {
   const waiting: Promise<unknown>[] = []
   const write = (event: RunEvent): void => void waiting.push(recorder.record(() => event))
-  const opened = { atMs: 0, version: 0, policyId, manifestId: hex(32), roundSecret: hex(32), resting: '' }
+  const opened = { atMs: 0, version: 0, policyId, manifestId: hex(32), roundSecret: hex(32), skippedTasks: '' }
   write(
     agreed({
       batchGroups: 2 * nodes.length,

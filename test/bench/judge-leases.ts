@@ -34,7 +34,7 @@ export async function measureLeases(tasks: readonly Task[]): Promise<BenchResult
   const hex = (bytes: number): string => randomBytes(bytes).toString('hex')
   const policyId = hex(32)
   await recorder.record(() => agreed({ batchGroups: 4096, leases: { durationMs: 180_000, perNode: PER_NODE } }))
-  const opened = { atMs: 0, version: 0, policyId, manifestId: hex(32), roundSecret: hex(32), resting: '' }
+  const opened = { atMs: 0, version: 0, policyId, manifestId: hex(32), roundSecret: hex(32), skippedTasks: '' }
   await recorder.record(() => ({
     ...{ type: 'published', ...opened, round: 0, step: 0, adapterStep: 0, adapterSha256: hex(32) },
   }))

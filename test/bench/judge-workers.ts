@@ -18,7 +18,7 @@ export async function measureWorkers({ runtime, tasks }: DemoRuntime, key: Priva
   const { vocabularySize, chatTemplate } = tokenizer
   const pool = createReplayPool({
     workers: 1,
-    surroundings: {
+    setup: {
       base: { path: DEMO_MODEL, vocabularySize, chatTemplate },
       ...{ toolCallFormat: toolCallFormat.name, reward: reward.name, environments: [...catalogue.keys()], outside: [] },
     },

@@ -191,10 +191,7 @@ test('a new run.yaml is written for the data set that is there, and never over a
   const args = ['init', 'fresh', '--base', model, '--dataset', join(folder, 'tasks'), '--operator', 'Ada']
   const program = join(checkout, 'dist', 'coordinator', 'main.js')
   const { stdout } = await execa(process.execPath, [program, ...args], { cwd: folder, timeout: PATIENCE_MS })
-  assert.match(
-    stdout,
-    /fresh\/run\.yaml is written and checked[\s\S]*prove-coordinator start --config fresh\/run\.yaml/,
-  )
+  assert.match(stdout, /fresh\/run\.yaml is written and valid[\s\S]*prove-coordinator start --config fresh\/run\.yaml/)
   assert.not.match(stdout, /prove-lab/, 'data set and calibration are there')
   const file = join(folder, 'fresh', 'run.yaml')
   const config = readConfig(file)
@@ -206,7 +203,7 @@ test('a new run.yaml is written for the data set that is there, and never over a
   )
   const before = await readFile(file, 'utf8')
   assert.match(before, /The longest first prompt of the data set has \d+ tokens/)
-  assert.match((await failure('coordinator', ...args)).stderr, /run\.yaml is there already, and stays as it is/)
+  assert.match((await failure('coordinator', ...args)).stderr, /run\.yaml exists already and was not changed/)
   assert.is(await readFile(file, 'utf8'), before)
 })
 
@@ -239,7 +236,7 @@ test('a second process on one data directory is refused with what to do', async 
   const store = await openNodeStore(join(folder, 'busy-node', 'store'), NOBODY)
   try {
     const coordinator = await failure('coordinator', 'start', '--config', await config('busy'))
-    assert.match(coordinator.stderr, /^prove-coordinator: in_use: another process works with .*stop it/)
+    assert.match(coordinator.stderr, /^prove-coordinator: in_use: another process uses .*stop it/)
     const node = await failure('node', 'join', DEAD_END, '--model', model, '--data-dir', 'busy-node', '--cpu')
     assert.match(node.stderr, /^prove-node: in_use: another process works with .*--data-dir/)
   } finally {

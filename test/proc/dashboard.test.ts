@@ -113,7 +113,7 @@ test('without JavaScript the numbers and the drawings are there', async () => {
   const { page, faults } = await openPage({ javaScriptEnabled: false })
   await page.goto(run.dashboard.url)
   const text = (await page.locator('main').textContent())!
-  for (const said of ['Version 24 of 60', '1.080', '135', '19 % without variance', 'stale_policy'])
+  for (const said of ['Version 24 of 60', '1.080', '135', '19 % with zero variance', 'stale_policy'])
     assert.ok(text.includes(said), said)
   const drawing = await page.goto(run.dashboard.url + (await page.locator('.chart img').first().getAttribute('src')))
   assert.is(drawing!.status(), 200)

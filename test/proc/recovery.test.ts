@@ -177,7 +177,9 @@ test('a run that was backed up while it worked goes on in another folder when th
   await stop(node)
   const statedBefore = statedBy(first.coordinator)
   const { stdout } = await coordinator('backup', 'backup', '--config', join('run', 'run.yaml'))
-  const size = stdout.match(new RegExp(`backup holds the run ${first.runId}: (\\d+) events and \\d+ files, .*checked`))
+  const size = stdout.match(
+    new RegExp(`backup contains the run ${first.runId}: (\\d+) events and \\d+ files, .*verified`),
+  )
   assert.ok(size, stdout)
   first.coordinator.kill('SIGKILL')
   assert.is(await first.coordinator.ended, 'SIGKILL')
@@ -189,7 +191,10 @@ test('a run that was backed up while it worked goes on in another folder when th
   await coordinator('restore', 'backup', '--data-dir', 'elsewhere')
   await coordinator('backup', 'again', '--data-dir', 'elsewhere')
   const restored = await coordinator('restore', 'again', '--data-dir', join('run', 'restored'))
-  assert.match(restored.stdout, /prove-coordinator start --config run\.yaml, where run\.yaml says dataDir: .*restored/)
+  assert.match(
+    restored.stdout,
+    /prove-coordinator start --config run\.yaml, where run\.yaml contains dataDir: .*restored/,
+  )
   const second = await first.again({ dataDir: 'restored', versions: nextVersion(statedBy(first.coordinator)) })
   assert.is(second.runId, first.runId)
   const nodeAgain = second.node('node')

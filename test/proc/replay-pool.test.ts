@@ -93,7 +93,7 @@ test.before(async (context) => {
   const { vocabularySize, chatTemplate } = tokenizer
   const pool = createReplayPool({
     workers: 1,
-    surroundings: {
+    setup: {
       base: { path: MODEL, vocabularySize, chatTemplate },
       ...{
         toolCallFormat: runtime.toolCallFormat.name,

@@ -113,7 +113,7 @@ test('a synthesis with other settings does not resume', async () => {
   })
   assert.is(started.exitCode, 2, started.stderr)
   assert.match(started.stderr, /dataset\.sha256 was "f+" when the run began/)
-  assert.match(started.stderr, /Name the data set that the run began with/)
+  assert.match(started.stderr, /Name the data set that the run started with/)
 })
 
 test.run()

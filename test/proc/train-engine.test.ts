@@ -354,7 +354,10 @@ test('a rank elsewhere that falls silent costs all ranks their life, and the bat
   assert.equal(await engine.outcome('step-1', signal()), { kind: 'trained', step: 1 })
   assert.is(await starts(), 2)
   assert.ok(events.filter(isOfRanks).some(({ ranks }) => ranks.every(({ ended }) => ended)))
-  assert.match(await readFile(join(jobs, 'trainer.log'), 'utf8'), /rank 1 on host-1 has not been heard of for 1500 ms/)
+  assert.match(
+    await readFile(join(jobs, 'trainer.log'), 'utf8'),
+    /rank 1 on host-1 has sent no sign of life for 1500 ms/,
+  )
 })
 
 test('a batch is to blame for what any rank says that it does to it, and not for a peer that is lost', async () => {

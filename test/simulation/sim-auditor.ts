@@ -1,5 +1,5 @@
 import { createAuditQueue } from '../../coordinator/intake/audit-queue.js'
-import { type Auditor, type AuditReport, type AuditRequest, LONGEST_LINE } from '../../coordinator/intake/auditor.js'
+import { type Auditor, type AuditReport, type AuditRequest, LONGEST_QUEUE } from '../../coordinator/intake/auditor.js'
 import type { LogitErrorSums } from '../../rollout/verification/index.js'
 import type { Clock } from '../../swarm/index.js'
 import { NO_LOGIT_ERRORS } from '../support/audit-groups.js'
@@ -35,7 +35,7 @@ export function createSimAuditor({ clock, poisoned, auditMs, signal }: SimAudito
   const auditor = {
     busyMs: 0,
     get isBehind() {
-      return queue.waiting >= LONGEST_LINE
+      return queue.waiting >= LONGEST_QUEUE
     },
     async audit(request: AuditRequest) {
       const { adapterSha256, limits, leaseId, leaseSeed, rollouts, reliable } = request

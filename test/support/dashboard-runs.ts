@@ -1,5 +1,5 @@
 import { ControlRefusal } from '../../common/control/index.js'
-import type { DashboardParts } from '../../coordinator/dashboard/app.js'
+import type { DashboardParts } from '../../coordinator/dashboard/routes.js'
 import { type Dashboard, serveDashboard } from '../../coordinator/dashboard/server.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { meterRun } from '../../coordinator/ledger/metrics.js'

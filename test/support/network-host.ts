@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import type { PrivateKey } from '@libp2p/interface'
-import { tellOwnAddresses } from '../../coordinator/service/own-addresses.js'
+import { announceAddresses } from '../../coordinator/service/own-addresses.js'
 import { openPeerFile } from '../../coordinator/service/peer-file.js'
 import { createProviders, type Providers } from '../../coordinator/service/providers.js'
 import { openNodeStore } from '../../node/store/store.js'
@@ -157,7 +157,7 @@ async function main({
   if (coordinator === null) {
     const file = `${folder}/address.notice`
     const silence = { announcement: () => null, onAnnouncement: () => () => undefined }
-    void tellOwnAddresses({ host, key, notices, file, ...silence }, signal)
+    void announceAddresses({ host, key, notices, file, ...silence }, signal)
   }
 
   const act = async (command: NetworkCommand): Promise<void> => {

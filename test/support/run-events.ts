@@ -56,7 +56,7 @@ export const published = (version: number, change: Partial<EventOf<'published'>>
   manifestId: hex(2),
   adapterSha256: hex(3),
   roundSecret: hex(4),
-  resting: '',
+  skippedTasks: '',
   ...change,
 })
 
@@ -68,7 +68,7 @@ export const reopened = (round: number, version: number): EventOf<'reopened'> =>
   policyId: hex(1),
   manifestId: hex(2),
   roundSecret: hex(4),
-  resting: '',
+  skippedTasks: '',
 })
 
 export const leased = (

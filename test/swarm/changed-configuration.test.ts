@@ -6,9 +6,9 @@ import { connect } from '../support/swarm-nodes.js'
 import type { TestRun, Volunteer } from '../support/test-run.js'
 import { leaseFor, offer, runSuite, verdictOn } from './run-suite.js'
 
-const { test } = runSuite('terms that change', { batchGroups: 50 })
+const { test } = runSuite('run configurations that change', { batchGroups: 50 })
 
-/** Of a run whose own settings are those of the test runs: for each field of its terms that may change, another value. */
+/** For each field of the run configuration that may change, a value that differs from that of the test run. */
 const EDITS: Readonly<Record<string, (config: RunConfig) => Partial<RunConfig>>> = {
   groupSize: ({ groupSize }) => ({ groupSize: groupSize + 1 }),
   'limits.maxTurnTokens': ({ limits }) => ({ limits: { ...limits, maxTurnTokens: 1 } }),
@@ -103,9 +103,9 @@ test('a setting that changes while the coordinator runs says who did it, and wha
 }) => {
   const run = await open()
   const usual = run.config
-  const { changed, said } = await run.coordinator.order(settingsOf({ ...usual, batchGroups: 7 }, 'fewer volunteers'))
+  const { changed, effects } = await run.coordinator.order(settingsOf({ ...usual, batchGroups: 7 }, 'fewer volunteers'))
   assert.ok(changed)
-  assert.match(said.join('\n'), /^batchGroups: 50 -> 7\na new round opens under these terms/)
+  assert.match(effects.join('\n'), /^batchGroups: 50 -> 7\na new round opens under this run configuration/)
   const { ordered, changes } = run.eventsOf('configured').at(-1)!
   assert.equal(ordered, { by: { who: 'operator', via: 'a test' }, reason: 'fewer volunteers' })
   assert.equal(changes, [{ field: 'batchGroups', from: '50', to: '7' }])
@@ -116,7 +116,7 @@ test('a setting that changes while the coordinator runs says who did it, and wha
       { listen: ['/ip4/0.0.0.0/tcp/1'] },
       /listen is .* and would be .*Stop the coordinator and start it with this file/,
     ],
-    [{ base: { ...usual.base, name: 'another' } }, /base\.name is "village-model".*begin a new run in another dataDir/],
+    [{ base: { ...usual.base, name: 'another' } }, /base\.name is "village-model".*start a new run in another dataDir/],
     [{ trainer: { settings: { lora: { rank: 2 } } } }, /trainer\.settings\.lora\.rank is null and would be 2/],
     [{ limits: { ...usual.limits, maxRolloutTokens: 20 } }, /limits\.maxRolloutTokens is too small for the tasks/],
     [{ batchGroups: 0 }, /batchGroups: Too small/],
@@ -132,7 +132,7 @@ test('a setting that changes while the coordinator runs says who did it, and wha
   assert.is(run.events.length, length, 'the log stays as it was')
 })
 
-test('terms that change while a round is being opened are those of its manifest', async ({ open }) => {
+test('a run configuration that changes while a round opens is the one of its manifest', async ({ open }) => {
   const run = await open()
   const ann = await run.admitted(2)
   const { coordinator, config } = run
@@ -151,7 +151,7 @@ test('terms that change while a round is being opened are those of its manifest'
   }
 })
 
-test('every field of the terms that can change is tried, and none besides', async ({ open }) => {
+test('the tests cover every field of the run configuration that can change, and no other', async ({ open }) => {
   const { configuration } = (await open()).coordinator.recorder.state
   const leaves = configurationChanges({} as never, configuration!).map(({ field }) => field)
   const fixed = /^(base|dataset|environments|toolCallFormat|draw)\b/
@@ -159,7 +159,7 @@ test('every field of the terms that can change is tried, and none besides', asyn
   assert.equal(open_.toSorted(), Object.keys(EDITS).toSorted())
 })
 
-test('a group is judged by the terms of its lease, however many came after', async ({ open }) => {
+test('a group is verified under the run configuration of its lease, however many came after', async ({ open }) => {
   const run = await open()
   const ann = await run.admitted(2)
   const lease = await leaseFor(ann)
@@ -175,7 +175,7 @@ test('a group is judged by the terms of its lease, however many came after', asy
   assert.equal([round!.configuration.groupSize, configurationHistory.length], [5, 4])
 })
 
-test('a lease that was left lying does not come back under other terms', async ({ open }) => {
+test('an abandoned lease is not given again under another run configuration', async ({ open }) => {
   const run = await open({ leases: { durationMs: 1000, perNode: 1 } })
   const ann = await run.admitted(2)
   const lease = await leaseFor(ann)
@@ -198,8 +198,11 @@ test('the same run.yaml changes nothing, and one that a run cannot change is ref
   const base = { ...run.config.base, name: 'another-model' }
   const error = await run.restart({ base }).catch((why: Error) => why)
   assert.instance(error, Error)
-  assert.match((error as Error).message, /base\.name was "village-model" when the run began and is "another-model"/)
-  assert.match((error as Error).message, /Name the base model that the run began with, or begin a new run/)
+  assert.match(
+    (error as Error).message,
+    /base\.name was "village-model" when the run started and is now "another-model"/,
+  )
+  assert.match((error as Error).message, /Name the base model that the run started with, or start a new run/)
   assert.is(run.events.length, length, 'the log stays as it was')
   await run.restart({ base: run.config.base })
 })

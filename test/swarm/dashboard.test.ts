@@ -7,8 +7,9 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { orderRemotely, remoteRun } from '../../coordinator/commands/remote-order.js'
 import { createAccess } from '../../coordinator/dashboard/access.js'
-import { type DashboardParts, dashboardApp } from '../../coordinator/dashboard/app.js'
+import { dashboardApp } from '../../coordinator/dashboard/app.js'
 import { DASHBOARD_LIMITS } from '../../coordinator/dashboard/limits.js'
+import type { DashboardParts } from '../../coordinator/dashboard/routes.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { takeByToken } from '../../coordinator/service/control-routes.js'
 import { createOrderService, type OrderAsk, type OrderService } from '../../coordinator/service/order-service.js'
@@ -117,7 +118,7 @@ test('no page, drawing or number that anybody can reach holds the secret of a ro
   }
 })
 
-test('whoever has no token sees a door and signs of life, and nothing of the run', async () => {
+test('a visitor without the token sees the login page and the health check, and nothing of the run', async () => {
   const run = await guarded()
   for (const path of ['/', '/groups', `/groups/${READABLE}`, '/join', '/versions']) {
     const page = await ask(run, path)
@@ -188,7 +189,7 @@ test('an address that guesses tokens waits, at orders, at the log in and on ever
   assert.is((await ask(run, '/', {})).headers.get('location'), '/login', 'without a token it is as before')
 })
 
-test('who shows the token gives orders, which are on record as such; a session, a page and a guess do not', async () => {
+test('a request with the token gives orders, which are recorded as such; a session, a page and a guess do not', async () => {
   const service = Promise.withResolvers<OrderService>()
   const takeOrder = async (body: unknown) => takeByToken(await service.promise, body)
   const run = await guarded({ public: true }, { takeOrder })
@@ -235,22 +236,22 @@ test('who shows the token gives orders, which are on record as such; a session, 
   assert.is(await statusOf(ask(run, '/order', asOperator)), 404, 'an order is no link')
   assert.is(recorder.state.orders.pause, null, 'none of these has done anything')
 
-  const { changed, said } = await orderRemotely(at, pause, patience())
+  const { changed, effects } = await orderRemotely(at, pause, patience())
   assert.ok(changed)
-  assert.match(said.join(), /the run is paused/)
+  assert.match(effects.join(), /the run is paused/)
   assert.equal(recorder.state.orders.pause!.by, { who: 'operator', via: 'token' })
   assert.is(recorder.state.orders.pause!.reason, 'the power goes')
   assert.not((await orderRemotely(at, pause, patience())).changed)
   const why = (work: Promise<unknown>): Promise<string> => work.then(() => 'it went well', String)
   assert.match(await why(orderRemotely({ ...at, token: 'x' }, pause, patience())), /refused: that is not the token/)
   const settings: OrderAsk = { order: 'settings', reason: null, text: '', file: '' }
-  assert.match(await why(orderRemotely(at, settings, patience())), /where run\.yaml lies/)
+  assert.match(await why(orderRemotely(at, settings, patience())), /use prove-coordinator set there/)
   const ban: OrderAsk = { order: 'ban', reason: null, key: 'nobody' }
   assert.match(await why(orderRemotely(at, ban, patience())), /no key of this run/)
 
   const open = await shown(runOf('busy', 0), {}, { takeOrder })
   const without = { ...at, url: new URL(`${open.dashboard.url}/`) }
-  assert.match(await why(orderRemotely(without, pause, patience())), /takes no orders here/)
+  assert.match(await why(orderRemotely(without, pause, patience())), /takes no orders over HTTP/)
 })
 
 test('a token is sent over TLS or not beyond this machine, and read from a file alone', async () => {
@@ -269,21 +270,21 @@ test('a token is sent over TLS or not beyond this machine, and read from a file 
   }
   const why = (at: string, from?: string): Promise<string> => remoteRun(at, from).then(() => 'it went well', String)
   for (const at of ['http://run.example.org', 'http://203.0.113.5:4080', 'http://127.0.0.1.evil.example'])
-    assert.match(await why(at, file), /could read the token/)
-  for (const at of ['run.example.org', 'file:///etc', '']) assert.match(await why(at, file), /is no address/)
+    assert.match(await why(at, file), /the token would be sent unencrypted/)
+  for (const at of ['run.example.org', 'file:///etc', '']) assert.match(await why(at, file), /is no dashboard address/)
   assert.match(await why('https://run.example.org'), /needs --token-file/)
   await writeFile(file, 'two words')
-  assert.match(await why('https://run.example.org', file), /must hold the token/)
+  assert.match(await why('https://run.example.org', file), /must contain only the token/)
 })
 
 test('the public sees the run, but neither rollouts nor metrics, which the operator sees beside it', async () => {
   const run = await guarded({ public: true })
   const group = `/groups/${READABLE}`
   const outside = await (await ask(run, group)).text()
-  assert.match(outside, /shown to the operator alone/)
-  assert.not.match(outside, /World and user/)
+  assert.match(outside, /Only the operator sees rollouts/)
+  assert.not.match(outside, /Environment and user/)
   assert.is((await ask(run, '/metrics')).status, 401)
-  assert.match(await (await ask(run, group, asOperator)).text(), /World and user/)
+  assert.match(await (await ask(run, group, asOperator)).text(), /Environment and user/)
   assert.is((await ask(run, '/metrics', asOperator)).status, 200)
 })
 
@@ -338,7 +339,7 @@ test('every answer is bound to its own place by its headers, and calls under ano
   assert.is((await ask(run, '/', { origin: 'http://evil.example' })).status, 403)
 })
 
-test('an event is told to pages that are open, and the page then shows it', async () => {
+test('open pages get a new revision after an event, and then show the event', async () => {
   const run = await shown(runOf('busy', 0))
   const stream = await ask(run, '/live')
   const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader()
@@ -359,7 +360,7 @@ test('an event is told to pages that are open, and the page then shows it', asyn
   await reader.cancel()
 })
 
-test('as many pages as there is room for are kept up to date, and one more when one has gone', async () => {
+test('the number of pages with live updates is limited, and a page that closes makes place for another', async () => {
   const run = await shown(runOf('empty', 0))
   const pages = await Promise.all(Array.from({ length: DASHBOARD_LIMITS.livePages }, () => ask(run, '/live')))
   assert.ok(pages.every(({ status }) => status === 200))
@@ -411,7 +412,7 @@ test('a port that is taken is named, with what to do', async () => {
     () => assert.unreachable(),
     (error) => {
       assert.is(error.code, 'not_listening')
-      assert.match(error.detail, new RegExp(`${listen}: another program listens there`))
+      assert.match(error.detail, new RegExp(`${listen}: another program listens at this address`))
     },
   )
 })

@@ -33,9 +33,7 @@ test('an announcement for another policy, task or group size than the lease is t
   assert.is(run.eventsOf('judged').length, 0)
 })
 
-test('a group that is offered again and again is judged once, and another body for its lease not at all', async ({
-  open,
-}) => {
+test('a group that is offered repeatedly is verified once, and another body for its lease is not', async ({ open }) => {
   const run = await open()
   const ann = await run.admitted(2)
   const lease = await leaseFor(ann)
@@ -112,7 +110,7 @@ test('a group without reward variance that is not drawn is recorded without a pu
   assert.equal(run.coordinator.recorder.state.trainable(1), [])
 })
 
-test('a body that cannot be pulled is no verdict: offered again, the group is judged', async ({ open }) => {
+test('a body that cannot be downloaded gives no verdict: offered again, the group is verified', async ({ open }) => {
   const run = await open()
   const ann = await run.admitted(2)
   const lease = await leaseFor(ann)
@@ -148,7 +146,7 @@ test('a node that delivers slowly holds up no other, and its own groups only up 
   stalled.resolve(null)
 })
 
-test('judging that a stop interrupts leaves no verdict, and goes on after the restart', async ({ open }) => {
+test('an interrupted verification leaves no verdict, and continues after the restart', async ({ open }) => {
   const run = await open()
   const ann = await run.admitted(2)
   const lease = await leaseFor(ann)

@@ -2,7 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { openRecorder } from '../../coordinator/ledger/recorder.js'
-import { createBoardService } from '../../coordinator/service/leaderboard-service.js'
+import { createLeaderboardService } from '../../coordinator/service/leaderboard-service.js'
 import { leaderboardText } from '../../node/commands/leaderboard.js'
 import { fetchLeaderboard } from '../../node/leaderboard/fetch-leaderboard.js'
 import { createLeaderboardKeeper } from '../../node/leaderboard/leaderboard-keeper.js'
@@ -42,14 +42,14 @@ async function openLeaderboardRun(swarm: TestSwarm, earned: Readonly<Record<stri
   ]
   const recorder = await openRecorder(memoryLog(events), () => undefined)
   const { host, key } = coordinator
-  const service = createBoardService({ recorder, key, runId: swarm.runId, clock: host.clock })
+  const service = createLeaderboardService({ recorder, key, runId: swarm.runId, clock: host.clock })
   const server = await serveLeaderboard(host, (request, { peer }) => service.answer(request, peer))
   return { coordinator, recorder, server }
 }
 
 const addressOf = ({ host }: TestNode): JoinAddress => ({ peerId: host.peerId, addresses: host.addresses() })
 
-test('a stranger gets the board of the coordinator with the place of a key, and what a node passes on when that is gone', async ({
+test('a stranger gets the leaderboard of the coordinator with the rank of a key, and a node’s copy when the coordinator is gone', async ({
   swarm,
 }) => {
   const [ann, ben] = [await swarm.node(2), await swarm.node(3)]
@@ -81,7 +81,7 @@ test('a stranger gets the board of the coordinator with the place of a key, and 
   assert.ok(keeper.newest, 'a coordinator that is gone takes nothing away')
 })
 
-test('a board that somebody else has signed is nobody’s', async ({ swarm }) => {
+test('a leaderboard with a foreign signature is refused', async ({ swarm }) => {
   const liar = await swarm.node(2)
   const sealed = await sealLeaderboard(liar.key, swarm.runId, flightLeaderboard)
   await serveLeaderboard(liar.host, async () => sealed)
@@ -92,7 +92,7 @@ test('a board that somebody else has signed is nobody’s', async ({ swarm }) =>
   assert.is(why, 'wrong_signer')
 })
 
-test('a node asks for a newer board when its own is old, once for all who ask', async ({ swarm }) => {
+test('a node requests a newer leaderboard when its own is old, once for all requests', async ({ swarm }) => {
   const clock = createMovedClock()
   const coordinator = await swarm.node(1)
   const ann = await swarm.node(2, true, { ...clock, timeout: () => new AbortController().signal })
@@ -115,7 +115,7 @@ test('a node asks for a newer board when its own is old, once for all who ask', 
   assert.not.equal(keeper.newest, first)
 })
 
-test('a node tells its team until the coordinator knows the key, and a coordinator without boards stops nothing', async ({
+test('a node reports its team until the coordinator knows the key, and a coordinator without leaderboards stops nothing', async ({
   swarm,
 }) => {
   const ann = await swarm.node(2)

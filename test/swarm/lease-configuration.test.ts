@@ -119,7 +119,7 @@ test('a lease that is worked on is renewed, by its owner, while its group is of 
   assert.is(await renewed(ann, again!), again!.deadlineMs - startMs, 'a group for it would be stale')
 })
 
-test('a group of a renewed lease is judged after the first deadline, and after a restart', async ({ open }) => {
+test('a group of a renewed lease gets a verdict after the first deadline, and after a restart', async ({ open }) => {
   const run = await open({ leases: { durationMs: 1000, perNode: 1 } })
   const ann = await run.admitted(2)
   const [lease] = (await ann.ask()).leases
@@ -155,7 +155,7 @@ test('how fast a node has delivered is in the operator’s table, and makes its 
   const pace = judged!.sampledTokens / 0.9
   assert.ok(pace > 0)
   assert.equal(
-    reports.map((report) => report.pace),
+    reports.map((report) => report.deliveredTokensPerSecond),
     [pace, null],
   )
   assert.ok(nodesText(reports, run.clock.nowMs).includes(` ${pace.toFixed(1)} `), nodesText(reports, run.clock.nowMs))
@@ -164,7 +164,7 @@ test('how fast a node has delivered is in the operator’s table, and makes its 
   assert.is(await termOf(ben), 1000, 'who has shown nothing yet')
 })
 
-test('keys that hold leases without delivering leave half of the room to those that deliver', async ({ open }) => {
+test('keys that hold leases without delivering leave half of the capacity to those that deliver', async ({ open }) => {
   const run = await open({ batchGroups: 4, maxStaleness: 1, leases: { durationMs: 1000, perNode: 8 } })
   const hoarder = await run.admitted(2)
   const ann = await run.admitted(3)

@@ -18,7 +18,7 @@ const ZERO_VARIANCE = {
 
 const leaseIds = (leases: readonly Lease[]): string[] => leases.map(({ leaseId }) => leaseId)
 
-test('a node gets no more leases than the run allows, and is told why', async ({ open }) => {
+test('a node gets no more leases than the run allows, with the reason', async ({ open }) => {
   const run = await open({ leases: { durationMs: 60_000, perNode: 2 }, batchGroups: 10 })
   const ann = await run.admitted(2)
   const { leases, reason } = await ann.ask({ count: 5 })
@@ -136,7 +136,7 @@ test('a node gives back its own leases and nobody else’s', async ({ open }) =>
   assert.not.ok(run.coordinator.recorder.state.openLeases.has(leaseId))
 })
 
-test('leases outlive a restart of the coordinator, and their groups are judged by the new one', async ({ open }) => {
+test('leases survive a restart of the coordinator, and their groups are verified afterwards', async ({ open }) => {
   const run = await open()
   const ann = await run.admitted(2)
   const lease = await leaseFor(ann)

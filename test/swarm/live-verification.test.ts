@@ -199,7 +199,7 @@ test('without audits a copy is known by who came first', async ({ open }) => {
   assert.is((await sameTask(run, ben, original.lease.taskId, words)).code, 'duplicate')
 })
 
-test('a flat group that is drawn has to show its body, like any other', async ({ open }) => {
+test('a drawn zero-variance group has to show its body, like any other', async ({ open }) => {
   const auditor = court()
   const run = await open({ auditor, draws: () => true })
   const ann = await run.admitted(2)
@@ -226,7 +226,7 @@ const FLAT_WORDS = [
   ['Never.', 'No.'],
 ]
 
-test('a flat group that is drawn cannot be exchanged for another, and what is never shown costs what was believed before', async ({
+test('a drawn zero-variance group cannot be exchanged for another, and a withheld body costs the groups that were believed before', async ({
   open,
 }) => {
   const drawn = new Set<string>()
@@ -275,7 +275,7 @@ test('a flat group that is drawn cannot be exchanged for another, and what is ne
   ann.serve = serve
 })
 
-test('a flat group that is shown at last is judged as if it had been shown at once', async ({ open }) => {
+test('a zero-variance group whose body arrives late is verified as if it had arrived at once', async ({ open }) => {
   const run = await open({ auditor: court(), draws: () => true })
   const { intake, recorder } = run.coordinator
   const ann = await run.admitted(2)
@@ -311,9 +311,7 @@ test('a node that hangs up before its verdict keeps its address', async ({ open 
   assert.is(run.coordinator.recorder.state.judged.get(lease!.leaseId)!.addressBlock, 'ip4/7f0000')
 })
 
-test('groups of strangers that wait for their verdicts leave room for those of nodes that deliver', async ({
-  open,
-}) => {
+test('waiting groups of unproven nodes leave capacity for those of proven nodes', async ({ open }) => {
   const auditor = court()
   const run = await open({ auditor, batchGroups: 160, leases: { durationMs: 60_000, perNode: 8 } })
   const ann = await run.admitted(2)
@@ -339,7 +337,7 @@ test('groups of strangers that wait for their verdicts leave room for those of n
   never.resolve({ accepted: true, logitErrors: NO_LOGIT_ERRORS })
 })
 
-test('when audits fail for good the run is told, and nothing is accepted instead', async ({ open }) => {
+test('when audits fail for good the run stops, and nothing is accepted instead', async ({ open }) => {
   const auditor = court()
   auditor.find = () => Promise.reject(new TrainerError('trainer_failed', 'out of memory'))
   const run = await open({ auditor })

@@ -57,9 +57,9 @@ test('while a run is paused nobody gets a lease and nothing is trained, honest w
   work(run, trainer)
   const ann = await run.admitted(2)
   const lease = await leaseFor(ann)
-  const { changed, said } = await run.coordinator.order(pause)
+  const { changed, effects } = await run.coordinator.order(pause)
   assert.ok(changed)
-  assert.match(said.join(), /1 open leases may still be delivered/)
+  assert.match(effects.join(), /1 open leases may still be delivered/)
   await offer(ann, await ann.finish(lease))
   assert.ok((await verdictOn(run, lease.leaseId)).accepted)
   for (const again of [false, true]) {
@@ -143,8 +143,8 @@ test('a banned key gets no lease, what it delivers is refused by that name, and 
   await verdictOn(run, kept.leaseId)
   const lease = await leaseFor(ann)
   const key = ann.host.peerId
-  const { said } = await run.coordinator.order({ order: 'ban', key: key.slice(-10), reason: 'two keys, one person' })
-  assert.match(said.join(), /1 accepted groups of it/)
+  const { effects } = await run.coordinator.order({ order: 'ban', key: key.slice(-10), reason: 'two keys, one person' })
+  assert.match(effects.join(), /1 of its accepted groups/)
   await run.coordinator.leases.takeBack()
   assert.is(run.coordinator.recorder.state.openLeases.size, 0)
   await restart(run, ann, ben)
@@ -187,9 +187,7 @@ test('a dropped task is given to nobody, not even in the round that was open, an
   assert.is(run.coordinator.recorder.state.trainableCount(4), 1)
 })
 
-test('what is announced reaches nodes signed, is told again after a restart, and can be taken back', async ({
-  open,
-}) => {
+test('an announcement reaches nodes signed, is repeated after a restart, and can be withdrawn', async ({ open }) => {
   const run = await open()
   const trainer = await trainerOf(run)
   work(run, trainer)
@@ -234,29 +232,35 @@ test('a hostile announcement cannot reach beyond its line of a terminal', () => 
 })
 
 const MISTAKES: readonly (readonly [OrderAsk, RegExp])[] = [
-  [{ order: 'ban', key: 'nobody', reason: null }, /no key of this run is "nobody"/],
-  [{ order: 'ban', key: '1', reason: null }, /keys of this run end|no key of this run/],
+  [{ order: 'ban', key: 'nobody', reason: null }, /no key of this run ends with "nobody"/],
+  [{ order: 'ban', key: '1', reason: null }, /keys of this run end|no key of this run ends/],
   [{ order: 'drop-task', task: 'no-such-task', reason: null }, /no task "no-such-task".*number, 0 to 2/],
   [
     { order: 'disable-environment', environment: 'casino', reason: null },
-    /world "casino" is not in this run: its worlds are library/,
+    /no environment "casino": its environments are library/,
   ],
   [
     { order: 'disable-environment', environment: 'library', reason: null },
     /no task would be left.*pause the run instead/,
   ],
-  [{ order: 'rollback', version: 9, reason: null }, /no version 9 that is served: the newest is 1/],
+  [{ order: 'rollback', version: 9, reason: null }, /version 9 is not served; the newest is 1/],
   [
     { order: 'rollback', version: 1, reason: null },
-    /version 1 has the policy of version 1 already; it can go back to 0/,
+    /version 1 has the policy of version 1 already; the versions that can be restored are 0/,
   ],
-  [{ order: 'rollback', version: 0, reason: null }, /the trainer cannot go back to version 0/],
-  [{ order: 'announce', message: 'x'.repeat(600), addresses: [], reason: null }, /600 bytes, and 512 are told/],
-  [{ order: 'announce', message: '', addresses: ['new.example.org'], reason: null }, /is no address: write it like/],
+  [{ order: 'rollback', version: 0, reason: null }, /the trainer cannot restore version 0/],
+  [
+    { order: 'announce', message: 'x'.repeat(600), addresses: [], reason: null },
+    /600 bytes, and at most 512 are allowed/,
+  ],
+  [
+    { order: 'announce', message: '', addresses: ['new.example.org'], reason: null },
+    /is no libp2p address: type one such as/,
+  ],
   [{ order: 'fly' } as unknown as OrderAsk, /Expected .pause. /],
 ]
 
-test('orders come over the socket, those that make no sense are refused in one line and leave no trace, and events follow', async ({
+test('orders arrive over the socket, impossible ones are refused in one line without a trace, and events follow', async ({
   open,
 }) => {
   const run = await open()

@@ -70,13 +70,13 @@ async function refusalOf(dataDir: string): Promise<StoreError> {
   throw new Error('the log was read')
 }
 
-test('a log that a later program wrote says which one it was and which it needs, and that nothing is damaged', async () => {
+test('the error for a log of a later program names that program and the needed version, and says that the log is not damaged', async () => {
   const events = [agreed(), LATER, UNKNOWN]
   for (const vouched of [0, 1, 2, 3]) {
     const why = await refusalOf(await logOf(events, vouched))
     assert.is(why.code, 'newer_version', `${vouched} vouched for`)
     assert.ok(why.detail.includes('written by prove-swarm 9001.2.3'), why.detail)
-    assert.ok(why.detail.includes(`takes 9001.0.0 or newer; this is ${here}`), why.detail)
+    assert.ok(why.detail.includes(`needs 9001.0.0 or newer, but this is ${here}`), why.detail)
   }
 })
 
@@ -118,7 +118,7 @@ test('a coordinator notes its version once, and again when another has written i
   assert.equal(await noted(), [own, other, own])
 })
 
-test('a backup of a later program says which one it needs, whatever else it holds', async () => {
+test('the error for a backup of a later program names the needed version, whatever else the backup contains', async () => {
   const backup = await folder()
   await writeFile(
     join(backup, 'backup.json'),
@@ -127,10 +127,7 @@ test('a backup of a later program says which one it needs, whatever else it hold
   const why = await checkBackup(backup, soon()).then(String, (error: BackupError) => error)
   assert.instance(why, BackupError)
   assert.is((why as BackupError).code, 'newer_version')
-  assert.match(
-    (why as BackupError).detail,
-    /made by prove-swarm 9001\.2\.3, and restoring it takes 9001\.0\.0 or newer/,
-  )
+  assert.match((why as BackupError).detail, /made by prove-swarm 9001\.2\.3 and needs 9001\.0\.0 or newer/)
 })
 
 test('a node hears from a coordinator of later protocols which program to install, and not that it is unreachable', async () => {

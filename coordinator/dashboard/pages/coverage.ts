@@ -11,7 +11,7 @@ export function coverage(
   tasksInAll: number,
   { disabledEnvironments, droppedTasks }: Pick<RunOrders, 'disabledEnvironments' | 'droppedTasks'>,
 ): Markup {
-  if (tasks.length === 0) return live('coverage', empty('No task has been given to anybody yet.'))
+  if (tasks.length === 0) return live('coverage', empty('No lease has been given yet.'))
   const counts = ['leases', 'accepted', 'zero variance', 'refused', 'reward', 'solved']
   const numeric = (name: string) => ({ name, numeric: true })
   const cells = ({
@@ -32,12 +32,12 @@ export function coverage(
   const most = tasks.toSorted((a, b) => b.leases - a.leases).slice(0, DASHBOARD_LIMITS.rows)
   return live(
     'coverage',
-    html`<p>${thousands(tasks.length)} of ${thousands(tasksInAll)} tasks were given at least once.</p>
-<section><h2>By world</h2>${table(
-      'Worlds; a task with several counts for each',
+    html`<p>${thousands(tasks.length)} of ${thousands(tasksInAll)} tasks were leased at least once.</p>
+<section><h2>By environment</h2>${table(
+      'Environments; a task with several environments counts for each',
       [{ name: 'environment' }, numeric('tasks'), numeric('covered'), ...counts.map(numeric)],
       environments.map((environment) => [
-        marked(environment.environment, disabledEnvironments.has(environment.environment) && 'at rest'),
+        marked(environment.environment, disabledEnvironments.has(environment.environment) && 'disabled'),
         thousands(environment.tasks),
         thousands(environment.tasksCovered),
         ...cells(environment),

@@ -11,16 +11,16 @@ export interface GroupFilter {
   readonly verdict: 'accepted' | 'refused' | undefined
 }
 
-/** The reason of a group's refusal, at once or by a later audit; null: it stands. */
+/** Returns the code of a group's refusal, at once or by a later audit; null: the group is accepted. */
 const refusalOf = ({ verdict, audits }: GroupReport): string | null =>
   audits.find(({ accepted }) => !accepted)?.code ?? verdict?.code ?? null
 
 function verdictBadge(group: GroupReport): Markup {
   const { verdict } = group
-  if (!verdict) return badge('dull', group.released === null ? 'at work' : `given up: ${group.released}`)
+  if (!verdict) return badge('dull', group.released === null ? 'in progress' : `released: ${group.released}`)
   const code = refusalOf(group)
-  if (code !== null) return badge('bad', verdict.code === null ? `taken back: ${code}` : code)
-  return verdict.zeroVariance ? badge('dull', 'accepted, flat') : badge('good', 'accepted')
+  if (code !== null) return badge('bad', verdict.code === null ? `revoked: ${code}` : code)
+  return verdict.zeroVariance ? badge('dull', 'accepted, zero variance') : badge('good', 'accepted')
 }
 
 const isWanted = (group: GroupReport, { node, verdict }: GroupFilter): boolean =>
@@ -41,11 +41,11 @@ export function groups(reports: readonly GroupReport[], filter: GroupFilter): Ma
     ({ name, verdict, query }) =>
       html`<li><a href="/groups?${query.replace(/^&/, '')}" ${verdict === filter.verdict ? html`aria-current="true"` : ''}>${name}</a></li>`,
   )}</ul></nav>
-${filter.node === undefined ? '' : html`<p>Of ${keyLink(filter.node)}; <a href="/groups">of all</a></p>`}
+${filter.node === undefined ? '' : html`<p>Groups of ${keyLink(filter.node)}; <a href="/groups">show all groups</a></p>`}
 ${live(
   'groups',
   shown.length === 0
-    ? empty('There are no such groups yet.')
+    ? empty('No group matches.')
     : html`${table(
         'Groups, newest first',
         [
@@ -68,7 +68,7 @@ ${live(
           group.batches.map(({ step, outcome }) => `step ${step} ${outcome}`).join(', ') || group.unusedFor || '–',
           moment(group.verdict!.atMs),
         ]),
-      )}${wanted.length > shown.length ? html`<p class="quiet">Older ones: <code>prove-coordinator groups list</code>.</p>` : ''}`,
+      )}${wanted.length > shown.length ? html`<p class="quiet">Older groups: <code>prove-coordinator groups list</code>.</p>` : ''}`,
 )}`
 }
 
@@ -77,12 +77,12 @@ const rewards = ({ verdict }: GroupReport): Markup | string =>
     ? html`<span class="name">${verdict.rewards.map((reward) => reward.toFixed(2)).join(' ')}</span>`
     : '–'
 
-/** What can be read of a group's rollouts: they, or why there are none. */
+/** A rollout of a group, or why none can be shown. */
 export type Rollouts =
   | { readonly body: GroupBody; readonly index: number; readonly conversation: Conversation }
   | { readonly missing: string }
 
-/** A group from its lease to the step that learned from it, and one of its rollouts. */
+/** Renders a group, from its lease to the training step, with one of its rollouts. */
 export function group(report: GroupReport, task: Task | undefined, rollouts: Rollouts): Markup {
   const { lease, verdict, audits, batches, unusedFor, bodyLost } = report
   return html`${live(
@@ -97,8 +97,8 @@ ${figure('Audit', verdict?.audit ?? '–', logitErrorsOf(report))}
 ${figure('Training', batches.at(-1)?.outcome ?? unusedFor ?? '–', batches.map(({ step }) => `step ${step}`).join(', '))}
 </dl>
 ${verdict?.detail ? html`<p class="note">${verdict.detail}</p>` : ''}
-${audits.map(({ atMs, accepted, code, detail }) => html`<p class="note">Audited ${moment(atMs)}: ${accepted ? 'passed' : `taken back, ${code} ${detail}`}</p>`)}
-${bodyLost === null ? '' : html`<p class="note">Its body is lost: ${bodyLost}</p>`}`,
+${audits.map(({ atMs, accepted, code, detail }) => html`<p class="note">Audited ${moment(atMs)}: ${accepted ? 'passed' : `revoked, ${code} ${detail}`}</p>`)}
+${bodyLost === null ? '' : html`<p class="note">The body is lost: ${bodyLost}</p>`}`,
   )}
 ${task ? taskOf(task, lease.taskIndex) : ''}
 <section><h2>Rollouts</h2>${'missing' in rollouts ? empty(rollouts.missing) : rolloutOf(lease.leaseId, rollouts)}</section>`
@@ -107,16 +107,16 @@ ${task ? taskOf(task, lease.taskIndex) : ''}
 function logitErrorsOf({ verdict, audits }: GroupReport): string {
   const logitErrors = audits.findLast((audit) => audit.logitErrors !== null)?.logitErrors ?? verdict?.logitErrors
   if (!logitErrors) return ''
-  return `${logitErrors.logitError.toFixed(2)} nats of repairs on ${logitErrors.tokens} tokens; honest work needs ${logitErrors.expected.toFixed(2)}`
+  return `logit error of ${logitErrors.logitError.toFixed(2)} nats on ${logitErrors.tokens} tokens; expected for honest work: ${logitErrors.expected.toFixed(2)}`
 }
 
 function taskOf(task: Task, index: number): Markup {
   return html`<section><h2>Task ${index}</h2>
-<p>${task.kind}; worlds: ${task.environments.map(({ environment }) => environment).join(', ')}; ${task.toolset.length} tools on offer</p>
+<p>${task.kind}; environments: ${task.environments.map(({ environment }) => environment).join(', ')}; ${task.toolset.length} tools offered</p>
 <ol class="turns">${task.turns.map((turn) => html`<li>${turn}</li>`)}</ol>
-<details id="truth"><summary>Calls that answer it</summary>${
+<details id="truth"><summary>Expected calls</summary>${
     task.groundTruth.length === 0
-      ? empty('None: the right answer is to make no call.')
+      ? empty('None: the correct answer makes no call.')
       : html`<ol>${task.groundTruth.map(({ name, arguments: args }) => html`<li><code>${name} ${JSON.stringify(args)}</code></li>`)}</ol>`
   }</details></section>`
 }
@@ -133,25 +133,25 @@ function rolloutOf(leaseId: string, { body, index, conversation }: Extract<Rollo
 ${reward.components.map(({ name, value }) => html`<div><dt>${name}</dt><dd>${decimal(value)}</dd></div>`)}
 <div><dt>Ended</dt><dd>${endReason}</dd></div>
 </dl>
-<p class="quiet">Marked by how likely the policy found each token, as the node says: <span class="t2">under 1/2</span> <span class="t3">under 1/10</span> <span class="t4">under 1/100</span></p>
+<p class="quiet">Marked by the probability of each token, as the node reports: <span class="t2">under 1/2</span> <span class="t3">under 1/10</span> <span class="t4">under 1/100</span></p>
 ${passages.map((passage) =>
   passage.kind === 'assistant'
     ? html`<section class="said assistant"><h3>Assistant <span class="quiet">${passage.tokens} tokens</span></h3><pre>${passage.pieces.map(pieceOf)}</pre></section>`
     : passage.kind === 'prompt'
       ? html`<details id="prompt" class="said"><summary>Prompt <span class="quiet">${passage.tokens} tokens</span></summary><pre tabindex="0">${passage.text}</pre></details>`
-      : html`<section class="said environment"><h3>World and user <span class="quiet">${passage.tokens} tokens</span></h3><pre>${passage.text}</pre></section>`,
+      : html`<section class="said environment"><h3>Environment and user <span class="quiet">${passage.tokens} tokens</span></h3><pre>${passage.text}</pre></section>`,
 )}
 <h3>Calls</h3>
 ${
   calls.length === 0
-    ? empty('It made no call.')
+    ? empty('The rollout made no call.')
     : table(
         'Calls and results',
         [{ name: 'call' }, { name: 'arguments' }, { name: 'outcome' }, { name: 'result' }],
         calls.map(({ name, argumentsJson, ok, malformed, raw, resultJson }) => [
           malformed ? '–' : name,
           html`<code>${cut(malformed ? raw : argumentsJson)}</code>`,
-          malformed ? badge('bad', 'not readable') : ok ? badge('good', 'done') : badge('warn', 'error'),
+          malformed ? badge('bad', 'not parseable') : ok ? badge('good', 'done') : badge('warn', 'error'),
           html`<code>${cut(resultJson)}</code>`,
         ]),
       )
@@ -162,14 +162,14 @@ ${
 const cut = (text: string): string =>
   text.length <= DASHBOARD_LIMITS.resultChars ? text : `${text.slice(0, DASHBOARD_LIMITS.resultChars)}…`
 
-/** Probabilities from which on a piece looks like those above it. */
+/** Probabilities below which a piece gets the next colour. */
 const LIKELY = [0.5, 0.1, 0.01]
 
 function pieceOf({ text, logprob }: SampledPiece): Markup {
   const probability = Math.exp(logprob)
   const level = 1 + LIKELY.filter((bound) => probability < bound).length
-  const spoken = `${(100 * probability).toPrecision(3)} %`
+  const shown = `${(100 * probability).toPrecision(3)} %`
   return level === 1
-    ? html`<span title="${spoken}">${text}</span>`
-    : html`<span class="t${level}" title="${spoken}">${text}</span>`
+    ? html`<span title="${shown}">${text}</span>`
+    : html`<span class="t${level}" title="${shown}">${text}</span>`
 }

@@ -2,18 +2,18 @@ import { html } from 'hono/html'
 import encodeQR from 'qr'
 import { live, type Markup } from '../page.js'
 
-/** What volunteers join with, to be copied or scanned. */
+/** Renders the invitation, to copy or to scan. */
 export function join(invitation: string): Markup {
   return live(
     'join',
-    html`<p>Whoever has Node.js 20.19 or newer and this program joins with:</p>
+    html`<p>Volunteers with Node.js 20.19 or newer and this program join with:</p>
 <pre class="command" tabindex="0">prove-node join ${invitation}</pre>
-<p>The invitation names the run, its addresses and its base model, and cannot be changed without being noticed. It is no secret.</p>
-<figure class="code"><img src="/join/code.svg" alt="The invitation as a QR code" width="320" height="320"><figcaption>The same, to be scanned</figcaption></figure>`,
+<p>The invitation contains the run, its addresses and its base model. It is signed, so changes are detected. It is not secret.</p>
+<figure class="code"><img src="/join/code.svg" alt="The invitation as a QR code" width="320" height="320"><figcaption>The invitation as a QR code</figcaption></figure>`,
   )
 }
 
-/** The invitation as a QR code: black on white whatever the page's colours are, as cameras expect it. */
+/** Draws the invitation as a QR code, black on white whatever the page's colours are, as cameras expect. */
 export const invitationCode = (invitation: string): string => {
   const modules = encodeQR(invitation, 'raw', { ecc: 'low', border: 4 })
   const path = modules.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : []))).join('')

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { head, type Markup } from '../page.js'
 
-/** @param problem  why it did not work the time before */
+/** Renders the login page. @param problem  why the previous attempt failed */
 export const login = (problem: string | null): Markup => html`<!doctype html>
 <html lang="en">
 ${head('Log in')}
@@ -10,11 +10,11 @@ ${head('Log in')}
 <h1>Log in</h1>
 ${problem === null ? '' : html`<p class="note" role="alert">${sentence(problem)}</p>`}
 <form method="post" action="/login">
-<label for="token">Token of this run</label>
+<label for="token">Token of the run</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
 <button>Log in</button>
 </form>
-<p class="quiet">It is in the file that <code>dashboard.tokenFile</code> of run.yaml names.</p>
+<p class="quiet">The token is in the file that <code>dashboard.tokenFile</code> in run.yaml names.</p>
 </main>
 </body>
 </html>`

@@ -38,12 +38,12 @@ const reputationBadge = (reputation: NodeReputation): Markup =>
 
 const NUMERIC = new Set(['credit', 'tokens/s', 'accepted', 'refused', 'open', 'abandoned', 'audits'])
 
-/** Everybody who works for the run, and their teams, most credit first. */
+/** Renders all keys of the run and their teams, most credit first. */
 export function nodes(reports: readonly NodeReport[], teams: readonly LeaderboardTeam[], nowMs: number): Markup {
   if (reports.length === 0)
     return live(
       'nodes',
-      html`${empty('Nobody has asked for work yet.')}<p>Volunteers join with <a href="/join">the invitation</a>.</p>`,
+      html`${empty('No key has asked for work yet.')}<p>Volunteers join with <a href="/join">the invitation</a>.</p>`,
     )
   const columns = [
     'key',
@@ -81,7 +81,7 @@ export function nodes(reports: readonly NodeReport[], teams: readonly Leaderboar
           `${node.audits.all - node.audits.failed}/${node.audits.all}`,
           ago(node.lastSeenAtMs, nowMs),
         ]),
-    )}${rest > 0 ? html`<p class="quiet">And ${thousands(rest)} more: <code>prove-coordinator nodes</code> lists them all.</p>` : ''}${teams.length === 0 ? '' : teamTable(teams)}`,
+    )}${rest > 0 ? html`<p class="quiet">And ${thousands(rest)} more: <code>prove-coordinator nodes</code> lists all.</p>` : ''}${teams.length === 0 ? '' : teamTable(teams)}`,
   )
 }
 
@@ -93,21 +93,21 @@ function teamTable(teams: readonly LeaderboardTeam[]): Markup {
     teams
       .slice(0, DASHBOARD_LIMITS.rows)
       .map(({ name, credit, keys }) => [name, thousands(Math.round(credit)), thousands(keys)]),
-  )}${rest > 0 ? html`<p class="quiet">And ${thousands(rest)} more: <code>prove-coordinator board</code> lists them all.</p>` : ''}</section>`
+  )}${rest > 0 ? html`<p class="quiet">And ${thousands(rest)} more: <code>prove-coordinator leaderboard</code> lists all.</p>` : ''}</section>`
 }
 
 const refusals = ({ refused }: NodeReport): number => [...refused.values()].reduce((sum, count) => sum + count, 0)
 
-/** What a key has done, and the newest verdicts on it. */
+/** Renders the work of a key and its newest verdicts. */
 export function node(report: NodeReport, verdicts: readonly NodeVerdict[], nowMs: number): Markup {
   return html`${live(
     'node',
     html`<p class="long name">${report.node}</p>
 <dl class="figures">
 ${figure('Credit', thousands(Math.round(report.credit)), report.team === null ? '' : `for the team ${report.team}`)}
-${figure('Standing', reputationBadge(report.reputation), report.reputation.kind === 'banned' ? (report.reputation.reason ?? 'by the operator') : '')}
+${figure('Reputation', reputationBadge(report.reputation), report.reputation.kind === 'banned' ? (report.reputation.reason ?? 'by the operator') : '')}
 ${figure('Backend', report.backend ?? '–', report.tokensPerSecond === null ? '' : `${decimal(report.tokensPerSecond, 1)} tokens/s`)}
-${figure('Accepted', thousands(report.accepted), `${plural(report.zeroVariance, 'group')} without variance`)}
+${figure('Accepted', thousands(report.accepted), `${plural(report.zeroVariance, 'zero-variance group')}`)}
 ${figure('Refused', thousands(refusals(report)), countsOf(report.refused))}
 ${figure('Audits', `${report.audits.all - report.audits.failed} of ${report.audits.all}`, 'passed')}
 ${figure('Leases', thousands(report.openLeases), `open; ${thousands(report.abandoned)} abandoned`)}
@@ -117,7 +117,7 @@ ${figure('Last seen', ago(report.lastSeenAtMs, nowMs), html`since ${moment(repor
 <section><h2>Newest verdicts</h2>${live(
     'verdicts',
     verdicts.length === 0
-      ? empty('None of its groups has been judged yet.')
+      ? empty('None of its groups has a verdict yet.')
       : table(
           'Newest verdicts, newest first',
           [

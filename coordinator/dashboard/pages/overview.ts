@@ -24,20 +24,20 @@ import {
 /** Versions in the table. */
 const SHOWN = 10
 
-/** How far the run is, how it goes, and what is in its way. */
+/** Renders the progress of the run, its alarms and its newest versions. */
 export function overview(run: RunReport, nowMs: number): Markup {
   if (!run.configuration || run.versions.length === 0)
     return live(
       'overview',
-      empty('The run has not published its first version yet. That takes a minute after the first start.'),
+      empty('The run has not published its first version yet. That takes about a minute after the first start.'),
     )
   return html`${live('orders', orders(run))}
 ${live('alarms', alarms(run))}
 ${live('figures', figures(run, nowMs))}
-${live('reward', chartFigure('reward', 'Mean reward and its parts', rewardChart(run), 'whole'))}
+${live('reward', chartFigure('reward', 'Mean reward and its components', rewardChart(run), 'whole'))}
 <div class=\"charts\">
 ${live('success', chartFigure('solved', 'Solved tasks', solvedChart(run)))}
-${live('calls', chartFigure('calls', 'Tool calls of a rollout', callsChart(run)))}
+${live('calls', chartFigure('calls', 'Tool calls per rollout', callsChart(run)))}
 </div>
 <div class="halves">
 ${live('verdicts', verdicts(run))}
@@ -49,7 +49,7 @@ ${live('versions', newestVersions(run))}`
 const series = (versions: readonly VersionReport[], of: (version: VersionReport) => number | null | undefined) =>
   versions.map((version) => of(version) ?? null)
 
-/** No line at all in a run that has no scores. */
+/** Returns no series for a run without scores. */
 const heldOutSeries = (versions: readonly VersionReport[], of: (score: HeldOutScore) => number) =>
   versions.some(({ heldOut }) => heldOut)
     ? [{ name: 'held-out', values: series(versions, ({ heldOut }) => heldOut && of(heldOut)) }]
@@ -84,23 +84,23 @@ export const callsChart = ({ versions }: RunReport): LineChart => ({
 })
 
 function orders(run: RunReport): Markup | string {
-  const said = orderWords(run.orders).map(sentence)
-  if (said.length === 0) return ''
-  return html`<section class="orders" aria-labelledby="orders-title"><h2 id="orders-title">By the operator</h2><ul>${said.map((text) => html`<li>${text}</li>`)}</ul></section>`
+  const sentences = orderWords(run.orders).map(sentence)
+  if (sentences.length === 0) return ''
+  return html`<section class="orders" aria-labelledby="orders-title"><h2 id="orders-title">Orders of the operator</h2><ul>${sentences.map((text) => html`<li>${text}</li>`)}</ul></section>`
 }
 
 function alarms(run: RunReport): Markup | string {
-  const said = [
+  const sentences = [
     ...alarmsOf(run).map(({ text }) => sentence(text)),
     ...run.quarantinedEnvironments.map(
-      (environment) => `The world ${environment} disagrees with itself and gets no leases.`,
+      (environment) => `Environment ${environment} is nondeterministic: its tasks are disabled.`,
     ),
     ...run.refusedBatches
       .slice(-3)
-      .map(({ batchId, code, detail }) => `Batch ${batchId} could not be trained on: ${code} ${detail}`),
+      .map(({ batchId, code, detail }) => `The trainer refused batch ${batchId}: ${code} ${detail}`),
   ]
-  if (said.length === 0) return ''
-  return html`<section class="alarms" aria-labelledby="alarms-title"><h2 id="alarms-title">Look at this</h2><ul>${said.map((text) => html`<li>${text}</li>`)}</ul></section>`
+  if (sentences.length === 0) return ''
+  return html`<section class="alarms" aria-labelledby="alarms-title"><h2 id="alarms-title">Alarms</h2><ul>${sentences.map((text) => html`<li>${text}</li>`)}</ul></section>`
 }
 
 const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
@@ -117,17 +117,17 @@ function figures(run: RunReport, nowMs: number): Markup {
   return html`<section aria-label="Progress" class="progress">
 <p><strong>Version ${newest}</strong> of ${configuration!.versions}, round ${run.round ?? '–'}. ${forecast(run, nowMs)}</p>
 <progress max="${configuration!.versions}" value="${newest}" aria-label="Versions published">${newest} of ${configuration!.versions}</progress>
-<p class="quiet">Begun ${moment(run.startedAtMs!)}; last event ${ago(run.lastEventAtMs!, nowMs)}${run.pendingBatch === null ? '.' : html`; the trainer is at batch ${run.pendingBatch}.`}</p>
+<p class="quiet">Started ${moment(run.startedAtMs!)}; last event ${ago(run.lastEventAtMs!, nowMs)}${run.pendingBatch === null ? '.' : html`; the trainer works on batch ${run.pendingBatch}.`}</p>
 </section>
 <dl class="figures">
 ${figure('Mean reward', decimal(last?.reward), last ? `version ${last.version}${since === '' ? '' : `, ${since}`}` : 'no group yet')}
 ${figure('Solved', percent(last?.solved ?? null), 'of replayed rollouts')}
 ${heldOutFigure(versions)}
 ${figure('Calls', decimal(last?.calls, 1), 'per rollout')}
-${figure('Groups accepted', thousands(run.accepted), run.accepted === 0 ? '' : `${percent(run.zeroVariance / run.accepted)} without variance`)}
+${figure('Groups accepted', thousands(run.accepted), run.accepted === 0 ? '' : `${percent(run.zeroVariance / run.accepted)} with zero variance`)}
 ${figure('Volunteers', thousands(run.keys), `${plural(run.openLeases, 'open lease')}`)}
-${figure('Tokens judged', compact(run.tokens))}
-${figure('Drift', decimal(step?.stats.mismatchKl, 4), 'KL of samplers to trainer')}
+${figure('Tokens verified', compact(run.tokens))}
+${figure('Drift', decimal(step?.stats.mismatchKl, 4), 'KL from samplers to trainer')}
 ${figure('Staleness', decimal(stale?.staleness, 1), 'versions, last batch')}
 </dl>`
 }
@@ -148,7 +148,7 @@ export function forecast({ configuration, versions, completeAtMs, orders }: RunR
   if (orders.pause) return 'The run is paused.'
   if (completeAtMs === null) return 'It is too early for a forecast.'
   const rest = completeAtMs - nowMs
-  return rest > 0 ? `Complete in about ${durationOf(rest)}.` : 'The next version takes longer than those before it.'
+  return rest > 0 ? `Complete in about ${durationOf(rest)}.` : 'The next version takes longer than the previous ones.'
 }
 
 function verdicts({ accepted, zeroVariance, refused }: RunReport): Markup {
@@ -161,13 +161,13 @@ function verdicts({ accepted, zeroVariance, refused }: RunReport): Markup {
   ]
   return html`<section aria-labelledby="verdicts-title"><h2 id="verdicts-title">Verdicts</h2>${
     all === 0
-      ? empty('No group has been judged yet.')
+      ? empty('No group has a verdict yet.')
       : table(
           'Groups by verdict',
           [{ name: 'verdict' }, { name: 'groups', numeric: true }, { name: 'share' }],
           [
-            row('accepted, to learn from', accepted - zeroVariance),
-            row('accepted, without variance', zeroVariance),
+            row('accepted, with reward variance', accepted - zeroVariance),
+            row('accepted, zero variance', zeroVariance),
             ...counts.map(([code, count]) => row(code, count)),
           ],
         )
@@ -180,9 +180,9 @@ function care({ audits, doubtedGroups, quarantinedEnvironments, refusedBatches, 
 <div><dt>Audits passed</dt><dd>${thousands(audits.passed)}</dd></div>
 <div><dt>Audits failed</dt><dd>${thousands(audits.failed)}</dd></div>
 <div><dt>Groups in batches whose keys were caught later</dt><dd>${thousands(doubtedGroups)}</dd></div>
-<div><dt>Steps that changed nothing</dt><dd>${thousands(skipped)}</dd></div>
-<div><dt>Batches that could not be trained on</dt><dd>${thousands(refusedBatches.length)}</dd></div>
-<div><dt>Worlds at rest</dt><dd>${quarantinedEnvironments.length === 0 ? 'none' : quarantinedEnvironments.join(', ')}</dd></div>
+<div><dt>Steps without an update</dt><dd>${thousands(skipped)}</dd></div>
+<div><dt>Batches that the trainer refused</dt><dd>${thousands(refusedBatches.length)}</dd></div>
+<div><dt>Nondeterministic environments</dt><dd>${quarantinedEnvironments.length === 0 ? 'none' : quarantinedEnvironments.join(', ')}</dd></div>
 </dl></section>`
 }
 
@@ -213,7 +213,7 @@ function newestVersions({ versions }: RunReport): Markup {
       moment(one.publishedAtMs),
     ])
   return html`<section aria-labelledby="newest-title"><h2 id="newest-title">Newest versions</h2>${table(
-    'What volunteers did with each version',
+    'Groups of each version',
     columns.map((name) => ({ name, numeric: name !== 'published' })),
     rows,
   )}</section>`

@@ -5,10 +5,10 @@ import type { LineChart } from '../charts.js'
 import { DASHBOARD_LIMITS } from '../limits.js'
 import { badge, chartFigure, decimal, empty, live, type Markup, table, thousands } from '../page.js'
 
-/** Numbers of a step, by their names in docs/trainer.md. */
+/** Charts of a step's numbers, by their names in docs/trainer.md. */
 export const STEP_CHARTS = {
   loss: { stat: 'loss', caption: 'Loss' },
-  kl: { stat: 'mismatchKl', caption: 'KL of samplers to trainer' },
+  kl: { stat: 'mismatchKl', caption: 'KL from samplers to trainer' },
   gradient: { stat: 'gradNorm', caption: 'Gradient norm' },
 } as const
 
@@ -19,7 +19,7 @@ export const stepChart = ({ versions }: RunReport, name: keyof typeof STEP_CHART
   ],
 })
 
-/** What the trainer did, step by step. */
+/** Renders the steps of the trainer. */
 export function steps(run: RunReport): Markup {
   const made = run.versions.filter(({ step }) => step !== null)
   if (made.length === 0)
@@ -61,7 +61,7 @@ ${live(
       stats.trainedRollouts === undefined ? '–' : thousands(stats.trainedRollouts),
       stats.lossTokens === undefined ? '–' : thousands(stats.lossTokens),
       decimal(staleness, 1),
-      skipped ? badge('warn', `none: ${skippedFor ?? 'the log does not say why'}`) : badge('good', 'made'),
+      skipped ? badge('warn', `none: ${skippedFor ?? 'reason unknown'}`) : badge('good', 'made'),
     ]),
   ),
 )}
@@ -69,13 +69,13 @@ ${live('scores', scores(run))}
 ${live('refused-batches', refusedBatches(run))}`
 }
 
-/** What the coordinator has measured itself, on tasks that nobody trains on. */
+/** Renders the scores on held-out tasks. */
 function scores({ versions }: RunReport): Markup | string {
   const scored = versions.flatMap(({ version, heldOut }) => (heldOut ? [{ version, ...heldOut }] : []))
   if (scored.length === 0) return ''
   const columns = ['version', 'tasks', 'reward', 'solved', 'calls', 'calls needed']
   return html`<section aria-labelledby="scores-title"><h2 id="scores-title">Held-out scores</h2>${table(
-    'Scores on tasks that nobody trains on, newest first, with 95 % intervals',
+    'Scores on tasks that are not trained on, newest first, with 95 % intervals',
     columns.map((name) => ({ name, numeric: true })),
     scored
       .slice(-DASHBOARD_LIMITS.rows)
@@ -93,7 +93,7 @@ function scores({ versions }: RunReport): Markup | string {
 
 function refusedBatches({ refusedBatches: refused }: RunReport): Markup | string {
   if (refused.length === 0) return ''
-  return html`<section><h2>Batches that could not be trained on</h2><ul>${refused
+  return html`<section><h2>Batches that the trainer refused</h2><ul>${refused
     .slice(-DASHBOARD_LIMITS.rows)
     .map(
       ({ batchId, code, detail }) => html`<li><span class="name">${batchId}</span>: ${code} ${detail}</li>`,

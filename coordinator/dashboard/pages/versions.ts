@@ -5,13 +5,13 @@ import { filesOf, SEALED_MANIFEST } from '../downloads.js'
 import { DASHBOARD_LIMITS } from '../limits.js'
 import { decimal, empty, live, type Markup, moment, percent, table, versionName } from '../page.js'
 
-/** What was published, to be fetched. */
+/** Renders the published versions with their files. */
 export function versions({ versions: published }: RunReport, inService: readonly SealedManifest[]): Markup {
-  if (published.length === 0) return live('published', empty('Nothing has been published yet.'))
+  if (published.length === 0) return live('published', empty('No version has been published yet.'))
   const columns = ['version', 'published', 'reward', 'solved', 'files', 'SHA-256 of the adapter']
   const served = new Map(inService.map((sealed) => [sealed.manifest.version, sealed]))
   const shown = published.slice(-DASHBOARD_LIMITS.rows).reverse()
-  return html`<p>Each version is a LoRA adapter for llama.cpp, beside the base model. <code>prove-node adapters pull</code> fetches one with the files for PEFT and its provenance, from any node of the run, or with <code>--from</code> and the address of this page from here.</p>
+  return html`<p>Each version is a LoRA adapter for llama.cpp, on top of the base model. <code>prove-node adapters pull</code> downloads a version with its PEFT files and its provenance, from any node of the run. With <code>--from</code> and the address of this page, it downloads from here.</p>
 ${live(
   'published',
   table(
@@ -29,7 +29,7 @@ ${live(
 )}`
 }
 
-/** The adapter of any version, and everything else while its manifest is in service. */
+/** Returns the files of a version: all of them while its manifest is in service, otherwise the adapter. */
 const namesOf = (sealed: SealedManifest | undefined): string[] =>
   sealed ? [...filesOf(sealed).map(({ name }) => name), SEALED_MANIFEST] : ['adapter.gguf']
 

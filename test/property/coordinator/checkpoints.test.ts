@@ -213,7 +213,7 @@ test('a file that is cut off or bent anywhere is refused as damaged, and never m
   assert.is(await codeOf(bytes), 'read')
 })
 
-test('an image that names what it does not hold is refused, also when its hash is right', () => {
+test('a snapshot with a dangling reference is refused, also when its hash is right', () => {
   const { snapshot } = reducer([agreed(), published(0), ...done('a', 'ann', 0), batched('b', 1, ['a'])])
   const lacking: readonly (keyof StateSnapshot)[] = ['configuration', 'rounds', 'leases', 'judged', 'batches', 'rest']
   for (const section of lacking) assert.throws(() => RunReducer.of({ ...snapshot, [section]: [] }), undefined, section)
@@ -318,7 +318,7 @@ test('a checkpoint that is damaged, of another program or of another log costs a
   }
 })
 
-test('a checkpoint that cannot be written is told of, and the run goes on', async () => {
+test('a checkpoint that cannot be written is logged, and the run continues', async () => {
   const folder = await newFolder()
   const log = await openEventLog(join(folder, 'log'))
   const warnings: unknown[] = []

@@ -46,7 +46,7 @@ const EVENTS: readonly RunEvent[] = [
     manifestId: hash('m'),
     adapterSha256: hash('a'),
     roundSecret: hash('s'),
-    resting: 'AQ==',
+    skippedTasks: 'AQ==',
   },
   {
     type: 'reopened',
@@ -56,7 +56,7 @@ const EVENTS: readonly RunEvent[] = [
     policyId: hash('p'),
     manifestId: hash('m'),
     roundSecret: hash('t'),
-    resting: '',
+    skippedTasks: '',
   },
   { type: 'registered', atMs: 1, node: '12D3', round: 0 },
   {

@@ -193,7 +193,7 @@ const JOB = {
   ],
 }
 
-test('an answer of the audit process that is missing, cut or bent is no evidence', async () => {
+test('a missing, truncated or damaged answer of the audit process gives no token scores', async () => {
   await writeAudit(root, JOB, DEFAULT_LIMITS)
   const folder = join(root, 'token-scores', JOB.auditId)
   const read = (): Promise<string> => codeOf(() => readTokenScores(root, JOB, DEFAULT_LIMITS, PLAIN), TokenScoreError)

@@ -175,7 +175,7 @@ test('choices that an audit hardly sees, but all of them where they pay, are cau
   assert.ok(caught < 60, `${caught}`)
 })
 
-test('more repair, or more of it in better rollouts, never makes a key less suspect', () => {
+test('more logit error, or more of it in better rollouts, never makes a key less suspect', () => {
   const random = seededRandom(3)
   for (let i = 0; i < 200; i++) {
     const [less, more] = [random.int(0, 1000), random.int(0, 1000)].sort((a, b) => a - b).map((n) => n / 1000)
@@ -217,7 +217,7 @@ test('with each factor honest odds grow by nothing on average', () => {
   )
 })
 
-test('after a quarantine the sums begin anew', () => {
+test('after a quarantine the sums start from zero', () => {
   const reputation = new Reputation()
   const steered = (): number => {
     for (let i = 1; ; i++) if (reputation.addsUp(group([0.02], 1), 0)) return i

@@ -44,7 +44,7 @@ test('a block gets places while it holds fewer than are left, and one that has n
   )
 })
 
-test('before anybody has delivered the part is all of the room', () => {
+test('before any key has delivered, unproven keys may use all capacity', () => {
   const state = begun()
   state.apply(published(0))
   assert.equal(
@@ -53,7 +53,7 @@ test('before anybody has delivered the part is all of the room', () => {
   )
 })
 
-test('keys that left their last lease lying have half of the part, and the rest is for those that never did', () => {
+test('keys that abandoned their last lease have half of the part, and the rest is for the others', () => {
   const state = begun()
   for (const event of [published(0), ...done('proof', 'proven', 0)]) state.apply(event)
   const names = Array.from({ length: 10 }, (_, i) => `left-${i}`)

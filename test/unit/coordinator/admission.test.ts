@@ -76,7 +76,7 @@ for (const [what, group, known, nowMs, code] of DECISIONS) {
   })
 }
 
-test('admission knows of a lease what the log says, and of each lease its own terms', () => {
+test('admission uses the log’s facts about a lease, and the run configuration of its round', () => {
   const state = begun()
   state.apply(published(0))
   state.apply(lease)
@@ -123,7 +123,7 @@ test('admission knows of a lease what the log says, and of each lease its own te
   assert.is(refusalOf(from('ann')), 'lease_expired')
 })
 
-test('stage 0 is reported once for a group that is checked and then admitted, and for each that is turned down', () => {
+test('verification check 0 is counted once for a group that is checked and then admitted, and once for each refused group', () => {
   const state = begun()
   state.apply(published(0))
   state.apply(lease)
@@ -150,7 +150,7 @@ const step = (change: Partial<GroupAnnouncement>, late: number, drawn: boolean):
   return next.do === 'refuse' ? next.code : next.do
 }
 
-test('before anything is asked for, groups that are too old or too large are refused and flat ones believed unless drawn', () => {
+test('groups that are too old or too large are refused before their bodies are requested, and zero-variance groups are believed unless drawn', () => {
   assert.is(step({}, 0, false), 'judge')
   assert.is(step({}, 2, false), 'judge')
   assert.is(step({}, 3, true), 'stale_policy')
@@ -162,7 +162,7 @@ test('before anything is asked for, groups that are too old or too large are ref
   assert.is(step({ rewards: [1, 1], bodySizeBytes: largest + 1 }, 0, false), 'too_large')
 })
 
-test('the largest body follows from the terms of the lease: wider ones never turn a group away that narrower ones let in', () => {
+test('the largest body follows from the run configuration of the lease: wider limits accept every group that narrower ones accept', () => {
   const size = fc.integer({ min: 2, max: 8 })
   const tokens = fc.integer({ min: 100, max: 4000 })
   fc.assert(
@@ -183,7 +183,7 @@ test('the largest body follows from the terms of the lease: wider ones never tur
   )
 })
 
-test('no node has more groups in hand than one may, and strangers leave room for nodes that deliver', () => {
+test('a node cannot have more groups in progress than its limit, and unproven nodes leave capacity for proven ones', () => {
   const hand = new InProgress(() => 2, 3)
   const of = (node: string, leaseId: string) => leased(leaseId, node, 0)
   hand.take(of('ann', 'a1'), 'unknown')
@@ -198,7 +198,10 @@ test('no node has more groups in hand than one may, and strangers leave room for
   hand.release('a1')
   hand.take(of('cleo', 'c1'), 'unknown')
   assert.ok(hand.has('c1') && !hand.has('a1'))
-  assert.throws(() => hand.take(of('fay', 'f1'), 'unknown'), /0 groups of this node wait for their verdicts, 5 in all/)
+  assert.throws(
+    () => hand.take(of('fay', 'f1'), 'unknown'),
+    /0 groups of this node wait for verdicts, and 5 groups in all/,
+  )
   hand.release('c1')
   hand.take(of('ann', 'a4'), 'unknown')
   assert.throws(() => hand.take(of('ann', 'a5'), 'watched'), /2 groups of this node/)

@@ -107,7 +107,7 @@ test('a learning rate is held against the size of the model', () => {
   assert.equal(codes({ ...run(times(1)), configuration: CONFIGURATION }), [], 'earlier terms do not say the size')
 })
 
-test('the curves of a version say its numbers by name, and leave out those that nobody knows', () => {
+test('the curves of a version contain its numbers by name, without unknown ones', () => {
   const { step, wallTime, values } = scalarsOf({
     ...healthy,
     version: 3,

@@ -102,7 +102,7 @@ test('a group that cannot be computed does not take the others of its job with i
   )
 })
 
-test('when the process is of no use any more every waiting group hears it, and the queue goes on', async () => {
+test('when the process has failed, every waiting group gets the error, and the queue continues', async () => {
   let broken = true
   const queue = createAuditQueue(async (_, groups) => {
     if (broken) throw new TrainerError('trainer_failed', 'no such file')

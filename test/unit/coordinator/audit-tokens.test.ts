@@ -120,7 +120,7 @@ async function answer(jobs: string, spoil: (answer: Record<string, unknown>) => 
   await writeFile(join(folder, 'audit.json'), JSON.stringify(content))
 }
 
-test('evidence is joined with the claims in order, and an answer to another job is refused', async () => {
+test('token scores are joined with the reported log-probabilities in order, and an answer to another job is refused', async () => {
   const jobs = mkdtempSync(join(tmpdir(), 'audit-'))
   try {
     await writeAudit(jobs, JOB, DEFAULT_LIMITS)

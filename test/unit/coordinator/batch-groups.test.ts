@@ -73,7 +73,7 @@ const groupBodies = createGroupBodies({
 })
 const read = (...leaseIds: string[]) => readBatchGroups(leaseIds, state, groupBodies, () => false, signal)
 
-test('a batch of stored bodies and judged rewards is the batch of a replay, byte for byte', async () => {
+test('a batch of stored bodies and recorded rewards equals the batch of a replay, byte for byte', async () => {
   const content = { batchId: 'batch', roundId: 'round-1', baseSha256: 'ab'.repeat(32), parentStep: 0 }
   await writeBatch(join(root, 'replayed'), { ...content, groups: [ben.group, ann.group] })
   await writeBatch(join(root, 'stored'), { ...content, groups: (await read(ben.leaseId, ann.leaseId)).groups })
@@ -134,7 +134,7 @@ test('a body that is no group body, under its right hash, is lost, and no fault 
   assert.is(lost.get(leaseId)?.code, 'body_lost')
 })
 
-test('a batch in the spool that differs from what was judged in any byte is not taken for it', async () => {
+test('a batch in the job directory that differs in any byte from the verified one is not accepted', async () => {
   const { groups } = await read(ben.leaseId, ann.leaseId)
   const batch = { batchId: 'whole', roundId: 'round-1', baseSha256: 'ab'.repeat(32), parentStep: 0, groups }
   const folder = join(root, 'batches', 'whole')

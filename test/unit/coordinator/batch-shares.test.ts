@@ -25,13 +25,13 @@ test('a key supplies no more than its share, and the oldest groups come first', 
   assert.is(chooseBatch(settings(4, 0.5), groups('a', 'a', 'a', 'b'), atWork('b')), null)
 })
 
-test('nobody fills a batch while others are at work who have their part to bring', () => {
+test('no key fills a batch while others at work can still supply their part', () => {
   const waiting = groups('a', 'a', 'a', 'a')
   assert.is(chooseBatch(settings(4, 0.5), waiting, atWork('b')), null)
   assert.is(names(chooseBatch(settings(4, 0.5), waiting, atWork('a'))), 'a a a a')
 })
 
-test('where nobody at work can fill the rest, the shares give way as little as it takes', () => {
+test('where no key at work can fill the rest, the shares grow as little as necessary', () => {
   assert.is(names(chooseBatch(settings(4, 0.25), groups('a', 'a', 'a', 'a'), NOBODY)), 'a a a a')
   assert.is(names(chooseBatch(settings(4, 0.25), groups('a', 'a', 'a', 'b', 'b'), NOBODY)), 'a a b b')
   assert.is(names(chooseBatch(settings(4, 0.5), groups('a', 'a', 'a', 'a', 'b'), NOBODY)), 'a a a b')
@@ -91,7 +91,7 @@ test('a batch is whole and holds each group once', () => {
   )
 })
 
-test('when nobody is at work, a batch is formed as soon as there are groups enough, whatever the shares are', () => {
+test('when no key is at work, a batch is formed as soon as there are enough groups, whatever the shares are', () => {
   fc.assert(
     fc.property(supply, fc.integer({ min: 1, max: 8 }), shares, shares, (from, size, key, block) => {
       const batch = chooseBatch(settings(size, key, block), groups(...from), NOBODY)

@@ -32,7 +32,7 @@ async function groupUnder(leaseId: string, limits: EpisodeLimits, size: number) 
 const [OLD, NEW] = ['0a'.repeat(16), '0b'.repeat(16)]
 const narrow: EpisodeLimits = { ...AMPLE, maxTurnTokens: 30, maxAssistantTurns: 2 }
 
-test('every group is judged by the terms of its own lease, whatever those of others are', async () => {
+test('every group is verified under the run configuration of its own lease', async () => {
   const state = begun()
   for (const event of [published(0), leased(OLD, 'ann', 0), leased(NEW, 'ann', 0, { index: 1 })]) state.apply(event)
   const configuration = new Map([

@@ -101,7 +101,7 @@ test('verdicts that come while others are sent go out together, in as many pages
   await stated.stop()
 })
 
-test('room for leases is announced at once when somebody waits for it, and at most once a second', async () => {
+test('capacity for leases is announced at once when a node waits for it, and at most once a second', async () => {
   let wanted = true
   const stated = await broadcasting({ isWanted: () => wanted })
   assert.equal(stated.sent.splice(0), ['policy'])

@@ -25,7 +25,9 @@ test('the demo’s model has one for a CPU and one for NVIDIA’s GPUs, for the 
   assert.equal(Object.keys(current).sort(), ['cpu@3.22.1', 'cuda-flash@3.22.1'])
 })
 
-test('what older terms name is there when run.yaml names another, or its file is gone', async ({ folder }) => {
+test('a calibration of an older run configuration remains when run.yaml names another, or its file is gone', async ({
+  folder,
+}) => {
   const file = join(folder, 'mine.json')
   const copies = join(folder, 'kept')
   await writeFile(file, await readFile(shipped))
@@ -59,7 +61,7 @@ test('a copy that is gone or changed, and a file of another base, are refused by
   assert.match((await again()).message, new RegExp(`calibration_lost: .*${sha256}\\.json: ENOENT`))
   const other = { ...base, quantisation: 'q4_0' }
   const refused = await openCalibrations({ folder: copies, files: [shipped], earlier: [], base: other }).catch((e) => e)
-  assert.match(refused.message, /it is for f16, the run uses q4_0/)
+  assert.match(refused.message, /it is for f16, but the run uses q4_0/)
 })
 
 test.run()

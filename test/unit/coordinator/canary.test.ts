@@ -15,7 +15,7 @@ test('tasks whose prompts are too long for a canary are passed over', () => {
   assert.ok(canaries[0]!.prompt.length < LIMITS.canaryTokens.value)
 })
 
-test('a canary fits a volunteer who has room for a rollout and for no token more', () => {
+test('a canary fits a volunteer whose context is exactly one rollout', () => {
   const runtime = runtimeOf()
   const { length } = promptOf(lendingTask(), runtime, AMPLE)
   const maxRolloutTokens = length + 20
@@ -24,7 +24,7 @@ test('a canary fits a volunteer who has room for a rollout and for no token more
   assert.ok(fitting!.prompt.length + fitting!.continuation.length <= length + 200)
 })
 
-test('a task anywhere in the data set whose prompt leaves no room for an answer is found before the run begins', () => {
+test('a task anywhere in the data set whose prompt is too long for an answer is found before the run begins', () => {
   const runtime = runtimeOf()
   const tasks = Array.from({ length: 100 }, (_, i) => lendingTask({ turns: [`Lend emma to number ${i}.`, 'No.'] }))
   const limits = { ...AMPLE, maxRolloutTokens: promptOf(tasks[99]!, runtime, AMPLE).length + 1 }

@@ -120,7 +120,7 @@ for (const [rule, events] of Object.entries(broken)) {
   })
 }
 
-test('the checker finds every broken promise about batches: refused, flat and unjudged groups', () => {
+test('the checker finds every broken promise about batches: refused, zero-variance and unverified groups', () => {
   const refused = judged('c', 'ann', 0, { accepted: false, code: 'reward_mismatch', credit: 0, rewards: [] })
   const batchOfC = batched('one', 1, ['a', 'c'])
   for (const [bad, credit] of [
@@ -199,7 +199,7 @@ const verdict = (leaseId: string, accepted: boolean, credit: number): Verdict =>
 
 const ANN: VolunteerRecord = { node: 'ann', verdicts: [], waiting: [], finished: [], dropped: [] }
 
-test('a volunteer that was told what the log does not say is found', () => {
+test('a volunteer with a verdict that the log does not contain is found', () => {
   const stated = [verdict('a', true, 5), verdict('c', true, 2), verdict('c', false, 0)]
   const check = (verdicts: Verdict[]): string[] => checkLedgers(GOOD, [{ ...ANN, verdicts }]).map(({ rule }) => rule)
   assert.equal(check(stated), [])

@@ -125,7 +125,7 @@ test('a service that makes the gradients is named to the trainer, and refused fo
     return read.success ? [] : read.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
   }
   assert.equal(about({}), [])
-  assert.match(about({ processes: 2 })[0]!, /^trainer: settings\.tinker is for one rank/)
+  assert.match(about({ processes: 2 })[0]!, /^trainer: settings\.tinker needs a single rank/)
 })
 
 test('limits that both sides have are the same', () => {
@@ -140,7 +140,7 @@ test('limits that both sides have are the same', () => {
   assert.ok(2 * 16 <= idLength!, 'a group is named by its lease')
 })
 
-test('the names of the spool are the same', () => {
+test('the names in the job directory are the same', () => {
   assert.equal(FILES, contract.files)
   assert.equal(Object.values(FOLDERS), contract.folders)
   assert.is(SCHEMA, contract.schema)

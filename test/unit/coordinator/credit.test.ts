@@ -33,11 +33,11 @@ test('noise that writes on to its limit earns little, a short group that the tra
   assert.ok(ofUse.credit > 0.9 * 8 * CREDIT.perRollout.value, String(ofUse.credit))
 })
 
-test('what nobody has seen earns nothing', () => {
+test('an unverified group earns nothing', () => {
   assert.is(acceptedUnseen([1, 1]).credit, 0)
 })
 
-test('credit is whole, bounded by the group’s size, and never less than that of a flat group', () => {
+test('credit is a whole number, bounded by the group’s size, and never less than that of a zero-variance group', () => {
   fc.assert(
     fc.property(group, (rewards) => {
       const own = credit(rewards)

@@ -1,28 +1,28 @@
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { namesOthers, restingTasks } from '../../../coordinator/leases/withheld-tasks.js'
+import { hasOutdatedTasks, tasksToSkip } from '../../../coordinator/leases/withheld-tasks.js'
 import { Curriculum, decodeTaskSet, encodeTaskSet } from '../../../coordinator/ledger/curriculum.js'
 import type { RunReducer } from '../../../coordinator/ledger/run-reducer.js'
 import type { Task } from '../../../rollout/episode/index.js'
 import { begun, done, published, reopened } from '../../support/run-events.js'
 
-test('a task whose groups teach nothing rests, twice as long each time, and not after one that does', () => {
+test('a task with zero-variance groups is skipped, twice as long each time, until a group of it has variance', () => {
   const curriculum = new Curriculum()
   const restsFor = (version: number): number => {
     let versions = 0
-    while (curriculum.rests(3, version + versions + 1)) versions += 1
+    while (curriculum.skips(3, version + versions + 1)) versions += 1
     return versions
   }
-  assert.not(curriculum.rests(3, 0))
+  assert.not(curriculum.skips(3, 0))
   const lengths = [10, 20, 30, 40, 50].map((version) => {
     curriculum.note(3, version, true)
     return restsFor(version)
   })
   assert.equal(lengths, [1, 2, 4, 8, 8])
-  assert.not(curriculum.rests(4, 51), 'another task')
+  assert.not(curriculum.skips(4, 51), 'another task')
   curriculum.note(3, 50, false)
-  assert.not(curriculum.rests(3, 51))
+  assert.not(curriculum.skips(3, 51))
   curriculum.note(3, 60, true)
   assert.is(restsFor(60), 1)
 })
@@ -50,29 +50,29 @@ const stateOf = (...events: Parameters<RunReducer['apply']>[0][]): RunReducer =>
   return state
 }
 const atRest = (state: RunReducer, version: number): number[] => {
-  const rests = decodeTaskSet(restingTasks(state, TASKS, version))
+  const rests = decodeTaskSet(tasksToSkip(state, TASKS, version))
   return TASKS.flatMap((_, i) => (rests(i) ? [i] : []))
 }
 const ZERO_VARIANCE = { zeroVariance: true, rewards: [0, 0] }
 
-test('flat groups of a version put their tasks to rest in the next', () => {
+test('zero-variance groups of a version make the next version skip their tasks', () => {
   const state = stateOf(published(0), ...done('a', 'ann', 0, ZERO_VARIANCE, 1), ...done('b', 'ann', 0, {}, 2))
   assert.equal(atRest(state, 1), [1])
   assert.equal(atRest(state, 2), [])
 })
 
-test('tasks of a world that is out of order rest for good, and a round that still gives them is to be replaced', () => {
+test('tasks of a quarantined environment are skipped for good, and a round that still gives them has to be replaced', () => {
   const out = { type: 'environment-quarantined', atMs: 0, environment: 'banking', leaseId: 'a' } as const
   const state = stateOf(published(0))
-  assert.not(namesOthers(state, TASKS))
+  assert.not(hasOutdatedTasks(state, TASKS))
   state.apply(out)
-  assert.ok(namesOthers(state, TASKS))
+  assert.ok(hasOutdatedTasks(state, TASKS))
   assert.equal(atRest(state, 50), [0, 2])
-  state.apply({ ...reopened(1, 0), resting: restingTasks(state, TASKS, 0) })
-  assert.not(namesOthers(state, TASKS))
+  state.apply({ ...reopened(1, 0), skippedTasks: tasksToSkip(state, TASKS, 0) })
+  assert.not(hasOutdatedTasks(state, TASKS))
 })
 
-test('when nearly all tasks would rest, the curriculum is set aside', () => {
+test('when the curriculum would skip nearly all tasks, it is ignored', () => {
   const state = stateOf(published(0), ...TASKS.flatMap((_, i) => done(`l${i}`, 'ann', 0, ZERO_VARIANCE, i)))
   assert.equal(atRest(state, 1), [])
 })

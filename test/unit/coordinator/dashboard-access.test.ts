@@ -20,7 +20,7 @@ test('without a token everybody on this machine is the operator, and the public 
   assert.is(createAccess({ ...settings, public: true }).visitor(nobody), 'public')
 })
 
-test('with a token only whoever gives it is the operator, by header or by a session that lasts until the log out', () => {
+test('with a token, only a visitor who gives it is the operator, by header or by a session until logout', () => {
   for (const isPublic of [false, true]) {
     const access = createAccess({ token: TOKEN, public: isPublic, hosts: [], now })
     const others = isPublic ? 'public' : 'stranger'
@@ -40,7 +40,7 @@ test('with a token only whoever gives it is the operator, by header or by a sess
   }
 })
 
-test('nobody logs in where there is no token', () => {
+test('without a token nobody can log in', () => {
   assert.is(createAccess({ token: null, public: true, hosts: [], now }).logIn('', HERE), 'wrong')
 })
 

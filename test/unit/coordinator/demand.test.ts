@@ -12,7 +12,7 @@ import { batched, begun, done, judged, leased, published, released, trained } fr
 const HOUR_MS = 3_600_000
 const CONFIGURATION = { batchGroups: 2, maxStaleness: 1 }
 
-test('room for leases is what batches can still use, less the groups under way, waiting and in training', () => {
+test('capacity for leases is what batches can still use, minus groups in progress, waiting and in training', () => {
   const state = begun()
   const steps = [
     [published(0), 4],
@@ -34,7 +34,7 @@ test('room for leases is what batches can still use, less the groups under way, 
   }
 })
 
-test('a node is told to come back when its reason may be over', () => {
+test('a node is asked to return when its reason may be over', () => {
   const state = begun()
   state.apply(published(0, { atMs: 10_000 }))
   const after = (reason: RefusalCode, nowMs = 10_500): number => retryAfterMs(reason, state, 'ann', 2000, nowMs)

@@ -30,7 +30,7 @@ test('every batch with groups of a key that was caught is put on record once, al
   ])
   assert.is(
     progressLine({ type: 'event', event: seen[0]! }),
-    'batch step-1 holds unaudited groups of node-ann, which was caught since: first',
+    'batch step-1 contains unaudited groups of node-ann, which was caught later: first',
   )
   // One of them was on record when it stopped.
   const again = await openRecorder(memoryLog([...CAUGHT, seen[0]!]), (event) => void seen.push(event))

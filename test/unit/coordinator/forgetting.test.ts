@@ -87,7 +87,7 @@ test('what a policy was made of is known for good', () => {
   assert.equal(behind[0], { step: 1, batchId: 'batch 1', groups: 2, configuration: 0, recipe: null })
 })
 
-test('nothing is forgotten that may be worked on, trained on, or taken back, and of none of it the terms', () => {
+test('nothing is forgotten that may be worked on, trained on or revoked, nor its run configuration', () => {
   fc.assert(
     fc.property(randomLogs, (log) => {
       const state = begun()

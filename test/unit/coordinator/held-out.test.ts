@@ -159,7 +159,7 @@ test('an engine that fails, or takes too long, costs a version its score, once, 
   assert.is(run.closed, 2)
   const slow = new Scored(published(6))
   await slow.score(1, { timeUp: AbortSignal.abort(new Error('time is up')) })
-  assert.match(slow.missed[0]!.why, /not through after 6 hours/)
+  assert.match(slow.missed[0]!.why, /took longer than 6 hours/)
   assert.equal([slow.scores.length, slow.closed], [0, 1])
 })
 

@@ -44,11 +44,11 @@ test('the QR code of an invitation with words and a source is scanned as the inv
   assert.is(scan(qrCode(text, columns - 4)), text, 'with the narrower margin')
 })
 
-test('a terminal that is too narrow is told how wide it has to be, instead of a code that nobody can scan', () => {
+test('on a terminal that is too narrow, the error says how wide it has to be', () => {
   assert.throws(() => qrCode(text, 40), /the QR code is \d+ columns wide, and this terminal has 40/)
 })
 
-test('others are told names first, then what reaches furthest, and nothing that only this machine can dial', () => {
+test('others get names first, then the farthest-reaching addresses, and none that only this machine can dial', () => {
   const [loopback, home, carrier, mine, name] = [
     ...['/ip4/127.0.0.1/tcp/4001', '/ip4/192.168.1.7/tcp/4001', '/ip4/100.64.3.4/tcp/4001'],
     ...['/ip6/2606:4700::7/tcp/4001', '/dns4/run.example.org/tcp/4001'],

@@ -36,7 +36,7 @@ test('each host gets a command of its own, and the first is where they meet', ()
   assert.is(six![six!.indexOf('--rdzv-endpoint') + 1], '[fd00::1]:29400')
 })
 
-test('one command for all machines is told how many there are and where they meet', () => {
+test('a single command for all machines gets their number and the rendezvous', () => {
   const launch = { nodes: 4, endpoint: 'gpu1:5000', command: ['srun', '--nodes=4', '--job-name={life}', '{program}'] }
   assert.equal(launchCommands(program(launch)), [['srun', '--nodes=4', '--job-name=ab12', ...agent(4, 'gpu1:5000')]])
 })

@@ -5,7 +5,7 @@ import type { RunEvent } from '../../../coordinator/ledger/events.js'
 import { openRecorder } from '../../../coordinator/ledger/recorder.js'
 import { RunReducer } from '../../../coordinator/ledger/run-reducer.js'
 import { leaderboardOf, rankingOf } from '../../../coordinator/report/leaderboard.js'
-import { createBoardService } from '../../../coordinator/service/leaderboard-service.js'
+import { createLeaderboardService } from '../../../coordinator/service/leaderboard-service.js'
 import { LIMITS, openLeaderboard, peerIdOfKey, SwarmRefusal } from '../../../proto/index.js'
 import { memoryLog } from '../../support/memory-log.js'
 import { createMovedClock } from '../../support/moved-clock.js'
@@ -47,7 +47,7 @@ test('keys and teams stand by credit, without what was taken back, and without k
   ])
 })
 
-test('whoever changes its team takes all its credit along, and whoever leaves counts for none', () => {
+test('a key that changes its team takes all its credit along, and a key that leaves counts for no team', () => {
   const after = (...events: RunEvent[]) => rankingOf(reducerOf([...STORY, ...events])).teams
   assert.equal(after(joined('cara', 'owls')), [
     { name: 'owls', keys: 2, credit: 35 },
@@ -61,7 +61,7 @@ test('teams outlast a checkpoint', () => {
   assert.equal(rankingOf(RunReducer.of(snapshot)), rankingOf(reducerOf(STORY)))
 })
 
-test('a board has the first, how many there are, and the place of whoever is asked for', () => {
+test('a leaderboard has the first entries, the number of entries, and the rank of the requested key', () => {
   const keys = Array.from({ length: 1000 }, (_, i) => ({ peerId: `key-${i}`, team: null, credit: 2000 - i }))
   const of = (asked: string | null) => leaderboardOf({ version: 3, keys, teams: [] }, asked, 7)
   const { keys: shown, allKeys, asked, version, issuedAtMs } = of('key-700')
@@ -80,7 +80,7 @@ test('the operator sees all keys and teams, in order', () => {
       ...['rank credit team keys', '1 35 larks 2', '2 30 owls 1'],
     ],
   )
-  assert.is(leaderboardText(rankingOf(reducerOf(STORY.slice(0, 2)))), 'nobody has earned anything yet')
+  assert.is(leaderboardText(rankingOf(reducerOf(STORY.slice(0, 2)))), 'no key has earned credit yet')
 })
 
 test('a key says its team once it is known, changes it a few times at once, and nothing is recorded twice', async () => {
@@ -92,7 +92,7 @@ test('a key says its team once it is known, changes it a few times at once, and 
   recorder.listen(() => {
     records += 1
   })
-  const service = createBoardService({ recorder, key, runId, clock })
+  const service = createLeaderboardService({ recorder, key, runId, clock })
   const join = (node: string, team: string | null): Promise<string> =>
     service.answer({ peerId: null, team }, node).then(
       () => 'taken',
@@ -114,11 +114,11 @@ test('a key says its team once it is known, changes it a few times at once, and 
   assert.equal(teams[0], { name: 'larks', keys: 2, credit: 35 })
 })
 
-test('many keys that change their teams do not fill the log: they are told to come later', async () => {
+test('many keys that change their teams do not fill the log: they are refused as overloaded', async () => {
   const key = await keyOf(1)
   const nodes = Array.from({ length: 200 }, (_, i) => `key-${i}`)
   const recorder = await openRecorder(memoryLog([agreed(), published(0), ...nodes.map(registered)]), () => undefined)
-  const service = createBoardService({ recorder, key, runId: peerIdOfKey(key), clock: createMovedClock() })
+  const service = createLeaderboardService({ recorder, key, runId: peerIdOfKey(key), clock: createMovedClock() })
   const codes = new Set<string>()
   for (const node of nodes)
     await service.answer({ peerId: null, team: 'owls' }, node).catch((why: SwarmRefusal) => codes.add(why.code))

@@ -33,19 +33,19 @@ const termOf = async (run: ServiceRun, node: string, tokensPerSecond = 0): Promi
   return leases[0]!.deadlineMs - run.clock.now()
 }
 
-test('who could never deliver in time gets no lease, and hears what else the machine can do', async () => {
+test('a node that could never deliver in time gets no lease, and a detail with alternatives', async () => {
   const run = await begin(['slow', 'quick', 'silent'])
   const { leases, reason, detail } = await run.ask('slow', { tokensPerSecond: 6.6 })
   assert.equal([leases, reason], [[], 'too_slow'])
   assert.is(
     detail,
-    'a usual group samples 24000 tokens, which take this node 61 min; a lease lasts 16 min at most. It can serve adapters (all with --mirror), judge its groups (verify), or join a run of a smaller model',
+    'a usual group samples 24000 tokens, which take this node 61 min, and a lease lasts at most 16 min. The node can serve adapters (all of them with --mirror), verify its groups (prove-node verify), or join a run of a smaller model',
   )
   assert.is((await run.ask('quick', { tokensPerSecond: 26 })).leases.length, 1)
   assert.is((await run.ask('silent')).leases.length, 1, 'who says nothing is taken for quick')
 })
 
-test('before any group was seen, nobody is too slow; the coordinator’s own groups are the first', async () => {
+test('before any group was timed, no node is too slow; the coordinator’s own groups are the first', async () => {
   const run = await openServiceRun({ batchGroups: 4, leases: LEASES })
   await run.admit(['ann', 'ben'])
   assert.is((await run.ask('ann', { tokensPerSecond: 0.1 })).leases.length, 1)
@@ -57,7 +57,7 @@ test('before any group was seen, nobody is too slow; the coordinator’s own gro
   assert.is((await run.ask('ben', { tokensPerSecond: 0.1 })).reason, 'too_slow')
 })
 
-test('what a key has delivered counts, and not what it tells', async () => {
+test('the measured speed of a key counts, not the reported one', async () => {
   for (const tokensPerSecond of [0, 1, 1_000_000]) {
     const run = await begin(['boaster', 'modest'])
     await deliverAfter(run, 'boaster', 15 * MINUTE_MS)
@@ -67,7 +67,7 @@ test('what a key has delivered counts, and not what it tells', async () => {
   }
 })
 
-test('nothing is gained by a speed that is only told: neither a longer lease nor more of them', async () => {
+test('a reported speed gains neither a longer lease nor more leases', async () => {
   const run = await begin(['plain', 'fast', 'slow'])
   for (const [node, tokensPerSecond] of [
     ['plain', 0],
@@ -126,7 +126,7 @@ test('a pace of long ago is no reason any more', () => {
   assert.is(at(6 * HOUR_MS), null)
 })
 
-test('a pace follows the newest groups, weighs them by their tokens, and passes over those that nobody saw', () => {
+test('a delivery rate follows the newest groups, weighs them by their tokens, and ignores unverified ones', () => {
   const first = rateAfter(null, { tookMs: 8000, sampledTokens: 400, atMs: 1 })!
   assert.equal(first, { ms: 8000, tokens: 400, groups: 1, atMs: 1 })
   assert.is(rateAfter(first, { sampledTokens: 0, atMs: 2 }), first)

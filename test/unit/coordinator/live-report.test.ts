@@ -4,7 +4,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { conversationOf } from '../../../coordinator/dashboard/conversation.js'
 import { DASHBOARD_LIMITS } from '../../../coordinator/dashboard/limits.js'
-import { tellNews } from '../../../coordinator/dashboard/news.js'
+import { followRevisions } from '../../../coordinator/dashboard/live-updates.js'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
 import { openRecorder } from '../../../coordinator/ledger/recorder.js'
 import { GroupsTally } from '../../../coordinator/report/group-report.js'
@@ -46,7 +46,7 @@ test('a report that is kept up says what one that reads the whole log says, wher
   )
 })
 
-test('groups are remembered up to a number, the newest, and what is told of others later does no harm', () => {
+test('the newest groups are remembered, and later events of forgotten ones do no harm', () => {
   const tally = new GroupsTally(2)
   for (const lease of ['a', 'b', 'c']) for (const event of done(lease, 'ann', 0)) tally.add(event)
   tally.add(batched('one', 1, ['a', 'b', 'c']))
@@ -87,7 +87,7 @@ test('a version knows the parts of its rewards, and how old the groups were that
   assert.is(versions[2]!.skippedFor, 'not_finite')
 })
 
-test('a world is covered by the tasks of which a group was accepted', () => {
+test('an environment is covered by its tasks with an accepted group', () => {
   const live = new LiveReport()
   for (const event of [agreed(), ...registered, published(0), ...done('a', 'ann', 0, {}, 1)]) live.add(event)
   const [email, travel] = live.coverage.environments([['email'], ['email', 'travel'], ['travel']])
@@ -131,9 +131,9 @@ test('many events at once are one piece of news, and a silent run still shows th
         waits.push({ ms, end: resolve })
       }),
   }
-  const stated = tellNews(
+  const following = followRevisions(
     live,
-    { tell: async (revision) => said.push(`news ${revision}`), beat: async () => said.push('beat') },
+    { send: async (revision) => said.push(`revision ${revision}`), beat: async () => said.push('beat') },
     clock,
     over.signal,
   )
@@ -142,7 +142,7 @@ test('many events at once are one piece of news, and a silent run still shows th
     return waits.shift()!
   }
   const first = await waited()
-  assert.is(first.ms, DASHBOARD_LIMITS.newsMs)
+  assert.is(first.ms, DASHBOARD_LIMITS.updateMs)
   live.add(agreed())
   live.add(published(0))
   first.end()
@@ -153,8 +153,8 @@ test('many events at once are one piece of news, and a silent run still shows th
   silence.end()
   await waited()
   over.abort(new Error('the page is left'))
-  await stated
-  assert.equal(said, ['news 0', 'news 2', 'beat'])
+  await following
+  assert.equal(said, ['revision 0', 'revision 2', 'beat'])
 })
 
 test.run()

@@ -102,12 +102,12 @@ test('every field is either changed at once, or refused with what to do', () => 
     'rounds.registrationMs',
     'manifestLifetimeMs',
   ])
-    assert.match(why(field, '100'), /that holds from a start on/)
+    assert.match(why(field, '100'), /this needs a restart/)
   for (const field of ['dataDir', 'base.name', 'tasks.dataset'])
-    assert.match(why(field, 'x'), /keeps that from its beginning/)
+    assert.match(why(field, 'x'), /this cannot change within a run/)
 })
 
-test('the trainer starts anew when its settings change, between batches, and at no other time', async () => {
+test('the trainer restarts when its settings change, between batches, and at no other time', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'prove-run-trainer-'))
   const file = join(folder, 'trainer.json')
   const story: string[] = []

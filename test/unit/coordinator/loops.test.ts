@@ -177,7 +177,7 @@ test('a stop between the last publication and its record leaves nothing pending 
 
 const LOST = sha256(Uint8Array.of(1))
 
-test('a group whose body is lost is given up alone: the batch is formed anew of the others', async () => {
+test('only the group with a lost body is given up: the batch is formed again from the others', async () => {
   const lost = done('l', 'ann', 0, { bodySha256: LOST })
   const log = [published(0), ...lost, ...done('m', 'ben', 0, { bodySha256 }), batched('batch-1', 1, ['l', 'm'])]
   const before = log.length
@@ -200,10 +200,10 @@ test('a batch that the trainer may have taken is not refused for a body that was
   )
 })
 
-test('a trainer whose spool is not the one of the log stops the run instead of waiting for ever', async () => {
+test('a job directory that does not belong to the log stops the run instead of waiting for ever', async () => {
   const log = [published(0), ...done('l', 'ann', 0, { bodySha256 }), batch, published(1)]
   const error = await resume(log, 0).catch((why: Error) => why.message)
-  assert.match(String(error), /^trainer_failed: the log ends at step 1, the trainer at step 0: /)
+  assert.match(String(error), /^trainer_failed: the log ends at step 1, but the trainer at step 0: /)
 })
 
 const FAULT = refusal('sampler_mismatch', 'by 3 nats')
@@ -211,7 +211,7 @@ const pair = batched('batch-1', 1, ['l', 'm'])
 const both = [...done('l', 'ann', 0, { bodySha256 }), ...done('m', 'ann', 0, { bodySha256 })]
 const leftOut = () => findings.splice(0).map(({ leftOut: groups }) => groups.map(({ group }) => group))
 
-test('what a batch shows of its groups is judged before the trainer goes on, and a fault is on record first', async () => {
+test('the groups of a batch are audited before the trainer continues, and faults are recorded first', async () => {
   const log = [published(0), ...both, pair]
   const seen: string[] = []
   const events = await resume(log, 0, undefined, false, (groups) => {

@@ -16,7 +16,7 @@ import { agreed, done, judged, leased, published, released } from '../../support
 /** Samples without help and type. */
 const samples = (text: string): string[] => text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
 
-test('the run is told as it is when somebody asks, and its events are counted from the start of the program on', async () => {
+test('metrics show the run’s current state, and count events since the start of the program', async () => {
   const metrics = createMetrics()
   const recorder = await openRecorder(memoryLog([agreed(), published(0), ...done('a', 'ann', 0)]), () => undefined)
   meterRun(metrics, recorder)
@@ -56,7 +56,7 @@ test('an operator sees how many keys are held back, and which', async () => {
   assert.equal(nodes.report(0)[0]!.reputation, { kind: 'held back' })
 })
 
-test('who abandons leases is told by name, the worst twenty at most', async () => {
+test('metrics name the keys that abandon most leases, at most twenty', async () => {
   const metrics = createMetrics()
   const keys = Array.from({ length: 30 }, (_, i) => `key-${i}`)
   const dropped = keys.flatMap((node, i) =>
@@ -75,7 +75,7 @@ test('who abandons leases is told by name, the worst twenty at most', async () =
   assert.is(stated.filter((line) => line.startsWith('prove_key_leases')).length, 40)
 })
 
-test('stages of judging, answers of the desk and steps of the trainer are numbers of the same registry', async () => {
+test('verification checks, lease answers and trainer steps are metrics of the same registry', async () => {
   const metrics = createMetrics()
   const watch = meterChecks(metrics)
   watch.onCheck(3, 'passed', 20)

@@ -41,7 +41,7 @@ test('their learning rates are those of the table for models of their size', () 
     assert.is(trainer.settings.optimizer?.lr, learningRateFor(PARAMETERS[base.name]!).lr, base.name)
 })
 
-test('a model that could think and answers in ten turns is told not to', () => {
+test('a model that can think and answers in ten turns is asked not to', () => {
   const thinking = configs.map(({ base }) => [base.name, toolCallFormatNamed(base.toolCallFormat).thinking] as const)
   assert.equal(
     thinking.filter(([, stated]) => stated !== null),
@@ -49,7 +49,7 @@ test('a model that could think and answers in ten turns is told not to', () => {
   )
 })
 
-test('a base model whose template is of another family than the dialect is refused in words before a run begins', () => {
+test('a base model whose chat template does not fit the tool-call format is refused before a run begins', () => {
   const runtime = runtimeOf([library], scriptTokenizer(), rulesNamed({ toolCallFormat: 'granite', reward: 'paper' }))
   assert.throws(
     () => checkPromptCapacity([lendingTask()], runtime, AMPLE),

@@ -70,7 +70,7 @@ test('the run’s certificate is the same in every publication, the key of the p
   assert.is.not(one.leaf.fingerprint256, two.leaf.fingerprint256)
 })
 
-test('of a folder one gets the certificate of that run, and of no other', async () => {
+test('a folder yields the certificate of its run, and of no other', async () => {
   const path = join(folder, SIGNATURE_FILE)
   const text = signed()
   await writeFile(path, text)

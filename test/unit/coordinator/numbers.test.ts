@@ -203,7 +203,7 @@ const batch: BatchContent = {
   ],
 }
 
-test('a batch holds the rollouts one after the other, each log-probability and each draw beside its token', () =>
+test('a batch contains concatenated rollouts, with each log-probability and each draw at its token', () =>
   inTemporaryFolder(async (jobs) => {
     await writeBatch(jobs, batch)
     const folder = join(jobs, 'batches', 'batch-1')

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { OpenLeases } from '../../../coordinator/ledger/open-leases.js'
 import { leased } from '../../support/run-events.js'
 
-test('deadlines of leases that are over are forgotten, also when nobody ever asks which is the first', () => {
+test('deadlines of ended leases are forgotten, also when the first one is never requested', () => {
   const open = new OpenLeases()
   for (const name of ['first', 'second']) open.open(leased(name, 'ben', 0, { deadlineMs: 5_000_000 }))
   for (let i = 0; i < 10_000; i++) {

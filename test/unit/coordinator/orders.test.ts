@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { restingTasks } from '../../../coordinator/leases/withheld-tasks.js'
+import { tasksToSkip } from '../../../coordinator/leases/withheld-tasks.js'
 import { decodeTaskSet } from '../../../coordinator/ledger/curriculum.js'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
 import { RunReducer } from '../../../coordinator/ledger/run-reducer.js'
@@ -86,23 +86,23 @@ const TASKS = ['banking', 'banking', 'email', 'library'].map(
   (environmentName, i) => ({ id: `task-${i}`, environments: [{ environment: environmentName }] }) as unknown as Task,
 )
 
-test('tasks of worlds at rest and dropped ones are given no more, and the curriculum leaves some of the others awake', () => {
+test('a round skips tasks that are dropped or of disabled environments, and the curriculum leaves at least an eighth of the others', () => {
   const state = reducer(
     published(0),
     { type: 'environment-disabled', ...ORDERED, environment: 'banking' },
     { type: 'task-dropped', ...ORDERED, taskIndex: 2, taskId: 'task-2' },
     ...done('flat', 'ann', 0, { zeroVariance: true }, 3),
   )
-  const rests = decodeTaskSet(restingTasks(state, TASKS, 0))
-  assert.equal([0, 1, 2, 3].map(rests), [true, true, true, false])
-  assert.not(state.wokenSinceRound)
+  const isSkipped = decodeTaskSet(tasksToSkip(state, TASKS, 0))
+  assert.equal([0, 1, 2, 3].map(isSkipped), [true, true, true, false])
+  assert.not(state.enabledSinceRound)
   state.apply({ type: 'environment-enabled', ...ORDERED, environment: 'banking' })
-  assert.ok(state.wokenSinceRound)
-  const awake = decodeTaskSet(restingTasks(state, TASKS, 0))
-  assert.equal([0, 1, 2, 3].map(awake), [false, false, true, true])
+  assert.ok(state.enabledSinceRound)
+  const isSkippedAfterwards = decodeTaskSet(tasksToSkip(state, TASKS, 0))
+  assert.equal([0, 1, 2, 3].map(isSkippedAfterwards), [false, false, true, true])
 })
 
-test('a rollback withdraws the versions behind it when it is published, and is over then', () => {
+test('a published rollback withdraws the versions after its target, and is over then', () => {
   const order: RunEvent = { type: 'rollback-ordered', ...ORDERED, version: 1 }
   const log: RunEvent[] = [
     published(0),
@@ -134,7 +134,7 @@ test('a rollback withdraws the versions behind it when it is published, and is o
   assert.is(versions[4]!.skippedFor, 'rollback')
 })
 
-test('a rollback that the trainer cannot make is over, and the run goes on as it was', () => {
+test('a rollback that the trainer cannot make is over, and the run continues unchanged', () => {
   const state = reducer(
     published(0),
     published(1),
@@ -145,7 +145,7 @@ test('a rollback that the trainer cannot make is over, and the run goes on as it
   assert.equal([state.orders.rollback, state.pendingBatch, [...state.withdrawn]], [null, undefined, []])
 })
 
-test('the orders that hold are told in words, those that stop the run first', () => {
+test('the orders in force are described, those that stop the run first', () => {
   const state = reducer(
     published(0),
     { type: 'announced', ...ORDERED, message: 'we move on Monday', addresses: ['/dns4/new.example.org/tcp/4001'] },
@@ -156,7 +156,7 @@ test('the orders that hold are told in words, those that stop the run first', ()
   const words = orderWords(state.orders).map((line) => line.replace(/(since )?\d{4}-\d\d-\d\d [\d:]{8}/, '<then>'))
   assert.equal(words, [
     'paused <then>, by the operator: maintenance',
-    'the world banking is at rest <then>, by the operator: its rules are wrong',
+    'environment banking is disabled <then>, by the operator: its rules are wrong',
     '1 key is banned',
     'announced <then>: we move on Monday /dns4/new.example.org/tcp/4001',
   ])

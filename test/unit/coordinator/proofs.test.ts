@@ -60,7 +60,7 @@ test('a body that did not come, or came along with the announcement, is no fault
   assert.is(sha256((await openProof(folder, idOf(2), run)).body!), sha256(body))
 })
 
-test('of too many proofs the oldest go, over a restart as well, and a new one never for an older', async ({
+test('the oldest of too many proofs are removed, also after a restart, and a new one never for an older', async ({
   folder,
 }) => {
   const one = (await sealedFor(idOf(1))).length + body.length

@@ -95,7 +95,7 @@ test('a step whose trainer did not say how it made it is not given the settings 
   assert.equal(places, [null, 0])
 })
 
-test('a version that goes back to an earlier adapter tells of that one', () => {
+test('a version that restores an earlier adapter has the provenance of that one', () => {
   const [first, , back] = run([madeStep(1), madeStep(2), madeStep(3, { adapterStep: 1, recipe: recipe(1e-4) })])
   assert.equal([back!.step, back!.steps], [1, first!.steps])
   assert.equal(back!.recipes, [recipe(1e-3)])

@@ -55,7 +55,7 @@ test('strangers that never deliver hold up each other, and no node that is known
   assert.is(asked.length, 10, 'the ninth stranger’s turn')
 })
 
-test('a drawn flat group owes its body until it comes, and is withheld after the deadline and its grace', async () => {
+test('a drawn zero-variance group owes its body until it arrives, and counts as withheld after the deadline and its grace', async () => {
   const { pulls, asked, time } = stalled()
   const none = () => false
   const first = pulls.body(leaseOf('ann'), group('ann', [1, 1]))

@@ -73,7 +73,7 @@ test('who comes while a write is under way is decided on when it is over, and wr
   await recorder.close()
 })
 
-test('who wants nothing recorded hears so when what made it superfluous is there for all to see', async () => {
+test('a request without an event resolves when the events that it was decided on are visible', async () => {
   const { recorder, end } = await openSlow()
   const once = (state: RunState) => (state.publications.length > 0 ? null : published(0))
   const seen: number[] = []

@@ -47,7 +47,7 @@ test('a dry run counts what the base model makes of some tasks', async () => {
   assert.ok(found.reward > 0 && found.sampledTokens > 0)
 })
 
-test('a model that says nothing of use is found flat and unrewarded', async () => {
+test('a useless model shows zero variance and no reward', async () => {
   const found = await play(() => ['No.', 'No.']).found
   assert.equal([found.solved, found.zeroVariance, found.reward], [0, REHEARSAL.groups, 0])
 })

@@ -79,7 +79,7 @@ test('the report of the keys gives each its own groups, and the credit that the 
   )
 })
 
-test('the report of the keys tells the program of each, also before its first lease', () => {
+test('the report of keys shows the program of each, also before its first lease', () => {
   const log: RunEvent[] = [
     agreed(),
     { type: 'registered', atMs: 0, node: 'ann', round: 0, agent: 'prove-node/0.1.0' },
@@ -92,7 +92,7 @@ test('the report of the keys tells the program of each, also before its first le
   assert.match(nodesText(reports, 1e6), /prove-node\/0\.2\.0/)
 })
 
-test('the report of the keys tells the pace by which leases are cut, of those whose groups were timed', () => {
+test('the report of keys shows the speed that determines their leases, for keys with timed groups', () => {
   const log: RunEvent[] = [
     agreed(),
     ...['ann', 'ben'].map((node): RunEvent => ({ type: 'registered', atMs: 0, node, round: 0 })),
@@ -104,7 +104,7 @@ test('the report of the keys tells the pace by which leases are cut, of those wh
   ]
   const reports = tallied(new NodesTally(), log).report(1e6)
   assert.equal(
-    new Map(reports.map(({ node, pace }) => [node, pace])),
+    new Map(reports.map(({ node, deliveredTokensPerSecond }) => [node, deliveredTokensPerSecond])),
     new Map([
       ['ann', 125],
       ['ben', null],

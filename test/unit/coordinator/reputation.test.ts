@@ -38,7 +38,7 @@ test('a key that cheats after a long honest time gets nine groups past the audit
   assert.ok(passed[1960]! <= 40, `98 % within ${passed[1960]}`)
 })
 
-test('a doubtful group puts a key back to its beginning, and one that is nobody’s fault does not', () => {
+test('a doubtful group resets the streak of a key, and an internal fault does not', () => {
   const reputation = honest(100)
   assert.not(reputation.refused('stale_policy', 0))
   assert.not(reputation.refused('environment_nondeterministic', 0))

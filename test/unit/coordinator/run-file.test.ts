@@ -4,12 +4,12 @@ import { parse } from 'yaml'
 import { parseConfig } from '../../../coordinator/settings/config.js'
 import { configFields } from '../../../coordinator/settings/describe-fields.js'
 import { LEARNING_RATES, learningRateFor } from '../../../coordinator/settings/learning-rates.js'
-import { proposedFields, type RunWishes } from '../../../coordinator/settings/proposed-run.js'
+import { proposedFields, type RunProposal } from '../../../coordinator/settings/proposed-run.js'
 import { runFileText } from '../../../coordinator/settings/run-file.js'
 import type { ModelFacts } from '../../../rollout/engine/index.js'
 
 const FOLDER = '/runs/first'
-const WISHES: RunWishes = {
+const WISHES: RunProposal = {
   ...{
     base: '/models/base.gguf',
     dataset: '/runs/first/tasks',
@@ -46,7 +46,7 @@ test('it names every field with its meaning, and a default that is uncommented c
   }
 })
 
-test('limits have room for the longest prompt, and a learning rate fits the size of the model', () => {
+test('limits fit the longest prompt, and the learning rate fits the size of the model', () => {
   const large = configFor(textFor(4e9, 3000))
   assert.ok(large.limits.maxRolloutTokens >= 3000 + 4 * large.limits.maxTurnTokens)
   assert.is(large.trainer.settings.optimizer?.lr, 2e-5)

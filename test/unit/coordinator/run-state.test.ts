@@ -167,7 +167,7 @@ test('a log read back in two parts gives the state of the whole, however often o
   )
 })
 
-test('the fold leaves the events alone', () => {
+test('the reducer does not change events', () => {
   fc.assert(
     fc.property(logs, (log) => {
       const before = JSON.stringify(log)
@@ -178,7 +178,7 @@ test('the fold leaves the events alone', () => {
   )
 })
 
-test('trainable groups are accepted, not flat, in no batch and not stale, in log order, and no other is missing', () => {
+test('trainable groups are exactly the accepted ones with variance, in no batch and not stale, in log order', () => {
   fc.assert(
     fc.property(logs, fc.nat({ max: 3 }), (log, maxStaleness) => {
       const version = log.filter((event) => event.type === 'published').at(-1)!.version
@@ -436,7 +436,7 @@ test('leases that a key abandons are counted for its life', () => {
   assert.is(state.nodes.get(ANN)!.abandoned, 2)
 })
 
-test('a group that fails a later audit is taken back with its credit, and its node hears of it', () => {
+test('a group that fails a later audit is revoked with its credit, and its node gets the verdict', () => {
   const state = reducer([
     published(0),
     ...done('a', ANN, 0, { credit: 5 }),
@@ -478,7 +478,7 @@ test('a lease that its node left lying is the next it gets, until another versio
   assert.is(state.owedLease(ANN), undefined)
 })
 
-test('a group that was delivered after its lease was given up is judged, and not owed any more', () => {
+test('a group that was delivered after the release of its lease gets a verdict, and is not owed any more', () => {
   const state = reducer([published(0), leased('a', ANN, 0), released('a'), judged('a', ANN, 0)])
   assert.is(state.owedLease(ANN), undefined)
 })
@@ -509,7 +509,7 @@ test('who holds leases is waited for only while it is known to deliver', () => {
   assert.not.ok(state.reliable.has(ANN))
 })
 
-test('what was believed unseen is believed until its node is caught, and then neither credited nor rested for', () => {
+test('an unverified group is believed until its node is caught, and then neither earns credit nor affects the curriculum', () => {
   const UNSEEN = { zeroVariance: true, rewards: [0, 0], completions: [], credit: 7 }
   const state = reducer([
     published(0),
@@ -522,7 +522,7 @@ test('what was believed unseen is believed until its node is caught, and then ne
   assert.equal([...state.suspects.keys()], ['after'])
   reducer(done('too late', ANN, 0, { ...UNSEEN, credit: 0, completions: ['1'.repeat(16)] }, 6), state)
   assert.ok(state.isOpenToAudit('after'), 'a word that is kept now does not make good for one that was not')
-  const rests = () => [1, 2, 3, 4].filter((task) => state.curriculum.rests(task, 1))
+  const rests = () => [1, 2, 3, 4].filter((task) => state.curriculum.skips(task, 1))
   assert.equal(rests(), [1, 2, 3, 4])
   state.apply(audited('after', ANN, 'unconfirmed'))
   assert.equal([...state.suspects.keys()], [])
@@ -540,7 +540,7 @@ test('groups that were not seen make no key trustworthy', () => {
   assert.is(reducer([published(0), ...unseen.flat()]).nodes.get(ANN)!.reputation.streak, 0)
 })
 
-test('nobody waits for a group whose lease was renewed', () => {
+test('batches do not wait for a group whose lease was renewed', () => {
   const state = reducer([published(0), ...done('a', ANN, 0), leased('b', ANN, 0)])
   assert.equal([...state.suppliers.keys()], [ANN])
   state.apply({ type: 'renewed', atMs: 1, leaseId: 'b', deadlineMs: 2000 })

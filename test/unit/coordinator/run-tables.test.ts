@@ -69,7 +69,12 @@ test('what volunteers call themselves is no formula in a spreadsheet', () => {
   const node: NodeReport = {
     ...{ node: 'key', registeredAtMs: 0, lastSeenAtMs: 0, backend: null, agent: '@prove', team: '=HYPERLINK("x")' },
     ...{ openLeases: 0, accepted: 0, zeroVariance: 0, refused: new Map(), abandoned: 0, credit: -1, tokens: 0 },
-    ...{ tokensPerSecond: null, pace: null, audits: { all: 0, failed: 0 }, reputation: { kind: 'new' } },
+    ...{
+      tokensPerSecond: null,
+      deliveredTokensPerSecond: null,
+      audits: { all: 0, failed: 0 },
+      reputation: { kind: 'new' },
+    },
   }
   const [, line] = csvOf(nodeTable([node])).split('\n')
   assert.match(line!, /"'=HYPERLINK/)

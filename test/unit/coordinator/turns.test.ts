@@ -40,7 +40,7 @@ test('one at a time, and work that fails fails alone', async () => {
   assert.is(await turns(false, async () => 3), 3)
 })
 
-test('as many at a time as there are desks, and not one more', async () => {
+test('no more tasks than the limit run at a time', async () => {
   const turns = createTurns(2)
   const begun: number[] = []
   const ends = [0, 1, 2, 3].map(() => Promise.withResolvers<void>())

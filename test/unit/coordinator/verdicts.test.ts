@@ -203,7 +203,7 @@ test('who proves to have drawn tokens that came before has the earlier group aud
   assert.equal(penalised, ['thief'])
 })
 
-test('who cannot prove it has copied, and whoever came first is left alone', async () => {
+test('a copy without proof of authorship is refused, and the first author is not affected', async () => {
   const caught = await scene({ overlap: () => copyOf('earlier'), audit: () => refusal('sampler_mismatch') })
   await caught.add(...done('earlier', 'victim', 0))
   await caught.verdicts.settle(caught.replayed('lease'), caught.taken('lease'), false)
