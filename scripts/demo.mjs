@@ -289,7 +289,7 @@ const measured = (evaluation) => ({
   solvedDiffStderr: evaluation.solvedDiff.stderr,
   callsBefore: evaluation.callsBefore,
   callsAfter: evaluation.callsAfter,
-  callsTeacher: evaluation.callsTeacher,
+  callsReference: evaluation.callsReference,
 })
 
 function report({ groups, seconds, versions }, heldOut, likeliest) {

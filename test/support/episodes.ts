@@ -4,13 +4,13 @@ import type { Action } from '../../servers/episodes/play.js'
 import type { Example } from '../../tasks/dataset/index.js'
 import { catalogue, makeExamples } from './dataset-examples.js'
 
-/** What tests of episodes share: a small data set, and its teacher as somebody who plays. */
+/** A small data set and its reference solutions, for tests of episodes. */
 
 export const examples = makeExamples(15)
 export const runtime = createTaskRuntime(catalogue)
 export const tasks = tasksOf('A village of tools', new Map([['train', examples.map(({ task }) => task)]]), catalogue)
 
-/** What the teacher of an example does. */
+/** Returns the actions of the reference solution. */
 export const referenceActions = ({ exchanges }: Example): Action[] =>
   exchanges.flatMap(({ calls, assistant }) => [
     ...calls.map(({ name, arguments: args }): Action => ({ type: 'call', name, arguments: args })),

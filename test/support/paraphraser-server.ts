@@ -19,7 +19,7 @@ export interface Asked {
   readonly body: Readonly<Record<string, unknown>>
   /** The user message. */
   readonly prompt: string
-  /** The turns of the draft in it, if it is a teacher's. */
+  /** Turns of the draft in the request, if a paraphraser sent it. */
   readonly drafts: readonly { readonly user: string; readonly assistant: string }[]
 }
 
@@ -100,7 +100,7 @@ export const fails =
   (response) =>
     sendJson(response, { error }, status, headers)
 
-/** A teacher that says the same in a few words more: it keeps to every rule. */
+/** A model that repeats the draft with a few more words, and keeps every constraint. */
 export const polite: Behaviour = (response, { drafts }) =>
   sendJson(
     response,
@@ -118,13 +118,13 @@ export const inTurn =
     behaviours[Math.min(nth, behaviours.length - 1)]!(response, asked, nth)
 
 export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
-  const path = await mkdtemp(join(tmpdir(), 'prove-teacher-'))
+  const path = await mkdtemp(join(tmpdir(), 'prove-paraphraser-'))
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }
 
 export const never = patience
 
-/** A teacher that soon asks again. */
+/** Limits with short pauses. */
 export function paraphraserAt(
   url: string,
   cacheFolder: string,
@@ -141,7 +141,7 @@ export function paraphraserAt(
   return createParaphraser(options, never())
 }
 
-/** Runs a body with a server, a cache folder and a teacher, and ends them all. */
+/** Runs a body with a server, a cache folder and a paraphraser, and closes them. */
 export async function withParaphraser(
   behaviour: Behaviour,
   body: (paraphraser: Paraphraser, server: TestServer, folder: string) => Promise<void>,

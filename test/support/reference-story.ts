@@ -2,7 +2,7 @@ import { nameTask, type TaskBody } from '../../rollout/episode/index.js'
 import type { Json, JsonObject } from '../../rollout/reward/index.js'
 import type { Example, Exchange, Origin, ReferenceCall } from '../../tasks/dataset/example.js'
 
-/** Conversations with a bank that tests of the teacher let be put into other words. */
+/** Conversations with a bank, for tests of the paraphraser. */
 
 export const TODAY = '2026-03-02'
 

@@ -3,7 +3,7 @@ import type { Environment, Session } from '../../../servers/kernel/index.js'
 import type { Node } from '../../../servers/kernel/tool-graph.js'
 import type { Way } from './references.js'
 
-/** Opens the sessions of a task anew, one per world. */
+/** Opens the sessions of a task again, one per environment. */
 export type Open = (environment: Environment) => Session
 
 /** An argument that an earlier result supplies. */

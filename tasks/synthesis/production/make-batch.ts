@@ -4,7 +4,7 @@ import { makeExample } from '../making/make-example.js'
 import { contextOf, type Recipe, SynthesisError } from '../making/recipe.js'
 import type { Assignment, Made, SynthesisContext } from '../making/synthesis-context.js'
 
-/** An assignment as a worker is told it. */
+/** Serialisable assignment for a worker. */
 export type PlainAssignment = Omit<Assignment, 'target'> & { readonly target: string }
 
 export interface Batch {
@@ -19,8 +19,8 @@ export interface BatchResult extends Made {
 let kept: { readonly recipe: string; readonly context: SynthesisContext } | undefined
 
 /**
- * Makes the examples of a batch: the function that a worker thread runs. What a worker keeps between batches is only
- * what follows from the recipe, so the result does not depend on which worker it is.
+ * Makes the examples of a batch in a worker thread. Workers cache only values that follow from the recipe, so all workers give the same
+ * result.
  */
 export default async function makeBatch({ recipe, assignments }: Batch): Promise<BatchResult[]> {
   const name = JSON.stringify(recipe)
@@ -36,14 +36,14 @@ export default async function makeBatch({ recipe, assignments }: Batch): Promise
   }))
 }
 
-/** @throws SynthesisError `other_plan` when a world is not the one any more that the data set was begun with */
+/** Loads the environments from outside the project. @throws SynthesisError `other_plan` if their code has changed since the data set was begun */
 async function admitOutside({ outside }: Recipe): Promise<void> {
   if (!outside) return
   for (const { name, codeSha256 } of await admitEnvironments(outside.folders)) {
     if (!outside.codeSha256.includes(codeSha256!))
       throw new SynthesisError(
         'other_plan',
-        `the code of the world ${name} has changed while it was in use: begin anew`,
+        `the code of the environment ${name} has changed since the synthesis began: remove the .parts folder and begin again`,
       )
   }
 }
