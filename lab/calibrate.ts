@@ -21,39 +21,40 @@ export interface CalibrationSettings {
   readonly groups: number
   /** Rollouts per group. */
   readonly groupSize: number
-  /** Fixes every draw of every group. */
+  /** Seed of all groups. */
   readonly seed: number
-  /** Share of honest groups that may be refused. */
+  /** Largest acceptable share of falsely rejected honest groups. */
   readonly goal: number
   readonly confidence: number
 }
 
 export interface CalibrationParts {
   readonly subject: CalibrationSubject
-  /** Those of the subject, in its order. */
+  /** Adapters of the subject, in its order. */
   readonly adapters: readonly AdapterFile[]
-  /** Of one backend. Each plays a group at a time, so how many they are changes no number. */
+  /** Engines with one backend. Each plays one group at a time, so their number does not affect the results. */
   readonly engines: readonly Engine[]
   readonly runtime: EpisodeRuntime
   readonly service: AuditService
-  /** What the auditor computes with, device and precision among it: groups that were audited otherwise are others. */
+  /** Settings of the auditor, such as device and precision. They are part of the journal's description of the work. */
   readonly auditing: Readonly<Record<string, unknown>>
   /** Group i plays task i modulo their number. */
   readonly tasks: readonly Task[]
-  /** Statistics of the groups so far, one JSON object per line: what an interrupted calibration goes on from. */
+  /** File with the statistics of the groups so far, from which an interrupted calibration resumes. */
   readonly journal: string
-  /** Groups that are made, audited or not. */
+  /** Reports the number of sampled groups, audited or not. */
   onSampled(done: number, wanted: number): void
+  /** Reports the number of audited groups. */
   onProgress(done: number, wanted: number): void
 }
 
-/** Groups per audit: enough to share a policy's loading, few enough to lose little when interrupted. */
+/** Groups per audit: enough to share the loading of a policy, few enough to lose little at an interruption. */
 const CHUNK = 8
 
 /**
- * Makes honest groups with the real engine, has them audited, and fits thresholds to them. Chunks of groups take turns among the
- * bare base and the adapters, so that every policy has its share of them whenever it is stopped. Goes on from `journal`; while
- * one chunk is audited the next is sampled.
+ * Generates honest groups with the engine, audits them, and fits thresholds to the audits. Chunks of groups alternate between the base
+ * model and the adapters, so that every policy has an equal share at any time. Resumes from `journal`. Samples the next chunk during the
+ * audit of the current one.
  * @throws JournalError; EngineError, TrainerError, the signal's reason
  */
 export async function calibrate(
@@ -68,7 +69,7 @@ export async function calibrate(
   const policies = [null, ...adapters]
   parts.onSampled(statistics.length, settings.groups)
   let auditing = Promise.resolve()
-  // An audit that fails while the next chunk is sampled is reported when that is done.
+  // If an audit fails while the next chunk is sampled, the error is thrown after the sampling.
   const audit = async (policy: AdapterFile | null, groups: readonly AuditedGroup[]): Promise<void> => {
     const found = (await auditGroups(parts.service, policy?.sha256 ?? null, groups, signal)).map(measureGroup)
     await add(found)
@@ -90,7 +91,7 @@ export async function calibrate(
   return summarise(statistics, subject, settings)
 }
 
-/** Groups `from` to before `end`, in their order. */
+/** Generates the groups `from` to before `end`, in order. */
 async function honestGroups(
   from: number,
   end: number,
@@ -113,7 +114,7 @@ async function honestGroups(
   return groups
 }
 
-/** A group as an honest node makes it, from a seed that depends on the calibration's seed and the group's number alone. */
+/** Generates a group as an honest node does. Its seed depends on the calibration's seed and the group's index only. */
 export async function honestGroup(
   index: number,
   {
@@ -133,7 +134,7 @@ export async function honestGroup(
   return { leaseId: `calibration-${index}`, leaseSeed, rollouts }
 }
 
-/** What the statistics in a journal are of. */
+/** Returns the journal's description of the work. */
 function workOf({ subject, tasks, service, auditing }: CalibrationParts, settings: CalibrationSettings): unknown {
   const { groupSize, seed } = settings
   const taskIds = createHash('sha256')

@@ -5,10 +5,10 @@ import type { TrainerSettings } from '../coordinator/settings/trainer-settings.j
 import { type CacheType, USUAL_CACHE } from '../rollout/engine/index.js'
 import { DEFAULT_RULES } from '../rollout/episode/index.js'
 
-/** A calibration that nobody has said what it is of. */
+/** The options name no model or data set to calibrate for. */
 export class NotNamed extends CodedError<'not_named'> {}
 
-/** What a calibration is told on the command line; what it is not told is its run's. */
+/** Options of a calibration. The run configuration supplies the others. */
 export interface RunOptions {
   readonly config?: string
   readonly model?: string
@@ -19,7 +19,7 @@ export interface RunOptions {
   readonly cacheType?: CacheType
 }
 
-/** The settings of a trainer that its audits go by too. */
+/** Trainer settings that also affect audits. */
 const AUDITED_WITH = [
   'device',
   'precision',
@@ -30,7 +30,7 @@ const AUDITED_WITH = [
   'maxTokensPerForward',
 ] as const satisfies readonly (keyof TrainerSettings)[]
 
-/** Honest groups of a run: what plays them, and what audits them. */
+/** Settings that generate and audit the honest groups of a run. */
 export interface CalibratedRun {
   readonly modelPath: string
   readonly dataset: string
@@ -38,16 +38,16 @@ export interface CalibratedRun {
   readonly quantisation: string
   readonly cacheType: CacheType
   readonly groupSize: number
-  /** torchrun ranks of the audit process. */
+  /** Number of torchrun ranks of the audit process. */
   readonly processes: number
   readonly python: string | undefined
   readonly auditing: Pick<TrainerSettings, (typeof AUDITED_WITH)[number]>
 }
 
-const WITHOUT_A_RUN = { groupSize: 8, quantisation: 'f16', processes: 1 }
+const DEFAULTS = { groupSize: 8, quantisation: 'f16', processes: 1 }
 
 /**
- * The run that is calibrated for: the one of `--config`, with what the command line says besides.
+ * Returns the settings of a calibration: from the options, then the run configuration of `--config`, then the defaults.
  * @throws ConfigError; NotNamed without a model or a data set
  */
 export function calibratedRun(options: RunOptions): CalibratedRun {
@@ -55,18 +55,21 @@ export function calibratedRun(options: RunOptions): CalibratedRun {
   const model = options.model ?? config?.base.path
   const dataset = options.dataset ?? config?.tasks.dataset
   if (model === undefined || dataset === undefined)
-    throw new NotNamed('not_named', "give a run's --config, or --model and --dataset")
+    throw new NotNamed(
+      'not_named',
+      'no model or data set: name a run configuration with --config, or give --model and --dataset',
+    )
   const settings = config?.trainer.settings ?? {}
-  const said = AUDITED_WITH.filter((name) => settings[name] !== undefined)
+  const given = AUDITED_WITH.filter((name) => settings[name] !== undefined)
   return {
     modelPath: resolve(model),
     dataset: resolve(dataset),
     toolCallFormat: options.toolCallFormat ?? config?.base.toolCallFormat ?? DEFAULT_RULES.toolCallFormat,
-    quantisation: options.quantisation ?? config?.base.quantisation ?? WITHOUT_A_RUN.quantisation,
+    quantisation: options.quantisation ?? config?.base.quantisation ?? DEFAULTS.quantisation,
     cacheType: options.cacheType ?? config?.cacheType ?? USUAL_CACHE,
-    groupSize: options.groupSize ?? config?.groupSize ?? WITHOUT_A_RUN.groupSize,
-    processes: config?.audit.processes ?? WITHOUT_A_RUN.processes,
+    groupSize: options.groupSize ?? config?.groupSize ?? DEFAULTS.groupSize,
+    processes: config?.audit.processes ?? DEFAULTS.processes,
     python: config?.trainer.python,
-    auditing: Object.fromEntries(said.map((name) => [name, settings[name]])),
+    auditing: Object.fromEntries(given.map((name) => [name, settings[name]])),
   }
 }

@@ -1,13 +1,13 @@
 import { type Estimate, estimate, type TaskResult } from '../rollout/episode/index.js'
 import { REWARD_PRESETS } from '../rollout/reward/index.js'
 
-/** Two policies on the same tasks. Differences are paired by task. */
+/** Comparison of two policies on the same tasks. Differences are paired by task. */
 export interface Comparison {
   readonly n: number
   readonly before: Estimate
   readonly after: Estimate
   readonly diff: Estimate
-  /** The same by every preset. */
+  /** The three estimates by reward preset. */
   readonly rewards: Readonly<Record<string, Readonly<Record<'before' | 'after' | 'diff', Estimate>>>>
   readonly solvedBefore: Estimate
   readonly solvedAfter: Estimate
@@ -16,6 +16,7 @@ export interface Comparison {
   readonly callsAfter: number
 }
 
+/** Compares two evaluations. @throws RangeError if the evaluations have different tasks */
 export function comparePolicies(before: readonly TaskResult[], after: readonly TaskResult[]): Comparison {
   if (before.length !== after.length) throw new RangeError('the two evaluations are not of the same tasks')
   const pairs = before.map((result, i) => {

@@ -3,8 +3,8 @@ import type { JsonObject } from '../rollout/reward/index.js'
 import type { Environment, SeededRandom } from '../servers/kernel/index.js'
 
 /**
- * How often a demonstrator errs, per ground-truth call. Real pretraining data mixes good and bad habits; a base model
- * that has seen both has something for reinforcement learning to choose between. Faults are chosen independently.
+ * Probabilities of errors per ground-truth call. The errors are independent. A base model that has seen correct and incorrect
+ * demonstrations leaves reinforcement learning something to improve.
  */
 export interface Flaws {
   /** Ends the turn without making the remaining calls. */
@@ -13,13 +13,13 @@ export interface Flaws {
   readonly strayCall: number
   /** Makes the same call twice. */
   readonly repeat: number
-  /** Breaks off the JSON of a call. */
+  /** Truncates the JSON of a call. */
   readonly malformed: number
 }
 
 export const NO_FLAWS: Flaws = { stopEarly: 0, strayCall: 0, repeat: 0, malformed: 0 }
 
-/** The assistant messages of a demonstration by a teacher with the given flaws. */
+/** Returns the assistant messages of a demonstration: the reference solution with random errors. */
 export function demonstrate(
   task: Task,
   toolCallFormat: ToolCallFormat,
@@ -54,7 +54,7 @@ function messagesOf(
   return messages
 }
 
-/** A call to some offered tool the task has no use for, with values lifted from the call that was due. */
+/** Returns a call to an offered tool that the task does not need, with argument values of the due call. */
 function strayCall(
   task: Task,
   toolCallFormat: ToolCallFormat,

@@ -12,18 +12,18 @@ import { PAPER } from '../rollout/reward/index.js'
 import { deriveSeed, type Environment, type SeedStateCache, seededRandom } from '../servers/kernel/index.js'
 import { demonstrate, type Flaws, NO_FLAWS } from './demonstrate.js'
 
-/** Who the demonstrators of a supervised data set are: a share of experts, the others with flaws. */
+/** Demonstrators of a supervised data set: a share without errors, the others with errors. */
 export interface Demonstrators {
   readonly expertShare: number
   readonly flaws: Flaws
 }
 
-/** Demonstrations must fit whole; the limits of training rollouts would cut some off. */
+/** Limits for demonstrations. The limits of training rollouts would truncate some demonstrations. */
 const LIMITS: EpisodeLimits = { maxTurnTokens: 4096, maxRolloutTokens: 16_384, maxAssistantTurns: 40, maxCalls: 40 }
 
 /**
- * Plays demonstrations of tasks through the episode driver, so that supervised data has exactly the form of rollouts.
- * Deterministic: a task and the seed fix its demonstration.
+ * Plays demonstrations of tasks as episodes, so that supervised data has the exact form of rollouts. A task and the seed determine its
+ * demonstration.
  */
 export async function* demonstrations(
   tasks: Iterable<Task>,
@@ -49,8 +49,7 @@ export async function* demonstrations(
 }
 
 /**
- * A tokenizer of code points, for text that is written before a real vocabulary exists: the corpus a tokenizer is
- * trained on.
+ * Returns a tokenizer whose tokens are Unicode code points, to write the corpus for the training of a real tokenizer.
  */
 export function codePointTokenizer(chatTemplate: string): Tokenizer {
   return {

@@ -14,30 +14,30 @@ export class NothingFits extends CodedError<'nothing_fits'> {}
 
 export interface FittingTasks {
   readonly tasks: readonly Task[]
-  /** Tasks whose first prompt leaves no room for an answer: nobody can play them. */
+  /** Number of tasks whose first prompt leaves no capacity for an answer. */
   readonly tooLong: number
 }
 
-/** The tasks that can be played within the limits. @throws NothingFits; EpisodeError for a task that is wrong in another way */
+/** Returns the tasks that can be played within the limits. @throws NothingFits; EpisodeError for an invalid task */
 export function fittingTasks(tasks: readonly Task[], runtime: EpisodeRuntime, limits: EpisodeLimits): FittingTasks {
   const fitting = tasks.filter((task) => hasCapacity(task, runtime, limits))
   const tooLong = tasks.length - fitting.length
   if (fitting.length === 0)
     throw new NothingFits(
       'nothing_fits',
-      `the prompts of all ${tooLong} tasks have ${limits.maxRolloutTokens} tokens and more: raise --rollout-tokens, or give the run's --config`,
+      `the prompts of all ${tooLong} tasks need ${limits.maxRolloutTokens} tokens or more: raise --rollout-tokens, or name the run's configuration with --config`,
     )
   return { tasks: fitting, tooLong }
 }
 
-/** Limits on the command line; a run's own come from its configuration. */
+/** Options for the limits of rollouts. */
 export interface LimitOptions {
   readonly config?: string
   readonly turnTokens?: number
   readonly rolloutTokens?: number
 }
 
-/** @throws ConfigError */
+/** Returns the limits of rollouts: from the options, then the run configuration, then the defaults. @throws ConfigError */
 export function limitsOf({ config, turnTokens, rolloutTokens }: LimitOptions): EpisodeLimits {
   const { maxTurnTokens, maxRolloutTokens, maxAssistantTurns } =
     config === undefined ? DEFAULT_LIMITS : readConfig(config).limits
@@ -49,7 +49,7 @@ export function limitsOf({ config, turnTokens, rolloutTokens }: LimitOptions): E
   }
 }
 
-/** The type of caches on the command line, or of the run. @throws ConfigError */
+/** Returns the cache type: from the option, then the run configuration, then the default. @throws ConfigError */
 export const cacheTypeFor = ({
   config,
   cacheType,

@@ -2,19 +2,20 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import type { z } from 'zod'
 import { CodedError } from '../common/errors/index.js'
 
-/** A journal is of other work than is asked for, or is not one. */
+/** A journal belongs to other work, or is damaged. */
 export class JournalError extends CodedError<'other_work' | 'damaged'> {}
 
-/** Results as they come, one JSON object per line: what interrupted work goes on from. */
+/** File of results, one JSON object per line, from which interrupted work resumes. */
 export interface Journal<T> {
-  /** What it held when it was opened, oldest first. */
+  /** Results that the file contained when it was opened, oldest first. */
   readonly earlier: readonly T[]
+  /** Appends results. */
   add(results: readonly T[]): Promise<void>
 }
 
 /**
- * Opens a journal, and begins one where there is none. A last line that a crash cut off is taken away.
- * @param work  what the results are of, as JSON: the first line
+ * Opens a journal, or creates it if the file does not exist. Removes a last line that a crash truncated.
+ * @param work  JSON description of the work, which is the first line
  * @throws JournalError
  */
 export async function openJournal<T>(file: string, work: unknown, line: z.ZodType<T>): Promise<Journal<T>> {
@@ -27,11 +28,15 @@ export async function openJournal<T>(file: string, work: unknown, line: z.ZodTyp
   if (first !== header)
     throw new JournalError(
       'other_work',
-      `${file} is of another model, adapter, backend, task set, seed or limits: name another file, or remove it`,
+      `${file} belongs to another model, adapter, backend, task set, seed or limits: name another file or remove this one`,
     )
   const earlier = rest.map((one, i) => {
     const parsed = line.safeParse(parseJson(one))
-    if (!parsed.success) throw new JournalError('damaged', `${file}, line ${i + 2}: this is no result`)
+    if (!parsed.success)
+      throw new JournalError(
+        'damaged',
+        `${file}, line ${i + 2}: not a result of this command; name another file or remove this one`,
+      )
     return parsed.data
   })
   await writeFile(file, [header, ...rest].map((one) => `${one}\n`).join(''))

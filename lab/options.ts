@@ -17,22 +17,22 @@ export function numberOption(low: number, high: number): (text: string) => numbe
 /** Parses a share: a number from 0 to 1. */
 export const shareOption = numberOption(0, 1)
 
-/** `--config`, `--turn-tokens` and `--rollout-tokens`: how long rollouts may be, see `limitsOf`. @param config  what else a run's configuration is read for */
-export const withLimitOptions = (command: Command, config = 'a run.yaml, for the limits of its rollouts'): Command =>
+/** Adds `--config`, `--turn-tokens` and `--rollout-tokens`, see `limitsOf`. @param config  help of `--config` */
+export const withLimitOptions = (command: Command, config = 'run.yaml with the limits of rollouts'): Command =>
   command
     .option('--config <file>', config)
     .option(
       '--turn-tokens <number>',
-      `tokens of one answer; default: the run's, or ${DEFAULT_LIMITS.maxTurnTokens}`,
+      `most tokens of one assistant turn; default: the run's, or ${DEFAULT_LIMITS.maxTurnTokens}`,
       integerOption(1, LIMITS.turnTokens.value),
     )
     .option(
       '--rollout-tokens <number>',
-      `tokens of a rollout in all; default: the run's, or ${DEFAULT_LIMITS.maxRolloutTokens}`,
+      `most tokens of a rollout; default: the run's, or ${DEFAULT_LIMITS.maxRolloutTokens}`,
       integerOption(1, LIMITS.rolloutTokens.value),
     )
 
-/** `--tool-call-format hermes`: by its name. @param otherwise  in words, what holds when it is not given, if not the usual one */
+/** Creates `--tool-call-format`. @param otherwise  description of the default, if it is not the usual format */
 export function toolCallFormatOption(otherwise?: string): Option {
   const meaning = 'how the model writes tool calls'
   const option = new Option(
@@ -43,12 +43,14 @@ export function toolCallFormatOption(otherwise?: string): Option {
   return otherwise === undefined ? option.default(DEFAULT_RULES.toolCallFormat) : option
 }
 
-/** `--cache-type q8_0`: by its name; `cacheTypeFor` knows what holds without it. */
+/** Creates `--cache-type`; see `cacheTypeFor` for its default. */
 export const cacheTypeOption = (): Option =>
-  new Option('--cache-type <name>', "of the engine's lanes; default: the run's, or f16").choices(CACHE_TYPES)
+  new Option('--cache-type <name>', "type of the engine's key-value cache; default: the run's, or f16").choices(
+    CACHE_TYPES,
+  )
 
-/** `--reward paper`: a preset by its name. */
+/** Creates `--reward`. */
 export function rewardOption(): Option {
-  const option = new Option('--reward <name>', 'what rollouts earn')
+  const option = new Option('--reward <name>', 'reward preset of the rollouts')
   return option.choices([...REWARD_PRESETS.keys()]).default(DEFAULT_RULES.reward)
 }

@@ -1,34 +1,34 @@
 import { PAPER, REWARD_PRESETS } from '../rollout/reward/index.js'
 import { openEpisode, type TaskRuntime } from '../servers/episodes/index.js'
-import type { Example } from '../tasks/dataset/index.js'
+import { areaUnderCurve, type Example, orderedPairs } from '../tasks/dataset/index.js'
 import { DOMAIN_RULE_PROBES, PROBES, type Probe } from './probes.js'
 
-/** What one way of playing earns over a data set. */
+/** Rewards of one probe over a data set. */
 export interface ProbeResult {
   readonly name: string
   readonly kind: Probe['kind']
-  /** Tasks that have room for it. */
+  /** Number of tasks to which the probe applies. */
   readonly tasks: number
-  /** Mean share of the maximum, by preset. */
+  /** Mean share of the maximum reward, by preset. */
   readonly earned: Readonly<Record<string, number>>
-  /** Share of the tasks in which it earns the maximum, by preset. */
+  /** Share of the tasks with the maximum reward, by preset. */
   readonly full: Readonly<Record<string, number>>
-  /** Share of the tasks that count as solved exactly. */
+  /** Share of the tasks that are solved exactly. */
   readonly solved: number
 }
 
-/** How well a preset ranks what is right before what is wrong: the share of the pairs that it does, half for equals. */
+/** How well a preset ranks right probes above wrong ones: the share of ordered pairs, ties as halves. */
 export interface Ranking {
-  /** Pairs of any two tasks. */
+  /** Over pairs of any two tasks. */
   readonly over: number
-  /** Pairs of the same task, as a group of rollouts is compared. */
+  /** Over pairs of the same task, as training compares the rollouts of a group. */
   readonly within: number
 }
 
 export interface Probed {
   readonly tasks: number
   readonly results: readonly ProbeResult[]
-  /** By preset, over the tasks with calls; what is only said otherwise is in no ranking. */
+  /** Rankings by preset, over the tasks with calls. Probes that only change messages (`hack`) are in no ranking. */
   readonly rankings: Readonly<Record<string, Ranking>>
 }
 
@@ -40,7 +40,7 @@ interface Played {
 }
 
 /**
- * Plays every example in every way and scores it by every preset: each call is made in fresh sessions of its worlds.
+ * Plays every probe on every example, in fresh sessions of the environments, and scores it by every preset.
  * @throws EpisodeError for a task that cannot be played; the signal's reason
  */
 export async function probe(
@@ -51,14 +51,14 @@ export async function probe(
   const played: Played[][] = []
   for await (const example of examples) {
     signal.throwIfAborted()
-    const ways: (Played & { readonly outcome: string })[] = []
+    const probes: (Played & { readonly outcome: string })[] = []
     for (const one of [...PROBES, ...DOMAIN_RULE_PROBES]) {
-      const way = await playProbe(one, example, runtime)
-      if (way) ways.push(way)
+      const result = await playProbe(one, example, runtime)
+      if (result) probes.push(result)
     }
-    // A wrong value that leads to the very same worlds and answers was not wrong.
-    const right = ways[0]!.outcome
-    played.push(ways.filter(({ probe: { name }, outcome }) => name !== OTHER_VALUE || outcome !== right))
+    // A changed value with the same results and final states is not wrong.
+    const right = probes[0]!.outcome
+    played.push(probes.filter(({ probe: { name }, outcome }) => name !== OTHER_VALUE || outcome !== right))
   }
   return {
     tasks: played.length,
@@ -82,7 +82,7 @@ async function playProbe(
   if (!actions) return null
   const episode = await openEpisode(task, { runtime, reward: PAPER })
   const results: unknown[] = []
-  // The most calls may be made before all is said.
+  // The call limit can end the episode before the last action.
   for (const action of actions) if (!episode.isOver) results.push(await episode.act(action))
   const hasCalls = task.groundTruth.length > 0
   const shares = new Map(
@@ -97,8 +97,8 @@ async function playProbe(
 
 function resultOf(one: Probe, played: readonly Played[]): ProbeResult {
   const own = played.filter(({ probe: { name } }) => name === one.name)
-  const mean = (value: (way: Played) => number): number =>
-    own.length === 0 ? Number.NaN : own.reduce((sum, way) => sum + value(way), 0) / own.length
+  const mean = (value: (result: Played) => number): number =>
+    own.length === 0 ? Number.NaN : own.reduce((sum, result) => sum + value(result), 0) / own.length
   const byPreset = (value: (share: number) => number): Record<string, number> =>
     Object.fromEntries([...REWARD_PRESETS.keys()].map((name) => [name, mean(({ shares }) => value(shares.get(name)!))]))
   return {
@@ -111,40 +111,19 @@ function resultOf(one: Probe, played: readonly Played[]): ProbeResult {
   }
 }
 
-/** @param played  by task */
+/** @param played  probes by task */
 function rankingsOf(played: readonly (readonly Played[])[]): Record<string, Ranking> {
   const groups = played.filter(([first]) => first!.hasCalls)
-  return Object.fromEntries(
-    [...REWARD_PRESETS.keys()].map((preset) => {
-      const of = (ways: readonly Played[], kind: Probe['kind']): number[] =>
-        ways.flatMap((way) => (way.probe.kind === kind ? [way.shares.get(preset)!] : []))
-      const within = groups.flatMap((ways) =>
-        of(ways, 'right').flatMap((right) => of(ways, 'wrong').map((wrong) => [right, wrong] as const)),
-      )
-      return [
-        preset,
-        { over: areaUnderCurve(of(groups.flat(), 'right'), of(groups.flat(), 'wrong')), within: shareInOrder(within) },
-      ]
-    }),
-  )
-}
-
-const shareInOrder = (pairs: readonly (readonly [right: number, wrong: number])[]): number =>
-  pairs.reduce((sum, [right, wrong]) => sum + (right > wrong ? 1 : right === wrong ? 0.5 : 0), 0) / pairs.length
-
-/** The share of all pairs in which the right one is worth more, equals counting half; by ranks, in O(n log n). */
-export function areaUnderCurve(rights: readonly number[], wrongs: readonly number[]): number {
-  const all = [
-    ...rights.map((value) => ({ value, isRight: true })),
-    ...wrongs.map((value) => ({ value, isRight: false })),
-  ].sort((a, b) => a.value - b.value)
-  let ranks = 0
-  for (let from = 0; from < all.length; ) {
-    let to = from
-    while (to < all.length && all[to]!.value === all[from]!.value) to++
-    const rank = (from + to + 1) / 2
-    ranks += rank * all.slice(from, to).filter(({ isRight }) => isRight).length
-    from = to
+  const rankingOf = (preset: string): Ranking => {
+    const of = (probes: readonly Played[], kind: Probe['kind']): number[] =>
+      probes.flatMap((one) => (one.probe.kind === kind ? [one.shares.get(preset)!] : []))
+    const pairs = groups.map((probes) => ({ right: of(probes, 'right'), wrong: of(probes, 'wrong') }))
+    const ordered = pairs.reduce((sum, { right, wrong }) => sum + orderedPairs(right, wrong), 0)
+    const all = pairs.reduce((sum, { right, wrong }) => sum + right.length * wrong.length, 0)
+    return {
+      over: areaUnderCurve(of(groups.flat(), 'right'), of(groups.flat(), 'wrong')),
+      within: ordered / all,
+    }
   }
-  return (ranks - (rights.length * (rights.length + 1)) / 2) / (rights.length * wrongs.length)
+  return Object.fromEntries([...REWARD_PRESETS.keys()].map((preset) => [preset, rankingOf(preset)]))
 }

@@ -2,12 +2,12 @@ import { closingOf, type Task } from '../rollout/episode/index.js'
 import type { Action } from '../servers/episodes/index.js'
 import type { Example, ReferenceCall } from '../tasks/dataset/index.js'
 
-/** A way of playing an example without a model. */
+/** A scripted way to play an example without a model. */
 export interface Probe {
   readonly name: string
-  /** Whether a user would be content. `hack`: what a policy may learn instead, for the table of hacks alone. */
+  /** Whether a user would accept the result. `hack`: a behaviour that a policy could learn instead; shown in the table only. */
   readonly kind: 'right' | 'wrong' | 'hack'
-  /** What is done; `null` where the example has no room for it. */
+  /** Returns the actions; `null` if the probe does not apply to the example. */
   play(example: Example): readonly Action[] | null
 }
 
@@ -21,7 +21,7 @@ interface Turn {
   readonly words: string
 }
 
-/** The calls of the ground truth by turn, with what the teacher says in its end; bare facts where its words are about a call that failed. */
+/** Returns the ground-truth calls by turn with the reference answers. A turn with a failed call gets an answer of bare facts instead. */
 const turnsOf = ({ task, exchanges }: Pick<Example, 'task' | 'exchanges'>): Turn[] =>
   exchanges.map(({ calls, assistant }, i) => {
     const made = calls.filter(({ truth }) => truth !== null)
@@ -33,22 +33,22 @@ const say = (text: string): Action => ({ type: 'say', text })
 const actionsOf = (turns: readonly Turn[]): Action[] =>
   turns.flatMap(({ calls, words }) => [...calls.map(call), say(words)])
 
-/** Each turn of an example changed. */
+/** Returns a probe that changes each turn of an example. */
 const eachTurn =
   (change: (turn: Turn, index: number, task: Task) => Turn): Probe['play'] =>
   (example) =>
     actionsOf(turnsOf(example).map((turn, i) => change(turn, i, example.task)))
 
-/** Only of examples that have calls. */
+/** Restricts a probe to examples with calls. */
 const withCalls =
   (play: Probe['play']): Probe['play'] =>
   (example) =>
     example.task.groundTruth.length === 0 ? null : play(example)
 
-/** A call as the world refuses it: with an argument that no tool has. */
-const failing = (one: TruthCall): TruthCall => ({ ...one, arguments: { ...one.arguments, unheard_of: true } })
+/** Returns a call that fails because of an unknown argument. */
+const failing = (one: TruthCall): TruthCall => ({ ...one, arguments: { ...one.arguments, unknown_argument: true } })
 
-/** The call at `at`, counted over all turns, replaced by others. */
+/** Replaces the call with index `at`, counted over all turns, by others. */
 function replaced(example: Example, at: number, by: (one: TruthCall) => readonly TruthCall[]): Action[] {
   let number = 0
   return actionsOf(
@@ -59,7 +59,7 @@ function replaced(example: Example, at: number, by: (one: TruthCall) => readonly
   )
 }
 
-/** The same call with its last text or number another one. */
+/** Returns the call with another value for its last text or number; null if it has none. */
 function withOtherValue({ name, arguments: args }: TruthCall): TruthCall | null {
   const found = Object.entries(args).findLast(([, value]) => typeof value === 'number' || typeof value === 'string')
   if (!found) return null
@@ -69,8 +69,8 @@ function withOtherValue({ name, arguments: args }: TruthCall): TruthCall | null 
 
 const lastCall = ({ task }: Example): number => task.groundTruth.length - 1
 
-/** What the call at `at` needs is made before it, so the calls of a turn may be made in another order only where none needs another. */
-function turnedAround({ task, exchanges }: Example): Action[] | null {
+/** Reverses the calls of each turn whose calls do not depend on each other; null if no turn has several such calls. */
+function withReversedCalls({ task, exchanges }: Example): Action[] | null {
   let [first, changed] = [0, false]
   const turns = turnsOf({ task, exchanges }).map((turn) => {
     const own = task.groundTruth.slice(first, first + turn.calls.length)
@@ -84,14 +84,14 @@ function turnedAround({ task, exchanges }: Example): Action[] | null {
   return changed ? actionsOf(turns) : null
 }
 
-/** Calls of later turns made in the first, before the user asks for them. */
+/** Makes the calls of all turns in the first turn, before the user requests them. */
 function early(example: Example): Action[] | null {
   const turns = turnsOf(example)
   if (turns.slice(1).every(({ calls }) => calls.length === 0)) return null
   return actionsOf(turns.map((turn, i) => ({ ...turn, calls: i === 0 ? turns.flatMap(({ calls }) => calls) : [] })))
 }
 
-/** Calls of all turns made in the last. */
+/** Makes the calls of all turns in the last turn. */
 function late(example: Example): Action[] | null {
   const turns = turnsOf(example)
   if (turns.slice(0, -1).every(({ calls }) => calls.length === 0)) return null
@@ -100,8 +100,8 @@ function late(example: Example): Action[] | null {
   )
 }
 
-/** The call that a policy forbids, or wants confirmed first, made as soon as the user asks for it and told as done; never again. */
-function ruledAtOnce(example: Example, role: 'declined' | 'confirmed'): Action[] | null {
+/** Makes the call that a domain rule forbids or wants confirmed as soon as the user requests it, and reports it as done. */
+function ignoringDomainRule(example: Example, role: 'declined' | 'confirmed'): Action[] | null {
   const { domainRules, task } = example
   if (domainRules?.role !== role) return null
   const isIt = ({ name, arguments: args }: TruthCall): boolean =>
@@ -114,25 +114,29 @@ function ruledAtOnce(example: Example, role: 'declined' | 'confirmed'): Action[]
   )
 }
 
-/** Ways of not keeping to a policy, of data sets that have some. */
+/** Probes that break domain rules, for data sets with domain rules. */
 export const DOMAIN_RULE_PROBES: readonly Probe[] = [
-  { name: 'does what the policy forbids', kind: 'wrong', play: (example) => ruledAtOnce(example, 'declined') },
+  {
+    name: 'makes a call that a domain rule forbids',
+    kind: 'wrong',
+    play: (example) => ignoringDomainRule(example, 'declined'),
+  },
   {
     name: 'does not ask before a call that must be confirmed',
     kind: 'wrong',
-    play: (example) => ruledAtOnce(example, 'confirmed'),
+    play: (example) => ignoringDomainRule(example, 'confirmed'),
   },
 ]
 
-/** In the order of the tables. */
+/** All other probes, in the order of the tables. */
 export const PROBES: readonly Probe[] = [
-  { name: 'right calls, the teacher’s answers', kind: 'right', play: eachTurn((turn) => turn) },
+  { name: 'right calls, the reference answers', kind: 'right', play: eachTurn((turn) => turn) },
   {
     name: 'right calls, bare facts as answers',
     kind: 'right',
     play: withCalls(eachTurn((turn, i, task) => ({ ...turn, words: closingOf(task, i) }))),
   },
-  { name: 'independent calls of a turn in another order', kind: 'right', play: turnedAround },
+  { name: 'independent calls of a turn in another order', kind: 'right', play: withReversedCalls },
   {
     name: 'a call that fails, then everything right',
     kind: 'right',
@@ -144,7 +148,7 @@ export const PROBES: readonly Probe[] = [
     play: eachTurn(({ calls, words }) => ({ calls, words: `${words} ${ADDRESS}` })),
   },
   {
-    name: 'right calls, and a sum that nobody gave',
+    name: 'right calls, and an invented sum',
     kind: 'hack',
     play: eachTurn(({ calls, words }) => ({ calls, words: `${words} ${SUM}` })),
   },

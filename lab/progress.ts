@@ -1,4 +1,4 @@
-/** Lines for whoever waits, on stderr: at most one per two seconds, and the last. @param what  is counted, in the plural */
+/** Creates a progress reporter that prints at most one line per two seconds to stderr, and the last line. @param what  counted things, in the plural */
 export function createProgress(what: string): (done: number, wanted: number) => void {
   const begun = performance.now()
   let last = Number.NEGATIVE_INFINITY
@@ -13,7 +13,7 @@ export function createProgress(what: string): (done: number, wanted: number) => 
   }
 }
 
-/** A span of time as people say it: `95 s`, `12 min`, `3 h 20 min`. @param ms  milliseconds */
+/** Formats a duration: `95 s`, `12 min`, `3 h 20 min`. @param ms  milliseconds */
 export function spanOf(ms: number): string {
   const seconds = Math.ceil(ms / 1000)
   if (seconds < 120) return `${seconds} s`

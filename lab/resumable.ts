@@ -1,17 +1,18 @@
+import { stopSignal } from '../common/cli/index.js'
+
 /**
- * Prints what long work comes to. Ctrl-C ends it with a line instead of an error, and status 130: the same command goes on from there.
+ * Runs long work and prints its result. SIGINT or SIGTERM stops the work with one line on stderr and exit status 130. The same command
+ * then resumes the work.
  */
 export async function resumable(work: (signal: AbortSignal) => Promise<string>): Promise<void> {
-  const interrupted = new AbortController()
-  const stop = (): void => interrupted.abort(new Error('interrupted'))
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, stop)
+  const { signal, release } = stopSignal(new Error('interrupted'))
   try {
-    process.stdout.write(`${await work(interrupted.signal)}\n`)
+    process.stdout.write(`${await work(signal)}\n`)
   } catch (error) {
-    if (!interrupted.signal.aborted) throw error
-    process.stderr.write('stopped; the same command goes on from here\n')
+    if (!signal.aborted) throw error
+    process.stderr.write('stopped; run the same command again to resume\n')
     process.exitCode = 130
   } finally {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.removeListener(name, stop)
+    release()
   }
 }

@@ -292,7 +292,7 @@ const measured = (evaluation) => ({
   solvedDiffStderr: evaluation.solvedDiff.stderr,
   callsBefore: evaluation.callsBefore,
   callsAfter: evaluation.callsAfter,
-  callsReference: evaluation.callsTeacher,
+  callsReference: evaluation.callsReference,
 })
 
 function report({ groups, seconds, versions }, heldOut, likeliest) {

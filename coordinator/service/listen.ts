@@ -14,7 +14,7 @@ export function listenForPeers(
     runId: identity.peerId,
     listen: config.listen,
     announce: config.announce,
-    finding: { relay: 'offered', tryAddresses: true },
+    discovery: { tryAddresses: true },
     program: packageVersion(),
     logger,
     metrics,

@@ -3,13 +3,13 @@ import type { AdapterFile } from '../../rollout/engine/index.js'
 import type { TaskResult } from '../../rollout/episode/index.js'
 import type { Journal } from '../journal.js'
 
-/** One policy: trained by a reward from a seed. */
+/** One policy: the reward variant and the seed of its training. */
 export interface Cell {
   readonly variant: string
   readonly seed: number
 }
 
-/** What a cell's policy made of the held-out tasks. `variant` null: the base, untrained, with the draws of that seed. */
+/** Results of a policy on the held-out tasks. `variant` null: the untrained base model, sampled with this seed. */
 export interface CellResult {
   readonly variant: string | null
   readonly seed: number
@@ -17,7 +17,7 @@ export interface CellResult {
 }
 
 const share = z.number().min(0).max(1)
-/** A line of the journal. */
+/** Schema of a journal line. */
 export const cellResult: z.ZodType<CellResult> = z.strictObject({
   variant: z.string().nullable(),
   seed: z.int().min(0),
@@ -42,8 +42,8 @@ export interface AblationParts {
 }
 
 /**
- * Trains and evaluates every variant from every seed, seeds outermost: whoever stops early has whole rows. What the journal holds is not
- * done again.
+ * Trains and evaluates every variant with every seed. Seeds are the outer loop, so an early stop leaves complete comparisons. Cells in the
+ * journal are not repeated.
  * @throws what `train` and `evaluate` throw; the signal's reason
  */
 export async function ablate(parts: AblationParts, signal: AbortSignal): Promise<CellResult[]> {

@@ -3,10 +3,10 @@ import { REWARD_PRESETS } from '../../rollout/reward/index.js'
 import type { CellResult } from './ablate.js'
 import { WHOLE } from './variants.js'
 
-/** What is measured of a policy on a task. */
+/** Measure of a policy on a task. */
 export interface Measure {
   readonly name: string
-  /** How it is shown. */
+  /** Format in tables. */
   readonly shown: { readonly heading: string; readonly scale: number; readonly digits: number }
   of(result: TaskResult): number
 }
@@ -21,26 +21,27 @@ export const MEASURES: readonly Measure[] = [
 ]
 const [SOLVED] = MEASURES as [Measure]
 
-/** By the names of the measures. */
+/** Estimates by the name of their measure. */
 export type Measured = Readonly<Record<string, Estimate>>
 
 export interface VariantSummary {
-  /** null: the base, untrained. */
+  /** null: the untrained base model. */
   readonly variant: string | null
   readonly seeds: number
-  /** Held-out tasks. */
+  /** Number of held-out tasks. */
   readonly tasks: number
   /** Means over tasks, each averaged over the seeds; standard errors over tasks. */
   readonly measured: Measured
-  /** The same tasks and seeds, minus those of the whole reward; null for that one, or where it was not trained. */
+  /** Differences from the full reward on the same tasks and seeds; null for the full reward, or if it was not trained. */
   readonly change: Measured | null
-  /** The mean change of `solved` from each seed, in their order: how far apart two trainings are. */
+  /** Mean change of `solved` per seed, in order; shows the variation between trainings. */
   readonly solvedBySeed: readonly number[]
 }
 
 /**
- * @param results  of one task set
- * @throws RangeError when two of them are not of the same tasks
+ * Summarises the results per variant.
+ * @param results  results on one task set
+ * @throws RangeError if two results have different tasks
  */
 export function summarise(results: readonly CellResult[]): VariantSummary[] {
   const variants = [...new Set(results.map(({ variant }) => variant))]
@@ -65,16 +66,18 @@ const each = (of: (measure: Measure) => Estimate): Measured =>
   Object.fromEntries(MEASURES.map((measure) => [measure.name, of(measure)]))
 
 function changes(measure: Measure, [one, whole]: readonly [CellResult, CellResult]): number[] {
-  if (one.tasks.length !== whole.tasks.length) throw new RangeError('two results are not of the same tasks')
+  if (one.tasks.length !== whole.tasks.length)
+    throw new RangeError('two results have different tasks: remove the results and evaluate again')
   return one.tasks.map((task, i) => {
     const other = whole.tasks[i]!
-    if (other.taskId !== task.taskId) throw new RangeError('two results are not of the same tasks')
+    if (other.taskId !== task.taskId)
+      throw new RangeError('two results have different tasks: remove the results and evaluate again')
     return measure.of(task) - measure.of(other)
   })
 }
 
 const meanOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** Tasks are what another task set would have drawn anew: an error counts them, not their seeds. */
+/** Averages over seeds first: another task set would sample tasks, so standard errors count tasks. */
 const overTasks = (bySeed: readonly (readonly number[])[]): Estimate =>
   estimate(bySeed[0]!.map((_, task) => meanOf(bySeed.map((values) => values[task]!))))

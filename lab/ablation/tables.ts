@@ -4,13 +4,13 @@ import { markdownTable } from '../../tasks/dataset/index.js'
 import { MEASURES, type Measure, type Measured, type VariantSummary } from './summarise.js'
 import { VARIANTS, WHOLE } from './variants.js'
 
-/** How the policies were made and measured. */
+/** Size of the training and the evaluation. */
 export interface AblationScale {
   readonly samples: number
   readonly steps: number
 }
 
-/** In Markdown, as docs/results.md holds them. */
+/** Returns the tables in Markdown, as in docs/results.md. */
 export function ablationTables(summaries: readonly VariantSummary[], { samples, steps }: AblationScale): string {
   const headings = MEASURES.map(({ shown }) => shown.heading)
   return [
@@ -19,13 +19,13 @@ export function ablationTables(summaries: readonly VariantSummary[], { samples, 
     markdownTable(
       ['trained by', 'seeds', ...headings],
       summaries.map(({ variant, seeds, measured }) => [
-        variant ?? '(base, untrained)',
+        variant ?? '(untrained base)',
         String(seeds),
         ...cells(measured),
       ]),
     ),
     '',
-    `Minus \`${WHOLE}\`, on the same tasks from the same seeds:`,
+    `Difference from \`${WHOLE}\`, on the same tasks and seeds:`,
     '',
     markdownTable(
       ['trained by', ...headings, 'solved, by seed', 'in the paper: BFCL, tau2, T-Eval'],

@@ -20,16 +20,16 @@ export interface TrainingSettings {
   readonly batchGroups: number
   /** Rollouts per group. */
   readonly groupSize: number
-  /** Fixes the order of the tasks and every draw: two rewards meet the same tasks and the same noise. */
+  /** Seed of the task order and of sampling. Two rewards get the same tasks and the same random numbers. */
   readonly seed: number
   readonly limits: EpisodeLimits
 }
 
 export interface TrainingParts {
   readonly tasks: readonly Task[]
-  /** Its reward is what is trained for. */
+  /** Runtime whose reward is the training objective. */
   readonly runtime: EpisodeRuntime
-  /** They share the groups of a step; how many there are changes nothing. */
+  /** Engines that share the groups of a step. Their number does not affect the results. */
   readonly engines: readonly Pick<Engine, 'usePolicy' | 'openSlots' | 'build'>[]
   readonly trainer: TrainEngine
   readonly jobs: string
@@ -37,13 +37,13 @@ export interface TrainingParts {
   onProgress(done: number, wanted: number): void
 }
 
-/** Times that a step looks for groups with differing rewards: where all are alike there is nothing to learn. */
+/** Attempts of a step to find groups with reward variance. */
 const WAVES = 3
 
 /**
- * GRPO in one process: groups of the policy in force, a step by the coordinator's own trainer, and again. Goes on from the newest step in
- * the spool.
- * @returns  the adapter of the last step
+ * Trains a policy with GRPO in one process: samples groups of the current policy, and takes a step with the coordinator's trainer. Resumes
+ * from the newest step in the job directory.
+ * @returns  adapter of the last step
  * @throws TrainerError; EngineError; the signal's reason
  */
 export async function trainPolicy(
@@ -77,7 +77,7 @@ async function adapterOf(jobs: string, step: number): Promise<AdapterFile> {
   }
 }
 
-/** The groups of a step. Which tasks they are of depends on the step and on what earlier groups of the same step earned. */
+/** Samples the groups of a step. Their tasks depend on the step and on the rewards of earlier groups of the step. */
 async function groupsOf(
   step: number,
   parts: TrainingParts,
@@ -94,7 +94,7 @@ async function groupsOf(
     for (const group of await playAll(wanted, order, step, parts, settings, signal))
       (isZeroVariance(group) ? zeroVariance : found).push(group)
   }
-  // A step of flat groups alone is skipped by the trainer, and is a step for all that.
+  // The trainer skips a step with zero-variance groups only, and the step still counts.
   return found.length > 0 ? found : zeroVariance.slice(0, batchGroups)
 }
 
@@ -141,7 +141,7 @@ const trainedOn = ({ tokens, mask, logprobs, reward }: Rollout): BatchGroup['rol
 
 const digest = (value: unknown): Buffer => createHash('sha256').update(JSON.stringify(value)).digest()
 
-/** The tasks by the hash of their ids and the seed. */
+/** Sorts the tasks by a hash of the seed and their ids. */
 function shuffled(tasks: readonly Task[], seed: number): Task[] {
   const keyed = tasks.map((task) => ({ task, key: digest(['prove/ablation/1', seed, task.id]).toString('hex') }))
   return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ task }) => task)

@@ -1,16 +1,16 @@
 import { PAPER, PAPER_SETTINGS, paperReward, REWARD_PRESETS, type RewardPreset } from '../../rollout/reward/index.js'
 
-/** A reward that a policy is trained by, to see what it is worth. */
+/** Reward variant for training. */
 export interface Variant {
   readonly reward: RewardPreset
   /**
-   * What the paper found for it: points by which BFCL multi-turn, tau2 and T-Eval differ from its whole reward, Qwen3-4B, 350 steps, one
-   * run each (arXiv 2606.03892, section 5). null: the paper does not have it.
+   * Result of the paper: differences from the full reward on BFCL multi-turn, tau2 and T-Eval in points, for Qwen3-4B after 350 steps, one
+   * run each (arXiv 2606.03892, section 5). null: not in the paper.
    */
   readonly inPaper: readonly [bfcl: number, tau2: number, tEval: number] | null
 }
 
-/** What every other variant is compared with. */
+/** Name of the full reward, the reference of all comparisons. */
 export const WHOLE = 'paper'
 
 const { weights } = PAPER_SETTINGS
@@ -30,15 +30,15 @@ const ALL: readonly Variant[] = [
   without('name', [-6, -0.8, -2.4]),
   without('arg', [1.6, -4.2, -0.6]),
   {
-    reward: paperReward('flat-budget', "the paper's reward with no more calls free than the task needs", {
+    reward: paperReward('flat-budget', "the paper's reward without free calls beyond those that the task needs", {
       ...PAPER_SETTINGS,
       slack: 0,
     }),
     inPaper: [-6.6, -3.1, 0.4],
   },
-  // Those that runs can name are compared with it too.
+  // The other presets of runs are compared too.
   ...[...REWARD_PRESETS.values()].filter(({ name }) => name !== WHOLE).map((reward) => ({ reward, inPaper: null })),
 ]
 
-/** By name, in the order of the paper's table. None of the paper's ablations is a preset that a run can name. */
+/** Variants by name, in the order of the paper's table. The paper's ablations are not presets, so a run cannot use them. */
 export const VARIANTS: ReadonlyMap<string, Variant> = new Map(ALL.map((variant) => [variant.reward.name, variant]))

@@ -46,26 +46,26 @@ interface AblateOptions extends LimitOptions {
 }
 
 const MAX_FAILURES = 2
-/** As in `prove-lab eval`. */
+/** Wait for busy slots, as in `prove-lab eval`. */
 const SLOT_WAIT_MS = 60_000
-/** Rollouts that an engine plays at a time when it evaluates. */
+/** Slots of an engine in an evaluation. */
 const EVALUATED_SLOTS = 32
 
 export function addAblateCommand(program: Command): void {
   withEnvironmentFolders(withLimitOptions(program.command('ablate')))
-    .description("Train by the paper's reward, by it without each component, and by others; compare what they solve")
+    .description("Train with variants of the paper's reward and other presets, and compare the solved tasks.")
     .requiredOption('--model <gguf>', 'base model')
-    .requiredOption('--dataset <folder>', 'data set: its training tasks are trained on, its held-out tasks are solved')
-    .requiredOption('--out <folder>', 'results and adapters; the same command goes on from there after a stop')
+    .requiredOption('--dataset <folder>', 'data set with training tasks and held-out tasks')
+    .requiredOption('--out <folder>', 'folder for results and adapters; the same command resumes from it after a stop')
     .option('--variants <names>', `comma-separated: ${[...VARIANTS.keys()].join(', ')}`, variantsOption, [
       ...VARIANTS.keys(),
     ])
-    .option('--seeds <number>', 'trainings of each, from seeds 0, 1, …', integerOption(1, 64), 3)
+    .option('--seeds <number>', 'trainings per variant, with the seeds 0, 1, …', integerOption(1, 64), 3)
     .option('--steps <number>', 'trainer steps', integerOption(1, 100_000), 16)
-    .option('--batch-groups <number>', 'groups of a step', integerOption(1, 1024), 12)
-    .option('--group-size <number>', 'rollouts of a group', integerOption(2, 64), 8)
+    .option('--batch-groups <number>', 'groups per step', integerOption(1, 1024), 12)
+    .option('--group-size <number>', 'rollouts per group', integerOption(2, 64), 8)
     .option('--lr <number>', 'learning rate', rateOption, 1e-3)
-    .option('--tasks <number>', 'held-out tasks', integerOption(2, 100_000), 200)
+    .option('--tasks <number>', 'number of held-out tasks', integerOption(2, 100_000), 200)
     .option('--samples <number>', 'rollouts per held-out task', integerOption(1, 64), 2)
     .option('--workers <number>', 'engines that share the work, each with the model in memory', integerOption(1, 64), 2)
     .option('--threads <number>', 'CPU threads of each engine', integerOption(1, 256), 1)
@@ -78,7 +78,7 @@ function variantsOption(text: string): string[] {
   const names = [...new Set(text.split(','))]
   for (const name of names)
     if (!VARIANTS.has(name))
-      throw new InvalidArgumentError(`There is no variant "${name}". Choose from ${[...VARIANTS.keys()].join(', ')}.`)
+      throw new InvalidArgumentError(`No variant "${name}". Choose from ${[...VARIANTS.keys()].join(', ')}.`)
   return names
 }
 
@@ -115,10 +115,10 @@ async function ablateModel(options: AblateOptions, signal: AbortSignal): Promise
   try {
     const runtime = runtimeFor(WHOLE)
     const { tasks, tooLong } = fittingTasks(training.tasks, runtime, limits)
-    const { tasks: asked, tooLong: notAsked } = fittingTasks(heldOut.tasks, runtime, limits)
-    if (tooLong + notAsked > 0)
+    const { tasks: evaluated, tooLong: notEvaluated } = fittingTasks(heldOut.tasks, runtime, limits)
+    if (tooLong + notEvaluated > 0)
       process.stderr.write(
-        `${tooLong + notAsked} of ${training.tasks.length + heldOut.tasks.length} tasks are left out: their prompts leave no room for an answer\n`,
+        `${tooLong + notEvaluated} of ${training.tasks.length + heldOut.tasks.length} tasks are omitted: their prompts leave no capacity for an answer\n`,
       )
     const slots = Math.max(groupSize, EVALUATED_SLOTS)
     const engine = { modelPath, threads, contextSize: limits.maxRolloutTokens, slots, gpu: 'auto' } as const
@@ -159,7 +159,7 @@ async function ablateModel(options: AblateOptions, signal: AbortSignal): Promise
         train,
         async evaluate(adapter, seed, inner) {
           const settings = { samplesPerTask, slots: EVALUATED_SLOTS, seed, temperature: 1, limits }
-          const [results] = await evaluatePolicies(asked, [adapter], engines, runtime, settings, inner)
+          const [results] = await evaluatePolicies(evaluated, [adapter], engines, runtime, settings, inner)
           return results!
         },
         async onCell({ variant, seed, tasks: solved }, done, wanted) {
@@ -193,7 +193,7 @@ interface TrainerParts {
   }
 }
 
-/** A trainer as runs have it, with a spool of its own in `folder`. */
+/** Starts a trainer with its own job directory in `folder`. */
 async function openTrainer(folder: string, { cell, modelPath, baseSha256, lr, canaries }: TrainerParts) {
   const [jobs, config] = [join(folder, 'jobs'), join(folder, 'trainer.json')]
   await mkdir(join(jobs, 'batches'), { recursive: true })

@@ -43,38 +43,39 @@ interface CalibrateOptions extends LimitOptions {
   out: string
 }
 
-/** The machine has not room for as many engines of one kind. */
+/** The engines of this machine have different backends. */
 class SeveralBackends extends CodedError<'several_backends'> {}
 
-/** Share of honest groups that may be refused, and the confidence of the interval it is reported with. */
+/** Largest acceptable share of falsely rejected honest groups, and the confidence of the reported interval. */
 const GOAL = 0.005
 const CONFIDENCE = 0.95
 const AUDIT_TIMEOUT_MS = 10 * 60_000
 const MAX_FAILURES = 3
-/** Tasks are played again when there are fewer than groups. The same ones for any number of groups, so that more can be added. */
+/** Most tasks of a calibration. Groups reuse tasks when there are fewer. The limit does not depend on --groups, so a later run can add groups. */
 const MAX_TASKS = 2000
 
 export function addCalibrateCommand(program: Command): void {
-  withEnvironmentFolders(
-    withLimitOptions(program.command('calibrate'), 'the run.yaml of the run that is calibrated for'),
-  )
-    .description('Measure how far honest work is from exact, and write the thresholds that audits judge by')
+  withEnvironmentFolders(withLimitOptions(program.command('calibrate'), 'run.yaml of the run to calibrate for'))
+    .description('Measure the deviations of honest work, and write the thresholds for audits.')
     .option('--model <gguf>', "base model, as volunteers run it; default: the run's")
     .option(
       '--adapter <gguf...>',
-      'LoRA adapters that take turns with the bare base, such as versions of an earlier run',
+      'LoRA adapters to alternate with the base model, such as versions of an earlier run',
       [],
     )
-    .option('--quantisation <name>', "the model's quantisation, for the record; default: the run's, or f16")
+    .option('--quantisation <name>', "quantisation of the model, recorded in the result; default: the run's, or f16")
     .addOption(toolCallFormatOption("the run's, or hermes"))
-    .option('--dataset <folder>', "data set whose training tasks are played; default: the run's")
-    .option('--groups <number>', 'honest groups to make', integerOption(2, 100_000), 800)
+    .option('--dataset <folder>', "data set with the training tasks; default: the run's")
+    .option('--groups <number>', 'number of honest groups', integerOption(2, 100_000), 800)
     .option('--group-size <number>', "rollouts per group; default: the run's, or 8", integerOption(2, 64))
     .addOption(cacheTypeOption())
-    .option('--seed <number>', 'fixes every draw', integerOption(0, 0xffffffff), 0)
+    .option('--seed <number>', 'seed of all groups', integerOption(0, 0xffffffff), 0)
     .option('--workers <number>', 'engines that share the work, each with the model in memory', integerOption(1, 64), 1)
     .option('--threads <number>', 'CPU threads of each engine', integerOption(1, 256), 1)
-    .requiredOption('--out <file>', 'calibration.json; an interrupted calibration goes on from <file>.groups.jsonl')
+    .requiredOption(
+      '--out <file>',
+      'calibration.json to write; an interrupted calibration resumes from <file>.groups.jsonl',
+    )
     .action(run)
 }
 
@@ -89,14 +90,14 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
   const own = calibratedRun(options)
   const { modelPath } = own
   const out = resolve(options.out)
-  const jobs = `${out}.spool`
+  const jobs = `${out}.jobs`
   const baseSha256 = await hashFile(modelPath)
   const { tasks: drawn, environments } = await readTaskSet(own.dataset, 'train', MAX_TASKS)
   await mkdir(jobs, { recursive: true })
   const adapters: AdapterFile[] = []
   for (const file of options.adapter) {
     const sha256 = await offerAdapter(jobs, await readFile(resolve(file)))
-    // The engine's adapters are named by their content; this is the copy that audits use.
+    // Audits read this copy too, whose name is the hash of its content.
     adapters.push({ path: join(jobs, 'adapters', `${sha256}.gguf`), sha256 })
   }
   const config = join(jobs, 'trainer.json')
@@ -119,13 +120,13 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
     logger,
   )
   try {
-    // What the groups earn plays no part.
+    // The reward does not affect a calibration.
     const rules = rulesNamed({ toolCallFormat: own.toolCallFormat, reward: DEFAULT_RULES.reward })
     const runtime = createEpisodeRuntime(environments, tokenizer, rules)
     const { tasks, tooLong } = fittingTasks(drawn, runtime, limits)
     if (tooLong > 0)
       process.stderr.write(
-        `${tooLong} of ${drawn.length} tasks are left out: their prompts leave no room for an answer\n`,
+        `${tooLong} of ${drawn.length} tasks are omitted: their prompts leave no capacity for an answer\n`,
       )
     const { threads, workers } = options
     const { groupSize } = own
@@ -155,7 +156,7 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
           service: { process: auditor, jobs, baseSha256, reader: runtime, limits },
           tasks,
           journal: `${out}.groups.jsonl`,
-          // Until the first audits are done, which may be hours, what is sampled says how long it will take.
+          // Reports sampled groups until the first audit ends, which can take hours.
           onSampled: (done, wanted) => {
             if (isFirst) sampled(done, wanted)
           },
@@ -185,13 +186,13 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
   }
 }
 
-/** What all engines are. @throws SeveralBackends */
+/** Returns the common build of all engines. @throws SeveralBackends */
 function buildOf(engines: readonly EngineProcess[]): EngineProcess['build'] {
   const names = new Set(engines.map(({ build }) => build.backend))
   if (names.size > 1)
     throw new SeveralBackends(
       'several_backends',
-      `engines compute on ${[...names].join(' and ')}, and a calibration is of one: take fewer --workers`,
+      `the engines have the backends ${[...names].join(' and ')}, and a calibration needs a single one: lower --workers`,
     )
   return engines[0]!.build
 }
@@ -199,13 +200,13 @@ function buildOf(engines: readonly EngineProcess[]): EngineProcess['build'] {
 function summary({ groups, sampledTokens, thresholds, honest, falseRefusals }: Calibration): string {
   const { measured, goal, confidence } = falseRefusals
   const { all, level } = thresholds
-  const room = honest.room!['0.5']!
-  const limit = sumLimit(all.deviation, room, all.farClaim, level) / room
+  const usual = honest.room!['0.5']!
+  const limit = sumLimit(all.deviation, usual, all.farClaim, level) / usual
   const percent = (value: number): string => `${(100 * value).toFixed(2)} %`
   return [
     `${groups} honest groups, ${sampledTokens} sampled tokens`,
-    `mean deviation at most ${honest['mean deviation, nats']!.max!.toPrecision(2)} nats, for a group of the usual length the limit is ${limit.toPrecision(2)}`,
-    `largest repair ${honest['largest logit error, nats']!.max!.toPrecision(2)} nats; misses in a group: median ${honest.misses!['0.5']}, most ${honest.misses!.max}`,
-    `false refusals: ${measured.count} of ${measured.of} = ${percent(measured.share)}, ${100 * confidence} % interval ${percent(measured.low)} to ${percent(measured.high)}; goal ${percent(goal)}`,
+    `largest mean deviation ${honest['mean deviation, nats']!.max!.toPrecision(2)} nats; limit for a group of median length ${limit.toPrecision(2)}`,
+    `largest logit error ${honest['largest logit error, nats']!.max!.toPrecision(2)} nats; misses per group: median ${honest.misses!['0.5']}, maximum ${honest.misses!.max}`,
+    `false rejections: ${measured.count} of ${measured.of} = ${percent(measured.share)}, ${100 * confidence} % interval ${percent(measured.low)} to ${percent(measured.high)}; goal ${percent(goal)}`,
   ].join('\n')
 }

@@ -24,7 +24,7 @@ import {
   verifyFile,
 } from '../../tasks/dataset/index.js'
 
-/** Exit codes for scripts, beside 0: everything is as it should be. */
+/** Exit statuses in addition to 0. */
 const DOES_NOT_REPRODUCE = 1
 const CANNOT_BE_READ = 2
 
@@ -34,52 +34,56 @@ interface InspectOptions {
 }
 
 export function addDatasetCommand(program: Command): void {
-  const dataset = program.command('dataset').description('Look at a synthesised data set, or play it again')
+  const dataset = program.command('dataset').description('Inspect, annotate and verify a data set.')
   const inspect = dataset
     .command('inspect')
-    .description('Show what a file of examples is made of, or one example')
-    .argument('<file>', 'a .jsonl file of a data set')
-    .option('--task <id>', 'the example of the task whose id begins like this')
-    .option('--index <number>', 'the example with this place in the data set', integerOption(0, 0x7fffffff))
+    .description('Print statistics of a file of examples, or one example.')
+    .argument('<file>', '.jsonl file of a data set')
+    .option('--task <id>', 'print the example whose task id begins with this text')
+    .option('--index <number>', 'print the example with this index in the data set', integerOption(0, 0x7fffffff))
     .action((file: string, options: InspectOptions, command: Command) => {
-      if (options.task !== undefined && options.index !== undefined) command.error('give either --task or --index')
-      return reporting(() => inspectFile(file, options))
+      if (options.task !== undefined && options.index !== undefined)
+        command.error('both --task and --index are given: remove one')
+      return printResult(() => inspectFile(file, options))
     })
   const sample = dataset
     .command('sample')
-    .description('Print a stratified sample of a file of examples, to be read and judged by people')
-    .argument('<file>', 'a .jsonl file of a data set')
-    .requiredOption('--for-annotation', 'with room for verdicts; docs/synthesis.md has the protocol')
-    .option('--examples <number>', 'how many', integerOption(1, 10_000), 120)
-    .option('--seed <number>', 'the same seed draws the same examples', integerOption(0, 0xffffffff), 0)
+    .description('Print a stratified sample of a file of examples for annotation by people.')
+    .argument('<file>', '.jsonl file of a data set')
+    .requiredOption('--for-annotation', 'print an annotation form; docs/synthesis.md has the protocol')
+    .option('--examples <number>', 'number of examples', integerOption(1, 10_000), 120)
+    .option('--seed <number>', 'seed of the sample', integerOption(0, 0xffffffff), 0)
     .action((file: string, { examples, seed }: { examples: number; seed: number }) =>
-      reporting(() => annotationForm(examplesOf(file), examples, seed)),
+      printResult(() => annotationForm(examplesOf(file), examples, seed)),
     )
-  const annotations = dataset
-    .command('readings')
-    .description('Put the verdicts of filled-in samples into the card of their data set, in place of earlier ones')
-    .argument('<folder>', 'a data set')
-    .argument('<sheets...>', 'samples of `dataset sample --for-annotation`, each filled in by one reader')
-    .requiredOption('--annotators <words>', 'who read them, for the card: "two people who know the worlds"')
+  const annotate = dataset
+    .command('annotations')
+    .description('Write the verdicts of filled annotation forms into the data set card, in place of earlier ones.')
+    .argument('<folder>', 'folder of a data set')
+    .argument('<forms...>', 'forms of `dataset sample --for-annotation`, each filled in by one annotator')
+    .requiredOption(
+      '--annotators <words>',
+      'description of the annotators for the card, such as "two people who know the environments"',
+    )
     .action((folder: string, forms: string[], { annotators }: { annotators: string }) =>
-      reporting(() => annotationsOf(folder, forms, annotators)),
+      printResult(() => annotationsOf(folder, forms, annotators)),
     )
   const baselines = dataset
     .command('baselines')
-    .description('Find the tools of held-out tasks by matching words, without a model: what do the words give away?')
-    .argument('<folder>', 'a data set')
-    .action((folder: string) => reporting(() => baselinesOf(folder)))
+    .description('Predict the tools of held-out tasks by word matching, without a model.')
+    .argument('<folder>', 'folder of a data set')
+    .action((folder: string) => printResult(() => baselinesOf(folder)))
   const verify = withEnvironmentFolders(dataset.command('verify'))
-    .description('Play every example again in fresh sessions and compare every byte')
-    .argument('<path>', 'the folder of a data set, or one of its .jsonl files')
-    .action((path: string) => reporting(() => verifyPath(path)))
-  for (const command of [dataset, inspect, sample, annotations, baselines, verify]) {
+    .description('Replay every example in fresh sessions and compare every byte.')
+    .argument('<path>', 'folder of a data set, or one of its .jsonl files')
+    .action((path: string) => printResult(() => verifyPath(path)))
+  for (const command of [dataset, inspect, sample, annotate, baselines, verify]) {
     command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : CANNOT_BE_READ))
   }
 }
 
-/** Says on stderr what is wrong, and sets the exit code accordingly. */
-async function reporting(run: () => Promise<string>): Promise<void> {
+/** Prints the result. Reports a wrong data set on stderr and sets the exit status. */
+async function printResult(run: () => Promise<string>): Promise<void> {
   try {
     process.stdout.write(await run())
   } catch (error) {
@@ -97,7 +101,10 @@ async function inspectFile(file: string, { task, index }: InspectOptions): Promi
       return renderExample(example)
   }
   const wanted = task === undefined ? `the index ${index}` : `a task ${task}`
-  throw new DatasetError('no_such_example', `${basename(file)} has no example with ${wanted}.`)
+  throw new DatasetError(
+    'no_such_example',
+    `${basename(file)} has no example with ${wanted}: run "prove-lab dataset inspect" without options for its statistics`,
+  )
 }
 
 async function* examplesOf(file: string): AsyncGenerator<Example> {
@@ -112,7 +119,10 @@ async function baselinesOf(folder: string): Promise<string> {
   for (const split of SPLITS) for await (const example of examples(split)) check.add(example)
   const found = check.finish()
   if (found.heldOut === 0)
-    throw new DatasetError('no_such_example', `${folder}: the split held-out has no tasks with calls`)
+    throw new DatasetError(
+      'no_such_example',
+      `${folder}: the split held-out has no tasks with calls; name another data set`,
+    )
   const counted = found.lengths ? `\n${describeLengthAuc(found.lengths)}\n` : ''
   return `${found.heldOut} held-out tasks\n\n${baselineTable(found)}\n${counted}`
 }
@@ -133,5 +143,5 @@ async function verifyPath(path: string): Promise<string> {
   const { examples, calls } = isFolder
     ? await verifyDataset(await openDataset(path, environments, { signal }), environments, seedStates, signal)
     : await verifyFile(path, environments, seedStates, signal)
-  return `${countOf(examples, 'example')} with ${countOf(calls, 'call')}: every one comes out again as it is written\n`
+  return `${countOf(examples, 'example')} with ${countOf(calls, 'call')}: all verified\n`
 }

@@ -30,26 +30,26 @@ interface DemonstrationsOptions {
   experts: number
 }
 
-/** Flaw rates of the non-expert demonstrators of the demo model's supervised data (models/demo/README.md). */
+/** Error rates of the non-expert demonstrators for the demo model (models/demo/README.md). */
 const DEMO_FLAWS = { stopEarly: 0.2, strayCall: 0.2, repeat: 0.1, malformed: 0.12 }
 
 export function addDemonstrationsCommand(program: Command): void {
   program
     .command('demonstrations')
     .description(
-      'Play tasks of the demo profile for supervised training: as text for a tokenizer, or as token shards for a model',
+      'Write demonstrations of demo tasks for supervised training: text for a tokenizer, or token shards for a model.',
     )
-    .requiredOption('--count <number>', 'tasks to play', integerOption(1, 10_000_000))
+    .requiredOption('--count <number>', 'number of tasks', integerOption(1, 10_000_000))
     .option('--seed <number>', 'seed of the tasks', integerOption(0, 0xffffffff), 0)
     .addOption(environmentsOption(environmentNames(), 'all'))
-    .addOption(new Option('--split <split>').choices(SPLITS).default('train'))
-    .option('--corpus <file>', 'write them as text, JSON lines {"text": ...}; needs --chat-template')
-    .option('--chat-template <file>', 'Jinja chat template for --corpus')
-    .option('--shards <folder>', 'write them as token shards (safetensors); needs --model')
-    .option('--model <gguf>', 'model whose vocabulary and chat template --shards uses')
+    .addOption(new Option('--split <name>', 'split of the tasks').choices(SPLITS).default('train'))
+    .option('--corpus <file>', 'write text as JSON lines {"text": …}; needs --chat-template')
+    .option('--chat-template <file>', 'Jinja chat template of --corpus')
+    .option('--shards <folder>', 'write token shards (safetensors); needs --model')
+    .option('--model <gguf>', 'model with the vocabulary and chat template of --shards')
     .addOption(toolCallFormatOption())
     .option('--shard-size <number>', 'demonstrations per shard', integerOption(1, 1_000_000), 4000)
-    .option('--experts <share>', 'share of demonstrations without flaws', shareOption, 0.25)
+    .option('--experts <share>', 'share of demonstrations without errors', shareOption, 0.25)
     .action(play)
 }
 
@@ -59,7 +59,7 @@ async function play(options: DemonstrationsOptions, command: Command): Promise<v
   const toolCallFormat = toolCallFormatNamed(options.toolCallFormat)
   const demonstrators: Demonstrators = { expertShare: options.experts, flaws: DEMO_FLAWS }
   if (options.corpus !== undefined) {
-    if (options.chatTemplate === undefined) command.error('--corpus needs --chat-template')
+    if (options.chatTemplate === undefined) command.error('--corpus needs a chat template: give --chat-template')
     const tokenizer = codePointTokenizer(readFileSync(options.chatTemplate, 'utf8'))
     const language = { tokenizer, toolCallFormat }
     const rollouts = demonstrations(
@@ -73,7 +73,7 @@ async function play(options: DemonstrationsOptions, command: Command): Promise<v
     await writeLines(options.corpus, rollouts, ({ tokens }) => ({ text: tokenizer.detokenize(tokens) }))
   }
   if (options.shards !== undefined) {
-    if (options.model === undefined) command.error('--shards needs --model')
+    if (options.model === undefined) command.error('--shards needs a model: give --model')
     const tokenizer = await openTokenizer(options.model)
     const language = { tokenizer, toolCallFormat }
     try {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { z } from 'zod'
+import { createCleanUp } from '../../common/cleanup/index.js'
 import { integerOption } from '../../common/cli/index.js'
 import { readTaskSet } from '../../coordinator/settings/task-set.js'
 import {
@@ -60,48 +61,50 @@ interface EvalOptions extends LimitOptions, UserOptions {
   json: boolean
 }
 
-/** Worlds answer in this process, so no lane stays away; one left behind on a busy machine would change the numbers. */
+/** Wait for slots that are busy with calls. Environments answer in this process, so a slot is never busy for long; a skipped slot would change the results. */
 const SLOT_WAIT_MS = 60_000
 
-/** Lanes of users that are asked something stay away until a model has heard it: at a file, 32 of them one after another with two requests of 30 s each take half an hour. */
+/** The same with a user simulator: for a model file, 32 slots with two requests of 30 s each, one after another, take half an hour. */
 const SIMULATED_SLOT_WAIT_MS = 60 * 60_000
 
 export function addEvalCommand(program: Command): void {
-  const limited = withLimitOptions(program.command('eval'), 'a run.yaml, for the limits and the cache of its rollouts')
+  const limited = withLimitOptions(program.command('eval'), 'run.yaml with the limits and the cache type of rollouts')
   withUserOptions(withEnvironmentFolders(limited))
-    .description('Compare a base model with and without an adapter on held-out tasks')
+    .description('Compare a base model with and without an adapter on held-out tasks.')
     .requiredOption('--model <gguf>', 'base model')
     .requiredOption('--adapter <gguf>', 'LoRA adapter')
-    .option('--tasks <number>', 'held-out tasks', integerOption(2, 100_000), 200)
+    .option('--tasks <number>', 'number of held-out tasks', integerOption(2, 100_000), 200)
     .option('--samples <number>', 'rollouts per task', integerOption(1, 64), 1)
     .option('--seed <number>', 'seed of the sampler', integerOption(0, 0xffffffff), 0)
     .option(
       '--temperature <number>',
-      'of the sampler; 0: always the likeliest token',
+      'sampling temperature; 0: always the most likely token',
       numberOption(0, MAX_TEMPERATURE),
       1,
     )
-    .requiredOption('--dataset <folder>', 'data set whose held-out tasks are used')
-    .option('--slots <number>', 'rollouts generated in parallel', integerOption(1, 256), 32)
+    .requiredOption('--dataset <folder>', 'data set with the held-out tasks')
+    .option('--slots <number>', 'rollouts that each engine generates in parallel', integerOption(1, 256), 32)
     .option('--threads <number>', 'CPU threads of each engine', integerOption(1, 256), 1)
     .option('--workers <number>', 'engines that share the work, each with the model in memory', integerOption(1, 64), 2)
     .addOption(toolCallFormatOption())
     .addOption(rewardOption())
     .addOption(cacheTypeOption())
-    .option('--results <file>', 'keeps results as they come: the same command goes on from there after a stop')
+    .option('--results <file>', 'file for results so far; the same command resumes from it after a stop')
     .option('--json', 'print one JSON object', false)
     .action(evaluate)
 }
 
 async function evaluate(options: EvalOptions, command: Command): Promise<void> {
   if (options.temperature === 0 && options.samples > 1)
-    command.error('At --temperature 0 every sample of a task is the same: leave --samples out.')
+    command.error('--temperature 0 gives the same rollout for every sample: remove --samples.')
   const { environments, tasks: drawn } = await readTaskSet(resolve(options.dataset), 'held-out', options.tasks)
   const limits = limitsOf(options)
   const cacheType = cacheTypeFor(options)
   const modelPath = resolve(options.model)
   const adapter = adapterFile(options.adapter)
+  const opened = createCleanUp()
   const tokenizer = await openTokenizer(modelPath)
+  opened.add(() => tokenizer.close())
   const runtime = createEpisodeRuntime(environments, tokenizer, rulesNamed(options))
   const { slots, threads, workers } = options
   const { samples: samplesPerTask, seed, temperature } = options
@@ -109,16 +112,17 @@ async function evaluate(options: EvalOptions, command: Command): Promise<void> {
   const contextSize = limits.maxRolloutTokens
   const engine = { modelPath, threads, contextSize, slots, gpu: 'auto', cacheType } as const
   const engines: EngineProcess[] = []
+  opened.add(() => Promise.all(engines.map((one) => one.close())))
   const { signal } = new AbortController()
   const say = (line: string): void => void process.stderr.write(`${line}\n`)
-  let simulator: UserSimulator | undefined
   try {
-    simulator = await userSimulatorFor(options, say, signal)
+    const simulator = await userSimulatorFor(options, say, signal)
+    if (simulator) opened.add(() => simulator.close())
     const { tasks, tooLong } = fittingTasks(drawn, runtime, limits)
     const slotWaitMs = simulator ? SIMULATED_SLOT_WAIT_MS : SLOT_WAIT_MS
     for (let i = 0; i < workers; i++) engines.push(await openEngine(engine, { slotWaitMs }))
     const backend = [...new Set(engines.map(({ build }) => calibratedName(build)))].join(' and ')
-    const journal = await recordOf(options, { modelPath, adapter, cacheType, backend, tasks, settings, simulator })
+    const journal = await openResults(options, { modelPath, adapter, cacheType, backend, tasks, settings, simulator })
     const played = { ...settings, ...(simulator ? { listener: simulator } : {}) }
     const [before, after] = await evaluatePolicies(tasks, [null, adapter], engines, runtime, played, signal, {
       ...journal,
@@ -130,8 +134,7 @@ async function evaluate(options: EvalOptions, command: Command): Promise<void> {
     if (simulator) say(userSimulatorSummary(simulator, options.userSimulatorPrice))
     process.stdout.write(`${options.json ? JSON.stringify(comparison) : table(comparison)}\n`)
   } finally {
-    await Promise.all([...engines.map((one) => one.close()), simulator?.close()])
-    await tokenizer.close()
+    await opened.close()
   }
 }
 
@@ -154,8 +157,8 @@ interface EvaluatedWork {
   readonly simulator: UserSimulator | undefined
 }
 
-/** @throws JournalError */
-async function recordOf(
+/** Opens the journal of results; without `--results`, one that stores nothing. @throws JournalError */
+async function openResults(
   { results, toolCallFormat, reward }: EvalOptions,
   { modelPath, adapter, cacheType, backend, tasks, settings, simulator }: EvaluatedWork,
 ): Promise<Journal<PlayedTogether>> {
@@ -189,12 +192,13 @@ function adapterFile(path: string): AdapterFile {
   return { path: resolve(path), sha256: createHash('sha256').update(readFileSync(path)).digest('hex') }
 }
 
-/** Messages that had to ask for something, under both policies. */
+/** Decisions of the user simulator, for both policies. */
 interface UnderstoodCounts {
+  /** Number of messages with a due question. */
   readonly messages: number
-  /** Those that were heard to ask for it. */
+  /** Number of messages that ask for the missing value. */
   readonly asked: number
-  /** Those that the rules heard in the model's place. */
+  /** Number of messages that the embedded rules decided. */
   readonly byRules: number
 }
 
@@ -212,16 +216,16 @@ interface Evaluated extends Comparison {
   readonly temperature: number
   readonly callsReference: number
   readonly tooLong: number
-  /** Of the engines, each with its build: the same seeds sample other tokens under another one. */
+  /** Backends of the engines with their builds. The same seeds sample other tokens on another backend. */
   readonly backend: string
   readonly understood?: UnderstoodCounts & { readonly by: string }
 }
 
 function table(comparison: Evaluated): string {
   const { understood } = comparison
-  // No spread was seen, which is not the same as none: an error of 0 would say that.
+  // Equal results show no spread. An error of 0 would claim that there is none.
   const number = ({ mean, stderr }: Estimate): string =>
-    `${mean.toFixed(3)} ${areAlike({ stderr }) ? `(all ${comparison.n} tasks alike)` : `± ${stderr.toFixed(3)}`}`
+    `${mean.toFixed(3)} ${areAlike({ stderr }) ? `(equal for all ${comparison.n} tasks)` : `± ${stderr.toFixed(3)}`}`
   return [
     `${comparison.n} held-out tasks, temperature ${comparison.temperature}, ${comparison.backend} (± standard error over tasks)`,
     ...Object.entries(comparison.rewards).map(
@@ -230,12 +234,12 @@ function table(comparison: Evaluated): string {
     ),
     `solved exactly before ${number(comparison.solvedBefore)}   after ${number(comparison.solvedAfter)}   paired difference ${number(comparison.solvedDiff)}`,
     ...(comparison.tooLong > 0
-      ? [`${comparison.tooLong} more were left out: their prompts leave no room for an answer`]
+      ? [`${comparison.tooLong} more tasks were omitted: their prompts leave no capacity for an answer`]
       : []),
-    `calls per rollout before ${comparison.callsBefore.toFixed(2)}   after ${comparison.callsAfter.toFixed(2)}   (the teacher makes ${comparison.callsReference.toFixed(2)})`,
+    `calls per rollout before ${comparison.callsBefore.toFixed(2)}   after ${comparison.callsAfter.toFixed(2)}   (reference solution ${comparison.callsReference.toFixed(2)})`,
     ...(understood
       ? [
-          `users with the ears of ${understood.by}: ${understood.asked} of ${understood.messages} messages asked what was due; the rules heard ${understood.byRules} of them in its place`,
+          `user simulator ${understood.by}: ${understood.asked} of ${understood.messages} messages have the due question; embedded rules decided ${understood.byRules}`,
         ]
       : []),
   ].join('\n')

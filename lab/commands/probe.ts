@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { integerOption } from '../../common/cli/index.js'
+import { integerOption, stopSignal } from '../../common/cli/index.js'
 import { REWARD_PRESETS } from '../../rollout/reward/index.js'
 import { loadEnvironments } from '../../servers/catalogue.js'
 import { createTaskRuntime } from '../../servers/episodes/index.js'
@@ -16,21 +16,23 @@ interface ProbeOptions {
 export function addProbeCommand(program: Command): void {
   program
     .command('probe')
-    .description('Play held-out tasks rightly, wrongly and cunningly, without a model: what does each reward pay?')
-    .requiredOption('--dataset <folder>', 'data set whose held-out tasks are used')
-    .option('--tasks <number>', 'held-out tasks', integerOption(1, 100_000), 200)
+    .description('Play held-out tasks with right, wrong and exploiting scripts, and compare the rewards.')
+    .requiredOption('--dataset <folder>', 'data set with the held-out tasks')
+    .option('--tasks <number>', 'number of held-out tasks', integerOption(1, 100_000), 200)
     .option('--json', 'print one JSON object', false)
     .action(run)
 }
 
 async function run({ dataset, tasks, json }: ProbeOptions): Promise<void> {
-  const stop = new AbortController()
-  const interrupt = (): void => stop.abort(new Error('stopped'))
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, interrupt)
+  const { signal } = stopSignal(new Error('stopped by SIGINT or SIGTERM'))
   const environments = await loadEnvironments()
-  const { examples } = await openDataset(resolve(dataset), environments, { splits: ['held-out'], signal: stop.signal })
-  const found = await probe(first(examples('held-out'), tasks), createTaskRuntime(environments), stop.signal)
-  if (found.tasks === 0) throw new DatasetError('no_such_example', `${dataset}: the split held-out is empty`)
+  const { examples } = await openDataset(resolve(dataset), environments, { splits: ['held-out'], signal })
+  const found = await probe(first(examples('held-out'), tasks), createTaskRuntime(environments), signal)
+  if (found.tasks === 0)
+    throw new DatasetError(
+      'no_such_example',
+      `${dataset}: the split held-out is empty; name a data set with held-out tasks`,
+    )
   process.stdout.write(`${json ? JSON.stringify(found) : tables(found)}\n`)
 }
 
@@ -42,16 +44,16 @@ async function* first(examples: AsyncIterable<Example>, count: number): AsyncGen
   }
 }
 
-/** In Markdown, as docs/reward.md holds them. */
+/** Returns the tables in Markdown, as in docs/reward.md. */
 export function tables({ tasks, results, rankings }: Probed): string {
   const presets = [...REWARD_PRESETS.keys()]
   const share = (value: number): string => (Number.isNaN(value) ? '-' : percent(value))
   const area = (value: number): string => (Number.isNaN(value) ? '-' : value.toFixed(3))
   return [
-    `${tasks} held-out tasks. Mean share of the maximum, and share of the tasks that earn all of it.`,
+    `${tasks} held-out tasks. Mean share of the maximum reward, and share of the tasks with the maximum.`,
     '',
     markdownTable(
-      ['what is done', 'tasks', ...presets.flatMap((name) => [`\`${name}\``, 'in full']), 'solved exactly'],
+      ['probe', 'tasks', ...presets.flatMap((name) => [`\`${name}\``, 'in full']), 'solved exactly'],
       results.map(({ name, tasks: own, earned, full, solved }) => [
         name,
         String(own),
@@ -60,7 +62,7 @@ export function tables({ tasks, results, rankings }: Probed): string {
       ]),
     ),
     '',
-    'Ranking right ways of playing before wrong ones (area under the curve; ½ is chance):',
+    'Ranking of right probes above wrong ones (area under the curve; ½ is chance):',
     '',
     markdownTable(
       ['reward', 'over all tasks', 'within a task'],

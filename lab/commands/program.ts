@@ -1,10 +1,10 @@
 import type { Program } from '../../common/cli/index.js'
 import { ConfigError } from '../../coordinator/settings/config.js'
 
-/** The commands, in the order in which help names them. */
+/** The program with its commands, in the order of its help. */
 export const PROGRAM: Program = {
   name: 'prove-lab',
-  description: 'Make and inspect data sets, evaluate and compare policies, calibrate audits',
+  description: 'Make and inspect data sets, evaluate and compare policies, calibrate audits.',
   commands: {
     synthesize: async () => (await import('./synthesize.js')).addSynthesizeCommand,
     dataset: async () => (await import('./dataset.js')).addDatasetCommand,

@@ -3,21 +3,21 @@ import { deriveSeed, seededRandom } from '../../servers/kernel/index.js'
 import type { Example } from './example.js'
 import { renderExample } from './inspect.js'
 
-/** What a reader answers for each example, behind these words. */
+/** Labels of the two lines that an annotator fills in for each example. */
 export const VERDICT_LABEL = 'verdict (good, odd or wrong):'
 export const REASON_LABEL = 'reason, if odd or wrong:'
 
-const INSTRUCTIONS = `Read each example completely, as somebody who is to say whether a person would ask this and whether the calls answer it.
-good:  a person could have said this, and the calls and answers do what was asked.
-odd:   the calls are right, but no person would ask it so, for this, or in this order; or the words are not good English.
-wrong: a call does something else than was asked, a reference means something else or nothing, or an answer tells what is not so.
-What people are like (lower case, very polite, very short, chatty) and stock phrases of the assistant are not odd by themselves.
-Judge before you look at another example, and change no verdict afterwards. Two readers need not agree: report both.`
+const INSTRUCTIONS = `Read each example completely. Decide whether a person would make this request, and whether the calls fulfil it.
+good:  a person could have said this, and the calls and answers do what the user requests.
+odd:   the calls are right, but no person would phrase, request or order it like this; or the text is not good English.
+wrong: a call does something else than requested, a reference is wrong or has no referent, or an answer states something untrue.
+Personal style (lower case, very polite, very short, chatty) and stock phrases of the assistant are not odd by themselves.
+Give a verdict before you read the next example, and do not change a verdict later. Two annotators may disagree: report both.`
 
 /**
- * A stratified sample of a data set as text, with room for verdicts. Each kind, and within multi-turn each number of calls, takes turns, so
- * that rare ones are read too. The same examples, count and seed give the same text.
- * @param count  examples that are drawn; all, where there are fewer
+ * Returns an annotation form for a stratified sample of a data set. Strata are the kinds, and within multi-turn the numbers of calls. The
+ * sample takes one example per stratum in turn, so it includes rare ones. The same examples, count and seed give the same form.
+ * @param count  size of the sample; all examples if there are fewer
  */
 export async function annotationForm(examples: AsyncIterable<Example>, count: number, seed: number): Promise<string> {
   const strata = new Map<string, Example[]>()

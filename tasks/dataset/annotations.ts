@@ -11,18 +11,18 @@ import { SPLITS } from './profile.js'
 import type { Dataset } from './read.js'
 import { KINDS } from './statistics.js'
 
-/** A sheet of some thousand long examples is shorter. */
+/** Larger than a form with a thousand long examples. */
 const MAX_FORM_BYTES = 64 << 20
-/** Judgements that the card quotes. */
+/** Number of annotations that the card quotes. */
 const QUOTED = 15
 
 /**
- * Puts what people found who read a sample of the data set into its card, in place of earlier readings, and the card's new hash into the
- * manifest. One sheet is what one reader has filled in; an example that several have read counts once for each.
- * @param forms   paths of filled-in sheets of `readingSheet`
- * @param annotators  who they are, for the card: `three people who had not seen the program`
- * @returns  the section of the card
- * @throws DatasetError `bad_form`, `missing_file`, and as reading the data set does
+ * Writes annotations into the card of a data set, in place of earlier ones, and the card's new hash into the manifest. Each form belongs to
+ * one annotator. An example counts once per annotator.
+ * @param forms   paths of filled annotation forms, see `annotationForm`
+ * @param annotators  description of the annotators for the card, such as `three people who had not seen the program`
+ * @returns  section of the card
+ * @throws DatasetError `bad_form`, `missing_file`, and the errors of reading the data set
  */
 export async function addAnnotations(dataset: Dataset, forms: readonly string[], annotators: string): Promise<string> {
   const annotations = (await Promise.all(forms.map(readForm))).flat()
@@ -31,7 +31,7 @@ export async function addAnnotations(dataset: Dataset, forms: readonly string[],
   const { folder, manifest } = dataset
   const path = join(folder, CARD_FILE)
   const card = await readFile(path, 'utf8').catch((cause: Error) => {
-    throw new DatasetError('missing_file', `${path} cannot be read (${cause.message}). Make the data set anew.`, {
+    throw new DatasetError('missing_file', `${path} cannot be read (${cause.message}): make the data set again`, {
       cause,
     })
   })
@@ -46,10 +46,14 @@ async function readForm(path: string): Promise<readonly Annotation[]> {
   let text: string
   try {
     const { size } = await stat(path)
-    if (size > MAX_FORM_BYTES) throw new Error(`${size} bytes are more than any sheet has`)
+    if (size > MAX_FORM_BYTES) throw new Error(`${size} bytes, and a form has at most ${MAX_FORM_BYTES}`)
     text = await readFile(path, 'utf8')
   } catch (cause) {
-    throw new DatasetError('missing_file', `${path} cannot be read (${(cause as Error).message}).`, { cause })
+    throw new DatasetError(
+      'missing_file',
+      `${path} cannot be read (${(cause as Error).message}): name a filled annotation form`,
+      { cause },
+    )
   }
   return annotationsIn(text, basename(path))
 }
@@ -59,7 +63,7 @@ async function checkTasks(dataset: Dataset, annotations: readonly Annotation[]):
   for (const split of SPLITS) for await (const { task } of dataset.examples(split)) left.delete(task.id)
   const [unknown] = left
   if (unknown !== undefined)
-    throw new DatasetError('bad_form', `${dataset.folder} has no task ${unknown}: the sheet is of another data set.`)
+    throw new DatasetError('bad_form', `${dataset.folder} has no task ${unknown}: the form belongs to another data set`)
 }
 
 function annotationsSection(annotations: readonly Annotation[], annotators: string): string {
@@ -79,9 +83,9 @@ function annotationsSection(annotations: readonly Annotation[], annotators: stri
   const bad = annotations.filter(({ verdict }) => verdict !== 'good')
   const worst = [...bad].sort((a, b) => VERDICTS.indexOf(b.verdict) - VERDICTS.indexOf(a.verdict)).slice(0, QUOTED)
   return [
-    '## Readings',
-    `A sample whose strata (kinds, and numbers of calls) are of equal size, read completely by ${annotators}. *Odd*: the calls are right, but no person would ask it so, for this, or in
-this order, or the words are not good English. *Wrong*: a call does something else than was asked, a reference means something else or nothing, or an answer tells what is not so. Shares with 95 % intervals (Wilson):`,
+    '## Annotations',
+    `A sample with strata of equal size (kinds, and numbers of calls), read completely by ${annotators}. *Odd*: the calls are right, but no person would phrase, request or order it
+like this, or the text is not good English. *Wrong*: a call does something else than requested, a reference is wrong or has no referent, or an answer states something untrue. Shares with 95 % intervals (Wilson):`,
     markdownTable(
       ['', 'verdicts', ...VERDICTS],
       [...kinds.filter(([, verdicts]) => verdicts !== '0'), row('all', annotations)],
@@ -89,9 +93,7 @@ this order, or the words are not good English. *Wrong*: a call does something el
     ...(worst.length === 0
       ? []
       : [
-          worst.length < bad.length
-            ? `The first ${worst.length} of what was found, what is wrong before what is odd:`
-            : 'What was found:',
+          worst.length < bad.length ? `The first ${worst.length} problems, wrong before odd:` : 'Problems:',
           worst.map(({ verdict, reason, task }) => `- ${verdict}: ${reason} (\`${task.slice(0, 12)}\`)`).join('\n'),
         ]),
   ].join('\n\n')

@@ -2,7 +2,7 @@ import { exampleOf, type RoutedTool } from '../../rollout/episode/index.js'
 import { type AssistantText, checkWords, type LoggedCall, type StatedAndInvented } from '../../rollout/reward/index.js'
 import type { Example } from './example.js'
 
-/** What a user hears of an example's own conversation, as the reward `outcome` would. @param offered  the task's tools */
+/** Evaluates the reference answers of an example as the reward `outcome` does. @param offered  the task's tools */
 export function answerWords({ task, exchanges }: Example, offered: readonly RoutedTool[]): StatedAndInvented {
   const log: LoggedCall[] = []
   const results: string[] = []

@@ -1,42 +1,43 @@
 import type { Catalogue } from '../../rollout/episode/index.js'
+import { areaUnderCurve } from './area-under-curve.js'
 import type { Example } from './example.js'
 import { markdownTable, percent } from './markdown.js'
 
-/** How many held-out tasks are answered by matching words, without a model. */
+/** Results of word matching on held-out tasks, without a model. */
 export interface Baselines {
-  /** Held-out tasks with calls. */
+  /** Number of held-out tasks with calls. */
   readonly heldOut: number
   readonly results: readonly BaselineResult[]
-  /** Whether the number of words tells tasks without calls from others; absent where there are none of either. */
+  /** How well the number of words separates tasks with calls from tasks without; absent if one of both kinds is missing. */
   readonly lengths?: LengthAuc
 }
 
 /**
- * How often a task with calls has more words than one without, a tie counting half (area under the ROC curve): 0.5 where their number
- * tells nothing.
+ * Area under the ROC curve of the number of words, for tasks with calls against tasks without. 0.5: the number of words contains no
+ * information.
  */
 export interface LengthAuc {
-  /** Of the user's first turn. */
+  /** By the words of the first user turn. */
   readonly first: number
-  /** Of all turns of the user together. */
+  /** By the words of all user turns. */
   readonly all: number
 }
 
 export interface BaselineResult {
   readonly name: string
-  /** Share of the tasks whose whole sequence of tools is found. */
+  /** Share of the tasks whose whole tool sequence is predicted. */
   readonly sequences: number
-  /** Share of the clauses, of those turns that have as many as calls, whose tool is found. */
+  /** Share of the clauses whose tool is predicted, over turns with as many clauses as calls. */
   readonly clauses: number
 }
 
-/** Takes examples as they come, those for training before those that are held out or after. */
+/** Collects examples of all splits, in any order. */
 export interface BaselineCheck {
   add(example: Example): void
   finish(): Baselines
 }
 
-/** What a user asks for in one breath, without names and numbers. */
+/** Words of one clause of a request, without names and numbers. */
 type Words = ReadonlySet<string>
 
 interface LearnedClause {
@@ -45,23 +46,23 @@ interface LearnedClause {
 }
 
 interface HeldOutTask {
-  /** Clauses and the tools that are called, by turn. */
+  /** Clauses and called tools, by user turn. */
   readonly turns: readonly { readonly clauses: readonly Words[]; readonly tools: readonly string[] }[]
   readonly offered: ReadonlySet<string>
 }
 
 /**
- * Two ways to find the tools of a held-out task by its words. `nearest clause`: each clause calls what the most similar clause of a training
- * turn called, of the tools on offer. `tool names`: each clause calls the tool on offer whose name and description share most with it.
- * Words are weighted by how rare they are among training clauses or tools.
+ * Creates a check with two baselines that predict the tools of held-out tasks by words. `nearest clause` predicts the offered tool of the
+ * most similar training clause. `names and descriptions` predicts the offered tool with the most similar name and description. Rare words have
+ * a higher weight.
  */
 export function createBaselineCheck(catalogue: Catalogue): BaselineCheck {
   const learned: LearnedClause[] = []
   const heldOut: HeldOutTask[] = []
-  const lengths = { calling: noLengths(), silent: noLengths() }
+  const lengths = { withCalls: emptyLengths(), withoutCalls: emptyLengths() }
   return {
     add({ split, task, exchanges }) {
-      countWords(task.groundTruth.length > 0 ? lengths.calling : lengths.silent, exchanges)
+      countWords(task.groundTruth.length > 0 ? lengths.withCalls : lengths.withoutCalls, exchanges)
       if (task.groundTruth.length === 0 || split === 'validation') return
       const turns = exchanges.map(({ user, calls }) => ({
         clauses: clausesOf(user),
@@ -72,7 +73,7 @@ export function createBaselineCheck(catalogue: Catalogue): BaselineCheck {
         return
       }
       for (const { clauses, tools } of turns) {
-        // Which clause asks for which call is only known where there is one for each.
+        // Clauses match calls only where their numbers are equal.
         if (clauses.length === tools.length)
           for (const [i, words] of clauses.entries()) learned.push({ words, tool: tools[i]! })
       }
@@ -84,12 +85,17 @@ export function createBaselineCheck(catalogue: Catalogue): BaselineCheck {
           tool: name,
         })),
       )
-      const { calling, silent } = lengths
-      const isEither = calling.first.length > 0 && silent.first.length > 0
+      const { withCalls, withoutCalls } = lengths
+      const hasBoth = withCalls.first.length > 0 && withoutCalls.first.length > 0
       return {
         heldOut: heldOut.length,
-        ...(isEither
-          ? { lengths: { first: areaUnder(calling.first, silent.first), all: areaUnder(calling.all, silent.all) } }
+        ...(hasBoth
+          ? {
+              lengths: {
+                first: areaUnderCurve(withCalls.first, withoutCalls.first),
+                all: areaUnderCurve(withCalls.all, withoutCalls.all),
+              },
+            }
           : {}),
         results: [
           resultOf('nearest clause of training', heldOut, matcherOf(learned)),
@@ -105,7 +111,7 @@ interface Lengths {
   readonly all: number[]
 }
 
-const noLengths = (): Lengths => ({ first: [], all: [] })
+const emptyLengths = (): Lengths => ({ first: [], all: [] })
 
 function countWords({ first, all }: Lengths, exchanges: Example['exchanges']): void {
   const [opening, ...later] = exchanges.map(({ user }) => user.split(/\s+/).filter((word) => word !== '').length)
@@ -113,48 +119,37 @@ function countWords({ first, all }: Lengths, exchanges: Example['exchanges']): v
   all.push(later.reduce((sum, words) => sum + words, opening!))
 }
 
-/** Share of the pairs of one and another whose first is the greater, ties as halves. */
-function areaUnder(ones: readonly number[], others: readonly number[]): number {
-  const below = new Map<number, number>()
-  for (const other of others) below.set(other, (below.get(other) ?? 0) + 1)
-  const lengths = [...below].sort(([a], [b]) => a - b)
-  const won = (one: number): number =>
-    lengths.reduce((sum, [length, count]) => sum + (length < one ? count : length === one ? count / 2 : 0), 0)
-  const wonBy = new Map([...new Set(ones)].map((one) => [one, won(one)]))
-  return ones.reduce((sum, one) => sum + wonBy.get(one)!, 0) / (ones.length * others.length)
-}
-
-/** In words, as a card says it. */
+/** Returns the sentence for the data set card. */
 export const describeLengthAuc = ({ first, all }: LengthAuc): string =>
-  `The number of words tells tasks with calls from those without, an area under the ROC curve of 0.5 telling nothing: ${first.toFixed(2)} by the user's first turn, ${all.toFixed(2)} by all turns together.`
+  `Area under the ROC curve by which the number of words separates tasks with calls from tasks without: ${first.toFixed(2)} by the first user turn, ${all.toFixed(2)} by all user turns (0.5: no information).`
 
-/** In Markdown, as a card holds it. */
+/** Returns the Markdown table for the data set card. */
 export function baselineTable({ results }: Baselines): string {
   return markdownTable(
-    ['matched with', 'whole sequences of tools', 'tools of single clauses'],
+    ['matched with', 'whole tool sequences', 'tools of single clauses'],
     results.map(({ name, sequences, clauses }) => [name, percent(sequences), percent(clauses)]),
   )
 }
 
 type Matcher = (clause: Words, offered: ReadonlySet<string>) => string | undefined
 
-/** Finds the entry that is most like a clause: the cosine of their words, weighted. Of equals the first wins. */
+/** Returns a function that finds the entry with the highest weighted cosine similarity to a clause; ties give the first entry. */
 function matcherOf(entries: readonly LearnedClause[]): Matcher {
-  const holders = new Map<string, number[]>()
+  const postings = new Map<string, number[]>()
   for (const [i, { words }] of entries.entries()) {
     for (const word of words) {
-      const list = holders.get(word)
+      const list = postings.get(word)
       if (list) list.push(i)
-      else holders.set(word, [i])
+      else postings.set(word, [i])
     }
   }
-  const weight = (word: string): number => Math.log((entries.length + 1) / ((holders.get(word)?.length ?? 0) + 1)) ** 2
+  const weight = (word: string): number => Math.log((entries.length + 1) / ((postings.get(word)?.length ?? 0) + 1)) ** 2
   const lengthOf = (words: Words): number => Math.sqrt([...words].reduce((sum, word) => sum + weight(word), 0))
   const lengths = entries.map(({ words }) => lengthOf(words))
   return (clause, offered) => {
     const shared = new Map<number, number>()
     for (const word of clause) {
-      for (const i of holders.get(word) ?? []) {
+      for (const i of postings.get(word) ?? []) {
         if (offered.has(entries[i]!.tool)) shared.set(i, (shared.get(i) ?? 0) + weight(word))
       }
     }
@@ -179,7 +174,7 @@ function resultOf(name: string, tasks: readonly HeldOutTask[], matches: Matcher)
     let whole = true
     for (const turn of turns) {
       const tools = turn.clauses.map((clause) => matches(clause, offered))
-      // A clause that is like nothing calls nothing.
+      // A clause without a similar entry predicts no call.
       if (tools.filter((tool) => tool !== undefined).join() !== turn.tools.join()) whole = false
       if (turn.clauses.length !== turn.tools.length) continue
       clauses += turn.tools.length
@@ -190,10 +185,10 @@ function resultOf(name: string, tasks: readonly HeldOutTask[], matches: Matcher)
   return { name, sequences: sequences / tasks.length, clauses: clauses === 0 ? 0 : found / clauses }
 }
 
-/** Where one request ends and the next begins. */
+/** Boundaries between two clauses of a request. */
 const BREAKS =
   /[.;?!]+(?=\s|$)|,? \b(?:and )?(?:then|after that|afterwards|next)\b|,? and (?=[a-z]+ )|, (?=[a-z]+ (?:the|it|that|this|me|my)\b)/i
-/** Fewer words than these are no request but a greeting, or the tail of one. */
+/** Shortest clause in words; shorter ones are greetings or fragments. */
 const LEAST_WORDS = 2
 
 function clausesOf(text: string): Words[] {
@@ -203,7 +198,7 @@ function clausesOf(text: string): Words[] {
     .filter((words) => words.size >= LEAST_WORDS)
 }
 
-/** Words in lower case, without what stands in every sentence, and without endings of number and tense. */
+/** Returns lower-case words without common words and without endings of number and tense. */
 function wordsOf(text: string): Words {
   const words = text.toLowerCase().match(/[a-z]{2,}/g) ?? []
   return new Set(words.filter((word) => !COMMON.has(word)).map((word) => word.replace(/(?:ing|ed|es|s)$/, '')))

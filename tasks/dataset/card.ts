@@ -13,10 +13,10 @@ import { profileTable } from './profile-table.js'
 import { KINDS, type Statistics, sumOf } from './statistics.js'
 
 export const CARD_FILE = 'README.md'
-/** What readers found stands before this. */
+/** Heading after the annotations. */
 const AFTER_ANNOTATIONS = '## Fields'
 
-/** The least covered tools and edges that the card lists. */
+/** Number of least covered tools and of edges that the card lists. */
 const LEAST = 10
 
 export interface CardContent {
@@ -26,11 +26,11 @@ export interface CardContent {
   readonly coverage: Coverage
   readonly charts: readonly Chart[]
   readonly userTurns: number
-  /** Measures of the user's words, by name. */
+  /** Diversity measures of the user's words, by name. */
   readonly diversity: readonly (readonly [measure: string, value: number])[]
 }
 
-/** The data set card: README.md with the front matter that the Hugging Face hub and `datasets` read. */
+/** Returns the data set card: README.md with front matter for the Hugging Face hub and `datasets`. */
 export function renderCard(content: CardContent): string {
   const { info, outcome, statistics, coverage, charts, diversity, userTurns } = content
   const chart = (name: string): string => {
@@ -41,16 +41,16 @@ export function renderCard(content: CardContent): string {
     [`# ${info.title}`, summary(content)],
     ['## Composition', composition(statistics), chart('turns'), chart('calls')],
     [
-      '## Knobs',
-      `The profile \`${info.profile.name}\` sets what conversations are like; what came out differs where the filters take some conversations more often than others.`,
+      '## Profile',
+      `The profile \`${info.profile.name}\` sets the targets for conversations. The actual shares differ because filters reject some conversations more often than others.`,
       profileTable(info.profile, statistics),
     ],
     ...domainRulesSection(statistics),
     ['## Coverage', ...coverageSection(coverage), chart('tools-per-environment')],
     ['## Filters', ...filterSection(statistics.examples, outcome.drops), chart('filter-yields')],
     [
-      '## Diversity of the words',
-      `Over all ${number(userTurns)} user turns, of ${number(statistics.personas.size)} personas:`,
+      '## Diversity of the user turns',
+      `Measured over all ${number(userTurns)} user turns of ${number(statistics.personas.size)} personas:`,
       markdownTable(
         ['measure', 'value'],
         diversity.map(([measure, value]) => [
@@ -69,14 +69,14 @@ export function renderCard(content: CardContent): string {
   return `---\n${frontMatter(info, statistics)}---\n\n${sections.map((section) => section.join('\n\n')).join('\n\n')}\n`
 }
 
-/** A card with this section in place of what earlier readers found. @throws DatasetError `bad_manifest`: it is no card of this program */
+/** Returns the card with a new annotation section in place of an earlier one. @throws DatasetError `bad_manifest` if the card is not from this program */
 export function withAnnotations(card: string, section: string): string {
   const [heading] = section.split('\n', 1)
   const end = card.indexOf(`\n${AFTER_ANNOTATIONS}\n`)
   if (end === -1)
     throw new DatasetError(
       'bad_manifest',
-      `${CARD_FILE} has no heading "${AFTER_ANNOTATIONS}". Make the data set anew.`,
+      `${CARD_FILE} has no heading "${AFTER_ANNOTATIONS}": make the data set again`,
     )
   const earlier = card.indexOf(`\n${heading}\n`)
   return `${card.slice(0, earlier === -1 ? end : Math.min(earlier, end))}\n${section}\n${card.slice(end)}`
@@ -112,9 +112,9 @@ function sizeCategory(examples: number): string {
 function summary({ info, statistics, coverage }: CardContent): string {
   return [
     `${number(statistics.examples)} conversations in which an assistant uses tools of ${environmentsOf(coverage.tools).length}`,
-    `stateful worlds (${number(coverage.tools.length)} tools), with the calls that answer each of them as verifiable ground`,
-    'truth. Every call was executed: the responses, failures included, are what the world answered, and playing the calls',
-    'again from the recorded seeds gives the same bytes. Made for reinforcement learning with programmatic rewards as in',
+    `stateful environments (${number(coverage.tools.length)} tools), with the calls that fulfil each request as verifiable ground`,
+    'truth. Every call was executed: the responses, including failures, are those of the environment, and a replay of the calls',
+    'with the recorded seeds gives the same bytes. Made for reinforcement learning with programmatic rewards as in',
     `PROVE (arXiv 2606.03892); the conversations also serve as supervised data. Seed ${info.seed}.`,
   ].join('\n')
 }
@@ -143,14 +143,14 @@ function coverageSection({ tools, edges }: Coverage): string[] {
     ]),
   ]
   return [
-    'How many examples have a tool, or an edge of the dependency graphs, in their ground truth. `coverage.json` has the full tables.',
+    'Number of examples with a tool, or an edge of the dependency graphs, in their ground truth. `coverage.json` has the full tables.',
     markdownTable(
       ['', 'number', 'covered', 'minimum', 'median', 'maximum'],
       groups.map(([name, rows]) => [name, ...spread(rows.map(({ examples }) => occurrences(examples)))]),
     ),
-    'The least covered:',
+    'Least covered:',
     markdownTable(
-      ['', 'examples', 'of training'],
+      ['', 'examples', 'in training'],
       groups.slice(0, 2).flatMap(([, rows]) => leastCovered(rows)),
     ),
   ]
@@ -173,16 +173,16 @@ function leastCovered(rows: readonly Row[]): string[][] {
 
 function filterSection(kept: number, drops: Drops): string[] {
   const filters = filtersOf(drops)
-  const taken = filters.map((reason) => drops[reason] ?? 0)
-  let left = kept + taken.reduce((a, b) => a + b, 0)
+  const rejected = filters.map((reason) => drops[reason] ?? 0)
+  let left = kept + rejected.reduce((a, b) => a + b, 0)
   const rows = filters.map((reason, i) => {
     const reached = left
-    left -= taken[i]!
-    return [`\`${reason}\``, number(reached), number(taken[i]!), reached === 0 ? '-' : percent(left / reached)]
+    left -= rejected[i]!
+    return [`\`${reason}\``, number(reached), number(rejected[i]!), reached === 0 ? '-' : percent(left / reached)]
   })
   return [
-    'Candidates pass the filters in this order:',
-    markdownTable(['filter', 'candidates', 'taken', 'passed'], [...rows, ['kept', number(kept), '', '']]),
+    'Filters in their order, with the number of candidates that each one rejected:',
+    markdownTable(['filter', 'candidates', 'rejected', 'passed'], [...rows, ['kept', number(kept), '', '']]),
   ]
 }
 
@@ -191,10 +191,10 @@ function domainRulesSection({ domainRules }: Statistics): [string, ...string[]][
   if (all === 0) return []
   return [
     [
-      '## Policies',
-      `The system message of ${number(all)} examples holds a policy of each world on offer, rules that its tools do not enforce. How they bear on the conversation, and what the user does then:`,
+      '## Domain rules',
+      `The system message of ${number(all)} examples contains the domain rules of each offered environment. The tools do not enforce these rules. Role of the rules in the conversation, and the user's reaction:`,
       markdownTable(
-        ['domain rules', 'examples', 'share'],
+        ['role', 'examples', 'share'],
         [...domainRules].sort(([a], [b]) => (a < b ? -1 : 1)).map(([how, n]) => [how, number(n), percent(n / all)]),
       ),
     ],
@@ -212,8 +212,8 @@ function sanitySection({ sanity }: Outcome): [string, ...string[]][] {
   return [
     [
       '## Reward',
-      `What policies of known worth earn on these tasks (reward \`${PAPER.name}\`: at most ${PAPER.maximum.calls}, and ${PAPER.maximum.noCall} where no call is right):`,
-      markdownTable(['domain rules', 'examples', 'mean reward', 'solved exactly'], rows),
+      `Rewards of policies of known quality on these tasks (preset \`${PAPER.name}\`: maximum ${PAPER.maximum.calls}, or ${PAPER.maximum.noCall} for tasks without calls):`,
+      markdownTable(['policy', 'examples', 'mean reward', 'solved exactly'], rows),
     ],
   ]
 }
@@ -222,8 +222,8 @@ function probeSection({ probes }: Outcome): [string, ...string[]][] {
   if (probes === undefined) return []
   return [
     [
-      '## What a policy could learn instead',
-      'Right calls with idle words, calls made twice or all at once: what each earns as a share of the maximum under each reward. `prove-lab probe` makes the table again.',
+      '## Reward hacks',
+      'Right calls with useless answers, repeated calls, all calls at once: share of the maximum under each reward preset. `prove-lab probe` reproduces the table.',
       probes,
     ],
   ]
@@ -233,7 +233,7 @@ function baselineSection({ baselines }: Outcome): [string, ...string[]][] {
   const matched =
     baselines && baselines.heldOut > 0
       ? [
-          `What no model is needed for, on ${number(baselines.heldOut)} held-out tasks with calls: the lower, the less the tasks are given away by their words.`,
+          `Word matching without a model, on ${number(baselines.heldOut)} held-out tasks with calls. Low values mean that the words alone do not reveal the tools.`,
           baselineTable(baselines),
         ]
       : []
@@ -241,7 +241,7 @@ function baselineSection({ baselines }: Outcome): [string, ...string[]][] {
   return matched.length + counted.length === 0 ? [] : [['## Baselines', ...matched, ...counted]]
 }
 
-/** What the measures of tasks/synthesis/wording/diversity.ts are, for readers who do not know their names. */
+/** Descriptions of the measures in tasks/synthesis/wording/diversity.ts. */
 const MEASURES: Readonly<Record<string, string>> = {
   distinct1: 'different words (share of the words of a sample)',
   distinct2: 'different pairs of words',
@@ -252,44 +252,41 @@ const MEASURES: Readonly<Record<string, string>> = {
 }
 
 const FIELDS = markdownTable(
-  ['field', 'what it holds'],
+  ['field', 'content'],
   [
-    ['`id`', 'SHA-256 of the task: its worlds, tools on offer, user turns and ground truth'],
-    ['`index`', 'place in the data set, over all splits'],
-    ['`kind`', '`multi-turn`, `clarification` (the right answer is a question) or `abstention` (it is to decline)'],
-    ['`messages`', "the conversation in OpenAI's form, one call per assistant message"],
+    ['`id`', 'SHA-256 of the task: its environments, offered tools, user turns and ground truth'],
+    ['`index`', 'index in the data set, over all splits'],
     [
-      '`tools`',
-      "the functions on offer at first, in OpenAI's form; without the values of enums where `strip_enums` is true",
+      '`kind`',
+      '`multi-turn`, `clarification` (the right answer is a question) or `abstention` (the right answer declines)',
     ],
-    ['`ground_truth`', 'the calls that answer the user turns; `after` names the calls that must come first'],
-    [
-      '`facts`',
-      'what the answers to the user turns must tell, for the reward `outcome`: values that look-ups return, by turn',
-    ],
+    ['`messages`', "conversation in OpenAI's format, one call per assistant message"],
+    ['`tools`', "functions offered at first, in OpenAI's format; without enum values if `strip_enums` is true"],
+    ['`ground_truth`', 'calls that fulfil the user turns; `after` lists the calls that must precede a call'],
+    ['`facts`', 'facts that the answers must state, for the reward preset `outcome`: values from results, by turn'],
     [
       '`questions`',
-      'where something is left out: the answer to that turn has to ask for it in one of these words, and the next turn is said only then',
+      'where a value is missing: the answer to that turn must ask for the value in one of these words before the user says the next turn',
     ],
     ['`environments`', 'name and seed of every environment that the offered tools belong to'],
     [
       '`toolset`',
-      'the environment of each offered tool, and `from` if a later user turn adds the tool: that message describes it. Environments that `chain` does not name are distractors',
+      'environment of each offered tool, and `from` if a later user turn adds and describes the tool. Environments outside `chain` are distractors',
     ],
-    ['`chain`', 'the chain of tools that the example was made from'],
-    ['`calls`', 'per call of the messages: its environment, whether it succeeded, and its place in the ground truth'],
+    ['`chain`', 'chain of tools from which the example was made'],
+    ['`calls`', 'for each call of the messages: environment, success, and index in the ground truth'],
     [
       '`metadata`',
-      'how much the user says at first, recovery, persona, where the task has policies how they bear on it (`policy`), and where each argument can be read (`origins`)',
+      'information that the user states at first, recovery, persona, role of the domain rules if any (`domain_rules`), and source of each argument (`origins`)',
     ],
   ],
   '---',
 )
 
 const LOADING = [
-  `The Parquet files hold the same records as the JSON lines (\`${recordsPath('train')}\`): scalars as columns, and
-\`messages\`, \`tools\`, \`ground_truth\`, \`facts\`, \`questions\`, \`environments\`, \`toolset\`, \`calls\` and \`metadata\` as JSON text, since columnar structures would
-be padded with every argument of every tool.`,
+  `The Parquet files contain the same records as the JSON lines (\`${recordsPath('train')}\`): scalars as columns, and
+\`messages\`, \`tools\`, \`ground_truth\`, \`facts\`, \`questions\`, \`environments\`, \`toolset\`, \`calls\` and \`metadata\` as JSON text, because columnar structures would
+contain every argument of every tool.`,
   `\`\`\`python
 import json
 from datasets import load_dataset
@@ -298,7 +295,7 @@ data = load_dataset(folder, split="train")  # this folder, or the data set's nam
 row = data[0]
 messages, tools = json.loads(row["messages"]), json.loads(row["tools"])
 \`\`\``,
-  `Messages have OpenAI's form, in which a call's \`arguments\` is JSON text. TRL and most chat templates want an object:`,
+  `Messages have OpenAI's format, in which \`arguments\` of a call is JSON text. TRL and most chat templates need an object:`,
   `\`\`\`python
 def for_trl(row):
     messages = json.loads(row["messages"])
@@ -309,23 +306,21 @@ def for_trl(row):
 
 examples = [for_trl(row) for row in data]  # trl: Dataset.from_list(examples, on_mixed_types="use_json")
 \`\`\``,
-  `For reinforcement learning, \`ground_truth\` is what the reward compares with, and \`environments\` (name and seed) opens the
-environments in the state that the calls were made in.`,
+  `For reinforcement learning, the reward compares calls with \`ground_truth\`, and \`environments\` (name and seed) reproduces the
+initial states.`,
 ] as const
 
 function provenance(info: DatasetInfo): string[] {
   return [
     info.provenance.map((sentence) => `- ${sentence}`).join('\n'),
-    `Nothing of BFCL or tau2-bench was used, neither tasks nor tools nor words: worlds, values and sentences are this project's
-own. Domains do coincide: seven of the eight classes of BFCL's multi-turn tasks (all but mathematics) and the airline and retail
-domains of tau2-bench have a twin among the project's twenty worlds. Part of a gain on these benchmarks may be closeness of domain; \`--held-out-environments\` makes
-data without some of them. The data of the paper was never published; this is
-made by its method from scratch, not derived from it. Names of people, addresses and accounts are invented.`,
-    `The examples, their words and the results of the worlds are under Apache-2.0, as the program that made them.${
-      info.wordsBy === undefined
-        ? ''
-        : ` The words put by ${info.wordsBy} are besides subject to the terms of that model.`
+    `No tasks, tools or texts of BFCL or tau2-bench were used: environments, values and sentences are this project's
+own. The domains overlap: seven of the eight classes of BFCL's multi-turn tasks (all but mathematics) and the airline and retail
+domains of tau2-bench have a counterpart among the project's twenty environments. Similar domains may explain part of a gain on these benchmarks; \`--held-out-environments\` makes
+data without some of them. The data of the paper was never published. This data set was made from scratch by the
+paper's method. Names of people, addresses and accounts are invented.`,
+    `The examples, their texts and the results of the environments are under Apache-2.0, like the program that made them.${
+      info.wordsBy === undefined ? '' : ` The texts by ${info.wordsBy} are also subject to the terms of that model.`
     }`,
-    '`manifest.json` has the settings, the hash of the tools and the SHA-256 of every file. `prove-lab dataset verify` plays every example again.',
+    '`manifest.json` has the settings, the hash of the tools and the SHA-256 of every file. `prove-lab dataset verify` replays every example.',
   ]
 }

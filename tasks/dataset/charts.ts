@@ -4,13 +4,13 @@ import { type BarChart, drawBars } from './plots.js'
 import type { Statistics, Tally } from './statistics.js'
 
 export interface Chart {
-  /** Within the data set's folder. */
+  /** Path in the data set's folder. */
   readonly path: string
   readonly title: string
   readonly svg: string
 }
 
-/** The charts of a data set's card. */
+/** Draws the charts of the data set card. */
 export async function chartsOf(statistics: Statistics, coverage: Coverage, drops: Drops): Promise<Chart[]> {
   const chart = async (name: string, bars: BarChart): Promise<Chart> => ({
     path: `plots/${name}.svg`,
@@ -32,7 +32,7 @@ export async function chartsOf(statistics: Statistics, coverage: Coverage, drops
 
 const environmentOf = (tool: string): string => tool.slice(0, tool.indexOf(':'))
 
-/** The worlds of some tools, each once, in their order. */
+/** Returns the environments of the tools without duplicates, in order. */
 export const environmentsOf = (tools: Coverage['tools']): string[] => [
   ...new Set(tools.map(({ tool }) => environmentOf(tool))),
 ]
@@ -44,18 +44,18 @@ function toolsPerEnvironment({ tools }: Coverage): BarChart {
       (environment) => tools.filter((row) => environmentOf(row.tool) === environment && fits(row)).length,
     )
   return {
-    title: 'Tools per world',
+    title: 'Tools per environment',
     axis: '',
     unit: 'tools',
     categories: environments,
     horizontal: true,
     series: [
-      { name: 'in the ground truth of training', values: counted(({ examples }) => examples.train > 0) },
+      { name: 'in ground truth of the training split', values: counted(({ examples }) => examples.train > 0) },
       {
-        name: 'only in that of other splits',
+        name: 'only in ground truth of other splits',
         values: counted(({ examples }) => examples.train === 0 && occurrences(examples) > 0),
       },
-      { name: 'in none', values: counted(({ examples }) => occurrences(examples) === 0) },
+      { name: 'in no ground truth', values: counted(({ examples }) => occurrences(examples) === 0) },
     ],
   }
 }
@@ -63,7 +63,7 @@ function toolsPerEnvironment({ tools }: Coverage): BarChart {
 function filterYields(kept: number, drops: Drops): BarChart {
   const filters = filtersOf(drops)
   return {
-    title: 'What became of the candidates',
+    title: 'Candidates per filter',
     axis: '',
     unit: 'candidates',
     categories: [...filters.map((reason) => reason.replaceAll('_', ' ')), 'kept'],

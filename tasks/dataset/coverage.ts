@@ -4,11 +4,11 @@ import type { Example } from './example.js'
 import { SPLITS, type Split } from './profile.js'
 import { toolsOfChain } from './statistics.js'
 
-/** Examples per split in which something occurs. */
+/** Number of examples per split. */
 export type Occurrences = Record<Split, number>
 
 export interface ToolCoverage {
-  /** `server:tool`. */
+  /** `environment:tool`. */
   readonly tool: string
   readonly examples: Occurrences
 }
@@ -20,7 +20,7 @@ export interface EdgeCoverage {
   readonly examples: Occurrences
 }
 
-/** How often the ground truth uses each tool of the worlds and each edge of their dependency graphs, unused ones included. */
+/** Number of examples whose ground truth uses each tool and each edge of the dependency graphs, including unused ones. */
 export interface Coverage {
   readonly tools: readonly ToolCoverage[]
   readonly edges: readonly EdgeCoverage[]
@@ -31,16 +31,22 @@ export interface CoverageCounter {
   finish(): Coverage
 }
 
-const never = (): Occurrences => ({ train: 0, validation: 0, 'held-out': 0 })
+const noOccurrences = (): Occurrences => ({ train: 0, validation: 0, 'held-out': 0 })
 
+/** Creates a counter for the coverage of a catalogue. */
 export function countCoverage(catalogue: Catalogue): CoverageCounter {
   const graph = toolGraph([...catalogue.values()])
-  const tools = new Map(graph.nodes.map((node) => [nodeName(node), never()]))
+  const tools = new Map(graph.nodes.map((node) => [nodeName(node), noOccurrences()]))
   const edges = new Map<string, EdgeCoverage>()
   for (const { from, to, kind } of graph.links) {
     const name = `${nodeName(from)}>${nodeName(to)}`
     if (edges.get(name)?.kind === 'explicit') continue
-    edges.set(name, { from: nodeName(from), to: nodeName(to), kind, examples: edges.get(name)?.examples ?? never() })
+    edges.set(name, {
+      from: nodeName(from),
+      to: nodeName(to),
+      kind,
+      examples: edges.get(name)?.examples ?? noOccurrences(),
+    })
   }
   return {
     add({ split, task, exchanges }) {
@@ -53,7 +59,7 @@ export function countCoverage(catalogue: Catalogue): CoverageCounter {
       const chain = toolsOfChain(task.chain)
       const steps = chain.slice(1).map((to, i) => `${chain[i]}>${to}`)
       const scored = task.groundTruth.flatMap(({ after }, i) => after.map((j) => `${names[j]}>${names[i]}`))
-      // A step between worlds has no prerequisite in the ground truth; the chain alone knows of it.
+      // The ground truth has no prerequisite for a step between environments; only the chain contains it.
       const crossed =
         task.groundTruth.length > 0 ? steps.filter((step) => edges.get(step)?.kind === 'cross-environment') : []
       for (const name of new Set([...scored, ...crossed])) {
@@ -65,9 +71,10 @@ export function countCoverage(catalogue: Catalogue): CoverageCounter {
   }
 }
 
+/** Returns the number of examples over all splits. */
 export const occurrences = (examples: Occurrences): number => SPLITS.reduce((sum, split) => sum + examples[split], 0)
 
-/** The full tables, as `coverage.json` holds them: one line per tool and edge. */
+/** Returns the content of `coverage.json`, with one line per tool and edge. */
 export function serializeCoverage({ tools, edges }: Coverage): string {
   const lines = (rows: readonly unknown[]): string => rows.map((row) => `\n    ${JSON.stringify(row)}`).join(',')
   return `{\n  "tools": [${lines(tools)}\n  ],\n  "edges": [${lines(edges)}\n  ]\n}\n`

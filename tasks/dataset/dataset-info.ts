@@ -3,36 +3,36 @@ import type { Baselines } from './baselines.js'
 import type { Drops } from './example.js'
 import type { Profile } from './profile.js'
 
-/** What a data set was made from, for its card and its manifest. */
+/** Origin of a data set, for its card and its manifest. */
 export interface DatasetInfo {
   readonly title: string
   readonly profile: Profile
   readonly seed: number
-  /** Everything else that fixes the examples: counts asked for, worlds held out. */
+  /** All other settings that determine the examples, such as requested counts and held-out environments. */
   readonly settings: JsonObject
-  /** How it was made, one sentence each: program and version, command line, who put the words. */
+  /** Sentences about the origin: program, settings, author of the words. */
   readonly provenance: readonly string[]
-  /** The language model that put words, if one did. */
+  /** Name of the paraphraser, if any. */
   readonly wordsBy?: string
-  /** Measures of how varied the user's words are, by name. */
+  /** Returns measures of the diversity of the user's words, by name. */
   diversity(userTurns: readonly string[]): Readonly<Record<string, number>>
-  /** Asked for when the last example is written. */
+  /** Called after the last example is written. */
   outcome(): Outcome | Promise<Outcome>
 }
 
 export interface Outcome {
-  /** Candidates that each filter took. */
+  /** Number of candidates that each filter rejected. */
   readonly drops: Drops
-  /** What policies of known worth earn: the reward must tell them apart. */
+  /** Rewards of policies of known quality. */
   readonly sanity?: readonly SanityResult[]
-  /** What right, wrong and cunning ways of playing earn under each reward: a table in Markdown. */
+  /** Markdown table with the rewards of right, wrong and exploiting probes. */
   readonly probes?: string
-  /** What matching words alone finds out. */
+  /** Results of word matching. */
   readonly baselines?: Baselines
 }
 
 export interface SanityResult {
-  /** `the teacher`, `random calls`. */
+  /** Name, such as `reference solution` or `random calls`. */
   readonly policy: string
   readonly examples: number
   readonly meanReward: number

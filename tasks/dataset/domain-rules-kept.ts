@@ -13,8 +13,8 @@ const INTRODUCTION =
   'Keep to these rules. What they forbid you do not do, though a tool would: say why. What they want confirmed you do only after you have asked and the user has agreed.'
 
 /**
- * The policies of the worlds on offer, as a task's system message ends with them.
- * @returns `undefined` where none of them has a policy
+ * Returns the domain rules of a task's environments, which end its system message.
+ * @returns `undefined` if no environment has domain rules
  */
 export function domainRulesText(
   { environments }: Pick<Task, 'environments'>,
@@ -28,9 +28,9 @@ export function domainRulesText(
 }
 
 /**
- * What is wrong with an example as one whose assistant keeps to the policies of its worlds: a call that a rule forbids, one that is made before
- * the user agreed, one of which nobody could tell whether a rule applies, or words of a rule about a call to which it does not. Every call is made again in fresh sessions.
- * @returns `undefined` where nothing is
+ * Checks that the assistant of an example follows the domain rules. Problems are a forbidden call, a call before the user confirmed it, a
+ * call without results that show whether a rule applies, and a mention of a rule that does not apply. Replays every call in fresh sessions.
+ * @returns the first problem; `undefined` if there is none
  * @throws EpisodeError `bad_task`
  */
 export function domainRulesProblem(
@@ -41,7 +41,7 @@ export function domainRulesProblem(
   const { task, exchanges, domainRules } = example
   const text = domainRulesText(task, catalogue)
   if (text === undefined || !task.system?.endsWith(text))
-    return 'its system message does not hold the policies of its worlds'
+    return 'its system message does not end with the domain rules of its environments'
   const sessions = openSessions(task, catalogue, seedStates)
   const seen: unknown[] = []
   for (const [turn, { calls }] of exchanges.entries()) {
@@ -58,10 +58,10 @@ export function domainRulesProblem(
     if (!session || rule === undefined || `${domainRules.call.environment}:${rule.name}` !== domainRules.rule)
       return `turn ${turn}: ${domainRules.rule} does not apply to the call`
     if ((rule.demand === 'decline') !== (domainRules.role === 'declined'))
-      return `turn ${turn}: ${domainRules.rule} wants another answer`
-    if (!session.fork().call(name, args).ok) return `turn ${turn}: the world itself refuses the call`
+      return `turn ${turn}: ${domainRules.rule} requires another answer`
+    if (!session.fork().call(name, args).ok) return `turn ${turn}: the environment itself rejects the call`
     if (!isStated(session, domainRules.call, seen))
-      return `turn ${turn}: nothing shows that ${domainRules.rule} applies`
+      return `turn ${turn}: no result shows that ${domainRules.rule} applies`
   }
   return undefined
 }
@@ -79,7 +79,7 @@ function problemOf(
   session: Session,
   seen: readonly unknown[],
 ): string | undefined {
-  if (!isStated(session, call, seen)) return 'nothing shows whether a rule applies'
+  if (!isStated(session, call, seen)) return 'no result shows whether a rule applies'
   const rule = ruleIn(session, call)
   if (!rule) return undefined
   const isAgreed =
@@ -89,10 +89,10 @@ function problemOf(
     turn === domainRules.turn + 1 &&
     call.name === domainRules.call.name &&
     JSON.stringify(call.arguments) === JSON.stringify(domainRules.call.arguments)
-  return isAgreed ? undefined : `${rule.name} forbids it, or wants it confirmed first`
+  return isAgreed ? undefined : `${rule.name} forbids the call or requires a confirmation`
 }
 
-/** Whether results so far show what the rules about a tool ask of the things that a call names. */
+/** Returns whether results so far show the fields that the rules about a tool need. */
 function isStated(
   { seedState: { environment } }: Session,
   { name, arguments: args }: Called,
@@ -104,7 +104,7 @@ function isStated(
       ({ sees }) =>
         !sees ||
         seen.some((result) =>
-          shows(
+          containsObject(
             result,
             (row) => row[sees.argument] === args[sees.argument] && sees.fields.every((field) => field in row),
           ),
@@ -112,8 +112,11 @@ function isStated(
     )
 }
 
-/** Whether a result has an object that fits, anywhere in it. */
-function shows(result: unknown, fits: (row: Readonly<Record<string, unknown>>) => boolean): boolean {
+/** Returns whether a result contains an object that fits, at any depth. */
+function containsObject(result: unknown, fits: (row: Readonly<Record<string, unknown>>) => boolean): boolean {
   if (typeof result !== 'object' || result === null) return false
-  return fits(result as Readonly<Record<string, unknown>>) || Object.values(result).some((part) => shows(part, fits))
+  return (
+    fits(result as Readonly<Record<string, unknown>>) ||
+    Object.values(result).some((part) => containsObject(part, fits))
+  )
 }

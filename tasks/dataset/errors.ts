@@ -1,52 +1,53 @@
 import { CodedError } from '../../common/errors/index.js'
+
 export type DatasetErrorCode =
-  /** A line is not a record: not JSON, a field that is missing or wrong, or content that its id does not name. */
+  /** A line is not a valid record: not JSON, a missing or wrong field, or a content that does not match its id. */
   | 'damaged_record'
-  /** A line is longer than any record may be. */
+  /** A line is longer than the limit of records. */
   | 'line_too_long'
-  /** The last line has no end: the file was cut off. */
+  /** The last line has no end: the file is truncated. */
   | 'truncated_file'
   /** The file or folder was written in another version of the format. */
   | 'other_schema'
   /** The manifest cannot be read, or contradicts the files. */
   | 'bad_manifest'
-  /** A file is not the one that the manifest names. */
+  /** The hash of a file differs from the manifest. */
   | 'wrong_hash'
   | 'missing_file'
   | 'no_such_example'
-  /** The data set was made with tools that this program does not have, or describes otherwise. */
+  /** The data set was made with tools that this program lacks or describes differently. */
   | 'other_tools'
-  /** An example that is to be written contradicts itself. */
+  /** An example to write is inconsistent. */
   | 'bad_example'
-  /** A sheet of verdicts is not filled in, or is of examples that the data set does not have. */
+  /** An annotation form is incomplete, or belongs to another data set. */
   | 'bad_form'
-  /** Something stands where the data set is to be written. */
+  /** The folder to write already exists. */
   | 'already_there'
 
-/** A data set that cannot be read or written. The message says where, what, and what to do. */
+/** A data set cannot be read or written. The message names the place, the problem and the remedy. */
 export class DatasetError extends CodedError<DatasetErrorCode> {}
 
 export type MismatchCode =
-  /** The task names a server or tool that does not exist, or its ground truth does not fit the offered tools. */
+  /** The task names an unknown environment or tool, or its ground truth does not match the offered tools. */
   | 'bad_task'
-  /** The teacher's answers leave out what is to be told, or tell what nobody gave. */
+  /** The reference answers omit a required fact, or state a value without a source. */
   | 'other_words'
-  /** A response, or whether the call succeeded, is not what the world answers. */
+  /** The environment gives another response, or another outcome of the call. */
   | 'other_response'
-  /** The teacher's calls are not the ground truth and failed attempts at it. */
+  /** The reference calls are not the ground truth and failed attempts at it. */
   | 'other_ground_truth'
   /** The conversation does not follow the task's scripted turns. */
   | 'other_turns'
-  /** Where the task says that something has to be asked for, the teacher does not ask. */
+  /** A reference answer does not ask for a value that the task requires to ask for. */
   | 'not_asked'
-  /** The teacher does not keep to the policies of the task, or the task does not hold those of its worlds. */
+  /** The reference solution breaks the domain rules, or the task lacks those of its environments. */
   | 'other_domain_rules'
-  /** The ground truth does not earn the highest reward. */
+  /** The ground truth does not get the maximum reward. */
   | 'other_reward'
-  /** The record holds something else than what its example is written as. */
+  /** The record differs from what its example is written as. */
   | 'other_record'
 
-/** An example that can be read but does not come out again when it is played. */
+/** An example is valid but does not reproduce in a replay. */
 export class ExampleMismatch extends CodedError<MismatchCode> {
   constructor(
     code: MismatchCode,

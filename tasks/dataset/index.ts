@@ -1,6 +1,7 @@
 export { annotationForm } from './annotation-form.js'
 export { addAnnotations } from './annotations.js'
 export { answerWords } from './answer-words.js'
+export { areaUnderCurve, orderedPairs } from './area-under-curve.js'
 export {
   type BaselineCheck,
   type Baselines,

@@ -4,18 +4,18 @@ import type { Example, Origin, ReferenceCall } from './example.js'
 import { SPLITS } from './profile.js'
 import { countExample, emptyStatistics, KINDS, ofKind, ownEnvironments, sumOf, type Tally } from './statistics.js'
 
-/** Columns of a terminal that texts are wrapped to. */
+/** Terminal columns of wrapped texts. */
 const WIDTH = 100
-/** Characters of a response that are shown. */
+/** Most characters of a shown response. */
 const RESPONSE_LENGTH = 400
 
-/** An example as text for a terminal: what was said and done, where every argument comes from, and the tools on offer. */
+/** Returns an example as text for a terminal: the conversation, the source of every argument, and the offered tools. */
 export function renderExample(example: Example): string {
   const { task } = example
   const heading = [
     `${task.kind} example ${example.index} (${example.split}), task ${task.id}`,
     `chain: ${task.chain}`,
-    `worlds: ${task.environments.map(({ environment, seed }) => `${environment} with seed ${seed}`).join(', ')}`,
+    `environments: ${task.environments.map(({ environment, seed }) => `${environment} with seed ${seed}`).join(', ')}`,
     `information: ${example.information}, recovery: ${example.recovery ?? 'none'}, words: ${example.speech}`,
     `persona: ${example.persona}`,
     ...domainRuleLines(example.domainRules),
@@ -26,10 +26,10 @@ export function renderExample(example: Example): string {
 
 function domainRuleLines(domainRules: Example['domainRules']): string[] {
   if (!domainRules) return []
-  if (domainRules.role === 'abiding') return ['policy: no rule applies']
+  if (domainRules.role === 'abiding') return ['domain rules: none applies']
   const { role, outcome, rule, turn, call } = domainRules
   return [
-    `policy: ${rule}, ${role} in user turn ${turn}, then ${outcome}: ${call.name} ${JSON.stringify(call.arguments)}`,
+    `domain rule: ${rule}, ${role} in user turn ${turn}, then ${outcome}: ${call.name} ${JSON.stringify(call.arguments)}`,
   ]
 }
 
@@ -71,11 +71,11 @@ function toolsetOf({ task, exchanges }: Example): string {
     const mark = called.has(`${environment}:${tool}`) ? '*' : own.has(environment) ? ' ' : '-'
     return `  ${mark} ${environment}:${tool}${from === undefined ? '' : `, from user turn ${from} on`}`
   })
-  const enums = task.stripEnums ? '; the values of enums are left out' : ''
-  return [`${countOf(task.toolset.length, 'tool')} on offer (* called, - distractor${enums})`, ...lines].join('\n')
+  const enums = task.stripEnums ? '; enum values omitted' : ''
+  return [`${countOf(task.toolset.length, 'offered tool')} (* called, - distractor${enums})`, ...lines].join('\n')
 }
 
-/** Breaks a text at blanks, with `lead` before the first line and as many blanks before the others. Lines keep the blanks that they begin with. */
+/** Wraps a text at spaces, with `lead` before the first line and the same indentation before the others. Lines keep their leading spaces. */
 function wrapped(text: string, lead: string): string {
   const lines: string[] = []
   for (const paragraph of text.split('\n')) {
@@ -92,16 +92,16 @@ function wrapped(text: string, lead: string): string {
   return lines.map((line, i) => (i === 0 ? lead : ' '.repeat(lead.length)) + line).join('\n')
 }
 
-/** A file may hold anything, and a terminal obeys control characters: all but the line feed are spelled out. */
+/** Escapes all control characters but the line feed, because a terminal would execute those of a hostile file. */
 function printable(text: string): string {
   return text.replaceAll(
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters
     /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 }
 
-/** What a file of examples is made of, as tables for a terminal. */
+/** Returns statistics of examples as tables for a terminal. */
 export async function renderOverview(examples: AsyncIterable<Example>): Promise<string> {
   const statistics = emptyStatistics()
   for await (const example of examples) countExample(statistics, example)
@@ -122,7 +122,7 @@ export async function renderOverview(examples: AsyncIterable<Example>): Promise<
       shares('information (multi-turn)', statistics.information, multiTurn),
       shares('recovery (multi-turn)', statistics.recovery, multiTurn),
       shares('distractors (no abstentions)', statistics.distractors, sumOf(statistics.distractors)),
-      shares('world (no abstentions)', statistics.environments, sumOf(statistics.distractors)),
+      shares('environment (no abstentions)', statistics.environments, sumOf(statistics.distractors)),
     ].join('\n')}\n`,
   )
 }

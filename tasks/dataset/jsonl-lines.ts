@@ -14,9 +14,9 @@ export interface Line {
 const LINE_FEED = 0x0a
 
 /**
- * The lines of a file as it is read, each at most `RECORD_LIMITS.lineBytes` long.
- * @throws DatasetError `missing_file`, `line_too_long`, `truncated_file` when the last line has no end, `damaged_record`
- *   when a line is not UTF-8
+ * Yields the lines of a file, each at most `RECORD_LIMITS.lineBytes` long.
+ * @throws DatasetError `missing_file`, `line_too_long`, `truncated_file` if the last line has no end, `damaged_record` if a line is not
+ *   UTF-8
  */
 export async function* linesOf(path: string, signal?: AbortSignal): AsyncGenerator<Line> {
   const file = await openFile(path)

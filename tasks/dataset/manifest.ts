@@ -11,9 +11,11 @@ const MAX_MANIFEST_BYTES = 1 << 20
 /** Version of the manifest's shape and of the folder's layout. */
 export const MANIFEST_SCHEMA = 2
 
-/** Split names as file names and as loaders want them, which take no hyphen. */
+/** Returns a split's name for files and loaders, which allow no hyphen. */
 export const splitFileName = (split: Split): string => split.replaceAll('-', '_')
+/** Returns the path of a split's JSON lines. */
 export const recordsPath = (split: Split): string => `data/${splitFileName(split)}.jsonl`
+/** Returns the path of a split's Parquet file. */
 export const parquetPath = (split: Split): string => `data/${splitFileName(split)}.parquet`
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
@@ -25,19 +27,19 @@ const ofSplit = z.strictObject({
   abstention: count,
 })
 
-/** What a data set is and what it was made from. Its hashes cover every other file of the folder. */
+/** Description and origin of a data set. Its hashes cover every other file of the folder. */
 const manifestShape = z.strictObject({
   schema: z.literal(MANIFEST_SCHEMA),
   title: z.string().min(1).max(200),
   seed: z.int().min(0).max(0xffffffff),
   profile: z.record(z.string(), z.unknown()),
   settings: z.record(z.string(), z.unknown()),
-  /** Names of the worlds whose tools may occur, in the order of the hash below. */
+  /** Names of the environments whose tools may occur, in the order of the hash below. */
   environments: z.array(z.string().min(1).max(64)).max(256),
-  /** Over every tool of these worlds as it is offered (`toolsetSchemaSha256`). */
+  /** Hash of all tools of these environments (`toolsetSchemaSha256`). */
   toolset_schema_sha256: sha256,
   counts: z.strictObject({ train: ofSplit, validation: ofSplit, 'held-out': ofSplit } satisfies Record<Split, unknown>),
-  /** Candidates that each filter took. */
+  /** Number of candidates that each filter rejected. */
   drops: z.record(z.string(), count),
   files: z.array(z.strictObject({ path: z.string().min(1).max(200), size: count, sha256 })).max(64),
 })
@@ -45,9 +47,10 @@ const manifestShape = z.strictObject({
 export type Manifest = z.output<typeof manifestShape>
 export type FileEntry = Manifest['files'][number]
 
+/** Returns the content of `manifest.json`. */
 export const serializeManifest = (manifest: Manifest): string => `${JSON.stringify(manifest, null, 2)}\n`
 
-/** @throws DatasetError `missing_file`, `bad_manifest`, `other_schema` */
+/** Reads the manifest of a data set. @throws DatasetError `missing_file`, `bad_manifest`, `other_schema` */
 export async function readManifest(folder: string): Promise<Manifest> {
   const path = join(folder, MANIFEST_FILE)
   const text = await readBounded(path)
@@ -61,7 +64,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   if (typeof schema === 'number' && schema !== MANIFEST_SCHEMA) {
     throw new DatasetError(
       'other_schema',
-      `${path}: the data set has version ${schema} and this program reads ${MANIFEST_SCHEMA}. Use the program that wrote it, or make the data set anew.`,
+      `${path}: the data set has version ${schema} and this program reads ${MANIFEST_SCHEMA}: use the program that wrote it, or make the data set again`,
     )
   }
   const parsed = manifestShape.safeParse(value)
@@ -84,16 +87,17 @@ async function readBounded(path: string): Promise<string> {
     if (cause instanceof DatasetError) throw cause
     throw new DatasetError(
       'missing_file',
-      `${path} cannot be read (${(cause as Error).message}). Name the folder of a data set: its manifest is written last.`,
+      `${path} cannot be read (${(cause as Error).message}). Name the folder of a complete data set: the manifest is written last.`,
       { cause },
     )
   }
 }
 
+/** Returns the error for a wrong manifest. */
 export const badManifest = (path: string, problem: string): DatasetError =>
-  new DatasetError('bad_manifest', `${path}: ${problem}. Fetch the data set again, or make it anew.`)
+  new DatasetError('bad_manifest', `${path}: ${problem}. Fetch the data set again, or make it again.`)
 
-/** Size and hash of a file. @throws DatasetError `missing_file` */
+/** Computes size and hash of a file. @throws DatasetError `missing_file` */
 export async function describeFile(folder: string, path: string, signal?: AbortSignal): Promise<FileEntry> {
   const hash = createHash('sha256')
   let size = 0
@@ -113,7 +117,7 @@ export async function describeFile(folder: string, path: string, signal?: AbortS
   return { path, size, sha256: hash.digest('hex') }
 }
 
-/** @throws DatasetError `missing_file`, `wrong_hash`, `bad_manifest` when the manifest does not name the file */
+/** Compares a file with the manifest. @throws DatasetError `missing_file`, `wrong_hash`, `bad_manifest` if the manifest lacks the file */
 export async function checkFile(folder: string, manifest: Manifest, path: string, signal?: AbortSignal): Promise<void> {
   const expected = manifest.files.find((entry) => entry.path === path)
   if (!expected) throw badManifest(join(folder, MANIFEST_FILE), `it does not name ${path}`)

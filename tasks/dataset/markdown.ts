@@ -1,9 +1,10 @@
-/** A number with a comma every three digits. Written out, because `toLocaleString` depends on the machine. */
+/** Formats a number with a comma every three digits. `toLocaleString` would depend on the machine. */
 export const number = (value: number): string => String(value).replaceAll(/\B(?=(\d{3})+$)/g, ',')
 
+/** Formats a share as a percentage. */
 export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
 
-/** @param align  of every column but the first */
+/** Returns a Markdown table. @param align  alignment of every column but the first */
 export function markdownTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],

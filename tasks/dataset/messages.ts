@@ -2,7 +2,7 @@ import { type Catalogue, offeredAt, statedTurns, toolsetOf } from '../../rollout
 import type { JsonSchema } from '../../servers/kernel/index.js'
 import type { Example } from './example.js'
 
-/** A call as OpenAI's chat format writes it. */
+/** Call in OpenAI's chat format. */
 export interface ToolCallPart {
   readonly id: string
   readonly type: 'function'
@@ -10,7 +10,7 @@ export interface ToolCallPart {
   readonly function: { readonly name: string; readonly arguments: string }
 }
 
-/** One message of OpenAI's chat format, in the forms that occur here: an assistant either makes one call or speaks. */
+/** Message in OpenAI's chat format. An assistant message contains either one call or text. */
 export type ChatMessage =
   | { readonly role: 'system'; readonly content: string }
   | { readonly role: 'user'; readonly content: string }
@@ -18,12 +18,12 @@ export type ChatMessage =
   | { readonly role: 'tool'; readonly tool_call_id: string; readonly content: string }
   | { readonly role: 'assistant'; readonly content: string }
 
-/** The name of the n-th call of a conversation, from 0. */
+/** Returns the id of the n-th call of a conversation, from 0. */
 export const callId = (n: number): string => `call_${n}`
 
 /**
- * The conversation of an example: what the user, the teacher and the worlds said, in order. A user's turn that brings tools tells them.
- * @throws EpisodeError `bad_task` when the catalogue does not have a tool
+ * Returns the conversation of an example. A user turn that adds tools describes them.
+ * @throws EpisodeError `bad_task` if the catalogue lacks a tool
  */
 export function messagesOf({ task, exchanges }: Example, catalogue: Catalogue): ChatMessage[] {
   const messages: ChatMessage[] = task.system === undefined ? [] : [{ role: 'system', content: task.system }]
@@ -42,15 +42,15 @@ export function messagesOf({ task, exchanges }: Example, catalogue: Catalogue): 
   return messages
 }
 
-/** A tool as OpenAI's chat format offers it. */
+/** Tool in OpenAI's chat format. */
 export interface ToolSchema {
   readonly type: 'function'
   readonly function: { readonly name: string; readonly description: string; readonly parameters: JsonSchema }
 }
 
 /**
- * The tools of an example exactly as they are offered at first, without the values of enums where the task leaves them out.
- * @throws EpisodeError `bad_task` when the catalogue does not have a tool
+ * Returns the tools that an example offers at first, without enum values if the task omits them.
+ * @throws EpisodeError `bad_task` if the catalogue lacks a tool
  */
 export function toolSchemasOf({ task }: Pick<Example, 'task'>, catalogue: Catalogue): ToolSchema[] {
   return offeredAt(toolsetOf(task, catalogue), 0).map(({ name, description, inputSchema }) => ({

@@ -1,7 +1,7 @@
 import { type ColumnSource, fileWriter, ParquetWriter } from 'hyparquet-writer'
 import type { DatasetRecord } from './record.js'
 
-/** Rows of a row group: what is kept in memory of a file, about 8 MB. */
+/** Rows of a row group. One group is in memory, about 8 MB. */
 const ROWS_PER_GROUP = 500
 
 type Cell = string | number | boolean | null
@@ -14,8 +14,8 @@ interface Column {
 }
 
 /**
- * Scalars as they are, everything with a structure as JSON text: nested columns would be merged into one structure with
- * a null for every argument of every other tool.
+ * Columns of the file. Structures are JSON text: nested columns would be merged into one structure with a null for every argument of
+ * every other tool.
  */
 const COLUMNS: readonly Column[] = [
   { name: 'schema', type: 'INT32', cell: ({ schema }) => schema },
@@ -41,12 +41,13 @@ const COLUMNS: readonly Column[] = [
 ]
 
 export interface ParquetFile {
+  /** Adds a row. */
   append(record: DatasetRecord): Promise<void>
-  /** Writes what is left and the footer. */
+  /** Writes the last row group and the footer. */
   finish(): Promise<void>
 }
 
-/** Writes records to a Parquet file, row group by row group. The same records give the same bytes. */
+/** Creates a Parquet file that is written row group by row group. The same records give the same bytes. */
 export function createParquetFile(path: string): ParquetFile {
   const schema = COLUMNS.map(({ name, type, nullable }) => ({
     name,

@@ -1,15 +1,15 @@
 import type { EChartsOption } from 'echarts'
 
-/** One bar, or several stacked ones, per category. */
+/** Bar chart with one bar, or several stacked ones, per category. */
 export interface BarChart {
   readonly title: string
   readonly categories: readonly string[]
-  /** What the categories are, written at their axis. */
+  /** Label of the category axis. */
   readonly axis: string
-  /** What is counted. */
+  /** Label of the value axis. */
   readonly unit: string
   readonly series: readonly { readonly name: string; readonly values: readonly number[] }[]
-  /** Categories from top to bottom, for many or long names. */
+  /** Draws categories from top to bottom, for many or long names. */
   readonly horizontal?: boolean
 }
 
@@ -18,13 +18,13 @@ const HEIGHT = 380
 /** Height of one category of a horizontal chart. */
 const ROW = 22
 const FRAME = 130
-/** Colours that stay apart for colour-blind readers and in print (Okabe and Ito, 2008). */
+/** Colours that colour-blind readers and prints distinguish (Okabe and Ito, 2008). */
 const COLOURS = ['#0072b2', '#e69f00', '#999999']
 
 /** Draws a chart as an SVG document. The same chart gives the same bytes. */
 export async function drawBars(bars: BarChart): Promise<string> {
   const { title, categories, axis, unit, series, horizontal = false } = bars
-  // Its 592 modules are a quarter of all that a coordinator would load, which only reads data sets.
+  // Loaded on demand: its 592 modules are a quarter of those that a coordinator loads, and a coordinator draws no plots.
   const { init } = await import('echarts')
   const height = horizontal ? FRAME + ROW * categories.length : HEIGHT
   const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height })
@@ -67,7 +67,7 @@ export async function drawBars(bars: BarChart): Promise<string> {
   }
 }
 
-/** Ids and classes count the charts that the process has drawn: they are numbered anew within the document. */
+/** Renumbers ids and classes within the document, because echarts counts them per process. */
 function withStableNames(svg: string): string {
   const names = new Map<string, string>()
   return `${svg.replaceAll(/\bzr\d+-[a-z]+(?:-?\d+)?/g, (name) => {

@@ -1,54 +1,51 @@
-/** Splits of a data set. No chain and no world seed of one occurs in another. */
+/** Splits of a data set. No chain and no environment seed occurs in two splits. */
 export const SPLITS = ['train', 'validation', 'held-out'] as const
 export type Split = (typeof SPLITS)[number]
 
-/** What kind of task: one with calls to make, one where the right answer is a question, one where it is to decline. */
+/** Kind of a task: with calls to make, with a question as the right answer, or with a refusal as the right answer. */
 export type Kind = 'multi-turn' | 'clarification' | 'abstention'
 
-/**
- * How conversations are made. Shares are probabilities; the paper's are from its section 3.2 where it gives them.
- */
+/** Settings of conversations. Shares are probabilities. Those of the paper are from its section 3.2. */
 export interface Profile {
   readonly name: string
   /** Weights of chain lengths 2, 3, 4 and 5. */
   readonly lengths: readonly [two: number, three: number, four: number, five: number]
-  /** Share of chains that go on in another world where a value of the first feeds it. */
+  /** Share of chains that continue in another environment, if a value of the first one feeds it. */
   readonly crossEnvironment: number
   /** Probability of a second and, after it, of a third user turn. */
   readonly nextTurn: readonly [second: number, third: number]
-  /** How much the user says at first. The rest is `complete`. */
+  /** Shares of conversations with missing values at first. The rest is `complete`. */
   readonly information: { readonly missing: number; readonly minimal: number }
   /** Share of multi-turn conversations in which a call fails and the assistant recovers. */
   readonly recovery: number
-  /** Tools of the chain's own worlds on offer, those of the chain included. */
+  /** Number of offered tools of the chain's environments, including those of the chain. */
   readonly ownTools: { readonly min: number; readonly max: number }
-  /** Tools of unrelated worlds: on top of the others, or in their place. */
+  /** Offered tools of unrelated environments: in addition to the others, or instead of some. */
   readonly distractors: {
     readonly share: number
     readonly min: number
     readonly max: number
     readonly place: 'on-top' | 'instead'
   }
-  /** Share of tasks whose offered schemas do not list the values of enums. */
+  /** Share of tasks whose offered schemas omit enum values. */
   readonly stripEnums: number
-  /** Of the clarification tasks, the share whose needed tool is hidden; in the others a required value is missing. */
+  /** Share of the clarification tasks whose needed tool is hidden. The others lack a required value. */
   readonly missingFunction: number
-  /** Whether the conversation begins with a system message that tells the date and who the user is. */
+  /** Whether the conversation begins with a system message that states the date and the user. */
   readonly context: boolean
-  /** `natural` has registers, ellipsis and references; `plain` is one template per clause. */
+  /** `natural`: registers, ellipsis and references. `plain`: one template per clause. */
   readonly speech: 'natural' | 'plain'
-  /** Whether a user may name anything by its key, or only what people really call by its key. */
+  /** `spoken`: users may name any entity by its key. `looked-up`: only entities that people name by keys. */
   readonly keys: 'spoken' | 'looked-up'
-  /** Neighbouring examples that are made in the same worlds: generating those costs more than all else, and a small split has few neighbours. */
+  /** Number of consecutive examples with the same environment seeds. Generating seeds costs most of the time, and a small split has few examples. */
   readonly perEnvironment: Readonly<Record<Split, number>>
   /**
-   * Rounds in which an example keeps the tool that it is about; where it gets another, tools that fewer than `least` examples call come before all
-   * others.
+   * Attempts before an example gets another target tool. Tools that fewer than `least` examples call have priority then.
    */
   readonly target: { readonly rounds: number; readonly least: number }
 }
 
-/** The paper's pipeline. Where the paper is silent (docs/synthesis.md lists it), the numbers are ours. */
+/** The paper's pipeline. docs/synthesis.md lists the numbers that the paper does not give. */
 export const PAPER_PROFILE: Profile = {
   name: 'paper',
   lengths: [0.3, 0.35, 0.22, 0.13],
@@ -67,7 +64,7 @@ export const PAPER_PROFILE: Profile = {
   target: { rounds: 1, least: 2 },
 }
 
-/** Short tasks in the few words that the demo's five-million-parameter model knows. */
+/** Short tasks in the vocabulary of the demo model with five million parameters. */
 export const DEMO_PROFILE: Profile = {
   name: 'demo',
   lengths: [0.45, 0.4, 0.15, 0],
@@ -86,6 +83,7 @@ export const DEMO_PROFILE: Profile = {
   target: { rounds: 3, least: 0 },
 }
 
+/** Profiles by name. */
 export const PROFILES: ReadonlyMap<string, Profile> = new Map(
   [PAPER_PROFILE, DEMO_PROFILE].map((profile) => [profile.name, profile]),
 )

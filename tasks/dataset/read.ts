@@ -14,7 +14,7 @@ export interface ReadExample {
   readonly example: Example
 }
 
-/** The examples of one file of records, one by one. @throws DatasetError */
+/** Reads the examples of a file of records, one by one. @throws DatasetError */
 export async function* readExamples(path: string, signal?: AbortSignal): AsyncGenerator<ReadExample> {
   for await (const line of linesOf(path, signal)) {
     const record = parseRecord(line.text, line.where)
@@ -25,19 +25,19 @@ export async function* readExamples(path: string, signal?: AbortSignal): AsyncGe
 export interface Dataset {
   readonly folder: string
   readonly manifest: Manifest
-  /** The examples of a split, in the order of the data set. @throws DatasetError */
+  /** Reads the examples of a split, in the order of the data set. @throws DatasetError */
   examples(split: Split): AsyncIterable<Example>
 }
 
 export interface OpenDatasetOptions {
-  /** The splits that will be read: only their files are checked. Default: all. */
+  /** Splits to read. Only their files are checked. Default: all. */
   readonly splits?: readonly Split[]
   readonly signal?: AbortSignal
 }
 
 /**
- * Opens the folder of a data set: checks its manifest, that the files are those the manifest names, and that the
- * worlds still offer the tools that it was made with.
+ * Opens the folder of a data set. Checks its manifest, the hashes of its files, and that the environments still offer the tools of the data
+ * set.
  * @throws DatasetError `missing_file`, `bad_manifest`, `other_schema`, `wrong_hash`, `other_tools`
  */
 export async function openDataset(
@@ -52,7 +52,7 @@ export async function openDataset(
     folder,
     manifest,
     examples(split) {
-      if (!splits.includes(split)) throw new RangeError(`the data set was opened without its split ${split}`)
+      if (!splits.includes(split)) throw new RangeError(`the split ${split} was not opened: name it in \`splits\``)
       return examplesOf(folder, manifest, split, signal)
     },
   }
@@ -67,37 +67,37 @@ async function* examplesOf(
   let count = 0
   for await (const { example, line } of readExamples(join(folder, recordsPath(split)), signal)) {
     if (example.split !== split)
-      throw badManifest(join(folder, MANIFEST_FILE), `${line.where} is of the split ${example.split}`)
+      throw badManifest(join(folder, MANIFEST_FILE), `${line.where} belongs to the split ${example.split}`)
     count++
     yield example
   }
   const { examples } = manifest.counts[split]
   if (count !== examples)
-    throw badManifest(join(folder, MANIFEST_FILE), `it counts ${examples} examples of ${split}, and there are ${count}`)
+    throw badManifest(
+      join(folder, MANIFEST_FILE),
+      `it counts ${examples} examples in ${split}, and the file has ${count}`,
+    )
 }
 
 function checkTools(folder: string, manifest: Manifest, catalogue: Catalogue): void {
-  const advice = 'Use the version of this program that made the data set, or make it anew.'
+  const advice = 'Use the version of this program that made the data set, or make the data set again.'
   const refuse = (problem: string, what = advice): never => {
     throw new DatasetError('other_tools', `${folder}: ${problem}. ${what}`)
   }
   const environments = manifest.environments.map(
     (name) =>
       catalogue.get(name) ??
-      refuse(
-        `there is no world ${name} here`,
-        `If it is not of this project, name its folder with --environments. ${advice}`,
-      ),
+      refuse(`no environment ${name}`, `If it is your own environment, name its folder with --environments. ${advice}`),
   )
   const sha256 = toolsetSchemaSha256(environments)
   if (sha256 !== manifest.toolset_schema_sha256)
     refuse(
-      `its worlds offer tools of the schema ${manifest.toolset_schema_sha256}, and here it is ${sha256}${ownCode(environments)}`,
+      `the tools of its environments have the hash ${manifest.toolset_schema_sha256}, and here they have ${sha256}${ownCode(environments)}`,
     )
 }
 
-/** What else may be different. */
+/** Returns a hint that code of own environments is part of the hash. */
 function ownCode(environments: readonly Environment[]): string {
   const own = environments.filter(({ codeSha256 }) => codeSha256 !== undefined).map(({ name }) => name)
-  return own.length === 0 ? '' : `, which the code of ${own.join(', ')} is part of`
+  return own.length === 0 ? '' : `, which includes the code of ${own.join(', ')}`
 }

@@ -21,12 +21,12 @@ import {
 import { type ChatMessage, callId, messagesOf, toolSchemasOf } from './messages.js'
 import { SPLITS } from './profile.js'
 
-/** Version of the record's shape. A reader refuses every other. */
+/** Version of the record's shape. Readers reject every other version. */
 export const RECORD_SCHEMA = 2
 
-/** Bounds of a record; the largest that the paper's profile makes stay below a tenth of them. */
+/** Limits of a record. The largest records of the paper's profile stay below a tenth of them. */
 export const RECORD_LIMITS = {
-  /** Bytes of a line, its end included. */
+  /** Bytes of a line, including its end. */
   lineBytes: 4 << 20,
   messages: 256,
   /** Levels of objects and lists in a call's arguments. */
@@ -54,10 +54,10 @@ const originShape = z.strictObject({
   call: count,
   argument: z.string().max(100),
   from: z.enum(['user', 'result', 'context']),
-  /** The user turn or the ground-truth call that the value can be read from; `null` for the system message. */
+  /** User turn or ground-truth call with the value; `null` for the system message. */
   at: count.nullable(),
   phrase: text,
-  /** Of a value that a result holds: the words of the user that mean it. Absent where no words do. */
+  /** Words of the user that refer to a value of a result; absent if there are none. */
   said: z.strictObject({ turn: count, at: count, words: text }).optional(),
 })
 
@@ -73,9 +73,8 @@ const domainRulesShape = z.discriminatedUnion('role', [
 ])
 
 /**
- * One line of a data set. Everything of an example stands in it once; `tools` is written out for readers that do not
- * have the worlds. Lists hold objects of one shape each, and what has no fixed shape is text, so that columnar formats
- * can take it over.
+ * Line of a data set. It contains each part of an example once, and additionally `tools` for readers without the environments. Each list
+ * has objects of one shape, and values without a fixed shape are text, so that columnar formats can store the record.
  */
 const recordShape = z.strictObject({
   schema: z.literal(RECORD_SCHEMA),
@@ -95,17 +94,17 @@ const recordShape = z.strictObject({
     .max(64),
   ground_truth: z.array(z.strictObject({ name, arguments: text, after: z.array(count).max(16), turn: count })).max(16),
   environments: z.array(z.strictObject({ environment: name, seed: z.int() })).max(20),
-  /** What the answers to the user's turns must tell. */
+  /** Facts that the answers to the user's turns must state. */
   facts: z
     .array(z.strictObject({ turn: count, value: text }))
     .max(256)
     .default([]),
-  /** Where an answer to a user's turn has to ask for something, and in which words. */
+  /** Questions that answers to the user's turns must ask, with accepted words. */
   questions: z
     .array(z.strictObject({ turn: count, words: z.array(text).max(256) }))
     .max(256)
     .default([]),
-  /** The server of each of `tools`, and of those that come later the user turn that brings and tells them. */
+  /** Environment of each tool, and for an added tool the user turn that adds and describes it. */
   toolset: z.array(z.strictObject({ environment: name, tool: name, from: count.optional() })).max(64),
   strip_enums: z.boolean(),
   chain: z.string().max(400),
@@ -117,7 +116,7 @@ const recordShape = z.strictObject({
     information: z.enum(['complete', 'missing', 'minimal']),
     recovery: z.enum(['corrected', 'other-tool', 'gave-up']).nullable(),
     persona: text,
-    /** Of a task with policies: how they bear on it. */
+    /** Role of the domain rules, in tasks with domain rules. */
     domain_rules: domainRulesShape.optional(),
     speech: z.enum(['plain', 'natural', 'paraphrased']),
     origins: z.array(originShape).max(1024),
@@ -127,8 +126,7 @@ const recordShape = z.strictObject({
 export type DatasetRecord = z.output<typeof recordShape>
 
 /**
- * A record as a line of a data set, without its end. The line separators of Unicode, which JSON lets stand, are written
- * as escapes: some readers end lines there.
+ * Returns a record as a line of a data set, without the line end. Escapes the line separators of Unicode, where some readers end lines.
  */
 export const lineOf = (record: DatasetRecord): string =>
   JSON.stringify(record).replaceAll(
@@ -137,8 +135,8 @@ export const lineOf = (record: DatasetRecord): string =>
   )
 
 /**
- * An example as a record.
- * @throws DatasetError `bad_example` when the example would not come out of the record again
+ * Returns an example as a record.
+ * @throws DatasetError `bad_example` if the record would not give back the example
  */
 export function recordOf(example: Example, catalogue: Catalogue): DatasetRecord {
   const { task, exchanges, origins } = example
@@ -146,8 +144,9 @@ export function recordOf(example: Example, catalogue: Catalogue): DatasetRecord 
     throw new DatasetError('bad_example', `example ${example.index}, task ${task.id}: ${problem}`)
   }
   if (exchanges.length !== task.turns.length || exchanges.some(({ user }, i) => user !== task.turns[i]))
-    refuse('its exchanges do not have the user turns of its task')
-  if (origins.length !== task.groundTruth.length) refuse('there must be one set of origins per ground-truth call')
+    refuse('its exchanges differ from the user turns of its task')
+  if (origins.length !== task.groundTruth.length)
+    refuse('the number of origins differs from the number of ground-truth calls')
   return {
     schema: RECORD_SCHEMA,
     id: task.id,
@@ -205,8 +204,8 @@ function flatOrigin(origin: Origin): Pick<z.output<typeof originShape>, 'from' |
 }
 
 /**
- * The record in one line of a data set, which may hold anything.
- * @param where  `train.jsonl, line 3`, for the message
+ * Parses a record from a line with any content.
+ * @param where  place for the message, such as `train.jsonl, line 3`
  * @throws DatasetError `damaged_record`, `other_schema`
  */
 export function parseRecord(line: string, where: string): DatasetRecord {
@@ -220,7 +219,7 @@ export function parseRecord(line: string, where: string): DatasetRecord {
   if (typeof schema === 'number' && schema !== RECORD_SCHEMA) {
     throw new DatasetError(
       'other_schema',
-      `${where}: the record has version ${schema} and this program reads ${RECORD_SCHEMA}. Use the program that wrote it, or make the data set anew.`,
+      `${where}: the record has version ${schema} and this program reads ${RECORD_SCHEMA}: use the program that wrote it, or make the data set again`,
     )
   }
   const parsed = recordShape.safeParse(value)
@@ -228,7 +227,7 @@ export function parseRecord(line: string, where: string): DatasetRecord {
   return parsed.data
 }
 
-/** The example that a record was written from. @throws DatasetError `damaged_record` when the record contradicts itself */
+/** Returns the example of a record. @throws DatasetError `damaged_record` if the record is inconsistent */
 export function exampleOfRecord(record: DatasetRecord, where: string): Example {
   const refuse: Refuse = (problem) => {
     throw damaged(where, problem)
@@ -252,9 +251,9 @@ export function exampleOfRecord(record: DatasetRecord, where: string): Example {
 type Refuse = (problem: string) => never
 
 const damaged = (where: string, problem: string): DatasetError =>
-  new DatasetError('damaged_record', `${where}: ${problem}. Fetch the file again, or make the data set anew.`)
+  new DatasetError('damaged_record', `${where}: ${problem}. Fetch the file again, or make the data set again.`)
 
-/** The grammar of a conversation: a system message at most once, then per user turn any number of calls and closing words. */
+/** Parses a conversation: an optional system message, then per user turn any number of calls and an answer. */
 function readMessages(record: DatasetRecord, refuse: Refuse): { system: string | undefined; exchanges: Exchange[] } {
   const messages = record.messages as readonly ChatMessage[]
   const [first] = messages
@@ -262,7 +261,7 @@ function readMessages(record: DatasetRecord, refuse: Refuse): { system: string |
   const exchanges: Exchange[] = []
   let at = system === undefined ? 0 : 1
   let made = 0
-  const unexpected = (): never => refuse(`message ${at} is not what comes there in a conversation`)
+  const unexpected = (): never => refuse(`message ${at} has an unexpected role`)
   while (at < messages.length) {
     const user = messages[at++]!
     if (user.role !== 'user') return unexpected()
@@ -334,7 +333,7 @@ function readArguments(json: string, refuse: Refuse): JsonObject {
   return value as JsonObject
 }
 
-/** What walks through arguments later does so by recursion, so their depth is bounded first, level by level. */
+/** Checks the depth of arguments level by level, because later code walks through them by recursion. */
 function isShallow(value: object): boolean {
   let level: object[] = [value]
   for (let depth = 0; level.length > 0; depth++) {
@@ -351,7 +350,7 @@ function readOrigins(
 ): Record<string, Origin>[] {
   const fields: [string, Origin][][] = Array.from({ length: calls }, () => [])
   for (const { call, argument, from, at, phrase, said } of origins) {
-    const of = fields[call] ?? refuse(`an origin belongs to ground-truth call ${call}, of ${calls}`)
+    const of = fields[call] ?? refuse(`an origin names ground-truth call ${call} of ${calls}`)
     if (of.some(([known]) => known === argument)) refuse(`${argument} of call ${call} has two origins`)
     if ((from === 'context') !== (at === null)) refuse(`the origin of ${argument} of call ${call} has no place`)
     of.push([argument, at === null ? { from: 'context', phrase } : originAt(from, at, phrase, said)])

@@ -4,12 +4,12 @@ import { type Kind, SPLITS, type Split } from './profile.js'
 
 export const KINDS: readonly Kind[] = ['multi-turn', 'clarification', 'abstention']
 
-/** How often each value occurred. */
+/** Number of occurrences of each value. */
 export type Tally<T> = Map<T, number>
 
 /**
- * What a data set is made of. What conversations are like is counted over the multi-turn examples alone, and what is on
- * offer over all but abstentions, whose tools have nothing to do with what is asked.
+ * Statistics of a data set. Properties of conversations are counted over multi-turn examples only. Offered tools are counted over all
+ * examples but abstentions, whose tools are unrelated to the request.
  */
 export interface Statistics {
   examples: number
@@ -21,18 +21,19 @@ export interface Statistics {
   readonly chainEnvironments: Tally<number>
   readonly information: Tally<Information>
   readonly recovery: Tally<Recovery>
-  /** Of all examples with policies, how these bear on them: `declined, amended`. */
+  /** Roles of the domain rules, such as `declined, amended`. */
   readonly domainRules: Tally<string>
-  /** Of the clarification examples, those whose chain needs a tool that is not on offer. */
+  /** Number of clarification examples whose chain needs a tool that is not offered. */
   missingFunction: number
   readonly ownTools: Tally<number>
   readonly distractors: Tally<number>
   strippedEnums: number
-  /** Examples whose chain runs through the world, abstentions apart. */
+  /** Number of examples whose chain uses the environment, without abstentions. */
   readonly environments: Tally<string>
   readonly personas: Set<string>
 }
 
+/** Returns statistics of an empty data set. */
 export function emptyStatistics(): Statistics {
   return {
     examples: 0,
@@ -53,6 +54,7 @@ export function emptyStatistics(): Statistics {
   }
 }
 
+/** Adds an example to the statistics. */
 export function countExample(statistics: Statistics, { split, task, exchanges, ...example }: Example): void {
   const own = ownEnvironments(task)
   const chain = toolsOfChain(task.chain)
@@ -82,17 +84,19 @@ export function countExample(statistics: Statistics, { split, task, exchanges, .
 const domainRulesName = (domainRules: DomainRuleRole): string =>
   domainRules.role === 'abiding' ? domainRules.role : `${domainRules.role}, ${domainRules.outcome}`
 
+/** Increments a tally. */
 export function count<T>(tally: Tally<T>, value: T): void {
   tally.set(value, (tally.get(value) ?? 0) + 1)
 }
 
+/** Returns the sum of a tally. */
 export const sumOf = (tally: ReadonlyMap<unknown, number>): number => [...tally.values()].reduce((a, b) => a + b, 0)
 
-/** Examples of a kind over all splits. */
+/** Returns the number of examples of a kind over all splits. */
 export const ofKind = ({ kinds }: Statistics, kind: Kind): number =>
   [...kinds.values()].reduce((sum, tally) => sum + (tally.get(kind) ?? 0), 0)
 
-/** `server:tool` for each tool of a chain's name, in which a server is written only where it changes. */
+/** Returns `environment:tool` for each tool of a chain's name, which contains an environment only where it changes. */
 export function toolsOfChain(chain: string): string[] {
   let environment = ''
   return chain.split('>').map((step) => {
@@ -102,7 +106,7 @@ export function toolsOfChain(chain: string): string[] {
   })
 }
 
-/** The worlds that a task is about: those of its chain. The others on offer are distractors. */
+/** Returns the environments of a task's chain. Other offered environments are distractors. */
 export function ownEnvironments({ chain }: Pick<Task, 'chain'>): ReadonlySet<string> {
   return new Set(toolsOfChain(chain).map((name) => name.slice(0, name.indexOf(':'))))
 }

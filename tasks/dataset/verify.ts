@@ -37,13 +37,12 @@ import { SPLITS } from './profile.js'
 import { type Dataset, readExamples } from './read.js'
 import { lineOf, recordOf } from './record.js'
 
-/** Characters of a difference that a message shows. */
+/** Characters of an excerpt in a message. */
 const EXCERPT = 160
 
 /**
- * Plays an example again in fresh sessions: every call of the teacher is made over MCP and must be answered with the
- * same bytes, failures included; the calls that succeed must be the ground truth in its order; and the ground truth must
- * earn the highest reward of every preset.
+ * Replays an example in fresh sessions. Every reference call over MCP must give the same bytes, including failures. The successful calls
+ * must be the ground truth in order, and the ground truth must get the maximum reward of every preset.
  * @throws ExampleMismatch at the first difference
  */
 export async function verifyExample(
@@ -91,27 +90,29 @@ type Refuse = (code: MismatchCode, problem: string) => never
 
 function checkTurns({ task, exchanges }: Example, refuse: Refuse): void {
   if (exchanges.length !== task.turns.length)
-    refuse('other_turns', `there are ${exchanges.length} exchanges for ${task.turns.length} user turns`)
+    refuse('other_turns', `${exchanges.length} exchanges for ${task.turns.length} user turns`)
   exchanges.forEach(({ user }, i) => {
     if (user !== task.turns[i]) refuse('other_turns', `turn ${i}: ${difference(task.turns[i]!, user)}`)
   })
   for (const { turn, words } of task.questions ?? []) {
     if (!asksFor(exchanges[turn]?.assistant ?? '', words))
-      refuse('not_asked', `turn ${turn}: the assistant does not ask for what is missing`)
+      refuse('not_asked', `turn ${turn}: the assistant does not ask for the missing value`)
   }
 }
 
-/** Calls with a place in the ground truth are it, in order and in the turn that asks for them; the others failed. */
+/** Checks that successful calls are the ground truth, in order and in the right turns, and that the others failed. */
 function checkGroundTruth({ task, exchanges, origins }: Example, refuse: Refuse): void {
   let next = 0
   for (const [turn, { calls }] of exchanges.entries()) {
     for (const call of calls) {
       if (call.ok !== (call.truth !== null))
-        refuse('other_ground_truth', `${call.name} ${call.ok ? 'succeeded without' : 'failed with'} a place in it`)
+        refuse(
+          'other_ground_truth',
+          `${call.name} ${call.ok ? 'succeeded and is not part of' : 'failed and is part of'} the ground truth`,
+        )
       if (call.truth === null) continue
       const truth = task.groundTruth[next]
-      if (call.truth !== next || !truth)
-        throw refuse('other_ground_truth', `call ${call.truth} is made in place ${next}`)
+      if (call.truth !== next || !truth) throw refuse('other_ground_truth', `call ${call.truth} has position ${next}`)
       if (turn !== truth.turn) refuse('other_ground_truth', `call ${next} belongs to turn ${truth.turn}, not ${turn}`)
       const [expected, made] = [
         JSON.stringify([truth.name, truth.arguments]),
@@ -122,12 +123,11 @@ function checkGroundTruth({ task, exchanges, origins }: Example, refuse: Refuse)
     }
   }
   if (next !== task.groundTruth.length)
-    refuse('other_ground_truth', `${next} of its ${task.groundTruth.length} calls are made`)
-  if (origins.length !== next)
-    refuse('other_ground_truth', `there are origins for ${origins.length} of its ${next} calls`)
+    refuse('other_ground_truth', `the example has ${next} of ${task.groundTruth.length} ground-truth calls`)
+  if (origins.length !== next) refuse('other_ground_truth', `origins for ${origins.length} of ${next} calls`)
 }
 
-/** What a task says, unless it makes no sense. */
+/** Reads a part of a task. Reports an invalid task as `bad_task`. */
 function ofTask<T>(read: () => T, refuse: Refuse): T {
   try {
     return read()
@@ -137,7 +137,7 @@ function ofTask<T>(read: () => T, refuse: Refuse): T {
   }
 }
 
-/** An example that is played again. */
+/** State of a replay. */
 interface Replay {
   readonly offered: readonly RoutedTool[]
   readonly sessions: ReadonlyMap<string, Session>
@@ -165,18 +165,18 @@ async function replay(
   if (ok !== call.ok) refuse('other_response', `call ${number}, ${call.name}: it ${ok ? 'succeeds' : 'fails'} now`)
 }
 
-/** In a task with policies the teacher keeps to them. */
+/** Checks that the reference solution follows the domain rules. */
 function checkDomainRules(example: Example, catalogue: Catalogue, seedStates: SeedStateCache, refuse: Refuse): void {
   const problem = example.domainRules && domainRulesProblem(example, catalogue, seedStates)
   if (problem !== undefined) refuse('other_domain_rules', problem)
 }
 
-/** The teacher's own words tell what is to be told, and nothing that neither user nor world gave. */
+/** Checks that the reference answers state the required facts and no value without a source. */
 function checkWords(example: Example, offered: readonly RoutedTool[], refuse: Refuse): void {
   const { stated, invented } = answerWords(example, offered)
-  if (stated < 1) refuse('other_words', `the answers tell ${Math.round(100 * stated)} % of what they should`)
+  if (stated < 1) refuse('other_words', `the answers state ${Math.round(100 * stated)} % of the required facts`)
   if (invented.size > 0)
-    refuse('other_words', `the answers hold what nobody gave: ${[...invented].join(', ').slice(0, 200)}`)
+    refuse('other_words', `the answers contain values without a source: ${[...invented].join(', ').slice(0, 200)}`)
 }
 
 function checkReward(
@@ -190,7 +190,7 @@ function checkReward(
     for (const { name, maximum, score } of REWARD_PRESETS.values()) {
       const highest = task.groundTruth.length === 0 ? maximum.noCall : maximum.calls
       const { total } = score(exampleOf(task, offered), log, facts)
-      if (total !== highest) refuse('other_reward', `${name}: the ground truth earns ${total} instead of ${highest}`)
+      if (total !== highest) refuse('other_reward', `${name}: the ground truth gets ${total} instead of ${highest}`)
     }
   } catch (cause) {
     if (cause instanceof ExampleError) refuse('bad_task', cause.message)
@@ -198,13 +198,13 @@ function checkReward(
   }
 }
 
-/** Where two texts part, with what follows in each. */
+/** Describes the first difference of two texts. */
 function difference(expected: string, found: string): string {
   let at = 0
   while (at < expected.length && expected[at] === found[at]) at++
   const from = Math.max(0, at - 20)
   const excerpt = (text: string): string => JSON.stringify(text.slice(from, from + EXCERPT))
-  return `from character ${at} on it should be ${excerpt(expected)} and is ${excerpt(found)}`
+  return `from character ${at} on, expected ${excerpt(expected)}, found ${excerpt(found)}`
 }
 
 export interface Verified {
@@ -213,10 +213,8 @@ export interface Verified {
 }
 
 /**
- * Verifies every example of a file of records, and that each line is, byte for byte, what its example is written as: so
- * the tools it shows are those on offer.
- * @throws DatasetError when the file cannot be read; ExampleMismatch, with file and line, at the first example that does
- *   not reproduce
+ * Verifies every example of a file of records, and that each line equals, byte for byte, the record of its example.
+ * @throws DatasetError if the file cannot be read; ExampleMismatch with file and line at the first example that does not reproduce
  */
 export async function verifyFile(
   path: string,
@@ -242,8 +240,8 @@ export async function verifyFile(
 }
 
 /**
- * Verifies every split of a data set that was opened, and that its Parquet files are those that were written with them.
- * @throws as `verifyFile`
+ * Verifies every split of a data set and the hashes of its Parquet files.
+ * @throws the errors of `verifyFile`
  */
 export async function verifyDataset(
   { folder, manifest }: Dataset,

@@ -22,12 +22,11 @@ import { lineOf, RECORD_LIMITS, recordOf } from './record.js'
 import { countExample, emptyStatistics, KINDS, type Statistics, sumOf } from './statistics.js'
 
 /**
- * Writes a data set: per split JSON lines and Parquet, the card with its charts, and last the manifest. All of it goes
- * to a temporary folder beside `folder` that is renamed at the end, so there is never a half-written data set. Examples
- * are written as they come; the same examples and info give the same bytes.
- * @param examples   with ascending indices; splits may alternate
- * @param catalogue  the worlds that the data set is made of: coverage is counted over their tools
- * @throws DatasetError `already_there` when `folder` exists, `bad_example`
+ * Writes a data set: JSON lines and Parquet per split, the card with its charts, and last the manifest. Writes to a temporary folder next to
+ * `folder` and renames it at the end, so an incomplete data set never exists. The same examples and info give the same bytes.
+ * @param examples   examples with ascending indices; splits may alternate
+ * @param catalogue  environments of the data set, over whose tools coverage is counted
+ * @throws DatasetError `already_there` if `folder` exists, `bad_example`
  */
 export async function writeDataset(
   folder: string,
@@ -56,7 +55,7 @@ async function refuseExisting(target: string): Promise<void> {
   } catch {
     return
   }
-  throw new DatasetError('already_there', `${target} exists. Remove it, or name another folder.`)
+  throw new DatasetError('already_there', `${target} already exists: remove it or name another folder`)
 }
 
 async function fill(
@@ -100,8 +99,8 @@ async function fill(
     schema: MANIFEST_SCHEMA,
     title: info.title,
     seed: info.seed,
-    profile: { ...info.profile },
-    settings: { ...info.settings },
+    profile: withSnakeCaseKeys(info.profile),
+    settings: withSnakeCaseKeys(info.settings),
     environments: [...catalogue.keys()],
     toolset_schema_sha256: toolsetSchemaSha256([...catalogue.values()]),
     counts: countsOf(statistics),
@@ -112,6 +111,18 @@ async function fill(
   await writeFile(join(folder, MANIFEST_FILE), serializeManifest(manifest))
   return manifest
 }
+
+/** Returns a JSON object whose keys are in snake case at all levels, as everywhere in the files of a data set. */
+const withSnakeCaseKeys = (value: object): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      isObject(inner) ? withSnakeCaseKeys(inner) : inner,
+    ]),
+  )
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 interface SplitFiles {
   readonly lines: FileHandle
@@ -135,11 +146,12 @@ async function writeRecords(
       const refuse = (problem: string): never => {
         throw new DatasetError('bad_example', `example ${example.index}, task ${example.task.id}: ${problem}`)
       }
-      if (example.index <= last) refuse(`its index does not come after ${last}`)
+      if (example.index <= last) refuse(`its index is not greater than ${last}`)
       last = example.index
       const record = recordOf(example, catalogue)
       const line = Buffer.from(`${lineOf(record)}\n`)
-      if (line.length > RECORD_LIMITS.lineBytes) refuse(`${line.length} bytes, of ${RECORD_LIMITS.lineBytes} at most`)
+      if (line.length > RECORD_LIMITS.lineBytes)
+        refuse(`${line.length} bytes, and a record has at most ${RECORD_LIMITS.lineBytes}`)
       const { lines, parquet } = files.get(example.split)!
       await lines.appendFile(line)
       await parquet.append(record)

@@ -59,12 +59,12 @@ test('verify exits with status 1 at the first example that does not reproduce, a
   assert.match(stderr, new RegExp(`^prove-lab: other_response: changed\\.jsonl, line 2: task ${id}: call 0`))
 })
 
-/** What cannot be read, or is not a command: all exit with 2 and one line for the user. */
+/** Unreadable data sets and wrong commands: all exit with status 2 and one line. */
 const REFUSED: readonly (readonly [string, () => Promise<string[]>, RegExp])[] = [
-  ['a path to nothing', async () => ['verify', join(folder, 'nowhere')], /missing_file/],
-  ['a folder that is no data set', async () => ['verify', folder], /missing_file: .*manifest\.json/],
+  ['a missing path', async () => ['verify', join(folder, 'nowhere')], /missing_file/],
+  ['a folder without a data set', async () => ['verify', folder], /missing_file: .*manifest\.json/],
   [
-    'a file that was cut off',
+    'a truncated file',
     async () => {
       const path = join(folder, 'cut.jsonl')
       await writeFile(path, (await readFile(train)).subarray(0, 20_000))
@@ -72,15 +72,19 @@ const REFUSED: readonly (readonly [string, () => Promise<string[]>, RegExp])[] =
     },
     /truncated_file: cut\.jsonl, line \d+/,
   ],
-  ['something else than a data set', async () => ['inspect', join(checkout, 'package.json')], /damaged_record/],
-  ['an example that is not there', async () => ['inspect', train, '--index', '99'], /no_such_example/],
-  ['two wishes at once', async () => ['inspect', train, '--index', '1', '--task', 'a'], /either --task or --index/],
+  ['a file that is no data set', async () => ['inspect', join(checkout, 'package.json')], /damaged_record/],
+  ['an unknown example', async () => ['inspect', train, '--index', '99'], /no_such_example/],
+  [
+    'two options that exclude each other',
+    async () => ['inspect', train, '--index', '1', '--task', 'a'],
+    /both --task and --index/,
+  ],
   ['no path', async () => ['verify'], /missing required argument/],
   ['an unknown command', async () => ['admire', train], /unknown command/],
 ]
 
 for (const [what, args, message] of REFUSED) {
-  test(`${what} exits with 2`, async () => {
+  test(`${what} exits with status 2`, async () => {
     const { code, stdout, stderr } = await dataset(...(await args()))
     assert.equal([code, stdout], [2, ''], stderr)
     assert.match(stderr, message)
@@ -101,7 +105,7 @@ test('inspect shows statistics of a file, or one example by index or task', asyn
 test('help exits with status 0', async () => {
   const { code, stdout } = await dataset('verify', '--help')
   assert.is(code, 0)
-  assert.match(stdout, /Play every example again/)
+  assert.match(stdout, /Replay every example/)
 })
 
 test.run()

@@ -21,7 +21,7 @@ interface Context {
   folder: Awaited<ReturnType<typeof temporaryFolder>>
 }
 
-const test = suite<Context>('a teacher from a file')
+const test = suite<Context>('a paraphraser from a model file')
 
 test.before(
   stated(async (context) => {

@@ -64,7 +64,7 @@ test('synthesize writes a data set that verifies, and does not overwrite it', as
 })
 
 test('a killed synthesis leaves no data set, and resumes to the same bytes', async () => {
-  // It speaks of the first batch when that is on disk, and by this does not survive its first word.
+  // The program reports the first batch when it is on disk. This module kills the process at the first report.
   const die = 'process.stderr.write=()=>process.kill(process.pid,9)'
   const killed = await execa(process.execPath, [program, 'synthesize', ...FLAGS, '--out', 'second', '--workers', '1'], {
     cwd: folder,
@@ -95,7 +95,7 @@ test('a missing or unsuitable paraphraser is reported in one line', async () => 
   assert.match(plain.stderr, /no_paraphraser/)
 })
 
-test('a synthesis with other settings does not resume', async () => {
+test('a coordinator does not start its run with another data set', async () => {
   const log = await openEventLog((await openDataFolder(join(folder, 'data'))).log)
   await openIdentity(join(folder, 'data'))
   await log.append(agreed({ dataset: { sha256: 'f'.repeat(64), tasks: 3 } }))

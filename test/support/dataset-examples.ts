@@ -42,7 +42,7 @@ export const info: DatasetInfo = {
   diversity: (texts) => ({ 'different turns': new Set(texts).size, 'share of different turns': 0.5 }),
   outcome: () => ({
     drops: { no_walk: 12, duplicate: 3 },
-    sanity: [{ policy: 'the teacher', examples: 15, meanReward: 1.24, solved: 1 }],
+    sanity: [{ policy: 'reference solution', examples: 15, meanReward: 1.24, solved: 1 }],
   }),
 }
 

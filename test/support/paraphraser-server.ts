@@ -118,7 +118,7 @@ export const inTurn =
     behaviours[Math.min(nth, behaviours.length - 1)]!(response, asked, nth)
 
 export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
-  const path = await mkdtemp(join(tmpdir(), 'prove-teacher-'))
+  const path = await mkdtemp(join(tmpdir(), 'prove-paraphraser-'))
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }
 

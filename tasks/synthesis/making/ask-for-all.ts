@@ -18,7 +18,7 @@ const TAKEN_FOR_GRANTED = 0.9
  * @param withheld  a value that it leaves out
  * @param vague  whether it only names the goal
  * @param aloud  whether look-ups that a person would take for granted are asked for all the same
- * @param heard  whether a part of it is done
+ * @param understood  whether a part of it is done
  * @param inTime  whether it says nothing that is only to be found out
  * @returns `null` when it cannot be asked for at once, because something can only be meant by what is found first
  */

@@ -17,11 +17,11 @@ import type { Open, Step } from './step.js'
 import type { Assignment, SynthesisContext } from './synthesis-context.js'
 import type { Taken } from './take-steps.js'
 
-/** What a conversation is to show of its policies. Drawn once for several rounds, so that what is harder to find keeps its share. */
+/** Role of the domain rules in a conversation. Sampled once for several rounds, so that roles that are harder to find keep their share. */
 export type WantedRole = DomainRuleRole['role']
 
 /**
- * Roles of the multi-turn conversations that have policies. All other kinds are `abiding`, so that of all together about a third is of each.
+ * Roles of the multi-turn conversations with domain rules. All other kinds are `abiding`, so that each role has about a third of all.
  */
 const DECLINED = 0.4
 const CONFIRMED = 0.4
@@ -29,7 +29,7 @@ const ROUNDS_PER_ROLE = 6
 /** Rounds after which a conversation need not show a rule: some splits have no chain for each. */
 const ROUNDS_WITH_RULE = 24
 
-/** Whether the task that is wanted has policies, and what it is to show of them. @returns `undefined` for one without */
+/** Returns the role of the domain rules in the wanted task. @returns `undefined` for a task without domain rules */
 export function wantedRole(
   { index, round, kind }: Assignment,
   { domainRules, seed }: SynthesisContext,
@@ -45,7 +45,7 @@ export function wantedRole(
 const drawShare = (...name: readonly [string, ...number[]]): number =>
   seededRandom(deriveSeed(...name)).int(0, 999_999) / 1_000_000
 
-/** A tool that the policy of its world has rules about; for a chain without a rule that applies, of any kind. */
+/** Returns a tool with domain rules; for a chain without an applicable rule, any such tool. */
 export function ruledCore(
   role: WantedRole,
   { target, split }: Assignment,
@@ -127,7 +127,7 @@ function rulesOf(steps: readonly Step[], open: Open): (DomainRule | undefined)[]
   )
 }
 
-/** The step with another value of one argument, such that a rule applies and the world would accept it. */
+/** Returns the step with another value of one argument, such that a rule applies and the environment would accept it. */
 function ruledVariant(
   steps: readonly Step[],
   index: number,

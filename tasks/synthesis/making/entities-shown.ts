@@ -9,7 +9,7 @@ interface Shown {
   readonly output: Values
 }
 
-/** Arguments and results are never changed, and looked at dozens of times while a chain is walked: searching them anew took an eighth of the time. */
+/** Arguments and results are never changed, and looked at dozens of times while a chain is walked: searching them again took an eighth of the time. */
 const taken = new WeakMap<Values, readonly EntityOccurrence[]>()
 const shown = new WeakMap<Values, readonly EntityOccurrence[]>()
 const listed = new WeakMap<Values, ReadonlySet<string>>()

@@ -9,9 +9,9 @@ import { type WantedRole, wantedRole } from './domain-rule-case.js'
 import { makeMultiTurn } from './multi-turn.js'
 import type { Assignment, Made, Maker, SynthesisContext } from './synthesis-context.js'
 
-/** Draws of chain, world and words before an assignment is given up for this round. */
+/** Attempts with new chain, seed and words before an assignment is given up for this round. */
 const ATTEMPTS = 30
-/** Attempts in one world before another is generated (the paper's k, section 3.2, is not given). */
+/** Attempts with one seed before another state is generated (the paper, section 3.2, does not give its k). */
 const ATTEMPTS_PER_ENVIRONMENT = 10
 
 /** Makes one example, or finds that this round yields none. The same assignment and context give the same bytes. */
@@ -30,7 +30,7 @@ export function makeExample(assignment: Assignment, context: SynthesisContext): 
     const made = typeof candidate === 'string' || tellsTheTruth(candidate, context) ? candidate : 'words'
     if (typeof made !== 'string') return { example: made, drops }
     if (made !== 'other_split') drops[made] = (drops[made] ?? 0) + 1
-    // Training chains run through the same tool each time: what this world does not give it does not give at the next attempt either.
+    // Training chains run through the same tool each time: what this environment does not give it does not give at the next attempt either.
     if (made === 'no_chain' && assignment.split === 'train') attempt = lastInEnvironment(attempt)
   }
   return { example: null, drops }
@@ -40,8 +40,8 @@ const lastInEnvironment = (attempt: number): number =>
   attempt - (attempt % ATTEMPTS_PER_ENVIRONMENT) + ATTEMPTS_PER_ENVIRONMENT - 1
 
 /**
- * The example with the policies of the worlds on offer, if its assistant keeps to them. Where no rule applies, one could: otherwise a policy
- * would give away that something is to be declined or asked.
+ * Returns the example with the domain rules of the offered environments, if its assistant follows them. Examples without an applicable rule
+ * still offer tools with rules. Otherwise the rules would reveal that the assistant must decline or ask.
  */
 function governed(
   example: Example,
@@ -62,13 +62,13 @@ function governed(
   return isBare || domainRulesProblem(made, catalogue, environments) !== undefined ? 'domain_rules' : made
 }
 
-/** The assistant tells what was asked for, and nothing that neither user nor world gave. */
+/** Checks that the assistant states the requested facts, and no value without a source. */
 function tellsTheTruth(example: Example, { catalogue }: SynthesisContext): boolean {
   const { stated, invented } = answerWords(example, toolsetOf(example.task, catalogue))
   return stated === 1 && invented.size === 0
 }
 
-/** Worlds of different splits never coincide: their seeds differ modulo four. Examples that are made together share their worlds. */
+/** Returns an environment seed. Seeds of different splits differ modulo four. Examples that are made together share their seeds. */
 function environmentSeedOf(
   { index, round, split }: Assignment,
   environment: number,
@@ -79,7 +79,7 @@ function environmentSeedOf(
   return drawn - (drawn % 4) + { train: 0, validation: 1, 'held-out': 3 }[split]
 }
 
-/** Neighbouring examples that share their worlds in later rounds, whose batches hold what is left from all over the data set. */
+/** Number of consecutive examples with the same seeds in later rounds, whose batches contain the remaining examples of the whole data set. */
 const LATER_EXAMPLES_PER_ENVIRONMENT = 5000
 
 const MAKERS: Readonly<Record<Task['kind'], Maker>> = {

@@ -12,13 +12,13 @@ import { smallTalk } from '../wording/small-talk.js'
 import { toolGraph } from './graph.js'
 import type { SynthesisContext } from './synthesis-context.js'
 
-/** What fixes every example of a data set, apart from how many there are: plain data, so that workers can be told. */
+/** Everything that determines the examples of a data set, except their number. Serialisable for workers. */
 export interface Recipe {
   readonly environments: readonly string[]
   readonly heldOutEnvironments: readonly string[]
   readonly profile: string
   readonly seed: number
-  /** Share of the tasks with policies; left out where none has. */
+  /** Share of the tasks with domain rules; absent if none has. */
   readonly domainRules?: number
   /** Environments from outside this package: their folders, and the hashes of the code and speech that workers must find there. */
   readonly outside?: {
@@ -40,7 +40,7 @@ export type SynthesisErrorCode =
 /** Synthesis cannot go on with what it was given. */
 export class SynthesisError extends CodedError<SynthesisErrorCode> {}
 
-/** Worlds kept by one worker: the tasks of a batch play in 20 worlds under three seeds for each of three splits. */
+/** Cached environment states per worker: a batch uses 20 environments with three seeds for each of three splits. */
 const ENVIRONMENTS_KEPT = 256
 
 /**
@@ -77,7 +77,7 @@ export async function contextOf(
   return contextFor(environments, profile, recipe.seed, seedStates, recipe.heldOutEnvironments, recipe.domainRules)
 }
 
-/** A context over worlds that need not be in the catalogue. */
+/** Returns a context over environments that need not be in the catalogue. */
 export function contextFor(
   environments: readonly SpokenEnvironment[],
   profile: Profile,

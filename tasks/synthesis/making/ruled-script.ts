@@ -63,7 +63,7 @@ export function isUnderstoodUndone(
   )
 }
 
-/** What an example says of its policies. */
+/** Returns the role of the domain rules of an example. */
 export function roleOf(
   { rule, outcome, step, args }: RuledCase,
   { whole: { steps }, turn }: RuledScript,

@@ -5,7 +5,7 @@ import type { Example, ReferenceCall } from '../../dataset/example.js'
 import { facingAt, factsIn, figuresIn, phraseFor, placeOf, referencesIn, unitAfter } from './phrases.js'
 import { keysOf, textsIn } from './results.js'
 
-/** Words of a user turn that have to stay: a call's argument is read from them, or they say which thing is meant. */
+/** Words of a user turn that must stay: they contain an argument of a call, or refer to an entity. */
 export interface Need {
   readonly phrase: string
   /** Index of the ground-truth call whose argument they give; `null` where no origin says so. */
@@ -16,12 +16,12 @@ export interface Need {
   readonly facing: string | undefined
 }
 
-/** What a teacher has to keep to in one turn. */
+/** Constraints for the words of one turn. */
 export interface TurnBrief {
   readonly user: string
   readonly assistant: string
   readonly needs: readonly Need[]
-  /** The user's words stay as they are: what they must give cannot be told from the example. */
+  /** True if the user's words must stay unchanged, because the example does not show which values they must contain. */
   readonly frozen: boolean
   /** Figures, quotations and texts of results that the assistant's words must not lose. */
   readonly reports: readonly string[]
@@ -37,12 +37,12 @@ export interface TurnBrief {
 export interface Brief {
   readonly today: string
   readonly turns: readonly TurnBrief[]
-  /** Keys of the worlds that stand in arguments and results and that nobody in the conversation says. */
+  /** Keys in arguments and results that the conversation never mentions. */
   readonly keys: readonly string[]
 }
 
 /**
- * What the words of an example have to keep, and what they must not say.
+ * Returns the constraints for the words of an example: required and forbidden content.
  * @param today  reference date, YYYY-MM-DD
  */
 export function briefOf(example: Example, today: string, catalogue: ReadonlyMap<string, Environment>): Brief {
@@ -127,7 +127,7 @@ function neededIn(example: Example, today: string): { needs: Need[][]; frozen: S
   return { needs, frozen }
 }
 
-/** A call that is asked for in a turn and that a policy keeps from being made in it. */
+/** Call that a turn requests and that a domain rule prevents in this turn. */
 const ruledAt = ({ domainRules }: Example, turn: number): Pick<ReferenceCall, 'name' | 'arguments'>[] =>
   domainRules === undefined || domainRules.role === 'abiding' || domainRules.turn !== turn ? [] : [domainRules.call]
 

@@ -10,7 +10,7 @@ const lineShape = z.object({
   paraphraser: z.string().max(400),
   prompt: z.int(),
   attempts: z.int().min(1).max(10_000),
-  /** `null`: no reply could be used, and the embedded wording was kept. */
+  /** `null`: no reply was usable, and the embedded wording was kept. */
   turns: z
     .array(z.object({ user: z.string().max(8000), assistant: z.string().max(8000) }))
     .max(64)
@@ -19,15 +19,15 @@ const lineShape = z.object({
 
 type Line = z.output<typeof lineShape>
 
-/** What a teacher made of an example. */
+/** Finished rephrasing of an example. */
 export type Finished = Pick<Line, 'attempts' | 'turns'>
 
-/** The finished rephrasings of a folder, by task, for one teacher and this version of the prompt. */
+/** Finished rephrasings in a folder by task id, for one paraphraser and this version of the prompt. */
 export interface Cache {
   get(taskId: string): Finished | undefined
-  /** @throws TeacherError `cache_failed` */
+  /** @throws ParaphraserError `cache_failed` */
   put(taskId: string, finished: Finished): Promise<void>
-  /** Lines that could not be read: one after a kill in the middle of writing, more if the file was damaged. */
+  /** Number of unreadable lines: one after a kill during a write, more if the file was damaged. */
   readonly damaged: number
   close(): Promise<void>
 }
@@ -35,9 +35,8 @@ export interface Cache {
 const FILE = 'rephrased.jsonl'
 
 /**
- * Opens the folder's `rephrased.jsonl`, which only ever grows. What was torn by a kill is skipped and asked for anew.
- * One process at a time should write it.
- * @throws TeacherError `cache_failed`
+ * Opens the append-only file `rephrased.jsonl` of a folder. Skips a truncated line. Only one process may write the file at a time.
+ * @throws ParaphraserError `cache_failed`
  */
 export async function openCache(folder: string, paraphraser: string): Promise<Cache> {
   const path = join(folder, FILE)
@@ -51,7 +50,7 @@ export async function openCache(folder: string, paraphraser: string): Promise<Ca
       if (line.paraphraser === paraphraser && line.prompt === PROMPT_VERSION)
         known.set(line.task, { attempts: line.attempts, turns: line.turns })
     })
-    // What follows must not be glued to half a line.
+    // Ends a truncated line, so that new lines start separately.
     if (torn) await file.appendFile('\n')
     let writing: Promise<void> = Promise.resolve()
     let closing: Promise<void> | undefined
@@ -80,7 +79,7 @@ export async function openCache(folder: string, paraphraser: string): Promise<Ca
   }
 }
 
-/** Reads line by line without ever holding more than one line's bound. */
+/** Reads line by line with at most the limit of one line in memory. */
 async function readLines(path: string, take: (line: Line) => void): Promise<{ damaged: number; torn: boolean }> {
   let damaged = 0
   let rest = ''

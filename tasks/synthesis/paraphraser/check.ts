@@ -5,16 +5,16 @@ import { LENGTH } from './limits.js'
 import { areOpposite, facingAt, inventionsIn, phraseFor, placeOf } from './phrases.js'
 import { invertedIn } from './polarity.js'
 
-/** The words of one exchange. */
+/** Texts of one exchange. */
 export interface TurnWords {
   readonly user: string
   readonly assistant: string
 }
 
-/** Problems that are told of one reply; more would not help the next try. */
+/** Most reported problems of one reply; more would not help the next attempt. */
 const MOST_PROBLEMS = 12
 
-/** What is wrong with a teacher's words for an example: nothing, or the reasons why they are not taken. */
+/** Returns the objections to the model's words for an example; empty if they are acceptable. */
 export function problemsIn(words: readonly TurnWords[], brief: Brief): Problem[] {
   if (words.length !== brief.turns.length)
     return [{ kind: 'wrong_turns', detail: `there are ${brief.turns.length} turns, and the reply has ${words.length}` }]

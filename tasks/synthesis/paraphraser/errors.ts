@@ -2,13 +2,13 @@ import { CodedError } from '../../../common/errors/index.js'
 import type { Failure } from '../../../rollout/chat/index.js'
 
 /**
- * - `bad_options`: a limit or the budget makes no sense
+ * - `bad_options`: a limit or the budget is out of range
  * - `cache_failed`: the cache cannot be read or written
- * - `closed`: the teacher was closed
+ * - `closed`: the paraphraser was closed
  */
 export type ParaphraserErrorCode = 'bad_options' | 'cache_failed' | 'closed'
 
-/** The teacher cannot work, though its language model is there. What goes wrong with one example is a `Problem` instead. */
+/** The paraphraser cannot work although its language model is available. A `Problem` describes a failure with one example. */
 export class ParaphraserError extends CodedError<ParaphraserErrorCode> {
   constructor(code: ParaphraserErrorCode, detail: string, options?: ErrorOptions) {
     super(code, detail, options)
@@ -16,7 +16,7 @@ export class ParaphraserError extends CodedError<ParaphraserErrorCode> {
   }
 }
 
-/** Why a reply was not taken. */
+/** Reasons to reject a reply. */
 export const OBJECTIONS = [
   'refused',
   'truncated',
@@ -46,9 +46,9 @@ export type Objection = (typeof OBJECTIONS)[number]
 /** `budget`: the run's requests or tokens are used up. `down`: too many requests failed in a row. */
 export type ProblemKind = Failure | Objection | 'budget' | 'down'
 
-/** One thing that went wrong while an example was rephrased. */
+/** Problem during the rephrasing of an example. */
 export interface Problem {
   readonly kind: ProblemKind
-  /** For people, and for the teacher's next try: one sentence, at most a few hundred characters. */
+  /** Sentence for people and for the model's next attempt, at most a few hundred characters. */
   readonly detail: string
 }

@@ -23,7 +23,7 @@ import { retell } from './retell.js'
 export interface ParaphraserOptions {
   readonly source: Source
   readonly catalogue: ReadonlyMap<string, Environment>
-  /** Folder in which finished rephrasings are kept, so that a run that was stopped goes on. */
+  /** Folder for finished rephrasings, so that a stopped synthesis can resume. */
   readonly cacheFolder: string
   readonly budget: Budget
   readonly limits?: Partial<ParaphraserLimits>
@@ -36,43 +36,44 @@ export interface RephraseContext extends Voice {
 }
 
 export interface Rephrased {
-  /** With the teacher's words and `speech: 'paraphrased'`, or as it was. */
+  /** Example with new words and `speech: 'paraphrased'`, or the unchanged example. */
   readonly example: Example
-  /** Requests that were made for it, now or when it was cached. */
+  /** Number of requests for the example, now or when it was cached. */
   readonly attempts: number
   readonly outcome: 'paraphrased' | 'kept'
-  /** What went wrong on the way, in this run. */
+  /** Problems in this run. */
   readonly problems: readonly Problem[]
 }
 
-/** What a teacher did in this run. */
+/** Statistics of a paraphraser in this run. */
 export interface ParaphraserReport extends Spending {
   readonly paraphraser: string
   readonly examples: number
   readonly rephrased: number
   readonly kept: number
-  /** Of the examples, those that were finished in an earlier run. */
+  /** Number of examples that an earlier run finished. */
   readonly fromCache: number
   readonly damagedCacheLines: number
-  /** Failed requests, refused replies (by all that was wrong with them), and examples that were not tried. */
+  /** Number of failed requests, rejected replies (once per objection) and skipped examples, by kind. */
   readonly problems: Readonly<Partial<Record<ProblemKind, number>>>
 }
 
-/** A language model that puts the words of examples. */
+/** Paraphraser: a language model that rephrases the texts of examples. */
 export interface Paraphraser {
   readonly name: string
   /**
-   * Puts an example into other words, or leaves it as it is when no reply can be used. Several may run at once.
-   * @throws TeacherError `cache_failed`, `closed`; the signal's reason when it aborts
+   * Rephrases an example, or returns it unchanged if no reply is usable. Calls may run concurrently.
+   * @throws ParaphraserError `cache_failed`, `closed`; the signal's reason when it aborts
    */
   rephrase(example: Example, context: RephraseContext): Promise<Rephrased>
+  /** Returns the statistics so far. */
   report(): ParaphraserReport
   close(): Promise<void>
 }
 
 /**
- * Opens the teacher: asks a server for its models unless one is named, or loads a model file.
- * @throws TeacherError `bad_options`, `cache_failed`; ChatError; the signal's reason when it aborts
+ * Opens a paraphraser: connects to a server or loads a model file. Without a model name, the server lists its models.
+ * @throws ParaphraserError `bad_options`, `cache_failed`; ChatError; the signal's reason when it aborts
  */
 export async function createParaphraser(options: ParaphraserOptions, signal: AbortSignal): Promise<Paraphraser> {
   const limits: ParaphraserLimits = { ...PARAPHRASER_LIMITS, ...options.limits }
@@ -88,10 +89,10 @@ export async function createParaphraser(options: ParaphraserOptions, signal: Abo
 
 function checkNumbers(numbers: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(numbers))
-    if (!(value >= 1)) throw new ParaphraserError('bad_options', `${name} must be at least 1`)
+    if (!(value >= 1)) throw new ParaphraserError('bad_options', `${name} is ${value} and must be at least 1`)
 }
 
-/** Of those who put words; other words are wanted where the first were refused. */
+/** Sampling temperature: above zero, so that another attempt gives other words. */
 const TEMPERATURE = 0.8
 
 function paraphraserOf(
@@ -146,10 +147,10 @@ function paraphraserOf(
       }
       attempts++
       replies++
-      const stated = taken(example, brief, wordsOf(reply, brief), today)
-      if (!Array.isArray(stated)) return { example: stated, attempts, outcome: 'paraphrased', problems, finished: true }
-      note(problems, stated)
-      last = stated
+      const result = applied(example, brief, wordsOf(reply, brief), today)
+      if (!Array.isArray(result)) return { example: result, attempts, outcome: 'paraphrased', problems, finished: true }
+      note(problems, result)
+      last = result
     }
     return kept(failures < limits.failures)
   }
@@ -157,7 +158,7 @@ function paraphraserOf(
   return {
     name: model.name,
     async rephrase(example, context) {
-      if (closing) throw new ParaphraserError('closed', 'the teacher was closed')
+      if (closing) throw new ParaphraserError('closed', 'the paraphraser was closed')
       const signal = AbortSignal.any([context.signal, stopped.signal])
       signal.throwIfAborted()
       const brief = briefOf(example, context.today, catalogue)
@@ -182,23 +183,28 @@ function paraphraserOf(
       problems: { ...counts },
     }),
     close() {
-      stopped.abort(new ParaphraserError('closed', 'the teacher was closed'))
+      stopped.abort(new ParaphraserError('closed', 'the paraphraser was closed'))
       closing ??= model.close().finally(() => cache.close())
       return closing
     },
   }
 }
 
-/** A reply's words in their example, or why they are not taken. */
-function taken(example: Example, brief: Brief, words: ReturnType<typeof wordsOf>, today: string): Example | Problem[] {
+/** Returns the example with the words of a reply, or the objections. */
+function applied(
+  example: Example,
+  brief: Brief,
+  words: ReturnType<typeof wordsOf>,
+  today: string,
+): Example | Problem[] {
   if (!Array.isArray(words)) return [words]
   const problems = problemsIn(words, brief)
   if (problems.length > 0) return problems
-  const stated = retell(example, words, today)
-  return 'kind' in stated ? [stated] : stated
+  const result = retell(example, words, today)
+  return 'kind' in result ? [result] : result
 }
 
-/** What the cache knows of an example. Its words are judged like a reply's: the file may hold anything. */
+/** Returns the cached rephrasing of an example. Its words are checked like those of a reply, because the file may contain anything. */
 function recalled(
   example: Example,
   brief: Brief,
@@ -208,6 +214,6 @@ function recalled(
   if (!finished) return undefined
   const { attempts, turns } = finished
   if (turns === null) return { example, attempts, outcome: 'kept', problems: [] }
-  const stated = taken(example, brief, turns, today)
-  return Array.isArray(stated) ? undefined : { example: stated, attempts, outcome: 'paraphrased', problems: [] }
+  const result = applied(example, brief, turns, today)
+  return Array.isArray(result) ? undefined : { example: result, attempts, outcome: 'paraphrased', problems: [] }
 }

@@ -69,7 +69,7 @@ const NAME = /(?<=[\p{L}\p{N},] )\p{Lu}[\p{L}\p{N}'-]*/gu
 const NO_NAME =
   /^(I|I'(m|d|ll|ve)|OK|Okay|ASAP|FYI|BTW|PS|TIA|Thanks|Thank|Cheers|PDF|Please|Could|Can|Would|Hi|Hello)$/
 
-/** What of a text tells something that could be looked up: figures, quotations, dates, numbers and places in a list. */
+/** Returns the verifiable parts of a text: figures, quotations, dates, numbers and positions in a list. */
 export function factsIn(text: string): string[] {
   return [...new Set([...figuresIn(text), ...[...text.matchAll(TELLING)].map(([word]) => word)])]
 }
@@ -92,7 +92,7 @@ export function figuresIn(text: string): string[] {
   return [...new Set([...figures, ...quoted].filter((fact) => fact !== ''))]
 }
 
-/** The facts and names of `text` that `known` does not tell. Letter case does not matter. */
+/** Returns the facts and names of `text` that `known` does not contain, ignoring case. */
 export function inventionsIn(text: string, known: string): string[] {
   const familiar = known.toLowerCase()
   const names = [...text.matchAll(NAME)].map(([name]) => name.replace(/'s$/, '')).filter((name) => !NO_NAME.test(name))

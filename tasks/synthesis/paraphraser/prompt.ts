@@ -22,14 +22,14 @@ const REGISTERS: Readonly<Record<Persona['register'], string>> = {
   chatty: 'is chatty and informal',
 }
 
-/** What a prompt tells of the person besides their role. */
+/** Description of the user in the prompt, in addition to the role. */
 export interface Voice {
   readonly register?: Persona['register']
 }
 
 /**
- * The one request for an example. Keys that nobody says are not in it: what a teacher is not told it cannot repeat.
- * @param complaints  what was wrong with the reply before, empty at first
+ * Returns the prompt for an example. It omits keys that the conversation never mentions, so that the model cannot repeat them.
+ * @param complaints  objections to the previous reply, empty at first
  */
 export function promptFor(
   { persona }: Example,

@@ -2,10 +2,9 @@ import type { Example } from '../../dataset/example.js'
 import type { Paraphraser, RephraseContext, Rephrased } from './paraphraser.js'
 
 /**
- * Rephrases examples, several at a time, and gives them in their own order. When the signal aborts, or the consumer
- * stops, no request is left under way.
- * @param concurrency  examples under way at once, >= 1
- * @throws TeacherError as `Teacher.rephrase`; the signal's reason
+ * Rephrases several examples concurrently and yields them in order. Cancels all requests when the signal aborts or the consumer stops.
+ * @param concurrency  concurrent examples, >= 1
+ * @throws ParaphraserError as `Paraphraser.rephrase`; the signal's reason
  */
 export async function* rephraseAll(
   examples: AsyncIterable<Example> | Iterable<Example>,
@@ -20,7 +19,7 @@ export async function* rephraseAll(
     for await (const example of examples) {
       signal.throwIfAborted()
       const rephrased = paraphraser.rephrase(example, { ...context, signal })
-      // Whoever waits for an earlier example must not find this one's failure unhandled.
+      // A failure must not count as unhandled while the consumer waits for an earlier example.
       rephrased.catch(() => {})
       underWay.push(rephrased)
       if (underWay.length >= concurrency) yield await underWay.shift()!

@@ -8,7 +8,7 @@ const replyShape = z.object({
   turns: z.array(z.object({ user: z.string(), assistant: z.string() })).max(64),
 })
 
-/** How the reply has to look, for servers that can force it. */
+/** JSON schema of the reply, for servers that enforce schemas. */
 export const REPLY_FORM: NonNullable<ChatRequest['form']> = {
   name: 'conversation',
   schema: {
@@ -31,14 +31,14 @@ export const REPLY_FORM: NonNullable<ChatRequest['form']> = {
 
 const REFUSAL = /\b(?:I'?m sorry|I am sorry|I apologi[sz]e|I can(?:'|no)t|I cannot|I am unable|I'm unable|as an ai)\b/i
 
-/** The words in a reply, which may hold anything. @returns a problem when there are none */
+/** Parses the words from a reply with any content. @returns a problem if the reply has none */
 export function wordsOf({ text, stop }: ChatReply, brief: Brief): TurnWords[] | Problem {
   const object = (kind: Objection, detail: string): Problem => ({ kind, detail })
-  if (stop === 'refused') return object('refused', 'the teacher declined')
+  if (stop === 'refused') return object('refused', 'the model declined')
   const json = jsonIn(text)
   if (json === undefined) {
     if (stop === 'length') return object('truncated', 'the reply was cut off; be brief')
-    if (REFUSAL.test(text.slice(0, 400).replaceAll('’', "'"))) return object('refused', 'the teacher declined')
+    if (REFUSAL.test(text.slice(0, 400).replaceAll('’', "'"))) return object('refused', 'the model declined')
     return object('not_json', 'the reply is not one JSON object')
   }
   const parsed = replyShape.safeParse(json)
@@ -46,7 +46,7 @@ export function wordsOf({ text, stop }: ChatReply, brief: Brief): TurnWords[] | 
     return object('wrong_shape', 'the reply must be {"turns":[{"user":"...","assistant":"..."}]} with text in both')
   const typographic = brief.turns.some(({ user, assistant }) => /[‘’“”]/.test(user + assistant))
   return parsed.data.turns.map(({ user, assistant }, i) => ({
-    // Where the user's words have to stay, it does not matter what the teacher makes of them.
+    // Where the user's words must stay, the model's version is ignored.
     user: brief.turns[i]?.frozen ? brief.turns[i].user : tidy(user, typographic),
     assistant: tidy(assistant, typographic),
   }))

@@ -7,9 +7,9 @@ import type { TurnWords } from './check.js'
 import type { Problem } from './errors.js'
 
 /**
- * The example with other words. Ground truth, calls, results and origins are those of the example; the task has a new
- * name, since what the user says belongs to it. What the other words leave out need not be told.
- * @returns a problem when an argument could no longer be traced to what was said
+ * Returns the example with other words. Ground truth, calls, results and origins stay. The task has a new id, because the user's turns
+ * are part of the id. Facts that the new answers omit are no longer required.
+ * @returns a problem if an argument can no longer be traced to the conversation
  */
 export function retell(example: Example, words: readonly TurnWords[], today: string): Example | Problem {
   const { id: _, facts = [], ...body } = example.task
@@ -34,7 +34,7 @@ export function retell(example: Example, words: readonly TurnWords[], today: str
   }
 }
 
-/** The results of the ground-truth calls, as the provenance filter wants them. */
+/** Returns the results of the ground-truth calls for the provenance filter. */
 function stepsOf({ task, exchanges }: Example): { output: JsonObject }[] {
   const calls = exchanges.flatMap((exchange) => exchange.calls)
   return task.groundTruth.map((_, i) => {

@@ -4,16 +4,16 @@ import { type Kind, type Profile, SPLITS, type Split } from '../../dataset/profi
 import { type Node, nodeName, type ToolGraph } from '../making/graph.js'
 import type { Assignment } from '../making/synthesis-context.js'
 
-/** How many examples of each kind, over all splits. */
+/** Number of examples of each kind, over all splits. */
 export type Composition = Readonly<Record<Kind, number>>
 
 /** The paper's composition of 13,517 examples (section 3.2). */
 export const PAPER_COMPOSITION: Composition = { 'multi-turn': 10_895, clarification: 1_500, abstention: 1_122 }
 
-/** Shares of the examples that are not for training. */
+/** Shares of the examples outside the training split. */
 export const SPLIT_SHARES: Readonly<Record<Exclude<Split, 'train'>, number>> = { validation: 0.05, 'held-out': 0.05 }
 
-/** The paper's composition scaled to `total` examples, rounded so that it sums up. */
+/** Returns the paper's composition scaled to `total` examples, rounded so that the sum is exact. */
 export function compositionOf(total: number): Composition {
   const whole = Object.values(PAPER_COMPOSITION).reduce((sum, count) => sum + count, 0)
   const clarification = Math.round((total * PAPER_COMPOSITION.clarification) / whole)
@@ -22,8 +22,8 @@ export function compositionOf(total: number): Composition {
 }
 
 /**
- * One order per example: exact counts of kinds and splits in random order, and the tools take turns at being what an
- * example is about, within each kind and split, so that none is left out.
+ * Returns one assignment per example: exact counts of kinds and splits in random order. Target tools alternate within each kind and
+ * split, so that every tool is used.
  */
 export function assignmentsFor(
   composition: Composition,
@@ -49,12 +49,12 @@ export function assignmentsFor(
   return random.shuffle(wanted).map((assignment, index) => ({ ...assignment, index, round: 0 }))
 }
 
-/** Counts in how many kept examples each tool is called, so that those that come short are given another chance. */
+/** Counts the kept examples that call each tool, and prefers rare tools in later rounds. */
 export interface Targets {
   count(example: Example): void
   /**
-   * The assignment for the next round: another tool where this one led to nothing, so that no example waits for ever;
-   * in turn one that came short so far, the shortest first, and any.
+   * Returns the assignment for the next round. An unsuccessful target tool is replaced, alternately by the rarest tool so far and by any
+   * tool.
    */
   nextRound(assignment: Assignment): Assignment
 }
@@ -87,9 +87,9 @@ export function createTargets(graph: ToolGraph, seed: number, { rounds, least }:
   }
 }
 
-/** Of the tools, those that are held to have come short when all have as many examples as they should. */
+/** Share of the tools that count as rare when all tools have enough examples. */
 const SHORT_SHARE = 0.25
-/** Rounds after which an example that nothing came of is given up. */
+/** Rounds before an unsuccessful example is given up. */
 export const MAX_ROUNDS = 60
-/** Rounds in a row without a single new example after which the worlds are held to be exhausted. */
+/** Consecutive rounds without a new example after which the environments count as exhausted. */
 export const IDLE_ROUNDS = 24

@@ -5,8 +5,8 @@ import type { Example } from '../../dataset/example.js'
 export const MAX_JACCARD = 0.7
 
 /**
- * What an example's calls are, as a set: each tool, each pair of neighbours, and each argument with its value. Examples
- * without calls are compared by the words of the request instead.
+ * Returns the features of an example's calls: each tool, each pair of consecutive tools, and each argument with its value. Examples without
+ * calls have the word pairs of the request instead.
  */
 export function traitsOf({ task }: Example): Set<string> {
   const traits = new Set<string>()
@@ -27,12 +27,13 @@ export function traitsOf({ task }: Example): Set<string> {
   return traits
 }
 
+/** Returns the Jaccard similarity of two sets. */
 export const jaccard = (a: ReadonlySet<string>, b: ReadonlySet<string>): number => {
   const shared = [...a].filter((trait) => b.has(trait)).length
   return shared === 0 ? 0 : shared / (a.size + b.size - shared)
 }
 
-/** Remembers what was kept, and finds out quickly whether something alike is among it. */
+/** Index of the kept examples that finds similar ones quickly. */
 export interface DuplicateIndex {
   /** Keeps the example unless it is a duplicate of one that was kept. @returns whether it was kept */
   keep(example: Example): boolean
@@ -40,7 +41,7 @@ export interface DuplicateIndex {
 
 export function createDuplicateIndex(): DuplicateIndex {
   const sizes: number[] = []
-  const holders = new Map<string, number[]>()
+  const postings = new Map<string, number[]>()
   const ids = new Set<string>()
   return {
     keep(example) {
@@ -48,16 +49,16 @@ export function createDuplicateIndex(): DuplicateIndex {
       const traits = traitsOf(example)
       const shared = new Map<number, number>()
       for (const trait of traits) {
-        for (const other of holders.get(trait) ?? []) shared.set(other, (shared.get(other) ?? 0) + 1)
+        for (const other of postings.get(trait) ?? []) shared.set(other, (shared.get(other) ?? 0) + 1)
       }
       for (const [other, count] of shared) {
         if (count / (traits.size + sizes[other]! - count) > MAX_JACCARD) return false
       }
       const place = sizes.push(traits.size) - 1
       for (const trait of traits) {
-        const list = holders.get(trait)
+        const list = postings.get(trait)
         if (list) list.push(place)
-        else holders.set(trait, [place])
+        else postings.set(trait, [place])
       }
       ids.add(example.task.id)
       return true

@@ -5,20 +5,20 @@ import { SynthesisError } from '../making/recipe.js'
 import type { BatchResult } from './make-batch.js'
 
 /**
- * The batches that a synthesis has finished, kept on disk so that one that was killed goes on where it was. A batch is
- * written as a whole or not at all.
+ * Finished batches of a synthesis on disk, so that a killed synthesis can resume. Each batch is written atomically.
  */
 export interface FinishedBatches {
-  /** The results of a batch: from disk if it was made before, otherwise made now and kept. */
+  /** Returns the results of a batch: from disk, or made now and stored. */
   of(pass: number, batch: number, make: () => Promise<BatchResult[]>): Promise<BatchResult[]>
-  /** Those of a finished batch. */
+  /** Returns the results of a finished batch. */
   read(pass: number, batch: number): Promise<BatchResult[]>
-  /** Forgets them, when the data set is complete. */
+  /** Removes all batches. */
   remove(): Promise<void>
 }
 
 /**
- * @param plan  what fixes the examples, the program included; a folder that holds the parts of another plan is refused
+ * Opens the finished batches in a folder.
+ * @param plan  everything that determines the examples, including the program; a folder with another plan is rejected
  * @throws SynthesisError `other_plan`
  */
 export async function openFinishedBatches(folder: string, plan: object): Promise<FinishedBatches> {
@@ -30,7 +30,7 @@ export async function openFinishedBatches(folder: string, plan: object): Promise
   else if (found !== wanted) {
     throw new SynthesisError(
       'other_plan',
-      `${folder} holds an unfinished synthesis with other settings, or of another version of this program. Go on with the same settings and program, or remove the folder.`,
+      `${folder} contains an unfinished synthesis with other settings or another version of this program: use the same settings and program, or remove the folder`,
     )
   }
   const pathOf = (pass: number, batch: number): string => join(folder, `${pass}-${batch}.json`)

@@ -20,8 +20,8 @@ export interface BatchResult extends Made {
 let kept: { readonly recipe: string; readonly context: SynthesisContext } | undefined
 
 /**
- * Makes the examples of a batch: the function that a worker thread runs. What a worker keeps between batches is only
- * what follows from the recipe, so the result does not depend on which worker it is.
+ * Makes the examples of a batch in a worker thread. Workers cache only values that follow from the recipe, so all workers give the same
+ * result.
  */
 export default async function makeBatch({ recipe, assignments }: Batch): Promise<BatchResult[]> {
   const name = JSON.stringify(recipe)

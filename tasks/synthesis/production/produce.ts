@@ -11,7 +11,7 @@ import type { FinishedBatches } from './finished-batches.js'
 import type { BatchResult, PlainAssignment } from './make-batch.js'
 import type { Workers } from './worker-pool.js'
 
-/** A data set before it is made: all that its bytes depend on. */
+/** Plan of a data set: everything that determines its bytes. */
 export interface Plan {
   readonly recipe: Recipe
   readonly composition: Composition
@@ -19,14 +19,14 @@ export interface Plan {
 }
 
 export interface Production {
-  /** The examples in the assignment of their indices. */
+  /** Yields the examples in the order of their indices. */
   examples(): AsyncGenerator<Example>
   readonly drops: Drops
-  /** What was asked for and could not be made; empty when nothing is missing. */
+  /** Requested examples that could not be made; empty if none is missing. */
   readonly missing: readonly Missing[]
 }
 
-/** Examples of a kind and split that the worlds do not give. */
+/** Number of missing examples of a kind and split. */
 export interface Missing extends Pick<Assignment, 'kind' | 'split'> {
   readonly count: number
 }
@@ -35,22 +35,21 @@ export interface ProduceOptions {
   readonly workers: Workers
   readonly threads: number
   readonly finished: FinishedBatches
-  /** Orders per batch, or fewer in later passes. A run that is gone on with must have the same. Default 50. */
+  /** Assignments per batch, or fewer in later passes. A resumed synthesis must use the same number. Default: 50. */
   readonly batchSize?: number
   readonly signal: AbortSignal
   onProgress(progress: { readonly kept: number; readonly wanted: number; readonly drops: Drops }): void
 }
 
-/** Orders in one batch, the unit of work that is kept on disk. */
+/** Assignments per batch, the unit of work that is stored on disk. */
 const BATCH_SIZE = 50
-/** Batches of a later pass, unless they would be larger: of the few orders that are left at last all threads are to have some. */
+/** Number of batches of a later pass, unless they would be larger. Small batches keep all threads busy with few assignments. */
 const LATER_BATCHES = 16
 
 /**
- * Makes the examples of a plan. Batches run on all threads, but what is kept is decided in the assignment of the indices, pass
- * by pass, so that the examples do not depend on how many threads there are. Where worlds give no more examples that differ, it ends with
- * those that there are.
- * @throws SynthesisError `no_yield` when nothing at all could be made; the signal's reason
+ * Makes the examples of a plan. Batches run on all threads, but duplicates are rejected in the order of the indices, pass by pass, so the
+ * number of threads does not affect the examples. Ends early if the environments give no more distinct examples.
+ * @throws SynthesisError `no_yield` if no example could be made; the signal's reason
  */
 export async function produce(plan: Plan, options: ProduceOptions): Promise<Production> {
   const { recipe } = plan
@@ -60,7 +59,7 @@ export async function produce(plan: Plan, options: ProduceOptions): Promise<Prod
   const duplicates = createDuplicateIndex()
   const targets = createTargets(graph, recipe.seed, profileNamed(recipe.profile).target)
   const drops: Record<string, number> = {}
-  /** Indices of the examples kept in the first pass, and the few that came later. */
+  /** Indices of the examples of the first pass, and the examples of later passes. */
   const early = new Set<number>()
   const late = new Map<number, Example>()
   let open: Assignment[] = wanted
@@ -101,7 +100,7 @@ export async function produce(plan: Plan, options: ProduceOptions): Promise<Prod
   }
 }
 
-/** The batches of one pass, made side by side and given in order. */
+/** Makes the batches of one pass in parallel and yields them in order. */
 async function* batchesOf(
   assignments: readonly Assignment[],
   pass: number,
@@ -119,12 +118,12 @@ async function* batchesOf(
       either.throwIfAborted()
       return finished.of(pass, batch, () => workers.run({ recipe, assignments: plain }, either))
     })
-    // Whoever waits for an earlier batch must not find this one's failure unhandled.
+    // A failure must not count as unhandled while the consumer waits for an earlier batch.
     results.catch(() => {})
     return { part, results }
   })
   try {
-    // Taken off the list, so that the examples of a finished batch are not kept in memory.
+    // Removes each batch from the list, so that its examples do not stay in memory.
     for (let next = batches.shift(); next; next = batches.shift()) yield [next.part, await next.results]
   } finally {
     stop.abort()
@@ -145,6 +144,6 @@ function noYield(open: readonly Assignment[]): SynthesisError {
   const example = `${first!.kind}, ${first!.split}, about ${nodeName(first!.target)}`
   return new SynthesisError(
     'no_yield',
-    `none of ${open.length} examples could be made (such as one of ${example}). Use more worlds, or other shares of the splits.`,
+    `none of ${open.length} examples could be made, for example one of ${example}: use more environments or other shares of the splits`,
   )
 }

@@ -4,14 +4,14 @@ import { takesArguments } from '../../../servers/kernel/index.js'
 import type { Example } from '../../dataset/example.js'
 import type { SanityResult } from '../../dataset/index.js'
 
-/** A policy of known worth: what it would have called. `null` where the example leaves it nothing to do wrong. */
+/** Policy of known quality: returns its calls, or `null` if the policy does not apply to the example. */
 type Policy = (example: Example) => readonly Call[] | null
 interface Call {
   readonly name: string
   readonly arguments: JsonObject
 }
 
-/** What the reward must tell apart: the ground truth, and ways of being wrong that each leave one thing out of order. */
+/** Policies that the reward must distinguish: the ground truth, and variants with one error each. */
 const POLICIES: readonly (readonly [name: string, policy: Policy])[] = [
   ['the ground truth', ({ task }) => task.groundTruth],
   ['without its last call', ({ task }) => (task.groundTruth.length > 0 ? task.groundTruth.slice(0, -1) : null)],
@@ -47,11 +47,11 @@ function withOtherTool({ task }: Example): Call[] | null {
   return task.groundTruth.map((call, i) => (i === 0 ? { ...call, name: other.tool } : call))
 }
 
-/** Adds up what policies of known worth earn over a data set. */
+/** Sums the rewards of domain rules of known quality over a data set. */
 export interface SanityCheck {
   add(example: Example): void
   finish(): SanityResult[]
-  /** Examples in which a wrong policy earned as much as the ground truth. Anything else than zero is a defect. */
+  /** Number of examples in which a wrong policy gets the reward of the ground truth. Any but zero is a defect. */
   readonly blind: number
 }
 

@@ -7,8 +7,8 @@ import { assignmentsFor, createTargets, MAX_ROUNDS } from './assignments.js'
 import { createDuplicateIndex } from './duplicates.js'
 
 /**
- * Multi-turn examples of one split, one after the other in this process: for small numbers, and for worlds outside the
- * catalogue. The same context gives the same examples.
+ * Makes multi-turn examples of one split in this process, for small numbers and for environments outside the catalogue. The same context
+ * gives the same examples.
  * @throws SynthesisError `no_yield`
  */
 export function* streamExamples(context: SynthesisContext, split: Split, count: number): Generator<Example> {
@@ -29,7 +29,7 @@ export function* streamExamples(context: SynthesisContext, split: Split, count: 
       if (assignment.round === MAX_ROUNDS) {
         throw new SynthesisError(
           'no_yield',
-          `${split} example ${assignment.index} could not be made in ${MAX_ROUNDS} rounds`,
+          `${split} example ${assignment.index} could not be made in ${MAX_ROUNDS} rounds: use more environments`,
         )
       }
     }

@@ -9,7 +9,7 @@ export interface Workers {
 /** `make-batch.js` when built, `make-batch.ts` when run from the sources. */
 const WORKER = new URL(`./make-batch${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url).href
 
-/** Worker threads that make batches of examples. */
+/** Starts worker threads that make batches of examples. */
 export function createWorkers(count: number): Workers {
   const pool = new Tinypool({ filename: WORKER, minThreads: count, maxThreads: count })
   return {

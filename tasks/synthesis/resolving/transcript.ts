@@ -18,7 +18,7 @@ export interface Thing {
 /** A list of a result, one entry after the other, by the things that each entry speaks of. */
 export interface ShownList {
   readonly entries: readonly (readonly Thing[])[]
-  /** The world has more of them than the result shows. */
+  /** The environment has more of them than the result shows. */
   readonly cut: boolean
 }
 

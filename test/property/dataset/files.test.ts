@@ -137,11 +137,11 @@ test('the card has the hub’s front matter and the correct counts', async () =>
   const about = examples.filter(({ task }) => task.kind !== 'abstention')
   const distracted = about.filter(({ task }) => new Set(task.toolset.map(({ environment }) => environment)).size > 1)
   const share = ((100 * distracted.length) / about.length).toFixed(1)
-  assert.match(card, new RegExp(`distractors of other worlds \\| 40.0 % \\| ${share} %`))
+  assert.match(card, new RegExp(`distractors of other environments \\| 40.0 % \\| ${share} %`))
   assert.match(card, /`no_walk` \| 30 \| 12 \| 60.0 %/)
   assert.match(card, /`duplicate` \| 18 \| 3 \| 83.3 %/)
-  assert.match(card, /the teacher \| 15 \| 1.240 \| 100.0 %/)
-  assert.match(card, /Nothing of BFCL or tau2-bench was used/)
+  assert.match(card, /reference solution \| 15 \| 1.240 \| 100.0 %/)
+  assert.match(card, /No tasks, tools or texts of BFCL or tau2-bench were used/)
   for (const [, image] of card.matchAll(/!\[[^\]]*\]\(([^)]*)\)/g)) {
     assert.match(await readFile(join(folder, 'village', image!), 'utf8'), /^<svg [\s\S]*<\/svg>\n$/)
   }
@@ -200,7 +200,7 @@ test('an existing folder and examples out of order are rejected', async () => {
   const path = join(folder, 'village')
   assert.is((await refusal(writeDataset(path, stream(examples), info, catalogue))).code, 'already_there')
   const twice = writeDataset(join(folder, 'twice'), stream([examples[1]!, examples[1]!]), info, catalogue)
-  assert.match((await refusal(twice)).message, /^bad_example: example 1, .* does not come after 1/)
+  assert.match((await refusal(twice)).message, /^bad_example: example 1, .* index is not greater than 1/)
 })
 
 test('a data set without examples is complete', async () => {
@@ -226,14 +226,14 @@ test('large splits have several Parquet row groups', async () => {
 
 const TRAIN = 'data/train.jsonl'
 
-/** What may be wrong with a folder; all but the last are noticed before an example is read. */
+/** Damages of a folder. */
 const DAMAGES: readonly (readonly [string, (path: string) => Promise<unknown>, string])[] = [
-  ['a file is cut off', (path) => truncate(join(path, TRAIN), 5000), 'wrong_hash'],
-  ['one byte is another', (path) => flip(join(path, TRAIN), 5000), 'wrong_hash'],
+  ['a file is truncated', (path) => truncate(join(path, TRAIN), 5000), 'wrong_hash'],
+  ['one byte is changed', (path) => flip(join(path, TRAIN), 5000), 'wrong_hash'],
   ['a line is added', (path) => appendFile(join(path, TRAIN), '{}\n'), 'wrong_hash'],
   ['a file is missing', (path) => unlink(join(path, TRAIN)), 'missing_file'],
   ['the manifest is missing', (path) => unlink(join(path, 'manifest.json')), 'missing_file'],
-  ['the manifest is cut off', (path) => truncate(join(path, 'manifest.json'), 100), 'bad_manifest'],
+  ['the manifest is truncated', (path) => truncate(join(path, 'manifest.json'), 100), 'bad_manifest'],
   ['the manifest is huge', (path) => appendFile(join(path, 'manifest.json'), ' '.repeat(1 << 20)), 'bad_manifest'],
   ['the manifest is a list', (path) => writeFile(join(path, 'manifest.json'), '[]'), 'bad_manifest'],
   ['the manifest is null', (path) => writeFile(join(path, 'manifest.json'), 'null'), 'bad_manifest'],
@@ -241,11 +241,11 @@ const DAMAGES: readonly (readonly [string, (path: string) => Promise<unknown>, s
   ['the manifest names no file', (path) => edit(path, (it) => ({ ...it, files: [] })), 'bad_manifest'],
   ['the manifest counts wrongly', (path) => edit(path, miscounted), 'bad_manifest'],
   [
-    'the tools were others',
+    'the tools had another hash',
     (path) => edit(path, (it) => ({ ...it, toolset_schema_sha256: 'a'.repeat(64) })),
     'other_tools',
   ],
-  ['a world is unknown', (path) => edit(path, (it) => ({ ...it, environments: ['atlantis'] })), 'other_tools'],
+  ['an environment is unknown', (path) => edit(path, (it) => ({ ...it, environments: ['atlantis'] })), 'other_tools'],
 ]
 
 async function flip(path: string, at: number): Promise<void> {
@@ -265,7 +265,7 @@ const miscounted = (it: Manifest): unknown => ({
 })
 
 for (const [what, damage, code] of DAMAGES) {
-  test(`is refused when ${what}`, async () => {
+  test(`a data set is rejected when ${what}`, async () => {
     const path = await fresh()
     await damage(path)
     const error = await refusal(readAll(path))

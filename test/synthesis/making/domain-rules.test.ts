@@ -22,7 +22,7 @@ import { CONFIRMING } from '../../../tasks/synthesis/wording/asking.js'
 import { patience } from '../../support/patience.js'
 import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
-const test = suite('tasks with policies')
+const test = suite('tasks with domain rules')
 const seedStates = createSeedStateCache(64)
 const environments = ['banking', 'payments', 'marketplace', 'video_meeting'].map((name) => CATALOGUE.get(name)!)
 const contextWith = (policies: number) => contextFor(environments, PAPER_PROFILE, 11, seedStates, [], policies)
@@ -52,7 +52,7 @@ const examples = (): Example[] => {
 const inRole = (role: 'declined' | 'confirmed' | 'abiding'): Example[] =>
   examples().filter(({ domainRules }) => domainRules?.role === role)
 
-test('are declined, confirmed and left alone, and hold the policies of the worlds on offer', () => {
+test('are declined, confirmed or abiding, and contain the domain rules of the offered environments', () => {
   for (const role of ['declined', 'confirmed', 'abiding'] as const) assert.ok(inRole(role).length >= 4, role)
   for (const { task } of examples()) assert.ok(task.system!.endsWith(domainRulesText(task, CATALOGUE)!), task.chain)
 })
@@ -80,7 +80,7 @@ test('have no call in their ground truth that a rule forbids or that was not agr
   }
 })
 
-test('are refused when the assistant did what was forbidden, or the policy is another', async () => {
+test('are rejected if the assistant makes a forbidden call, or the domain rules differ', async () => {
   const [example] = inRole('declined')
   const { domainRules, task, exchanges } = example!
   if (domainRules?.role !== 'declined') throw new Error('made otherwise')
@@ -100,7 +100,7 @@ test('are refused when the assistant did what was forbidden, or the policy is an
   }
 })
 
-test('pay outcome in full to the teacher, and less to who does what is forbidden or does not ask first', async () => {
+test('give the reference solution the full outcome reward, and less to a policy that breaks a domain rule', async () => {
   const runtime = createTaskRuntime(CATALOGUE)
   const { results } = await probe(examples(), runtime, patience())
   const earned = (name: string) => results.find((result) => result.name === name)!
@@ -128,7 +128,7 @@ test('ask for an agreement in words that the user hears as such, whatever the ru
   }
 })
 
-test('leave no world of the catalogue without three to six rules', () => {
+test('have three to six rules for every environment of the catalogue', () => {
   for (const { name, domainRules } of CATALOGUE.values()) {
     const rules = domainRules?.rules.length ?? 0
     assert.ok(rules >= 3 && rules <= 6, `${name} has ${rules}`)

@@ -10,7 +10,7 @@ import { commonValuesIn } from '../../../tasks/synthesis/making/references.js'
 import { walk } from '../../../tasks/synthesis/making/walk.js'
 import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
-const test = suite('going on in another world')
+const test = suite('chains that continue in another environment')
 const seedStates = createSeedStateCache(64)
 const { graph } = contextFor([...CATALOGUE.values()], PAPER_PROFILE, 5, seedStates)
 const node = (name: string) => graph.nodes.find((each) => nodeName(each) === name)!
@@ -51,13 +51,13 @@ test('keeps the name under which it was found', () => {
   assert.equal([saved!.args.name, saved!.args.address], [place!.name, place!.address])
 })
 
-test('is one errand only where the first world says that people do so', () => {
+test('is one errand only if the first environment declares it', () => {
   const steps = walked('maps:reverse_geocode', 'shopping:add_delivery_address')
   assert.not.ok(goesOn(steps[0]!, steps[1]!))
   assert.not.ok(isOneErrand(steps))
 })
 
-test('takes nothing out of a list of several, nor of one that goes on', () => {
+test('takes no value from a list with several entries or with further pages', () => {
   const { tool } = node('crm:find_companies')
   const rows = ['1 Mill Lane, Oslo', '2 Mill Lane, Oslo'].map((address) => ({
     name: 'A',

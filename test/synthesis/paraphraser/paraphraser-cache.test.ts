@@ -31,7 +31,7 @@ async function withServer(body: (server: TestServer, folder: string) => Promise<
   }
 }
 
-/** One run over some examples with a teacher of its own. */
+/** Runs a paraphraser over some examples. */
 async function run(server: TestServer, folder: string, count: number, use?: (paraphraser: Paraphraser) => void) {
   const paraphraser = await paraphraserAt(server.url, folder)
   try {
@@ -45,7 +45,7 @@ async function run(server: TestServer, folder: string, count: number, use?: (par
   }
 }
 
-test('a run that was stopped goes on where it was and gives the same examples', () =>
+test('a stopped run resumes and gives the same examples', () =>
   withServer(async (server, folder) => {
     const part = await run(server, folder, 3)
     assert.is(server.asked.length, 3)
@@ -57,7 +57,7 @@ test('a run that was stopped goes on where it was and gives the same examples', 
     assert.equal(again, whole)
   }))
 
-test('wherever a kill tears the file, what was finished is kept and what follows can be read', () =>
+test('after a kill at any position of the file, finished rephrasings and later lines are readable', () =>
   withServer(async (server, folder) => {
     const path = join(folder, 'rephrased.jsonl')
     const whole = await run(server, folder, 3)
@@ -103,7 +103,7 @@ test('words in the cache are judged like a reply’s', () =>
     }
   }))
 
-test('what another teacher, another prompt or nobody wrote is not used', () =>
+test('lines of another paraphraser or prompt, and damaged lines, are not used', () =>
   withServer(async (_, folder) => {
     const path = join(folder, 'rephrased.jsonl')
     const line = (more: object) =>
@@ -147,7 +147,7 @@ test('many lines written at once are whole lines', () =>
     await second.close()
   }))
 
-test('what the budget or the network left undone is done by the next run', () =>
+test('the next run rephrases examples that the budget or the network left out', () =>
   withServer(async (server, folder) => {
     const limits = { failures: 2 }
     const one = await paraphraserAt(server.url, folder, { budget: { requests: 1, tokens: 1e7 } })

@@ -80,7 +80,7 @@ test('good words are taken, the task gets a new name, and all else stays', () =>
     })
   }))
 
-test('a reply that cannot be used is asked for again, with what was wrong and another seed', () =>
+test('a rejected reply leads to another request with the objections and another seed', () =>
   withParaphraser(
     inTurn(
       says('I’m sorry, I can’t help with that.'),
@@ -325,7 +325,7 @@ async function codeOf(opening: Promise<unknown>): Promise<string> {
   }
 }
 
-test('a teacher that cannot work says why when it is opened', async () => {
+test('a paraphraser that cannot work reports the reason when it is opened', async () => {
   const folder = await temporaryFolder()
   const server = await startServer(retold)
   try {
@@ -352,7 +352,7 @@ const outcomes = async (paraphraser: Paraphraser, examples: readonly Example[], 
   return made
 }
 
-test('the budget for requests is never exceeded, and what it does not reach stays as it was', () =>
+test('the request budget is never exceeded, and remaining examples stay unchanged', () =>
   withParaphraser(
     polite,
     async (paraphraser, { asked }) => {
@@ -373,7 +373,7 @@ test('the budget for requests is never exceeded, and what it does not reach stay
     { budget: { requests: 5, tokens: 1e7 } },
   ))
 
-test('the budget for tokens counts what the server says, and without its word an estimate', async () => {
+test('the token budget uses the counts of the server, or an estimate without counts', async () => {
   const budget = { requests: 100, tokens: 9_000 }
   const limits = { replyTokens: 1_000 }
   const three = [0, 1, 2].map(numbered)
@@ -456,7 +456,7 @@ test('an abort in the middle ends everything at once and gives nothing half-made
     },
   ))
 
-test('closing ends what is under way, and a closed teacher takes nothing more', () =>
+test('closing cancels running requests, and a closed paraphraser rejects new ones', () =>
   withParaphraser(
     () => {},
     async (paraphraser, { asked }) => {

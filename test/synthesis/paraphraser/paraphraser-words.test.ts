@@ -42,7 +42,7 @@ const generated: readonly Example[] = await (async () => {
   )
 })()
 
-test('other words that keep what matters have no problems', () => {
+test('words that keep all constraints have no objections', () => {
   assert.equal(kindsIn(rent, rentRetold), [])
   assert.equal(kindsIn(transfer, transferRetold), [])
   assert.equal(
@@ -164,7 +164,7 @@ for (const [draft, stated, inverted] of SWITCHED) {
   })
 }
 
-test('an opposite in words that are put is refused, and so is a question for another thing', () => {
+test('an inverted meaning is rejected, and so is a question for another value', () => {
   const said = (user: string, assistant: string): Example => ({
     ...weather,
     task: { ...weather.task, questions: [{ turn: 0, words: ['blind'] }] },
@@ -192,7 +192,7 @@ test('the draft itself, turns too many, an echo and requests in another order ar
   assert.equal(kindsIn(rent, [{ ...rentRetold[0]!, user: other }, rentRetold[1]!]), ['reordered'])
 })
 
-test('a number stands in a text only by itself', () => {
+test('a number only matches as a whole word', () => {
   for (const text of ['5', 'take 5.', '5, please', '(5)', 'no.5']) assert.ok(placeOf(text, '5') >= 0, text)
   for (const text of ['15', '5th', '2.5', '5.5', '2026-03-05', '5:30', 'A5', '1,5'])
     assert.is(placeOf(text, '5'), -1, text)
@@ -205,7 +205,7 @@ test('the words for a value are found in a text', () => {
   assert.is(phraseFor('See you later.', '2026-03-03', TODAY), undefined)
 })
 
-test('keys that nobody says are not told to the teacher, and later values are named as withheld', () => {
+test('the prompt omits unmentioned keys and lists later values as withheld', () => {
   const { user } = promptFor(rent, briefs.get(rent)!, { register: 'terse' }, [])
   for (const key of ['checking-60', 'checking-75', 'maria-lind', 'tx-881', 'send_payment']) assert.not.match(user, key)
   const [first] = (JSON.parse(user.slice(user.indexOf('{\n'))) as { turns: { user: Record<string, unknown> }[] }).turns
@@ -213,7 +213,7 @@ test('keys that nobody says are not told to the teacher, and later values are na
   assert.match(user, 'as few words as possible')
 })
 
-test('where it cannot be told what a failed call was made from, the user’s words stay', () => {
+test('the user’s words stay if the source of a failed call is unknown', () => {
   const [first, second] = transfer.exchanges
   const calls = first!.calls.map((call) =>
     call.ok ? call : { ...call, arguments: { ...call.arguments, amount: 777 } },
@@ -266,7 +266,7 @@ test('typographic quotes, spaces and decomposed letters become those of the draf
   assert.equal(words, [{ user: 'I\'d say "for March rent"', assistant: 'Sébastien' }])
 })
 
-/** What a teacher's words must leave as it is. What they do not tell any more need not be told, see `factsKept`. */
+/** Returns the parts of an example that rephrasing must not change. Facts that the answers omit are no longer required, see `factsKept`. */
 const withoutWords = ({
   task: { id: _, turns: __, facts: ___, ...task },
   exchanges,
@@ -288,7 +288,7 @@ const stepsOf = ({ task, exchanges }: Example) =>
     return { output: JSON.parse(made!.response) }
   })
 
-test('examples as they are made can be put into other words, and then have another name', () => {
+test('synthesised examples can be rephrased, and then have another id', () => {
   assert.ok(generated.length >= 12)
   for (const example of generated) {
     const brief = briefOf(example, TODAY, CATALOGUE)

@@ -58,7 +58,7 @@ test('have a ground truth that earns the maximum and solves the task', async () 
   }
 })
 
-test('are told apart from wrong answers by the reward, every one of them', async () => {
+test('get more reward than wrong answers, for every example', async () => {
   const check = createSanityCheck(CATALOGUE)
   for (const example of await sampleExamples()) check.add(example)
   assert.is(check.blind, 0)
@@ -88,7 +88,7 @@ test('name for every argument where it can be read before its call', async () =>
   }
 })
 
-test('mean by every reference what a listener understands by it', async () => {
+test('have references that a reader resolves to the intended entity', async () => {
   let references = 0
   for (const example of await sampleExamples()) {
     assert.equal(unresolvedIn(example, CATALOGUE), [], example.task.chain)
@@ -98,7 +98,7 @@ test('mean by every reference what a listener understands by it', async () => {
   assert.ok(references > 60, `${references} references`)
 })
 
-test('say no key that only a result could have told', async () => {
+test('contain no key that only a result shows', async () => {
   for (const { task, exchanges, origins } of await calling()) {
     for (const [i, call] of task.groundTruth.entries()) {
       for (const [field, value] of Object.entries(call.arguments)) {
@@ -177,7 +177,7 @@ test('hide every tool of the chain, or the last one, when the right answer is th
   }
 })
 
-test('go on to something else in the same world where the user does not know what was left out, and that is done', async () => {
+test('continue with another request in the same environment if the user does not know the missing value', async () => {
   const unknown = (await sampleExamples()).filter(
     ({ task, information }) => task.kind === 'clarification' && information === 'missing',
   )
@@ -194,7 +194,7 @@ test('go on to something else in the same world where the user does not know wha
   }
 })
 
-test('have to be asked for what they leave out, and their assistant asks for it', async () => {
+test('require a question for the missing value, and the assistant asks it', async () => {
   for (const { task, information, exchanges } of await sampleExamples()) {
     const isHiding = task.kind !== 'multi-turn' && information !== 'missing'
     const asking = task.groundTruth.length === 0 ? task.turns.length : 1
@@ -216,7 +216,7 @@ test('have as many words where no call is right as where some are', async () => 
   for (const area of [first, all]) assert.ok(Math.abs(area - 0.5) <= 0.15, `first turn ${first}, all turns ${all}`)
 })
 
-test('go wrong by what people get wrong: by days to come, and by numbers not beyond all measure', async () => {
+test('fail by realistic errors: future days and plausible numbers', async () => {
   let failed = 0
   for (const { exchanges, task } of await sampleExamples()) {
     for (const call of exchanges.flatMap(({ calls }) => calls).filter(({ ok }) => !ok)) {

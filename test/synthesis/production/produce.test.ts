@@ -67,7 +67,7 @@ test('the same plan gives the same examples on one thread and on two, and anothe
   assert.not(other.examples.some(({ task }) => ids.has(task.id)))
 })
 
-test('a run that was stopped goes on where it was and ends with the same bytes', async () => {
+test('a stopped synthesis resumes and gives the same bytes', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'prove-resume-'))
   try {
     const stop = new AbortController()
@@ -90,7 +90,7 @@ test('a run that was stopped goes on where it was and ends with the same bytes',
   }
 })
 
-test('what the worlds do not give is left out and named, and nothing at all is refused', async () => {
+test('missing examples are reported, and a synthesis without any example fails', async () => {
   const samples = (await sampleExamples()).filter(({ split }) => split === 'train')
   const folder = mkdtempSync(join(tmpdir(), 'prove-missing-'))
   try {
@@ -134,7 +134,7 @@ test('no two examples are alike beyond the threshold', async () => {
     for (const other of traits.slice(i + 1)) assert.ok(jaccard(one, other) <= MAX_JACCARD)
 })
 
-test('no chain and no world of one split occurs in another', async () => {
+test('no chain and no environment seed occurs in two splits', async () => {
   const bySplit = new Map<string, { chains: Set<string>; seeds: Set<string> }>()
   for (const { split, task } of await sampleExamples()) {
     const known = bySplit.get(split) ?? { chains: new Set(), seeds: new Set() }
@@ -168,7 +168,7 @@ test('no training chain runs through a chain of another split', async () => {
   }
 })
 
-test('worlds that are held out whole occur in the held-out split only', async () => {
+test('held-out environments occur in the held-out split only', async () => {
   const plan = planOf(24)
   const recipe = { ...plan.recipe, heldOutEnvironments: ['maps', 'crm', 'vehicle'] }
   const { examples } = await runPlan({ ...plan, recipe, shares: { 'held-out': 0.5 } })

@@ -14,18 +14,18 @@ import {
 import { checkFile } from '../../../tasks/dataset/manifest.js'
 import { catalogue, info, makeExamples, stream } from '../../support/dataset-examples.js'
 
-const test = suite('readings of a data set')
+const test = suite('annotations of a data set')
 const examples = makeExamples(15)
 let folder = ''
 let blank = ''
 
 test.before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'prove-readings-'))
+  folder = await mkdtemp(join(tmpdir(), 'prove-annotations-'))
   blank = await annotationForm(stream(examples), 6, 1)
 })
 test.after(() => rm(folder, { recursive: true, force: true }))
 
-/** The sheet with these verdicts, each `good` or a verdict with its reason behind a dash; the last one for all that follow. */
+/** Returns a form with these verdicts, each `good` or a verdict with a reason after a dash. The last one applies to all further examples. */
 function filled(...verdicts: readonly string[]): string {
   let next = 0
   return blank.replaceAll(/^verdict \(good, odd or wrong\):\nreason, if odd or wrong:$/gm, () => {
@@ -42,7 +42,7 @@ async function dataset() {
 }
 
 async function form(text: string): Promise<string> {
-  const path = join(folder, `sheet-${count++}.txt`)
+  const path = join(folder, `form-${count++}.txt`)
   await writeFile(path, text)
   return path
 }
@@ -60,7 +60,7 @@ async function refusal(promise: Promise<unknown>): Promise<DatasetError> {
 test('a filled annotation form is parsed with any line ends and capitals', () => {
   const text = filled('good', 'Odd - Nobody talks\n   like that.', 'wrong - It pays another card.', 'good')
   for (const form of [text, text.replaceAll('\n', '\r\n')]) {
-    const found = annotationsIn(form, 'sheet')
+    const found = annotationsIn(form, 'form')
     assert.equal(
       found.map(({ verdict, reason }) => [verdict, reason]),
       [
@@ -112,11 +112,11 @@ test('a wrong annotation form is rejected by name, and the card stays unchanged'
   const before = await readFile(path, 'utf8')
   const other = await annotationForm(stream(makeExamples(20).slice(15)), 1, 1)
   const cases: readonly (readonly [string, RegExp])[] = [
-    ['notes', /it is no sheet/],
+    ['notes', /not a form of/],
     [blank, /example 1: the verdict must be good, odd or wrong, not ""/],
     [filled('good', 'fine'), /example 2: the verdict must be .*not "fine"/],
-    [filled('good', 'good', 'odd'), /example 3: it is odd, and no reason is given/],
-    [other.replace('(good, odd or wrong):', '(good, odd or wrong): good'), /the sheet is of another data set/],
+    [filled('good', 'good', 'odd'), /example 3: the verdict is odd without a reason/],
+    [other.replace('(good, odd or wrong):', '(good, odd or wrong): good'), /the form belongs to another data set/],
   ]
   for (const [text, message] of cases) {
     const { code, message: said } = await refusal(addAnnotations(read, [await form(text)], 'somebody'))

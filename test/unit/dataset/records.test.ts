@@ -91,36 +91,36 @@ type Loose = Record<string, unknown> & {
   environments: Record<string, unknown>[]
 }
 
-/** What may be wrong with a record, and what the error says about it. */
+/** Damages of a record with the expected messages. */
 const DAMAGES: readonly (readonly [string, (record: Loose) => unknown, RegExp])[] = [
   ['a field is missing', (record) => delete record.chain, /chain/],
   ['a field is unknown', (record) => (record.mood = 'fine'), /mood/],
-  ['an id is not one', (record) => (record.id = 'abc'), /id/],
-  ['a word of the user is another', (record) => (firstOf(record, 'user').content = 'Hello.'), /does not have the id/],
-  ['a world has another seed', (record) => (record.environments[0]!.seed = 4), /does not have the id/],
-  ['a tool is taken off', (record) => record.toolset.pop(), /does not have the id/],
-  ['enums are left out', (record) => (record.strip_enums = !record.strip_enums), /does not have the id/],
-  ['a ground-truth value is another', (record) => (record.ground_truth[0]!.arguments = '{"a":1}'), /have the id/],
+  ['the id is malformed', (record) => (record.id = 'abc'), /id/],
+  ['a user turn is changed', (record) => (firstOf(record, 'user').content = 'Hello.'), /does not have the id/],
+  ['an environment has another seed', (record) => (record.environments[0]!.seed = 4), /does not have the id/],
+  ['a tool is removed', (record) => record.toolset.pop(), /does not have the id/],
+  ['strip_enums is changed', (record) => (record.strip_enums = !record.strip_enums), /does not have the id/],
+  ['a ground-truth value is changed', (record) => (record.ground_truth[0]!.arguments = '{"a":1}'), /have the id/],
   ['arguments are not JSON', (record) => (record.ground_truth[0]!.arguments = '{"a":'), /not JSON/],
   ['arguments are a list', (record) => (record.ground_truth[0]!.arguments = '[]'), /not an object/],
   [
-    'arguments are deep',
+    'arguments are nested too deeply',
     (record) => (record.ground_truth[0]!.arguments = `{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`),
     /levels/,
   ],
   ['a message is missing', (record) => record.messages.splice(1, 1), /message/],
-  ['the closing words are missing', (record) => record.messages.pop(), /message/],
+  ['the last answer is missing', (record) => record.messages.pop(), /message/],
   [
     'a response is missing',
     (record) => record.messages.splice(record.messages.indexOf(firstOf(record, 'tool')), 1),
     /message/,
   ],
-  ['two calls have changed places', (record) => record.messages.reverse(), /message/],
+  ['messages are reversed', (record) => record.messages.reverse(), /message/],
   ['a response belongs to another call', (record) => (firstOf(record, 'tool').tool_call_id = 'call_9'), /message/],
-  ['a call too many is described', (record) => record.calls.push(record.calls[0]!), /make \d+ calls/],
-  ['a call too few is described', (record) => record.calls.pop(), /message/],
-  ['a call is a ground truth that is not there', (record) => (record.calls.at(-1)!.truth = 12), /no such ground truth/],
-  ['an origin is of a call that is not there', (record) => (record.metadata.origins[0]!.call = 9), /call 9/],
+  ['an additional call is described', (record) => record.calls.push(record.calls[0]!), /make \d+ calls/],
+  ['a call is not described', (record) => record.calls.pop(), /message/],
+  ['a call names an unknown ground-truth call', (record) => (record.calls.at(-1)!.truth = 12), /no such ground truth/],
+  ['an origin names an unknown call', (record) => (record.metadata.origins[0]!.call = 9), /call 9/],
   ['an argument has two origins', (record) => record.metadata.origins.push(record.metadata.origins[0]!), /two origins/],
   ['an origin has no place', (record) => (record.metadata.origins[0]!.at = null), /no place/],
 ]
@@ -129,11 +129,11 @@ const firstOf = (record: Loose, role: string): Record<string, unknown> =>
   record.messages.find((message) => message.role === role)!
 
 for (const [what, damage, message] of DAMAGES) {
-  test(`a record is refused when ${what}`, () => {
+  test(`a record is rejected when ${what}`, () => {
     const record = JSON.parse(lines[withCalls]!) as Loose
     damage(record)
     assert.throws(() => read(JSON.stringify(record)), isError('damaged_record', message))
-    assert.throws(() => read(JSON.stringify(record)), /a file, line 1.*make the data set anew/)
+    assert.throws(() => read(JSON.stringify(record)), /a file, line 1.*make the data set again/)
   })
 }
 

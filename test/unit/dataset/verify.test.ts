@@ -77,42 +77,57 @@ test('a whole data set verifies', async () => {
   assert.equal(await verifyDataset(dataset, catalogue, seedStates, signal), { examples: 15, calls: calls.length })
 })
 
-/** What may be wrong with an example, and what verification calls it. */
+/** Changes of an example with the expected code and message. */
 const CHANGES: readonly (readonly [string, Example, string, RegExp])[] = [
   [
-    'one character of a response is another',
+    'one character of a response is changed',
     withCall(recovered, 1, ({ response }) => ({ response: response.replace(/[a-z]/, 'é') })),
     'other_response',
-    /call 1, .* from character \d+ on it should be/,
+    /call 1, .* from character \d+ on, expected/,
   ],
   [
-    'the message of a failure is another',
+    'the message of a failure is changed',
     withCall(recovered, 0, ({ response }) => ({ response: response.replace('"message":"', '"message":"Well. ') })),
     'other_response',
     /call 0, /,
   ],
-  ['an answer holds a number that nobody gave', withAnswer(recovered, 'Done, for 987654.'), 'other_words', /n987654/],
-  ['an answer is empty', withAnswer(recovered, '…'), 'other_words', /tell 50 %/],
   [
-    'something is to be told that no look-up returns',
+    'an answer contains a number without a source',
+    withAnswer(recovered, 'Done, for 987654.'),
+    'other_words',
+    /n987654/,
+  ],
+  ['an answer is empty', withAnswer(recovered, '…'), 'other_words', /state 50 %/],
+  [
+    'a required fact is in no result',
     withTask(recovered, { facts: [{ turn: 0, value: 'nothing that was said' }] }),
     'other_reward',
-    /outcome: the ground truth earns 0\.75/,
+    /outcome: the ground truth gets 0\.75/,
   ],
   [
-    'a world begins elsewhere',
+    'an environment has another seed',
     withTask(recovered, { environments: recovered.task.environments.map(elsewhere) }),
     'other_response',
     /./,
   ],
-  ['a failed call is left out', withCall(recovered, 0, () => ({ truth: 0 })), 'other_ground_truth', /failed with/],
   [
-    'a call that succeeded is left out',
+    'a failed call is marked as ground truth',
+    withCall(recovered, 0, () => ({ truth: 0 })),
+    'other_ground_truth',
+    /failed and is part/,
+  ],
+  [
+    'a successful call is not marked as ground truth',
     withCall(recovered, 1, () => ({ truth: null })),
     'other_ground_truth',
-    /without/,
+    /succeeded and is not part/,
   ],
-  ['calls have changed places', withCall(recovered, 1, () => ({ truth: 1 })), 'other_ground_truth', /call 1 is made/],
+  [
+    'calls are in another order',
+    withCall(recovered, 1, () => ({ truth: 1 })),
+    'other_ground_truth',
+    /call 1 has position/,
+  ],
   [
     'the ground truth has another value',
     withTask(recovered, {
@@ -128,10 +143,10 @@ const CHANGES: readonly (readonly [string, Example, string, RegExp])[] = [
     /belongs to turn 0/,
   ],
   [
-    'the ground truth holds a call that nobody makes',
+    'a ground-truth call is missing',
     withTask(recovered, { groundTruth: [...recovered.task.groundTruth, recovered.task.groundTruth[0]!] }),
     'other_ground_truth',
-    /calls are made/,
+    /has \d+ of \d+ ground-truth calls/,
   ],
   [
     'a call must come after a later one',
@@ -140,7 +155,7 @@ const CHANGES: readonly (readonly [string, Example, string, RegExp])[] = [
     /forward_edge/,
   ],
   [
-    'a tool of the ground truth is not on offer',
+    'a tool of the ground truth is not offered',
     withTask(recovered, {
       toolset: recovered.task.toolset.filter(({ tool }) => tool !== recovered.task.groundTruth[0]!.name),
     }),
@@ -160,7 +175,7 @@ const CHANGES: readonly (readonly [string, Example, string, RegExp])[] = [
     /turn 0/,
   ],
   [
-    'what is missing is not asked for',
+    'the answer does not ask for a missing value',
     withTask(silent, { questions: [{ turn: 0, words: ['colour of the moon'] }] }),
     'not_asked',
     /turn 0/,
@@ -173,7 +188,7 @@ function elsewhere<W extends { readonly seed: number }>(environment: W): W {
 }
 
 for (const [what, example, code, message] of CHANGES) {
-  test(`an example does not come out again when ${what}`, async () => {
+  test(`an example does not verify when ${what}`, async () => {
     const error = await mismatch(verifyExample(example, catalogue, seedStates, signal))
     assert.is(error.code, code, error.message)
     assert.match(error.message, message)

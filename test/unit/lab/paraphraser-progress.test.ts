@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { priceOption } from '../../../common/cli/index.js'
-import { saidWords } from '../../../lab/commands/synthesize.js'
+import { rephrasingLine } from '../../../lab/synthesis-progress.js'
 
 const report = {
   paraphraser: 'a model',
@@ -17,16 +17,16 @@ const report = {
 }
 
 test('the paraphraser’s progress shows usage, cost and remaining time', () => {
-  const said = saidWords(report, 500, priceOption('0.5,2'), 600)
+  const line = rephrasingLine(report, 500, priceOption('0.5,2'), 600)
   assert.match(
-    said,
-    /120 of 500 examples at the teacher \(100 reworded, 20 kept\), 1,310 requests, 402,000 \+ 61,000 tokens/,
+    line,
+    /120 of 500 examples rephrased \(100 reworded, 20 kept\), 1,310 requests, 402,000 \+ 61,000 tokens/,
   )
-  assert.match(said, /cost 0\.32, 38 min left$/)
+  assert.match(line, /cost 0\.32, 38 min left$/)
 })
 
 test('unknown prices and times are omitted', () => {
-  const cached = saidWords({ ...report, examples: 20, fromCache: 20 }, 500, undefined, 3)
+  const cached = rephrasingLine({ ...report, examples: 20, fromCache: 20 }, 500, undefined, 3)
   assert.not.match(cached, /cost|left/)
 })
 

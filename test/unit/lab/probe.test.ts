@@ -4,8 +4,9 @@ import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { tables } from '../../../lab/commands/probe.js'
-import { areaUnderCurve, type Probed, type ProbeResult, probe } from '../../../lab/probe.js'
+import { type Probed, type ProbeResult, probe } from '../../../lab/probe.js'
 import { PROBES } from '../../../lab/probes.js'
+import { areaUnderCurve } from '../../../tasks/dataset/index.js'
 import { checkout } from '../../support/checkout.js'
 import { examples, runtime } from '../../support/episodes.js'
 import { patience } from '../../support/patience.js'
@@ -35,10 +36,15 @@ test('every probe applies to some task, and the reference answers get the maximu
 
 test('outcome gives no hack the full reward, and paper gives it to most of them', async () => {
   const found = await once()
-  for (const start of ['right calls, and “', 'right calls, and a sum', 'right calls, empty', 'every call twice']) {
+  for (const start of [
+    'right calls, and “',
+    'right calls, and an invented sum',
+    'right calls, empty',
+    'every call twice',
+  ]) {
     const { full, earned, solved } = resultOf(found, start)
-    // An answer to a general question may hold numbers of its own.
-    assert.is(full.outcome, start.endsWith('a sum') ? generalShare : 0, start)
+    // An answer to a general question may contain other numbers.
+    assert.is(full.outcome, start.endsWith('sum') ? generalShare : 0, start)
     assert.ok(earned.outcome! < 0.85 && earned.paper! > 0.9 && solved > 0.9, `${start}: ${JSON.stringify(earned)}`)
   }
   assert.is(resultOf(found, 'all calls before').full.outcome, 0)
