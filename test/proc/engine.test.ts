@@ -468,7 +468,7 @@ test('the process ends, and leaves nothing behind, when its parent is killed', a
   const script = `
     import { openEngine } from ${JSON.stringify(engineUrl)}
     const engine = await openEngine(${JSON.stringify(options)})
-    const [source] = await engine.openLanes([${JSON.stringify(slot(2))}], new AbortController().signal)
+    const [source] = await engine.openSlots([${JSON.stringify(slot(2))}], new AbortController().signal)
     source.next([], 200, new AbortController().signal)
     process.stdout.write(String(engine.pid))
     setInterval(() => {}, 1000)`

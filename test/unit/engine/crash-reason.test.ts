@@ -29,16 +29,16 @@ test('where no line is known for a reason, all are told but the stack', () => {
   assert.is(crashReason(''), '')
 })
 
-test('a model without layers on a device has no way to it, and Mesa’s on a CPU is Vulkan', () => {
+test('a model without layers on a device uses no GPU interface, and Mesa’s on a CPU is Vulkan', () => {
   assert.is(interfaceOf({ device: 'cuda', layers: 0 }), null)
   assert.is(interfaceOf({ device: 'cpu', layers: 0 }), null)
   assert.is(interfaceOf({ device: 'cuda', layers: 3 }), 'cuda')
   assert.is(interfaceOf({ device: 'lavapipe', layers: 3 }), 'vulkan')
 })
 
-test('a way that is passed over is told with the reason', () => {
+test('the warning about an unused GPU gives the reason', () => {
   const line = passedOverLine({ by: 'cuda', why: `ended by SIGABRT: ${crashReason(CUDA)}` })
-  assert.match(line, /^the GPU is not used by cuda.*ended by SIGABRT: CUDA error: the provided PTX/)
+  assert.match(line, /^the GPU is not used through cuda.*ended by SIGABRT: CUDA error: the provided PTX/)
 })
 
 test.run()

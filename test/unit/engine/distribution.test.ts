@@ -58,7 +58,7 @@ test('the weight of all is to be had without any logit', async () => {
   assert.is(await looks([7, undefined, undefined, [], 2]).totalWeight(), 2)
   assert.equal(asked, [[false, true]])
   for (const answer of [[7, undefined, undefined, [], Number.NaN], [7]] as Answer[])
-    assert.match(await failure(looks(answer).totalWeight()), 'no numbers')
+    assert.match(await failure(looks(answer).totalWeight()), 'not finite numbers')
 })
 
 test('of a distribution whose weights are known the likeliest logit is known too', async () => {
@@ -91,7 +91,7 @@ test('tokens are raised in one look and not in the next', async () => {
   )
 })
 
-test('logits that are no numbers are an error, not a probability', async () => {
+test('non-finite logits are an error, not a probability', async () => {
   for (const answer of [
     [7, undefined, undefined, [7, Number.NaN, 3, 1], 2],
     [7, undefined, undefined, [7, 1, 3, Number.NaN], 2],
@@ -107,7 +107,7 @@ test('logits that are no numbers are an error, not a probability', async () => {
           0,
         ).weigh(3),
       ),
-      'no numbers',
+      'not finite numbers',
     )
 })
 

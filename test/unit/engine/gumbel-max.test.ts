@@ -119,7 +119,7 @@ test('a temperature says the same as logits that are divided by it, and at 0 the
   )
 })
 
-test('logits that are no numbers select nothing', () => {
+test('non-finite logits select nothing', () => {
   const table = createDrawTable(2)
   const by = { seed: 1, position: 0 }
   const none: [Token, number][] = [

@@ -129,13 +129,13 @@ test('the largest logit is not told where a loud token may have it', async () =>
   }
 })
 
-test('logits that are no numbers select nothing', async () => {
+test('non-finite logits select nothing', async () => {
   const table = createDrawTable(2)
   const looks = { near: async () => [[0, Number.NaN] as [number, number]], logitOf: async () => Number.NaN }
   const selected = select(looks, searchOf(table.noise({ seed: 1, position: 0 }), table))
   await selected.then(
     () => assert.unreachable(),
-    (error: Error) => assert.match(error.message, 'no numbers'),
+    (error: Error) => assert.match(error.message, 'not finite numbers'),
   )
 })
 

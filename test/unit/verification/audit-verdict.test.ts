@@ -39,7 +39,7 @@ const CHEATS: readonly (readonly [string, Cheat, string, RegExp])[] = [
     'one argument token that was replaced',
     { edits: 1 },
     'sampler_mismatch',
-    /\d+ of 600 tokens are not what their seeds draw/,
+    /the seeds do not draw \d+ of 600 tokens/,
   ],
 ]
 for (const [what, cheat, code, sentence] of CHEATS) {
