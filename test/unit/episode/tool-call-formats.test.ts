@@ -142,14 +142,14 @@ for (const [key, toolCallFormat] of TOOL_CALL_FORMATS) {
   })
 }
 
-test('a dialect that nobody here speaks is refused with those that are spoken', () => {
+test('an unknown tool-call format is refused with the known ones', () => {
   for (const name of ['qwen3', '', 'constructor', 'Hermes']) {
     assert.throws(
       () => rulesNamed({ toolCallFormat: name, reward: 'paper' }),
       (error: unknown) =>
         error instanceof EpisodeError &&
         error.code === 'unknown_tool_call_format' &&
-        error.message.endsWith(`known are ${[...TOOL_CALL_FORMATS.keys()].join(', ')}`),
+        error.message.endsWith(`choose one of ${[...TOOL_CALL_FORMATS.keys()].join(', ')}`),
     )
   }
 })

@@ -280,7 +280,7 @@ test('a preset is found by its name, and another name is refused with those that
     (error: unknown) =>
       error instanceof PresetError &&
       error.code === 'unknown_reward' &&
-      error.message.endsWith(`known are ${[...REWARD_PRESETS.keys()].join(', ')}`),
+      error.message.endsWith(`choose one of ${[...REWARD_PRESETS.keys()].join(', ')}`),
   )
 })
 
