@@ -16,7 +16,7 @@ CUDA error: the provided PTX was compiled with an unsupported toolchain.
 /lib/x86_64-linux-gnu/libc.so.6(+0x9cb84)[0x7f72ed29cb84]
 `
 
-test('of what a crash has written the reason is told, and no stack', () => {
+test('a crash is reported with its reason and without the stack', () => {
   assert.is(crashReason(CUDA), 'CUDA error: the provided PTX was compiled with an unsupported toolchain.')
   assert.is(
     crashReason(`GGML_ASSERT(ne == 1) failed\n${LIBRARY}(+0x2c1483)[0x7f729ecc1483]\n`),
@@ -24,7 +24,7 @@ test('of what a crash has written the reason is told, and no stack', () => {
   )
 })
 
-test('where no line is known for a reason, all are told but the stack', () => {
+test('without a known reason, all lines but the stack are reported', () => {
   assert.is(crashReason('one\n\n  two\n/usr/bin/node[0x18a7b40]\n'), 'one; two')
   assert.is(crashReason(''), '')
 })

@@ -315,7 +315,7 @@ test('a value that is not finite is found wherever it is, in float16 and in floa
   }
 })
 
-test('an abort ends the look through the values', async () => {
+test('an abort ends the check of the values', async () => {
   const stopped = AbortSignal.abort(new Error('stopped'))
   await checkAdapterFile(join(tiny, adapterName), base, undefined, stopped).then(
     () => assert.unreachable(),
