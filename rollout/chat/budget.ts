@@ -1,6 +1,6 @@
 import type { ChatReply } from './chat.js'
 
-/** The most that one run may ask of a teacher. */
+/** The budget of one run's requests to a language model. */
 export interface Budget {
   readonly requests: number
   /** Prompts and replies together. */
@@ -13,27 +13,27 @@ export interface Spending {
   readonly completionTokens: number
 }
 
-/** One request's share of the budget. */
+/** The reserved share of one request. */
 export interface Share {
-  /** The reply's own count of tokens; without one, an estimate from its text. */
+  /** Spends the reply's token count, or an estimate from its text if it has none. */
   settle(reply: ChatReply): void
-  /** No reply. `costly`: the server may have worked for it all the same, and is counted as if it had. */
+  /** Ends a request without a reply. `costly`: the server may have done the work, so the whole share counts as spent. */
   fail(costly: boolean): void
 }
 
-/** Sizes in tokens are not known before a server tells them; English has four bytes to a token, JSON about three. */
+/** Estimate of bytes per token: English has about four, JSON about three. */
 const BYTES_PER_TOKEN = 3
 
 const tokensOf = (text: string): number => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN)
 
-/** Counts what is spent, and lets no request start that might exceed the budget together with those under way. */
+/** Creates the account of a budget. It reserves a share for each request, so that requests in progress cannot exceed the budget together. */
 export function createAccount(budget: Budget) {
   let requests = 0
   let promptTokens = 0
   let completionTokens = 0
   let reserved = 0
   return {
-    /** @returns `null` when the budget does not allow another request of this size */
+    /** Reserves the share of a request. @returns  `null` if the budget does not allow another request of this size */
     reserve(prompt: string, replyTokens: number): Share | null {
       const wanted = tokensOf(prompt)
       const most = wanted + replyTokens

@@ -2,37 +2,38 @@ import { type Budget, createAccount, type Spending } from './budget.js'
 import type { ChatModel, ChatReply, ChatRequest } from './chat.js'
 import { ChatFailure, type Failure } from './errors.js'
 
-/** Why a request was not sent. `budget`: requests or tokens are used up. `down`: too many requests failed in a row. */
+/** The reason why a request was not sent. `budget`: requests or tokens are used up. `down`: too many requests failed in a row. */
 export interface UnsentRequest {
   readonly kind: 'budget' | 'down'
   /** For people. */
   readonly detail: string
 }
 
-/** A language model that is asked for as long as it answers and the budget lasts. */
+/** A language model with a budget, which is disabled after too many failures. */
 export interface BudgetedChat {
   readonly name: string
-  /** Nothing is sent any more. */
+  /** Whether requests are no longer sent. */
   readonly isDown: boolean
   /**
-   * One request, sent once. Several may be under way.
+   * Sends one request, once. Several requests may be in progress.
    * @throws the signal's reason when it aborts
    */
   ask(request: ChatRequest, signal: AbortSignal): Promise<ChatReply | ChatFailure | UnsentRequest>
   spent(): Spending
 }
 
-/** A failed request of these kinds may have been worked on all the same. */
+/** Kinds of failure after which the server may have done the work. */
 const COSTLY: readonly Failure[] = ['timeout', 'connection', 'bad_protocol']
 
-/** A failed request of these kinds may succeed when it is sent again. */
+/** Kinds of failure that a retry may cure. */
 const PASSING: readonly Failure[] = ['connection', 'timeout', 'rate_limited', 'server_error', 'bad_protocol']
 
+/** Whether a retry may cure a failure. */
 export const isPassing = ({ kind }: ChatFailure): boolean => PASSING.includes(kind)
 
 /**
- * Counts what is spent and what fails.
- * @param failuresInARow  failed requests, one after the other, after which nothing is sent any more
+ * Adds a budget and a count of failures to a language model.
+ * @param failuresInARow  number of successive failures after which requests are no longer sent
  */
 export function budgetedChat(model: ChatModel, budget: Budget, failuresInARow: number): BudgetedChat {
   const account = createAccount(budget)
@@ -44,7 +45,7 @@ export function budgetedChat(model: ChatModel, budget: Budget, failuresInARow: n
       return isDown
     },
     async ask(request, signal) {
-      if (isDown) return { kind: 'down', detail: `${model.name} does not answer any more` }
+      if (isDown) return { kind: 'down', detail: `${model.name} no longer answers` }
       const share = account.reserve(request.system + request.user, request.maxTokens)
       if (!share) return { kind: 'budget', detail: 'the budget of this run is used up' }
       try {

@@ -3,11 +3,11 @@ export interface ChatRequest {
   readonly system: string
   readonly user: string
   readonly maxTokens: number
-  /** For samplers that take one: the same request with the same seed should give the same reply. 0 .. 2^31 - 1. */
+  /** Sampler seed, 0 .. 2^31 - 1, for models that support one: equal requests with equal seeds should give equal replies. */
   readonly seed: number
-  /** For samplers that take one; otherwise their own. */
+  /** Sampling temperature, for models that support one; default: the model's. */
   readonly temperature?: number
-  /** How the reply has to look, as a JSON schema with a name, for servers that can force it. */
+  /** The required form of the reply, as a named JSON schema, for servers that can enforce it. */
   readonly form?: { readonly name: string; readonly schema: Readonly<Record<string, unknown>> }
 }
 
@@ -15,17 +15,18 @@ export interface ChatReply {
   readonly text: string
   /** `length`: cut off at `maxTokens`; `refused`: the model or its filter declined. */
   readonly stop: 'end' | 'length' | 'refused'
-  /** As the server counts them; `null` when it does not say. */
+  /** The server's token counts; `null` if it reports none. */
   readonly usage: { readonly promptTokens: number; readonly completionTokens: number } | null
 }
 
 /** A language model that answers one request at a time or several. */
 export interface ChatModel {
-  /** Names the model in the cache and in reports; holds no address and no secret. */
+  /** Name of the model in caches and reports, without address or secret. */
   readonly name: string
   /**
-   * @param signal  of the caller; its reason is thrown when it aborts
-   * @throws ChatFailure when there is no reply
+   * Sends a request and returns the reply.
+   * @param signal  its reason is thrown when it aborts
+   * @throws ChatFailure if the request gets no reply
    */
   complete(request: ChatRequest, signal: AbortSignal): Promise<ChatReply>
   close(): Promise<void>

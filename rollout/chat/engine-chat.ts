@@ -5,19 +5,19 @@ import type { ChatModel, ChatReply, ChatRequest } from './chat.js'
 import { ChatError, ChatFailure } from './errors.js'
 
 export interface EngineChatOptions {
-  /** Path of the GGUF, which must hold a chat template. */
+  /** Path of the GGUF, which must contain a chat template. */
   readonly modelPath: string
   readonly threads: number
   readonly gpu: 'auto' | false
-  /** Tokens of one prompt with its reply. */
+  /** Maximal tokens of one prompt with its reply. */
   readonly contextSize: number
-  /** For one reply. */
+  /** Time limit of one reply. */
   readonly timeoutMs: number
 }
 
 /**
- * A model that runs here, in the engine's child process. It samples from the full distribution at temperature 1, and
- * answers one request at a time.
+ * Opens a local model in the engine's child process. It samples from the full distribution at temperature 1, and answers
+ * one request at a time.
  * @throws ChatError `bad_model_file`
  */
 export async function openEngineChat(options: EngineChatOptions, signal: AbortSignal): Promise<ChatModel> {
@@ -72,13 +72,13 @@ export async function openEngineChat(options: EngineChatOptions, signal: AbortSi
   }
 }
 
-/** The model's own template; some have no system role, and are told everything by the user. */
+/** Renders a request with the model's chat template. Without a system role, the system text becomes part of the user turn. */
 function promptOf({ system, user }: ChatRequest, template: Template, tokenizer: Tokenizer): Token[] {
   for (const text of [system, user]) {
     const plain = tokenizer.tokenize(text, false)
     const special = tokenizer.tokenize(text, true)
     if (plain.length !== special.length || plain.some((token, i) => token !== special[i]))
-      throw new ChatFailure('rejected', 'the prompt spells a control token of the model')
+      throw new ChatFailure('rejected', 'the prompt contains a control token of the model')
   }
   const render = (messages: readonly { role: string; content: string }[]): string =>
     template.render({ messages, add_generation_prompt: true })
@@ -103,9 +103,9 @@ function replyOf(
   prompt: readonly Token[],
   tokenizer: Tokenizer,
 ): ChatReply {
-  const said = stop === 'end' ? tokens.slice(0, -1) : tokens
+  const text = stop === 'end' ? tokens.slice(0, -1) : tokens
   return {
-    text: tokenizer.detokenize(said),
+    text: tokenizer.detokenize(text),
     stop,
     usage: { promptTokens: prompt.length, completionTokens: tokens.length },
   }

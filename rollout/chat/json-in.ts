@@ -1,8 +1,8 @@
 import { READ_LIMITS } from './limits.js'
 
 /**
- * The JSON object in a reply. Models think aloud, put JSON into fences, or talk around it; what stands between the outermost braces counts.
- * @returns `undefined` when there is none
+ * Extracts the JSON object from a reply: the text between the outermost braces. Models write thoughts, fences or other text around it.
+ * @returns  `undefined` if the reply has no JSON object
  */
 export function jsonIn(text: string): unknown {
   if (text.length > READ_LIMITS.replyChars) return undefined

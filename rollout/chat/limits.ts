@@ -1,11 +1,11 @@
-/** What is read of anything that comes from a language model. */
+/** Limits of the input from a language model. */
 export const READ_LIMITS = {
-  /** Bytes of an HTTP response; the largest honest ones hold a reasoning model's thoughts. */
+  /** Bytes of an HTTP response; the largest honest ones contain a reasoning model's thoughts. */
   responseBytes: 1 << 20,
-  /** Characters of a reply in which JSON is looked for. */
+  /** Characters of a reply that is searched for JSON. */
   replyChars: 128 << 10,
-  /** Characters of the reply's JSON; the longest example that a teacher words needs a tenth. */
+  /** Characters of the reply's JSON; the longest paraphrased example needs a tenth. */
   jsonChars: 64 << 10,
-  /** Models that a server lists. */
+  /** Entries of a server's list of models. */
   models: 10_000,
 } as const

@@ -5,12 +5,12 @@ import { ChatError, type ChatErrorCode, ChatFailure, type Failure } from './erro
 import { READ_LIMITS } from './limits.js'
 
 export interface OpenAiOptions {
-  /** `http://127.0.0.1:8080/v1`: what comes before `/chat/completions`. */
+  /** The base URL before `/chat/completions`, such as `http://127.0.0.1:8080/v1`. */
   readonly url: string
-  /** Without it, the only model that the server lists, or the first. */
+  /** Default: the first model that the server lists. */
   readonly model?: string
   readonly timeoutMs: number
-  /** The value of OPENAI_API_KEY, if there is one; nothing else is sent as a key. */
+  /** The API key, from OPENAI_API_KEY; undefined: no key is sent. */
   readonly apiKey: string | undefined
 }
 
@@ -31,25 +31,25 @@ const completionShape = z.object({
 
 const modelsShape = z.object({ data: z.array(z.object({ id: z.string().min(1).max(300) })).max(READ_LIMITS.models) })
 
-/** Parameters that some servers do not know, or do not allow to be set; they do without them. */
+/** Parameters that some servers refuse. They are then left out. */
 const OPTIONAL = ['response_format', 'seed', 'temperature', 'max_tokens'] as const
 type Optional = (typeof OPTIONAL)[number]
 
 /**
- * Speaks to a server with the protocol of OpenAI's chat completions.
+ * Opens a language model on a server with OpenAI's chat completions API.
  * @throws ChatError `bad_options`, `unreachable`, `unauthorised`, `no_model`
  */
 export async function openOpenAiChat(options: OpenAiOptions, signal: AbortSignal): Promise<ChatModel> {
   const { timeoutMs, apiKey } = options
   const client = new OpenAI({
     baseURL: checkedUrl(options.url),
-    // The client insists on a key, and its header is taken off again where there is none.
+    // The client requires a key. Its header is removed below if there is none.
     apiKey: apiKey ?? 'none',
     adminAPIKey: null,
     organization: null,
     project: null,
     timeout: timeoutMs,
-    // Tries are counted and paid for, so they are made by whoever counts.
+    // Retries cost budget, so the caller makes them.
     maxRetries: 0,
     logLevel: 'off',
     fetch: boundedFetch,
@@ -67,7 +67,7 @@ export async function openOpenAiChat(options: OpenAiOptions, signal: AbortSignal
       signal: outer,
     })
     const parsed = completionShape.safeParse(answer)
-    if (!parsed.success) throw new ChatFailure('bad_protocol', 'the answer is no chat completion')
+    if (!parsed.success) throw new ChatFailure('bad_protocol', 'the answer is not a chat completion')
     return replyOf(parsed.data)
   }
   return {
@@ -87,7 +87,7 @@ export async function openOpenAiChat(options: OpenAiOptions, signal: AbortSignal
   }
 }
 
-/** What the client would tell about this machine. */
+/** Headers with which the client would describe this machine. */
 const OMITTED_HEADERS = Object.fromEntries(
   ['Lang', 'Package-Version', 'OS', 'Arch', 'Runtime', 'Runtime-Version', 'Retry-Count', 'Timeout'].map((name) => [
     `X-Stainless-${name}`,
@@ -98,13 +98,16 @@ const OMITTED_HEADERS = Object.fromEntries(
 function checkedUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol))
-    throw new ChatError('bad_options', 'a language model’s address is such as http://127.0.0.1:8080/v1')
+    throw new ChatError(
+      'bad_options',
+      `${text} is not a language model’s address: use one such as http://127.0.0.1:8080/v1`,
+    )
   if (url.username || url.password || url.search || url.hash)
-    throw new ChatError('bad_options', 'a language model’s address must hold no password, query or fragment')
+    throw new ChatError('bad_options', 'a language model’s address must not contain a password, query or fragment')
   return url.href.replace(/\/+$/, '')
 }
 
-/** A response that does not end, or is larger than any honest one, is cut off. */
+/** Fetches a response, and cuts it off beyond the limit of bytes. */
 async function boundedFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const response = await fetch(input, init)
   if (!response.body) return response
@@ -112,7 +115,10 @@ async function boundedFetch(input: string | URL | Request, init?: RequestInit): 
   const bound = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       left -= chunk.byteLength
-      if (left < 0) controller.error(new ChatFailure('bad_protocol', `more than ${READ_LIMITS.responseBytes} bytes`))
+      if (left < 0)
+        controller.error(
+          new ChatFailure('bad_protocol', `the response has more than ${READ_LIMITS.responseBytes} bytes`),
+        )
       else controller.enqueue(chunk)
     },
   })
@@ -137,7 +143,7 @@ function bodyFor(model: string, request: ChatRequest, unwanted: ReadonlySet<Opti
     ],
     stream: false as const,
     ...(given as Partial<typeof optional>),
-    // Newer models of OpenAI know the bound by this name only.
+    // Newer models of OpenAI accept the limit only under this name.
     ...(unwanted.has('max_tokens') ? { max_completion_tokens: maxTokens } : {}),
   }
 }
@@ -157,7 +163,7 @@ interface Within {
   readonly signal: AbortSignal
 }
 
-/** A request under a time limit, whose failure has one of our kinds. */
+/** Sends a request with a time limit, and converts its failure to a `ChatFailure`. */
 async function guarded<T>(request: (signal: AbortSignal) => Promise<T>, { ms, signal }: Within): Promise<T> {
   signal.throwIfAborted()
   const timeout = AbortSignal.timeout(ms)
@@ -177,7 +183,7 @@ function failureOf(error: unknown): ChatFailure {
     return new ChatFailure('bad_protocol', 'the answer is not JSON', undefined, { cause: error })
   const status = error instanceof APIError ? (error.status as number | undefined) : undefined
   if (status === undefined) {
-    // Whatever else the client throws comes from the connection.
+    // All other errors of the client are connection errors.
     const [message] = causesOf(error).slice(-1)
     return new ChatFailure('connection', `no connection: ${message}`, undefined, { cause: error })
   }
@@ -198,7 +204,7 @@ function kindOf(status: number): Failure {
   return [401, 403, 404].includes(status) ? 'forbidden' : 'rejected'
 }
 
-/** Seconds, or a date (RFC 9110, section 10.2.3). */
+/** Returns the milliseconds of a `Retry-After` header: seconds, or a date (RFC 9110, section 10.2.3). */
 function retryAfter(header: string | null | undefined): number | undefined {
   if (!header) return undefined
   const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now()
@@ -224,8 +230,8 @@ async function firstModel(list: (signal: AbortSignal) => Promise<unknown>, withi
     })
   }
   const parsed = modelsShape.safeParse(page)
-  if (!parsed.success) throw new ChatError('unreachable', 'the server does not list models as the protocol says')
+  if (!parsed.success) throw new ChatError('unreachable', 'the server’s list of models violates the protocol')
   const [first] = parsed.data.data
-  if (!first) throw new ChatError('no_model', 'the server has no model')
+  if (!first) throw new ChatError('no_model', 'the server lists no model: load one')
   return first.id
 }

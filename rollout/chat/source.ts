@@ -2,7 +2,7 @@ import type { ChatModel } from './chat.js'
 import { openEngineChat } from './engine-chat.js'
 import { openOpenAiChat } from './openai-chat.js'
 
-/** Where a language model is. */
+/** The source of a language model: a server or a model file. */
 export type Source =
   | { readonly kind: 'server'; readonly url: string; readonly model?: string; readonly apiKey?: string | undefined }
   | {
@@ -14,8 +14,8 @@ export type Source =
     }
 
 /**
- * Asks a server for its models unless one is named, or loads a model file.
- * @param timeoutMs  for one request, from sending it to the last byte of the reply
+ * Opens a language model. For a server without a model name, it requests the list of models.
+ * @param timeoutMs  time limit of one request, until the last byte of the reply
  * @throws ChatError; the signal's reason when it aborts
  */
 export function openChat(source: Source, timeoutMs: number, signal: AbortSignal): Promise<ChatModel> {

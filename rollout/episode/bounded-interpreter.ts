@@ -1,11 +1,11 @@
 import { Interpreter } from '@huggingface/jinja'
 import { EpisodeError } from './errors.js'
 
-/** Units of one value: a character is 1, an entry of a list or mapping 8, counted again wherever it is repeated. */
+/** Maximal units of one value: a character is 1, an entry of a list or mapping 8, counted at each repetition. */
 export const MAX_VALUE_UNITS = 2 ** 20
 /**
- * Units that one rendering may spend: 40 tools take about 2 % of it. Counted, not timed, so that a node and its judge
- * agree on every template. Held against hostile templates it bounds a rendering to about a second and some 100 MB.
+ * Units that one rendering may spend: 40 tools need about 2 % of them. Units are counted, not timed, so that a node and the coordinator
+ * agree on every template. They bound a hostile template's rendering to about a second and some 100 MB.
  */
 export const MAX_RENDER_UNITS = 2 ** 24
 const MAX_DEPTH = 250
@@ -14,11 +14,11 @@ const MAX_INDENT = 16
 
 const STEP_UNITS = 16
 const ENTRY_UNITS = 8
-/** A loop keeps a scope and a closure per entry. */
+/** Cost of a loop's entry, which has a scope and a closure. */
 const LOOP_ENTRY_UNITS = 64
-/** A sort compares each entry with about as many others as the logarithm of the largest list. */
+/** Cost factor of a sort: comparisons per entry grow with the logarithm of the list's length. */
 const SORT_FACTOR = 20
-/** Characters that a search for a text compares in the time of one unit. */
+/** Characters that a text search compares in the time of one unit. */
 const SEARCH_SPEED = 16
 
 /** A value of the template's language: a string, a number, a list of values, a mapping to values, and so on. */
@@ -27,7 +27,7 @@ interface Value {
   readonly value: unknown
 }
 
-/** What is read of a syntax node. */
+/** The part of a syntax node that is read here. */
 interface Node {
   readonly type: string
   readonly [part: string]: unknown
@@ -45,19 +45,21 @@ const Evaluator = Interpreter as new (
   evaluate(node: Node | undefined, environment: JinjaEnvironment): Value | undefined
 }
 
+/** Creates the error of a template that exceeds a limit. */
 export const overspent = (what: string): EpisodeError =>
   new EpisodeError('bad_template', `${what} is more than a chat template may use`)
 
-/** What the parser's tree says about the cost of its nodes. */
+/** Facts from the syntax tree about the cost of its nodes. */
 export interface Places {
-  /** Values that are only looked into here, not copied or written out: they cost nothing by their size. */
+  /** Nodes whose values are only accessed, not copied or written: their size costs nothing. */
   readonly glances: WeakSet<object>
-  /** What a loop runs over. */
+  /** Nodes over whose values a loop runs. */
   readonly loops: WeakSet<object>
-  /** Nodes below macros and call blocks: the library walks through them at each evaluation. */
+  /** Number of nodes below macros and call blocks: the library visits them at each evaluation. */
   readonly sizes: WeakMap<object, number>
 }
 
+/** Collects the costs of a syntax tree's nodes. */
 export function survey(root: unknown): Places {
   const places: Places = { glances: new WeakSet(), loops: new WeakSet(), sizes: new WeakMap() }
   const visit = (part: unknown): number => {
@@ -103,13 +105,12 @@ function note(node: Node, { glances, loops }: Places): void {
 const isNode = (part: unknown): part is Node =>
   typeof part === 'object' && part !== null && 'type' in part && typeof part.type === 'string'
 
-/** A node whose value is known already. */
+/** Type of a node whose value is known already. */
 const EVALUATED = 'Evaluated'
 
 /**
- * The library's interpreter, counting. Every evaluation passes through `evaluate`. What an operation can cost is at most
- * the product of the sizes of its operand and its arguments, so these are measured before it runs, and everything that
- * comes out is measured before it is used.
+ * The library's interpreter with a bounded cost. Every evaluation passes through `evaluate`. An operation costs at most the product of
+ * the sizes of its operand and its arguments. So these are measured before it runs, and every result is measured before its use.
  */
 export class BoundedInterpreter extends Evaluator {
   readonly #places: Places
@@ -134,7 +135,7 @@ export class BoundedInterpreter extends Evaluator {
       if (value === undefined) return value
       if (this.#places.loops.has(node)) this.#spend(LOOP_ENTRY_UNITS * entriesOf(value))
       if (this.#places.glances.has(node)) return value
-      // A method that is put aside would later run on an operand that nobody measures.
+      // A stored method would later run on an operand that is not measured.
       if (node.type === 'MemberExpression' && value.type === 'FunctionValue' && node.called !== true)
         throw new EpisodeError('bad_template', 'a method is used as a value')
       this.#spend(this.#size(value))
@@ -144,7 +145,7 @@ export class BoundedInterpreter extends Evaluator {
     }
   }
 
-  /** The node with the operands of an operation evaluated, measured and paid for. */
+  /** Evaluates the operands of an operation, spends their units, and returns the node with their values. */
   #prepared(node: Node, environment: JinjaEnvironment): Node {
     switch (node.type) {
       case 'CallExpression':
@@ -193,7 +194,7 @@ export class BoundedInterpreter extends Evaluator {
     this.#spend(this.#size(operand) * (1 + args.units) * sortFactor(name))
     if ((name === 'indent' || name === 'tojson') && args.largest > MAX_INDENT)
       throw overspent(`an indentation of ${args.largest}`)
-    // These two look at the form of their arguments.
+    // These two filters need the syntax of their arguments.
     const nodes = name === 'selectattr' || name === 'rejectattr' ? filter.args : args.nodes
     return { ...node, filter: { ...filter, args: nodes } }
   }
@@ -234,7 +235,7 @@ export class BoundedInterpreter extends Evaluator {
     for (const entry of content instanceof Map ? content : content.entries()) {
       const [key, item] = entry as [string | number, Value | undefined]
       units = checked(units + ENTRY_UNITS + (typeof key === 'string' ? key.length : 0))
-      // A list can hold holes: `first` of an empty one is none of the library's values.
+      // A list can have holes: `first` of an empty list is no value of the library.
       if (item === undefined) continue
       units = checked(units + this.#size(item, nesting + 1))
       changeable ||= typeof item.value === 'object' && item.value !== null && !this.#known.has(item)
@@ -257,7 +258,7 @@ function entriesOf({ value }: Value): number {
   return Array.isArray(value) ? value.length : value instanceof Map ? value.size : 0
 }
 
-/** The value, or the values that unpacking it as arguments yields. */
+/** Returns the value, or the values of its unpacking as arguments. */
 function flat({ value }: Value): unknown[] {
   const items = Array.isArray(value) ? value : value instanceof Map ? [...value.values()] : [{ value }]
   return items.map((item) => (item as Value | undefined)?.value)

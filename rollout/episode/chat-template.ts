@@ -2,29 +2,34 @@ import { Environment, parse, tokenize } from '@huggingface/jinja'
 import { BoundedInterpreter, type JinjaEnvironment, overspent, survey } from './bounded-interpreter.js'
 import { EpisodeError } from './errors.js'
 
-/** A chat template that cannot run away: it comes with the base model that a run names, so its author may be hostile. */
+/** A chat template with bounded cost: it is part of the run's base model, whose author may be hostile. */
 export interface ChatTemplate {
-  /** @throws EpisodeError `bad_template`, also when the template costs more than an honest one ever does */
+  /** Renders the template. @throws EpisodeError `bad_template`, also if it costs more than honest templates do */
   render(input: Readonly<Record<string, unknown>>): string
 }
 
 /** The longest templates in use have some 20,000 characters. */
 export const MAX_TEMPLATE_CHARS = 131_072
 const MAX_RANGE = 4096
-/** One of the lexer's patterns takes a time that is quadratic in it. */
+/** A run of white space for which one of the lexer's patterns needs quadratic time. */
 const LONG_SPACE = /\s{1024}/
 
 const NewEnvironment = Environment as new () => JinjaEnvironment
 
 /**
- * @param source  Jinja, as a GGUF stores it
+ * Parses a chat template.
+ * @param source  Jinja, from a GGUF's metadata
  * @throws EpisodeError `bad_template`
  */
 export function createChatTemplate(source: string): ChatTemplate {
   if (source.length > MAX_TEMPLATE_CHARS) {
-    throw new EpisodeError('bad_template', `${source.length} characters, at most ${MAX_TEMPLATE_CHARS} are read`)
+    throw new EpisodeError(
+      'bad_template',
+      `the template has ${source.length} characters, at most ${MAX_TEMPLATE_CHARS} are allowed`,
+    )
   }
-  if (LONG_SPACE.test(source)) throw new EpisodeError('bad_template', 'a thousand spaces in a row')
+  if (LONG_SPACE.test(source))
+    throw new EpisodeError('bad_template', 'the template has over a thousand spaces in a row')
   const { program, places } = refusing(() => {
     const parsed: unknown = parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true }))
     return { program: parsed, places: survey(parsed) }
@@ -39,7 +44,7 @@ export function createChatTemplate(source: string): ChatTemplate {
   }
 }
 
-/** Whatever the library throws, a stack overflow included, is the template's fault. */
+/** Converts every error of the library, a stack overflow included, to `bad_template`. */
 function refusing<T>(work: () => T): T {
   try {
     return work()
@@ -50,7 +55,7 @@ function refusing<T>(work: () => T): T {
   }
 }
 
-/** The library's globals but for the clock, under which a node and its judge could never agree, and a bounded `range`. */
+/** Returns the library's globals with a bounded `range`, and without the clock, which would differ between node and coordinator. */
 function globals(): JinjaEnvironment {
   const environment = new NewEnvironment()
   for (const [name, value] of [

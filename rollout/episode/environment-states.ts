@@ -5,36 +5,37 @@ import { EpisodeError } from './errors.js'
 import type { Task } from './task.js'
 import type { Catalogue } from './toolset.js'
 
-/** State hashes of a task's worlds, by name: before anything happens, and when the ground truth was carried out. */
+/** State hashes of a task's environments by name: at the start, and after the ground truth. */
 export interface EnvironmentStates {
   readonly initial: ReadonlyMap<string, string>
   readonly expected: ReadonlyMap<string, string>
 }
 
-/** Opens a fresh session of every world of a task. @throws EpisodeError `bad_task` for an unknown or repeated world */
+/** Opens a fresh session of every environment of a task. @throws EpisodeError `bad_task` for an unknown or repeated environment */
 export function openSessions(task: Task, catalogue: Catalogue, seedStates: SeedStateCache): Map<string, Session> {
   const sessions = new Map<string, Session>()
   for (const { environment, seed } of task.environments) {
     const definition = catalogue.get(environment)
     if (!definition || sessions.has(environment))
-      throw new EpisodeError('bad_task', `unknown or repeated server ${environment}`)
+      throw new EpisodeError('bad_task', `unknown or repeated environment ${environment}`)
     sessions.set(environment, seedStates.open(definition, seed))
   }
   return sessions
 }
 
+/** Returns the state hashes of sessions by environment. */
 export const hashesOf = (sessions: ReadonlyMap<string, Session>): Map<string, string> =>
   new Map([...sessions].map(([environment, session]) => [environment, session.stateHash()]))
 
-/** SHA-256 (hex) over the states of all worlds of a rollout, in the order of its task: what a rollout is recorded with. */
+/** Returns the SHA-256 (hex) over the state hashes of a rollout's environments, in the order of its task. Recorded rollouts contain it. */
 export const statesHash = (states: ReadonlyMap<string, string>): string =>
   createHash('sha256')
     .update(JSON.stringify([...states]))
     .digest('hex')
 
 /**
- * Makes the ground truth's calls in fresh sessions.
- * @throws EpisodeError `bad_task` when one of them fails: nobody could then reach what the task expects
+ * Makes the ground truth's calls in fresh sessions, and returns the states before and after.
+ * @throws EpisodeError `bad_task` if one of them fails: the expected state would be unreachable
  */
 export function statesAtEnd(task: Task, catalogue: Catalogue, seedStates: SeedStateCache): EnvironmentStates {
   const sessions = openSessions(task, catalogue, seedStates)
@@ -49,7 +50,7 @@ export function statesAtEnd(task: Task, catalogue: Catalogue, seedStates: SeedSt
   return { initial, expected: hashesOf(sessions) }
 }
 
-/** Digests for the reward. @param actual  the hashes of the task's worlds when the rollout is over */
+/** Returns the digests for the reward. @param actual  the hashes of the task's environments at the end of the rollout */
 export function digestsOf(
   { initial, expected }: EnvironmentStates,
   actual: ReadonlyMap<string, string>,

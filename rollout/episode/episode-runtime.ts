@@ -15,17 +15,17 @@ import type { ToolCallFormat } from './tool-call-format.js'
 import { toolCallFormatNamed } from './tool-call-formats/index.js'
 import { type Catalogue, offeredAt, type RoutedTool, statedTurns, toolsetOf } from './toolset.js'
 
-/** What a policy decides about the episodes it is played in. */
+/** The rules of a policy's episodes. */
 export interface EpisodeRules {
   readonly toolCallFormat: ToolCallFormat
   readonly reward: RewardPreset
 }
 
-/** The rules that nobody has to name: what a run has unless its operator says otherwise. */
+/** The default rules of a run. */
 export const DEFAULT_RULES = { toolCallFormat: 'hermes', reward: 'paper' } as const
 
 /**
- * The rules that a policy names.
+ * Returns the rules with these names.
  * @throws EpisodeError `unknown_tool_call_format`; PresetError `unknown_reward`
  */
 export function rulesNamed({
@@ -38,24 +38,24 @@ export function rulesNamed({
   return { toolCallFormat: toolCallFormatNamed(toolCallFormat), reward: rewardPreset(reward) }
 }
 
-/** What all rollouts of a task have in common. */
+/** The parts of a task that all its rollouts share. */
 export interface PreparedTask {
-  /** Those that come later included. */
+  /** The offered tools, including those of later turns. */
   readonly offered: readonly RoutedTool[]
-  /** The user's turns, with the tools that they bring. */
+  /** The user's turns, with the tools that they add. */
   readonly turns: string[]
   /** The first prompt. */
   readonly prompt: readonly Token[]
   /**
-   * The worlds as the ground truth leaves them, found out at the first asking: not every reward asks.
+   * Returns the states before and after the ground truth. They are computed at the first call, since not every reward needs them.
    * @throws EpisodeError `bad_task`
    */
   expected(): EnvironmentStates
 }
 
 /**
- * What an episode needs beside its task and its source of tokens; shared by all episodes of a process under one
- * policy's rules. It holds memory and nothing else: what is not referred to any more needs no closing.
+ * Episode runtime: the environments, tokenizer and rules that all episodes of a process under one policy share. It owns only memory and
+ * needs no closing.
  */
 export interface EpisodeRuntime extends EpisodeRules {
   readonly catalogue: Catalogue
@@ -67,11 +67,11 @@ export interface EpisodeRuntime extends EpisodeRules {
   prepare(task: Task): PreparedTask
 }
 
-/** Tasks that are kept prepared: preparing one costs more than playing a rollout, and a group has many. */
+/** Number of tasks that stay prepared: preparing one costs more than playing a rollout, and a group has many rollouts. */
 const KEPT_TASKS = 32
 
 /**
- * A stage on which tasks of these servers can be played by the tokenizer's model.
+ * Creates the runtime for episodes in these environments with the tokenizer's model.
  * @throws EpisodeError `bad_template`
  */
 export function createEpisodeRuntime(

@@ -1,14 +1,14 @@
 import { CodedError } from '../../common/errors/index.js'
 export type EpisodeErrorCode =
-  /** The task does not parse, or names a server, tool or argument that does not exist. */
+  /** The task does not parse, or names an unknown environment, tool or argument. */
   | 'bad_task'
-  /** Text that would reach the prompt holds a control token or a reserved tag of the vocabulary. */
+  /** A text for the prompt contains a control token or a reserved tag of the vocabulary. */
   | 'reserved_tag'
-  /** The prompt leaves no room for an answer within the rollout's token limit. */
+  /** The prompt leaves no tokens for an answer within the rollout's limit. */
   | 'prompt_too_long'
-  /** The chat template cannot be read or rendered, or costs more than an honest one does. */
+  /** The chat template cannot be parsed or rendered, or costs more than honest templates do. */
   | 'bad_template'
-  /** A policy names a tool dialect that this version does not speak. */
+  /** A policy names a tool-call format that this version does not have. */
   | 'unknown_tool_call_format'
 
 export class EpisodeError extends CodedError<EpisodeErrorCode> {}
@@ -16,11 +16,11 @@ export class EpisodeError extends CodedError<EpisodeErrorCode> {}
 export type RecordingMismatchCode =
   /** The prompt differs from the one rebuilt from the task. */
   | 'prompt_mismatch'
-  /** Tokens that the environment must have written differ from what it writes now. */
+  /** Recorded environment tokens differ from the replayed ones. */
   | 'environment_mismatch'
-  /** A turn neither ends with an end-of-generation token nor fills its limit, or goes on after one. */
+  /** A turn neither ends with an end-of-generation token nor reaches its limit, or continues after such a token. */
   | 'turn_boundary'
-  /** Tokens are left over, or missing, when the replayed episode is over. */
+  /** The replayed episode ends with recorded tokens left over or missing. */
   | 'length_mismatch'
 
 /** A recorded rollout that the episode driver could not have produced. */

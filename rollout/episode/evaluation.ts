@@ -8,40 +8,40 @@ import { runAll, turnSeeds } from './run-group.js'
 import type { Task } from './task.js'
 import type { MessageInterpreter, UnderstoodMessage } from './understood-message.js'
 
-/** What one policy made of one task, averaged over its samples. */
+/** The result of one policy on one task, averaged over its samples. */
 export interface TaskResult {
   readonly taskId: string
-  /** By the stage's preset. */
+  /** Reward by the runtime's preset. */
   readonly reward: number
-  /** By every preset, whichever the policy was trained with. */
+  /** Reward by every preset, whichever the policy was trained with. */
   readonly rewards: Readonly<Record<string, number>>
   /** Share of the samples that solved the task exactly. */
   readonly solved: number
   readonly calls: number
-  /** What a listener made of messages that had to ask for something, in all samples. Absent where the rules alone did. */
+  /** The user simulator's interpretations of messages that had to ask for something, in all samples. Absent if only the rules apply. */
   readonly understood?: readonly UnderstoodMessage[]
 }
 
 export interface EvaluationSettings {
   readonly samplesPerTask: number
   readonly slots: number
-  /** Sampler seeds depend on this, the task and the sample alone: two policies meet the same draws. */
+  /** Sampler seeds depend only on this, the task and the sample, so that two policies get the same draws. */
   readonly seed: number
-  /** Of the sampler; 0: always the likeliest token, so that all samples of a task are alike. */
+  /** Sampling temperature; 0: always the likeliest token, so that all samples of a task are equal. */
   readonly temperature: number
   readonly limits: EpisodeLimits
-  /** Hears what users are asked, in place of the rules. */
+  /** Decides instead of the rules whether messages ask for something. */
   readonly userSimulator?: MessageInterpreter
 }
 
-/** Rollouts of one policy that were sampled together. `policy` and `from`: their places. */
+/** Rollouts of one policy that were sampled together. `policy` is the policy's index, `from` the index of the first rollout. */
 export interface PlayedTogether {
   readonly policy: number
   readonly from: number
   readonly played: readonly Played[]
 }
 
-/** Results that are there already, and where further ones go. */
+/** Store of an evaluation's results, for resuming. */
 export interface EvaluationRecord {
   readonly earlier: readonly PlayedTogether[]
   add(results: readonly PlayedTogether[]): Promise<void>
@@ -54,19 +54,19 @@ interface Attempt {
   readonly seeds: readonly number[]
 }
 
-/** What of an engine plays tasks. */
+/** The part of an engine that plays tasks. */
 export type PlayingEngine = Pick<Engine, 'usePolicy' | 'openSlots'>
 
-/** What is kept of a rollout. */
+/** The recorded result of a rollout. */
 export type Played = Pick<TaskResult, 'reward' | 'rewards' | 'solved' | 'calls' | 'understood'>
 
 /**
- * Plays every task `samplesPerTask` times under each policy. Engines share the work, `lanes` rollouts at a
- * time; which of them plays what changes nothing, because the rollouts that are sampled together are always the same.
+ * Plays every task `samplesPerTask` times under each policy. The engines share the work, `slots` rollouts at a time. The results do
+ * not depend on the assignment to engines, because the same rollouts are always sampled together.
  * @param policies  adapters; null: the bare base
- * @param engines   one or more, each with `lanes` lanes
- * @param record   what an interrupted evaluation goes on from; default: none
- * @returns  for each policy the tasks' results, in their order
+ * @param engines   one or more, each with `slots` slots
+ * @param record    results of an interrupted evaluation; default: none
+ * @returns  for each policy the tasks' results, in the order of the tasks
  */
 export async function evaluatePolicies(
   tasks: readonly Task[],
@@ -96,7 +96,7 @@ export async function evaluatePolicies(
     open[earlier.policy] = open[earlier.policy]!.filter((from) => from !== earlier.from)
   }
   const work = async (engine: PlayingEngine, own: number, inner: AbortSignal): Promise<void> => {
-    // Its own policy first: another one costs a swap.
+    // An engine begins with a policy of its own: each change costs a swap.
     for (let k = 0; k < policies.length; k++) {
       const policy = (own + k) % policies.length
       if (open[policy]!.length > 0) await engine.usePolicy(policies[policy]!, inner)
@@ -168,8 +168,9 @@ export interface Estimate {
   readonly stderr: number
 }
 
+/** Returns mean and standard error. @throws RangeError for fewer than two values */
 export function estimate(values: readonly number[]): Estimate {
-  if (values.length < 2) throw new RangeError(`a standard error needs two values, not ${values.length}`)
+  if (values.length < 2) throw new RangeError(`a standard error needs at least two values, not ${values.length}`)
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length
   const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1)
   return { mean, stderr: Math.sqrt(variance / values.length) }

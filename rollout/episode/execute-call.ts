@@ -3,18 +3,18 @@ import type { JsonObject, LoggedCall } from '../reward/index.js'
 import type { ParsedCall } from './tool-call-format.js'
 import type { RoutedTool } from './toolset.js'
 
-/** Makes a call in the world that the tool is of. */
+/** Makes a call in the environment of the tool. */
 export type CallEnvironment = (tool: RoutedTool, args: JsonObject) => ToolResponse | Promise<ToolResponse>
 
-/** What a call came to: its entry in the log that is scored, and the JSON that the policy reads. */
+/** The result of a call: its entry in the scored log, and the JSON that the policy reads. */
 export interface ExecutedCall {
   readonly entry: LoggedCall
   readonly payload: string
 }
 
 /**
- * Executes a call that passes validity levels 1 and 2; answers any other with an error the policy can read.
- * @param turn  index of the user turn in which it is made: tools that come later are not there yet
+ * Executes a call that passes validity levels 1 and 2, and answers any other call with an error that the policy can read.
+ * @param turn  index of the current user turn: tools of later turns do not exist yet
  */
 export async function executeCall(
   call: ParsedCall,

@@ -1,6 +1,6 @@
 import type { Estimate } from './evaluation.js'
 
-/** It holds the true value in 19 of 20 cases. */
+/** A 95 % confidence interval. */
 export interface Interval {
   readonly low: number
   readonly high: number
@@ -8,18 +8,18 @@ export interface Interval {
 
 /** Quantile 0.975 of the standard normal distribution. */
 const Z = 1.959964
-/** The same of Student's t with 1 and 2 degrees of freedom, where the expansion below is too far off. */
+/** Quantile 0.975 of Student's t with 1 and 2 degrees of freedom, where the expansion below is inaccurate. */
 const FEW_DEGREES = [12.7062, 4.30265] as const
 
-/** Sums of equal numbers differ in their last bits; rewards that differ do so by more than this. */
+/** Tolerance for equality: sums of equal numbers differ in their last bits, different rewards by more than this. */
 const SAME = 1e-9
 
-/** Whether all values behind an estimate were the same. */
+/** Whether all values behind an estimate are equal. */
 export const areAlike = ({ stderr }: Pick<Estimate, 'stderr'>): boolean => stderr < SAME
 
 /**
- * Of the mean over `n` tasks, by Student's t.
- * @returns  null where all values were the same: they say nothing of how far others lie from them
+ * Returns the interval of a mean over `n` tasks, by Student's t.
+ * @returns  null if all values are equal: they show no spread
  */
 export function meanInterval({ mean, stderr }: Estimate, n: number): Interval | null {
   if (areAlike({ stderr })) return null
@@ -28,8 +28,8 @@ export function meanInterval({ mean, stderr }: Estimate, n: number): Interval | 
 }
 
 /**
- * Of a share of `n` tasks, each of which is solved or not, by Wilson's score (JASA 22, 1927). It holds where all are alike too: of ten
- * tasks none may be solved by a policy that solves one in four.
+ * Returns the interval of a share of `n` tasks, each solved or not, by Wilson's score (JASA 22, 1927). It is valid for shares of 0 and 1
+ * too: a policy that solves one task in four may solve none of ten.
  * @param share  0 to 1
  */
 export function shareInterval(share: number, n: number): Interval {
@@ -39,7 +39,7 @@ export function shareInterval(share: number, n: number): Interval {
   return { low: Math.max(0, middle - margin), high: Math.min(1, middle + margin) }
 }
 
-/** Abramowitz and Stegun, 26.7.5, to its third term; within 1 % from three degrees of freedom on. */
+/** Returns the quantile of Student's t (Abramowitz and Stegun, 26.7.5, three terms), within 1 % from three degrees of freedom on. */
 function studentQuantile(degrees: number): number {
   const few = FEW_DEGREES[degrees - 1]
   if (few !== undefined) return few

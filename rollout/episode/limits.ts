@@ -1,12 +1,12 @@
-/** Bounds of one rollout. They are part of the policy manifest, so a node and its judge always apply the same ones. */
+/** Limits of one rollout. They are part of the policy manifest, so a node and the coordinator apply the same ones. */
 export interface EpisodeLimits {
   /** Tokens the policy may sample in one assistant turn. */
   readonly maxTurnTokens: number
-  /** Tokens of a rollout in all: prompt, sampled and environment tokens. */
+  /** Total tokens of a rollout: prompt, sampled and environment tokens. */
   readonly maxRolloutTokens: number
   /** Assistant turns (paper, section 4.1: 10). */
   readonly maxAssistantTurns: number
-  /** Call blocks that are read; efficiency has no lower bound, so the runtime must bound the calls (reward specification, 4.3). */
+  /** Call blocks that are parsed. The efficiency component has no lower bound, so the runtime must bound the calls (reward specification, 4.3). */
   readonly maxCalls: number
 }
 
@@ -17,10 +17,10 @@ export const DEFAULT_LIMITS: EpisodeLimits = {
   maxCalls: 24,
 }
 
-/** What a call may be to be one: a group's body must hold its name (`proto/limits.ts`), and whatever reads it may recurse. */
+/** Limits of a valid call: its name must fit a group's body (`proto/limits.ts`), and readers of its arguments may recurse. */
 export const CALL_LIMITS = {
-  /** Of the tool's name, in UTF-8. */
+  /** UTF-8 bytes of the tool's name. */
   nameBytes: 128,
-  /** Of the arguments; tools take three levels at most. */
+  /** Nesting levels of the arguments; tools need three at most. */
   depth: 64,
 } as const

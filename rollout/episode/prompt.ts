@@ -5,40 +5,40 @@ import { createChatTemplate } from './chat-template.js'
 import { EpisodeError } from './errors.js'
 import type { Piece, ToolCallFormat } from './tool-call-format.js'
 
-/** Turns what a dialect says into token ids, and keeps foreign text from saying anything in it. */
+/** Renders the texts of a conversation in a tool-call format to token ids, and prevents injected markup in foreign text. */
 export interface PromptRenderer {
   /**
-   * The first prompt: the model's own chat template over the toolset, the system message if there is one, and the first
-   * user turn.
+   * Renders the first prompt: the model's chat template over the toolset, the optional system message, and the first user
+   * turn.
    * @throws EpisodeError `reserved_tag`, `bad_template`
    */
   firstPrompt(tools: readonly OfferedTool[], userTurn: string, system?: string): Token[]
-  /** What the environment writes after a sampled turn: the results of its calls, then the assistant's header. */
+  /** Renders the tokens after a sampled turn with calls: their results, then the assistant's header. */
   toolResults(payloads: readonly string[]): Token[]
   /**
-   * What the environment writes after a sampled turn: the next user turn, then the assistant's header.
+   * Renders the tokens after a sampled turn without calls: the next user turn, then the assistant's header.
    * @throws EpisodeError `reserved_tag`
    */
   userTurn(text: string): Token[]
   /**
-   * A turn that an assistant has taken, with the token that ends it: what a model has said is its own, so markup of calls in it counts.
+   * Renders an earlier turn of the assistant, with the token that ends it. Its markup of calls is kept.
    * @throws EpisodeError `reserved_tag` for a control token
    */
   assistantTurn(message: string): Token[]
 }
 
-/** Pieces of text whose tokens are kept, in characters of them all. */
+/** Capacity of the token caches, in characters of all texts. */
 const KEPT_CHARS = 2 ** 18
 
-/** @throws EpisodeError `bad_template` when the model's chat template cannot be read */
+/** Creates a renderer. @throws EpisodeError `bad_template` if the model's chat template cannot be parsed */
 export function createPromptRenderer(tokenizer: Tokenizer, toolCallFormat: ToolCallFormat): PromptRenderer {
   const template = createChatTemplate(tokenizer.chatTemplate)
   const fitting = fittingPrompts(tokenizer.chatTemplate, toolCallFormat)
   const reserved = new Set([...tokenizer.reservedTags, ...toolCallFormat.tags])
-  /** Tools that were found clean: checking them is the dearest part of a prompt, and a run has a few dozen. */
+  /** Tools without markup: checking them is the most expensive part of a prompt, and a run has a few dozen. */
   const checked = new LRUCache<string, true>({ maxSize: KEPT_CHARS, sizeCalculation: (_, json) => json.length })
 
-  /** Rollouts of one group hear the same results and the same user again and again. */
+  /** Rollouts of one group repeat the same results and user turns. */
   const markup = keptTokens(tokenizer, true)
   const text = keptTokens(tokenizer, false)
   const tokensOf = (pieces: readonly Piece[]): Token[] =>
@@ -47,17 +47,17 @@ export function createPromptRenderer(tokenizer: Tokenizer, toolCallFormat: ToolC
   const refuseTags = (foreign: string): string => {
     for (const tag of reserved) {
       if (foreign.includes(tag))
-        throw new EpisodeError('reserved_tag', `the text holds ${tag}: ${foreign.slice(0, 80)}`)
+        throw new EpisodeError('reserved_tag', `the text contains ${tag}: ${foreign.slice(0, 80)}`)
     }
     return foreign
   }
 
-  /** What goes through the template is tokenised with control tokens recognised, so it must not spell one either. */
+  /** The template's output is tokenised with control tokens recognised, so foreign text in it must not contain one. */
   const refuseControls = (foreign: string): string => {
     const unrecognised = tokenizer.tokenize(foreign, false)
     const recognised = tokenizer.tokenize(foreign, true)
     if (unrecognised.length !== recognised.length || unrecognised.some((token, i) => token !== recognised[i])) {
-      throw new EpisodeError('reserved_tag', `the text holds a control token: ${foreign.slice(0, 80)}`)
+      throw new EpisodeError('reserved_tag', `the text contains a control token: ${foreign.slice(0, 80)}`)
     }
     return foreign
   }
@@ -84,21 +84,27 @@ export function createPromptRenderer(tokenizer: Tokenizer, toolCallFormat: ToolC
   }
 }
 
-/** Prompts of a template and a dialect that are of the same model: a conversation would begin in one way and go on in another. */
+/** Checks that chat template and tool-call format fit: otherwise a conversation would continue in another form than it began. */
 function fittingPrompts(source: string, { name, opening, thinking }: ToolCallFormat): (prompt: string) => string {
   const hasSwitch = source.includes('enable_thinking')
   return (prompt) => {
     if (thinking !== null && !hasSwitch)
-      throw new EpisodeError('bad_template', `it cannot be told whether to think, and the dialect ${name} does so`)
+      throw new EpisodeError(
+        'bad_template',
+        `the template has no enable_thinking, which the tool-call format ${name} needs: choose another toolCallFormat`,
+      )
     if (!prompt.endsWith(opening)) {
       const [its, ours] = [prompt.slice(-opening.length), opening].map((text) => JSON.stringify(text))
-      throw new EpisodeError('bad_template', `its prompts end with ${its}, those of the dialect ${name} with ${ours}`)
+      throw new EpisodeError(
+        'bad_template',
+        `its prompts end with ${its}, those of the tool-call format ${name} with ${ours}: choose another toolCallFormat`,
+      )
     }
     return prompt
   }
 }
 
-/** @param special  whether control tokens are recognised */
+/** Creates a tokenisation with a cache. @param special  whether control tokens are recognised */
 function keptTokens(tokenizer: Tokenizer, special: boolean): (text: string) => readonly Token[] {
   const kept = new LRUCache<string, readonly Token[]>({
     maxSize: KEPT_CHARS,

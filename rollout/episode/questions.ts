@@ -1,13 +1,13 @@
-/** Bounds of what a scripted user listens for, and how long. */
+/** Limits of the questions to a scripted user. */
 export const QUESTION_LIMITS = {
-  /** Words of one question; those that synthesis makes have some twenty. */
+  /** Words of one question; synthesised ones have some twenty. */
   words: 40,
   wordChars: 40,
-  /** Characters of one sentence that a person would read as a question; longer ones only list everything that could be asked. */
+  /** Characters of one sentence that counts as a question; longer sentences only list everything that could be asked. */
   sentenceChars: 240,
-  /** Characters of an answer that are listened to: an assistant turn has fewer tokens than that. */
+  /** Characters of a message that are read: an assistant turn has fewer tokens. */
   messageChars: 8000,
-  /** How often the user asks back before giving up. */
+  /** Number of times that the user asks back before giving up. */
   pleas: 2,
 } as const
 
@@ -16,9 +16,9 @@ const ASKING =
 const CLOSING_QUESTION = /\b(?:anything|something|what|who) else\b|\bfurther (?:help|questions)\b/
 
 /**
- * Whether an assistant's words ask for what a user has not said: a sentence asks, and it, or the one beside it, has one of the words.
- * A rule over letters, so that whoever judges an episode hears what its node heard.
- * @param words  lower case; several words of one entry stand side by side
+ * Whether an assistant's text asks for something that the user left out: a sentence asks, and this or a neighbouring sentence contains one
+ * of the words. The rule uses only letters, so that node and coordinator decide alike.
+ * @param words  in lower case; the words of one entry must be adjacent
  */
 export function asksFor(text: string, words: readonly string[]): boolean {
   const sentences = sentencesOf(text.slice(0, QUESTION_LIMITS.messageChars).toLowerCase())
@@ -37,7 +37,7 @@ export function asksFor(text: string, words: readonly string[]): boolean {
 
 const sentencesOf = (text: string): string[] => text.split(/(?<=[.?!]) |\n/)
 
-/** Words between spaces, each without the `s` of a plural. */
+/** Returns the words with spaces between, each without the `s` of a plural. */
 const folded = (text: string): string => ` ${(text.match(/[a-z0-9]+/g) ?? []).map(singular).join(' ')} `
 
 const singular = (word: string): string => (word.length > 3 && !word.endsWith('ss') ? word.replace(/s$/, '') : word)

@@ -1,7 +1,7 @@
 import type { Token, Tokenizer, TokenSource } from '../engine/types.js'
 import { RecordingMismatch } from './errors.js'
 
-/** A rollout's tokens as somebody claims to have produced them. */
+/** The claimed tokens of a rollout. */
 export interface Recording {
   readonly tokens: readonly Token[]
   readonly mask: Uint8Array
@@ -14,8 +14,8 @@ export interface RecordedSource extends TokenSource {
 }
 
 /**
- * Plays a recording back to the episode driver and checks, on the way, that the driver could have produced it: the
- * prompt and all environment tokens as they come out now, every turn ended by an end token or by its limit.
+ * Creates a token source that plays back a recording and checks that the episode driver could have produced it: prompt and environment
+ * tokens equal the current ones, and every turn ends with an end token or at its limit.
  * @param prompt  the prompt rebuilt from the task
  * @throws RecordingMismatch
  */
@@ -51,7 +51,7 @@ export function createRecordedSource(
         if (token === undefined || mask[at] !== 1) {
           throw new RecordingMismatch(
             'turn_boundary',
-            `the turn from token ${start} stops at token ${at} without a reason`,
+            `the turn from token ${start} ends at token ${at} without an end token and below its limit`,
           )
         }
         at++
@@ -70,7 +70,7 @@ export function createRecordedSource(
     async close() {},
     assertConsumed() {
       if (at !== tokens.length || sampledBefore !== logprobs.length) {
-        throw new RecordingMismatch('length_mismatch', `the episode is over at token ${at} of ${tokens.length}`)
+        throw new RecordingMismatch('length_mismatch', `the episode ends at token ${at} of ${tokens.length}`)
       }
     },
   }

@@ -3,10 +3,10 @@ import type { EpisodeRuntime } from './episode-runtime.js'
 import type { Task } from './task.js'
 import type { ToolCallFormat } from './tool-call-format.js'
 
-/** What a teacher says when it has made all the calls that a user turn asked for, and has nothing to tell. */
+/** The final message of a reference solution's turn without facts or questions. */
 export const CLOSING = 'Done.'
 
-/** What a teacher says in the end of a user turn: what is to be told and asked, and no more. */
+/** Returns the final message of a reference solution for a user turn: the facts and the question of that turn. */
 export function closingOf({ facts = [], questions }: Pick<Task, 'facts' | 'questions'>, turn: number): string {
   const values = facts.filter((fact) => fact.turn === turn).map(({ value }) => value)
   const due = questions?.find((question) => question.turn === turn)
@@ -14,7 +14,7 @@ export function closingOf({ facts = [], questions }: Pick<Task, 'facts' | 'quest
   return values.length === 0 ? CLOSING : values.join('; ')
 }
 
-/** The assistant messages of a demonstration that follows the ground truth: one call per message, then the closing words. */
+/** Returns the assistant messages of a reference solution: one ground-truth call per message, then the final message. */
 export function groundTruthScript(
   task: Pick<Task, 'turns' | 'groundTruth' | 'facts' | 'questions'>,
   toolCallFormat: Pick<ToolCallFormat, 'writeCall'>,
@@ -28,9 +28,8 @@ export function groundTruthScript(
 }
 
 /**
- * A token source that says what a script says, message by message, and closes when the script is over: with it the
- * episode driver writes supervised data in exactly the form that rollouts have. Log-probabilities are zero: nothing was
- * sampled.
+ * Creates a token source that returns the messages of a script, one by one. With it, the episode driver writes supervised data in the form
+ * of rollouts. Log-probabilities are zero, because nothing is sampled.
  */
 export function createReferenceSource(
   script: readonly string[],

@@ -1,9 +1,9 @@
 import type { Token } from '../engine/types.js'
 import type { LoggedCall, RewardBreakdown } from '../reward/index.js'
 
-/** Why an episode ended. */
+/** The reason why an episode ended. */
 export type EpisodeEnd =
-  /** The assistant ended a turn without a call and the user had nothing more to say. */
+  /** The assistant ended a turn without a call, and the user has no more turns. */
   | 'finished'
   /** A turn reached its token limit without an end token. */
   | 'turn_length'
@@ -18,12 +18,12 @@ export interface Rollout {
   readonly promptLength: number
   /** Per token: 1 where the policy sampled it, 0 elsewhere. */
   readonly mask: Uint8Array
-  /** The sampler's log-probabilities (nats) of the sampled tokens, in order: as many as the mask has ones. */
+  /** The sampler's log-probabilities (nats) of the sampled tokens, in order, one for each 1 of the mask. */
   readonly logprobs: readonly number[]
   readonly calls: readonly LoggedCall[]
-  /** What the environment answered to each call: JSON, as long as `calls`. */
+  /** The environment's answers to the calls: JSON, as long as `calls`. */
   readonly responses: readonly string[]
-  /** SHA-256 (hex) over the state hashes of the task's sessions when the episode ended. */
+  /** SHA-256 (hex) over the state hashes of the task's sessions at the end of the episode. */
   readonly stateHash: string
   readonly end: EpisodeEnd
   readonly reward: RewardBreakdown

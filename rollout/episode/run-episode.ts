@@ -25,7 +25,7 @@ import {
   understoodByRules,
 } from './understood-message.js'
 
-/** The first prompt of a task, in token ids. @throws EpisodeError */
+/** Returns the first prompt of a task, in token ids. @throws EpisodeError, also `prompt_too_long` */
 export function promptOf(task: Task, runtime: EpisodeRuntime, limits: EpisodeLimits): readonly Token[] {
   return prepare(task, runtime, limits).prompt
 }
@@ -34,12 +34,15 @@ function prepare(task: Task, runtime: EpisodeRuntime, limits: EpisodeLimits): Pr
   const prepared = runtime.prepare(task)
   const { length } = prepared.prompt
   if (length >= limits.maxRolloutTokens) {
-    throw new EpisodeError('prompt_too_long', `${length} of ${limits.maxRolloutTokens} tokens`)
+    throw new EpisodeError(
+      'prompt_too_long',
+      `the prompt has ${length} tokens, a rollout at most ${limits.maxRolloutTokens}`,
+    )
   }
   return prepared
 }
 
-/** Whether a task's first prompt leaves room for an answer. @throws EpisodeError for a task that is wrong in another way */
+/** Whether a task's first prompt leaves tokens for an answer. @throws EpisodeError for any other fault of the task */
 export function hasCapacity(task: Task, runtime: EpisodeRuntime, limits: EpisodeLimits): boolean {
   try {
     promptOf(task, runtime, limits)
@@ -50,16 +53,16 @@ export function hasCapacity(task: Task, runtime: EpisodeRuntime, limits: Episode
   }
 }
 
-/** A rollout that was played and not scored, and what it earns under any reward. */
+/** A rollout that was played, with a function to score it by any reward. */
 export interface PlayedEpisode {
   readonly rollout: Omit<Rollout, 'reward'>
-  /** What was made of the messages that had to ask for something, in order. */
+  /** Interpretations of the messages that had to ask for something, in order. */
   readonly understood: readonly UnderstoodMessage[]
-  /** @throws EpisodeError `bad_task` when the ground truth cannot be carried out and the reward asks where it leads */
+  /** Scores the rollout. @throws EpisodeError `bad_task` if the reward needs the ground truth's final state and a call of it fails */
   score(reward: RewardPreset): RewardBreakdown
 }
 
-/** Plays one conversation and scores it by the stage's reward, see `playEpisode`. */
+/** Plays one conversation and scores it by the runtime's reward, see `playEpisode`. */
 export async function runEpisode(
   task: Task,
   source: TokenSource,
@@ -72,11 +75,12 @@ export async function runEpisode(
 }
 
 /**
- * Plays one conversation between a policy and its worlds. The policy's tokens come from `source`: the
- * live engine on a node, the recorded body at the coordinator. So judging replays a rollout through the very code that
- * made it. The source is closed when the episode ends, however it ends.
- * @param userSimulator  hears what the user is asked, in place of the rules; a swarm's rollouts and their judges have none
- * @throws EpisodeError for a bad task; whatever the source or the MCP connection throws. The rollout is then void.
+ * Plays one conversation between a policy and its environments. The policy's tokens come from `source`: the engine on a node, or the
+ * recorded body at the coordinator. So verification replays a rollout through the code that made it. The source is closed at the end of
+ * the episode, also after an error.
+ * @param userSimulator  decides instead of the rules whether messages ask for something; rollouts of a swarm and their verification
+ *                       use the rules
+ * @throws EpisodeError for a bad task; the errors of the source and the MCP connection. The rollout is then void.
  */
 export async function playEpisode(
   task: Task,
@@ -132,7 +136,7 @@ interface Progress {
   readonly connections: ReadonlyMap<string, McpConnection>
   readonly transcript: Transcript
   readonly calls: LoggedCall[]
-  /** Index of the user turn in which each was made. */
+  /** Index of the user turn of each call. */
   readonly turns: number[]
   readonly responses: string[]
   readonly said: SaidTokens[]
@@ -141,14 +145,14 @@ interface Progress {
 
 type Understand = (message: AskingMessage) => Promise<UnderstoodMessage>
 
-/** A message of the assistant, before anybody reads what it says to the user. */
+/** A message of the assistant in tokens. */
 interface SaidTokens extends Omit<AssistantText, 'text'> {
   readonly tokens: readonly Token[]
-  /** Its blocks that were meant to be calls. */
+  /** The unreadable call blocks in the message. */
   readonly malformed: readonly string[]
 }
 
-/** What a user reads of a message: neither its calls, readable or not, nor the token that ends it. */
+/** Returns the text of a message for the user, without its calls, readable or not, and without the end token. */
 function proseOf(
   tokens: readonly Token[],
   malformed: readonly string[],
@@ -221,7 +225,7 @@ interface Transcript {
 
 function createTranscript(prompt: readonly Token[]): Transcript {
   const tokens = [...prompt]
-  /** Where the sampled turns lie in `tokens`. */
+  /** The sampled turns as ranges of `tokens`. */
   const turns: (readonly [start: number, end: number])[] = []
   const logprobs: number[] = []
   return {

@@ -6,13 +6,13 @@ import { promptOf, runEpisode } from './run-episode.js'
 import { samplerSeed } from './seeds.js'
 import type { Task } from './task.js'
 
-/** Seeds for every turn a rollout may have, from the lease's seed alone: nothing is left for the node to choose. */
+/** Returns the sampler seeds of all possible turns of a rollout. They depend only on the lease's seed, so the node cannot choose them. */
 export function turnSeeds(leaseSeed: Uint8Array, rollout: number, limits: EpisodeLimits): number[] {
   return Array.from({ length: limits.maxAssistantTurns }, (_, turn) => samplerSeed(leaseSeed, rollout, turn))
 }
 
 /**
- * Generates the rollouts of one group in lockstep. All or nothing: if one rollout is void, so is the group.
+ * Generates the rollouts of one group in lockstep. If one rollout fails, the group fails.
  * @param rollouts  G, the number of rollouts
  */
 export async function runGroup(
@@ -33,7 +33,7 @@ export async function runGroup(
   )
 }
 
-/** Runs all together; the first failure stops the others, and is thrown only when every one of them has ended. */
+/** Runs all functions concurrently. The first failure aborts the others, and is thrown after all of them have ended. */
 export async function runAll<T>(
   starts: readonly ((signal: AbortSignal) => Promise<T>)[],
   signal: AbortSignal,

@@ -2,31 +2,31 @@ import { QUESTION_LIMITS } from './questions.js'
 import type { Task } from './task.js'
 import type { UnderstoodMessage } from './understood-message.js'
 
-/** Where a scripted user is in a task. */
+/** The state of a scripted user in a task. */
 export interface UserState {
-  /** Index of the scripted turn that was said last; as many as there are turns when nothing more comes. */
+  /** Index of the last scripted turn; equal to the number of turns when the script is over. */
   readonly turn: number
-  /** How often the user has asked back since then. */
+  /** Number of times that the user has asked back since that turn. */
   readonly pleas: number
 }
 
 export const INITIAL_USER_STATE: UserState = { turn: 0, pleas: 0 }
 
-/** What a user says who was not asked for what is missing, one after the other. None of it says what that is. */
+/** The user's replies to messages that do not ask for the missing information, in order. They do not name it. */
 const PLEAS = ['Sorry, which detail do you need?', 'I do not follow. Which detail do you need from me?'] as const
 
 export interface UserReply {
   readonly state: UserState
-  /** Whether the assistant's words were an answer to what the user had said: not where a question was due and another thing came. */
+  /** Whether the message answers the user's turn. It does not if a question was due and another message was sent. */
   readonly isAnswer: boolean
-  /** What the user says next; `undefined` when that is nothing. */
+  /** The user's next turn; `undefined`: the script is over. */
   readonly says: string | undefined
 }
 
 /**
- * What the user of a task says to a message without calls. A scripted turn comes whatever was said, unless the message had to ask for
- * something: then it comes when that was asked for, and a user who was asked for nothing of the kind asks back, and at last leaves.
- * @param understood  what was made of the message; null where it had to ask for nothing
+ * Returns the user's reply to a message without calls. The next scripted turn follows any message, unless the message had to ask for
+ * something. Then the next turn follows only a message that asks for it; otherwise the user asks back, and finally leaves.
+ * @param understood  interpretation of the message; null if the message had to ask for nothing
  */
 export function replyOf(
   { turns }: Pick<Task, 'turns'>,

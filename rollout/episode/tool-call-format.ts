@@ -10,16 +10,15 @@ export type ParsedCall =
 export type Span = readonly [start: number, end: number]
 
 /**
- * A piece of what the environment writes. Each is turned into tokens on its own, so a foreign text cannot run into the
- * markup beside it.
+ * A piece of the environment's text. Pieces are tokenised separately, so a foreign text cannot merge with the markup next to it.
  */
 export type Piece =
-  /** The dialect's own words: control tokens in it are control tokens. */
+  /** The format's markup, in which control tokens are recognised. */
   | { readonly markup: string }
-  /** What a world or a user says: nothing in it is a control token. */
+  /** Text of an environment or a user, in which control tokens are not recognised. */
   | { readonly text: string }
 
-/** What a conversation opens with. */
+/** The beginning of a conversation. */
 export interface Opening {
   readonly tools: readonly OfferedTool[]
   readonly system: string | undefined
@@ -27,42 +26,42 @@ export interface Opening {
 }
 
 /**
- * How a family of chat models writes tool calls, and how a conversation's text goes on after a sampled turn. A policy
- * names its dialect, and node and judge must read every message alike: nothing here may depend on the machine, the time
- * or the size of a stack, and what a name means never changes.
+ * Tool-call format: how a family of chat models writes tool calls, and how a conversation continues after a sampled turn. A policy names
+ * its format, and node and coordinator must parse every message alike. So nothing here may depend on the machine, the time or the
+ * size of a stack, and the meaning of a name never changes.
  *
- * Messages are texts of whole sampled turns, with the token that ends them where there is one.
+ * Messages are texts of whole sampled turns, including the end token if they have one.
  */
 export interface ToolCallFormat {
   readonly name: string
-  /** Markup by which tool calls and results are recognised: no foreign text may spell it. */
+  /** Markup of tool calls and results, which no foreign text may contain. */
   readonly tags: readonly string[]
   /** The control token with which an assistant ends its turn. */
   readonly turnEnd: string
-  /** What opens an assistant's turn: a prompt that the model's template renders ends with it. */
+  /** The beginning of an assistant's turn: prompts from the model's template end with it. */
   readonly opening: string
-  /** What the template is told of thinking before speaking; null: nothing, and the model does as it does by itself. */
+  /** The template's `enable_thinking`; null: not set, and the model's default applies. */
   readonly thinking: 'on' | 'off' | null
-  /** What the model's own chat template is rendered over to get the first prompt, up to where the assistant begins. */
+  /** Returns the input with which the model's chat template renders the first prompt. */
   templateInput(opening: Opening): Readonly<Record<string, unknown>>
   /**
-   * The tool calls of an assistant's message, in order. No repair is tried: a block that cannot be read is malformed
-   * (docs/reward.md), and so is one whose name or depth no tool has (`CALL_LIMITS`). Never throws.
+   * Returns the tool calls of an assistant's message, in order. A block that cannot be parsed is malformed (docs/reward.md), and so is one
+   * beyond `CALL_LIMITS`. Malformed blocks are never corrected. Never throws.
    */
   parseCalls(message: string): ParsedCall[]
-  /** Where the arguments of the calls stand in an assistant's message, in calls that can be read and in others. */
+  /** Returns the ranges of the calls' arguments in an assistant's message, also of malformed calls. */
   argumentSpans(message: string): Span[]
-  /** What an assistant's message says beside the calls that can be read, without its thoughts where it was told to think: what a user is shown. */
+  /** Returns the text of an assistant's message for the user: without readable calls, and without thoughts if thinking is on. */
   prose(message: string): string
-  /** A message that makes one call, as a teacher writes it. */
+  /** Writes a message with one call, for reference solutions. */
   writeCall(name: string, args: JsonObject): string
-  /** The same with a slip that makes the call malformed: teachers of a base model make some. */
+  /** Writes a message with one malformed call, which the demonstrations for a base model contain. */
   writeBrokenCall(name: string, args: JsonObject): string
   /**
-   * What follows a turn with calls: their results, then whatever opens the next assistant turn.
-   * @param payloads  JSON texts. Each becomes one text piece with the same JSON value that spells none of `tags`.
+   * Returns the text after a turn with calls: their results, then the beginning of the next assistant turn.
+   * @param payloads  JSON texts. Each becomes one text piece with the same JSON value that contains none of `tags`.
    */
   toolResults(payloads: readonly string[]): Piece[]
-  /** What follows a turn without calls: the next user turn, then whatever opens the next assistant turn. */
+  /** Returns the text after a turn without calls: the next user turn, then the beginning of the next assistant turn. */
   userTurn(text: string): Piece[]
 }

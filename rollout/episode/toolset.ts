@@ -5,28 +5,31 @@ import type { ScoredExample } from '../reward/index.js'
 import { EpisodeError } from './errors.js'
 import type { Task } from './task.js'
 
-/** A tool of a task's toolset and the server that executes it. */
+/** A tool of a task's toolset, with the environment that executes it. */
 export interface RoutedTool extends OfferedTool {
   readonly environment: string
-  /** Index of the user turn that brings it; absent where it is there from the beginning. */
+  /** Index of the user turn that adds the tool; absent if it is offered from the beginning. */
   readonly from?: number
 }
 
 export type Catalogue = ReadonlyMap<string, Environment>
 
 /**
- * The toolset of a task, as shown to the policy; those that come later included.
- * @throws EpisodeError `bad_task` when the catalogue does not have a tool, or the task opens no session for its server
+ * Returns the toolset of a task, including tools of later turns.
+ * @throws EpisodeError `bad_task` if the catalogue does not have a tool, or the task opens no session of its environment
  */
 export function toolsetOf(task: Task, catalogue: Catalogue): RoutedTool[] {
   return task.toolset.map(({ environment, tool, from }) => {
     const definition = catalogue.get(environment)?.toolsByName.get(tool)
-    if (!definition) throw new EpisodeError('bad_task', `there is no tool ${tool} on a server ${environment}`)
+    if (!definition) throw new EpisodeError('bad_task', `there is no tool ${tool} in an environment ${environment}`)
     if (!task.environments.some((opened) => opened.environment === environment)) {
       throw new EpisodeError('bad_task', `the task opens no session of ${environment} for ${tool}`)
     }
     if (from !== undefined && from >= task.turns.length)
-      throw new EpisodeError('bad_task', `${tool} comes with turn ${from}, which there is not`)
+      throw new EpisodeError(
+        'bad_task',
+        `the tool ${tool} is added at turn ${from}, but the task has ${task.turns.length} turns`,
+      )
     return {
       ...offeredTool(definition, task.stripEnums === true),
       environment,
@@ -35,20 +38,20 @@ export function toolsetOf(task: Task, catalogue: Catalogue): RoutedTool[] {
   })
 }
 
-/** What is on offer when the user's turn of this index has been said. */
+/** Returns the tools that are offered at the user turn of this index. */
 export const offeredAt = <T extends { readonly from?: number | undefined }>(tools: readonly T[], turn: number): T[] =>
   tools.filter(({ from = 0 }) => from <= turn)
 
-/** Whether some tools of a task are on offer only later. */
+/** Whether a task adds tools at later turns. */
 export const bringsTools = ({ toolset }: Pick<Task, 'toolset'>): boolean =>
   toolset.some(({ from }) => from !== undefined)
 
-/** What stands between the words of a user and the tools that come with them, one line of JSON each. */
+/** Separator between a user's text and the tools that its turn adds, one line of JSON each. */
 const NEW_TOOLS = '\n\nThese tools are on offer now, too:\n'
 
 /**
- * The user's turns as the policy reads them: those that bring tools tell them as chat templates write them, in OpenAI's form. A prompt
- * cannot be changed once it was read, so what comes later is told where it comes, as BFCL's multi-turn tasks with missing functions do.
+ * Returns the user's turns in the form that the policy reads. A turn that adds tools lists them in OpenAI's form, as chat templates do. An
+ * earlier prompt cannot change, so tools are listed where they are added, as in BFCL's multi-turn tasks with missing functions.
  */
 export function statedTurns({ turns }: Pick<Task, 'turns'>, tools: readonly RoutedTool[]): string[] {
   return turns.map((words, turn) => {
@@ -61,12 +64,13 @@ export function statedTurns({ turns }: Pick<Task, 'turns'>, tools: readonly Rout
   })
 }
 
-/** What the user said of a turn that brings tools: the JSON that tells them has no line ends, so the mark cannot stand in it. */
+/** Returns the user's text of a turn that may add tools. The tools' JSON has no line ends, so it cannot contain the separator. */
 export function wordsOfStated(stated: string): string {
   const end = stated.lastIndexOf(NEW_TOOLS)
   return end === -1 ? stated : stated.slice(0, end)
 }
 
+/** Returns the part of a task that rewards need. */
 export function exampleOf(task: Task, offered: readonly OfferedTool[]): ScoredExample {
   const { groundTruth, system, turns, facts = [], kind } = task
   return {
@@ -80,8 +84,8 @@ export function exampleOf(task: Task, offered: readonly OfferedTool[]): ScoredEx
 }
 
 /**
- * SHA-256 (hex) over every tool of the servers as it is offered, and over the code of those from outside this package: a node and its
- * judge must play in the same worlds.
+ * Returns the SHA-256 (hex) over all offered tools of the environments, and over the code of external environments: node and coordinator
+ * must use the same environments.
  */
 export function toolsetSchemaSha256(environments: readonly Environment[]): string {
   const offered = environments.map((environment) => ({

@@ -2,21 +2,21 @@ import { z } from 'zod'
 import { asksFor, QUESTION_LIMITS } from './questions.js'
 import type { Task } from './task.js'
 
-/** Bounds of what a record says of one message. */
+/** Limits of the record of one message. */
 const RECORD_LIMITS = {
-  /** Characters of a name: a server names its models in 300 at most, a model file has its hash too. */
+  /** Characters of a name: a server's model names have at most 300, and a model file has its hash too. */
   nameChars: 400,
-  /** One for each time a model was asked. */
+  /** Problems, one for each request to a model. */
   problems: 8,
 } as const
 
-/** What was made of a message that had to ask for something. It is all that an episode needs of it, so a record that holds it needs no language model. */
+/** Interpretation of a message that had to ask for something. An episode needs nothing else of the message, so a replay with this record needs no language model. */
 export const understoodSchema = z.object({
-  /** The message asks for what the user has left out. */
+  /** Whether the message asks for what the user left out. */
   asked: z.boolean(),
-  /** Who decided so: `RULES`, or the name of a language model. */
+  /** The name of the decider: `RULES`, or a language model. */
   by: z.string().min(1).max(RECORD_LIMITS.nameChars),
-  /** Codes of what kept a language model from deciding where the rules did in its place. */
+  /** Codes of the problems because of which the rules decided instead of a language model. */
   problems: z
     .array(z.string().regex(/^[a-z_]{1,40}$/))
     .max(RECORD_LIMITS.problems)
@@ -28,22 +28,22 @@ export type UnderstoodMessage = Readonly<z.output<typeof understoodSchema>>
 /** The name of the rules of `asksFor`. */
 export const RULES = 'rules'
 
-/** A message without calls of the assistant, after a turn in which its user has left something out. */
+/** An assistant's message without calls, after a turn in which the user left something out. */
 export interface AskingMessage {
   readonly taskId: string
   /** Index of that turn. */
   readonly turn: number
-  /** What the user said in it. */
+  /** The user's text of that turn. */
   readonly said: string
-  /** Words for what was left out; no value is among them. */
+  /** Words for the missing information, without its value. */
   readonly words: readonly string[]
-  /** The message as a person reads it. */
+  /** The message's text for the user. */
   readonly text: string
 }
 
 /**
- * Decides whether a message asks for what its user has left out, in place of the rules. It writes nothing: whatever it makes of a message,
- * the user says the next sentence of the script, or asks back. The swarm's rollouts know the rules alone, for every judge must hear the same.
+ * Part of a user simulator: decides, instead of the rules, whether a message asks for what its user left out. It writes no text: the user
+ * continues with the script, or asks back. Rollouts of the swarm use only the rules, because every verifier must decide alike.
  */
 export interface MessageInterpreter {
   readonly name: string
@@ -51,17 +51,17 @@ export interface MessageInterpreter {
   understand(message: AskingMessage, signal: AbortSignal): Promise<UnderstoodMessage>
 }
 
-/** What the rules make of a message. */
+/** Interprets a message by the rules. */
 export const understoodByRules = ({ words, text }: Pick<AskingMessage, 'words' | 'text'>): UnderstoodMessage => ({
   asked: asksFor(text, words),
   by: RULES,
 })
 
 /**
- * The message in which something had to be asked for.
- * @param turn  index of the scripted turn that was said last
- * @param text  the message as a person reads it, asked for only where it matters
- * @returns  null where nothing had to be asked for
+ * Returns the message to interpret, if it had to ask for something.
+ * @param turn  index of the last scripted turn
+ * @param text  returns the message's text for the user; called only if needed
+ * @returns  null if the message had to ask for nothing
  */
 export function askingMessage(
   task: Pick<Task, 'id' | 'turns' | 'questions'>,

@@ -13,44 +13,45 @@ import type { ServedPolicy } from './policy.js'
 
 export interface ChatSessionOptions {
   readonly environments: readonly Environment[]
-  /** Of the worlds. */
+  /** Seed of the environments. */
   readonly seed: number
-  /** Names of the tools that are offered; null: all of the worlds'. */
+  /** Names of the offered tools; null: all tools of the environments. */
   readonly tools: ReadonlySet<string> | null
   readonly temperature: number
-  /** Of the draws. */
+  /** Seed of the sampling. */
   readonly drawSeed: number
 }
 
+/** Callbacks of a chat session. */
 export interface ChatSessionEvents {
   onText(text: string): void
   onCall(call: ParsedCall): void
-  /** @param text  JSON, as the policy gets it */
+  /** @param text  the result in the policy's JSON form */
   onResult(text: string, ok: boolean): void
-  /** An answer of the policy is over. */
+  /** Called at the end of each answer of the policy. */
   onTurn(): void
 }
 
-/** A conversation of a user with a policy that is at work on worlds, played as an episode is. */
+/** A chat session: a user's conversation with a policy that calls tools of environments, in the form of an episode. */
 export interface ChatSession {
   readonly tools: readonly RoutedTool[]
-  /** Tokens of the conversation so far. */
+  /** Number of tokens of the conversation so far. */
   readonly length: number
   /**
-   * The user's turn: the policy answers, its calls are made, until it answers without one.
-   * @returns  why it ended: `cut`: the context was full in the middle of an answer; `turn_limit`: it did nothing but call
-   * @throws ConversationError, which leaves the conversation as it was; EngineError; the signal's reason
+   * Adds a user turn, and lets the policy answer and make calls until it answers without a call.
+   * @returns  the reason of the end: `cut`: the context was full in the middle of an answer; `turn_limit`: too many turns with calls
+   * @throws ConversationError, which leaves the conversation unchanged; EngineError; the signal's reason
    */
   say(text: string, events: ChatSessionEvents, signal: AbortSignal): Promise<'answered' | 'cut' | 'turn_limit'>
-  /** Begins anew, with the worlds as they were. */
+  /** Starts a new conversation with fresh environments. */
   reset(): Promise<void>
   close(): Promise<void>
 }
 
-/** Answers to one user turn, as in the paper's episodes (section 4.1). */
+/** Maximal answers to one user turn, as in the paper's episodes (section 4.1). */
 const MAX_TURNS = 10
 
-/** Sits a policy down before fresh sessions of some worlds. */
+/** Creates a chat session with fresh sessions of some environments. */
 export async function createChatSession(policy: ServedPolicy, options: ChatSessionOptions): Promise<ChatSession> {
   const { environments, seed, temperature, drawSeed } = options
   const { renderer } = policy
@@ -76,8 +77,8 @@ export async function createChatSession(policy: ServedPolicy, options: ChatSessi
       connections.set(environment.name, await pool.connect(cache.open(environment, seed)))
   }
 
-  /** What the user says, after what was said. */
-  const opened = (text: string): Token[] =>
+  /** Returns the conversation with another user turn. */
+  const withUserTurn = (text: string): Token[] =>
     transcript.length === 0 ? renderer.firstPrompt(tools, text) : [...transcript, ...renderer.userTurn(text)]
 
   await openSessions()
@@ -87,13 +88,13 @@ export async function createChatSession(policy: ServedPolicy, options: ChatSessi
       return transcript.length
     },
     async say(text, events, signal) {
-      let prompt = opened(text)
+      let prompt = withUserTurn(text)
       for (let turn = 0; turn < MAX_TURNS; turn++) {
         const sampling = { temperature, seed: drawSeed + answers++, maxTokens: policy.contextSize, choices: 1 }
         const [answer] = await complete(prompt, policy, sampling, signal, (_, piece) =>
           events.onText(piece.text),
         ).catch((error: unknown) => {
-          // In the middle of a turn the worlds have changed already: what was said stays.
+          // In the middle of a turn the environments have changed already, so the conversation keeps its messages.
           if (turn > 0 && error instanceof ConversationError && error.code === 'context_full') return []
           throw error
         })

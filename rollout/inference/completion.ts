@@ -11,7 +11,7 @@ export interface SamplingOptions {
   readonly temperature: number
   /** The same seed gives the same answer to the same prompt. */
   readonly seed: number
-  /** Fewer when the context is full. */
+  /** Upper bound; fewer if the context is full. */
   readonly maxTokens: number
 }
 
@@ -21,28 +21,28 @@ export interface SampledToken {
   readonly logprob: number
 }
 
-/** What has been sampled since the last piece. */
+/** The part of an answer that was sampled since the last piece. */
 export interface Piece {
-  /** What a user is shown; calls come whole, at the end. */
+  /** Text for the user. Calls are not part of pieces. */
   readonly text: string
   readonly tokens: readonly SampledToken[]
 }
 
 export interface Completion {
-  /** Beside the calls that can be read: a call that cannot stays here as the policy wrote it. */
+  /** The text without readable calls. An unreadable call stays in the text. */
   readonly text: string
   readonly calls: readonly MadeCall[]
   readonly stop: 'end' | 'length'
   readonly tokens: readonly SampledToken[]
-  /** As sampled, with the token that ends the turn. */
+  /** The sampled tokens, with the token that ends the turn. */
   readonly ids: readonly Token[]
-  /** Every call block, in order, also those that cannot be read. */
+  /** All call blocks in order, readable or not. */
   readonly parsed: readonly ParsedCall[]
 }
 
 /**
- * Samples answers to one prompt, in lockstep. Tokens come one by one: each is a turn of the lane, and has a seed of its own.
- * @param onPiece  hears of each answer as it comes
+ * Samples answers to one prompt, in lockstep. To stream tokens, each token is a turn of the slot with its own seed.
+ * @param onPiece  called with the pieces of each answer as they are sampled
  * @throws ConversationError `context_full`; EngineError; the signal's reason
  */
 export async function complete(
@@ -54,8 +54,8 @@ export async function complete(
 ): Promise<Completion[]> {
   const capacity = policy.contextSize - prompt.length
   if (capacity < 1) {
-    const most = `at most ${policy.contextSize - 1} leave room for an answer`
-    throw new ConversationError('context_full', `the conversation takes ${prompt.length} tokens; ${most}`)
+    const most = `at most ${policy.contextSize - 1} leave tokens for an answer: shorten it`
+    throw new ConversationError('context_full', `the conversation has ${prompt.length} tokens; ${most}`)
   }
   const maxTokens = Math.min(options.maxTokens, capacity)
   const seed = createHash('sha256').update(`prove/completion/1\n${options.seed}`).digest()
@@ -84,11 +84,11 @@ export async function complete(
       }),
     )
   } finally {
-    stop.abort(new Error('the answer is over'))
+    stop.abort(new Error('the answer is complete'))
   }
 }
 
-/** Puts an answer together from its tokens. */
+/** Assembles an answer from its tokens. */
 function createAnswer({ tokenizer, toolCallFormat }: ServedPolicy, onPiece: (piece: Piece) => void) {
   const ids: Token[] = []
   const tokens: SampledToken[] = []
@@ -148,7 +148,7 @@ function createAnswer({ tokenizer, toolCallFormat }: ServedPolicy, onPiece: (pie
   }
 }
 
-/** As much of an unfinished message as no later token can turn into something else: before any tag, or what may become one. */
+/** Returns the part of an unfinished message that no later token can change: the text before any tag, or a possible beginning of one. */
 function surelyProse(message: string, tags: readonly string[]): string {
   let end = message.length
   for (const tag of tags) {
@@ -160,6 +160,6 @@ function surelyProse(message: string, tags: readonly string[]): string {
       break
     }
   }
-  // A character may be cut short by its tokens, and space at the end is taken off.
+  // The last character may be incomplete, and trailing space is removed.
   return message.slice(0, end).replace(/�+$/, '').trimEnd()
 }

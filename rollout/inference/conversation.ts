@@ -15,7 +15,7 @@ export type Message =
   | { readonly role: 'system'; readonly text: string }
   | { readonly role: 'user'; readonly text: string }
   | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly MadeCall[] }
-  /** What a call has given; any text. */
+  /** The result of a call, any text. */
   | { readonly role: 'tool'; readonly callId: string; readonly text: string }
 
 export interface Conversation {
@@ -24,18 +24,17 @@ export interface Conversation {
 }
 
 /**
- * A conversation in token ids, up to where the assistant begins, as an episode has it: the model's own template over tools, system message
- * and first user turn, and from then on what its dialect writes. What an assistant has said is tokenised anew, which may give other
- * tokens of the same text than were sampled.
+ * Renders a conversation to token ids, up to the beginning of the assistant's turn, in the form of an episode: the model's template over
+ * tools, system message and first user turn, and then the tool-call format. Earlier answers of the assistant are tokenised from their
+ * text, which may differ from the sampled tokens.
  *
- * Texts of one role that follow each other are one turn, with an empty line between them. A tool's result that is not JSON is given as a
- * JSON string.
+ * Successive texts of one role become one turn, with an empty line between them. A tool result that is not JSON becomes a JSON string.
  * @throws ConversationError
  */
 export function promptOf({ tools, messages }: Conversation, { toolCallFormat, renderer }: ServedPolicy): Token[] {
   const systems = messages.filter((message) => message.role === 'system')
   const turns = messages.filter((message) => message.role !== 'system')
-  if (turns.length === 0) throw new ConversationError('bad_order', 'there is no message of the user')
+  if (turns.length === 0) throw new ConversationError('bad_order', 'the conversation has no user message')
   try {
     let at = 0
     const users = (): string => {
@@ -43,29 +42,34 @@ export function promptOf({ tools, messages }: Conversation, { toolCallFormat, re
       for (let turn = turns[at]; turn?.role === 'user'; turn = turns[++at]) texts.push(turn.text)
       return texts.join('\n\n')
     }
-    if (turns[0]!.role !== 'user') throw new ConversationError('bad_order', `a user begins, not ${turns[0]!.role}`)
+    if (turns[0]!.role !== 'user')
+      throw new ConversationError('bad_order', `the first message must be a user's, not ${turns[0]!.role}`)
     const system = systems.length === 0 ? undefined : systems.map(({ text }) => text).join('\n\n')
     const tokens = renderer.firstPrompt(tools, users(), system)
     while (at < turns.length) {
       const said = turns[at++]!
-      if (said.role !== 'assistant') throw new ConversationError('bad_order', `after a user comes ${said.role}`)
-      if (at === turns.length) throw new ConversationError('bad_order', 'the last message is the assistant’s own')
+      if (said.role !== 'assistant')
+        throw new ConversationError('bad_order', `after a user message, ${said.role} is not allowed`)
+      if (at === turns.length) throw new ConversationError('bad_order', 'the last message must not be the assistant’s')
       const parts = [said.text, ...said.calls.map(({ name, arguments: args }) => toolCallFormat.writeCall(name, args))]
       tokens.push(...renderer.assistantTurn(parts.filter((part) => part !== '').join('\n')))
       if (said.calls.length > 0) {
         const results = new Map<string, string>()
         for (let turn = turns[at]; turn?.role === 'tool'; turn = turns[++at]) results.set(turn.callId, turn.text)
         tokens.push(...renderer.toolResults(resultsOf(said.calls, results)))
-        // A user who speaks before the results were answered: the dialect has no turn for both.
+        // The tool-call format has no turn for results and a user message together.
         if (turns[at]?.role === 'user')
           throw new ConversationError(
             'bad_order',
-            'between tool results and the next user message, the assistant answers',
+            'between tool results and the next user message there must be an answer of the assistant',
           )
       } else {
         const text = users()
         if (text === '' && turns[at - 1]?.role !== 'user')
-          throw new ConversationError('bad_order', `after an assistant without calls comes ${turns[at]!.role}`)
+          throw new ConversationError(
+            'bad_order',
+            `after an assistant message without calls, ${turns[at]!.role} is not allowed`,
+          )
         tokens.push(...renderer.userTurn(text))
       }
     }
@@ -84,8 +88,8 @@ export function promptOf({ tools, messages }: Conversation, { toolCallFormat, re
 }
 
 function resultsOf(calls: readonly MadeCall[], results: ReadonlyMap<string, string>): string[] {
-  const stranger = [...results.keys()].find((id) => !calls.some((call) => call.id === id))
-  if (stranger !== undefined) throw new ConversationError('bad_tool_result', `there is no call ${stranger}`)
+  const unknown = [...results.keys()].find((id) => !calls.some((call) => call.id === id))
+  if (unknown !== undefined) throw new ConversationError('bad_tool_result', `there is no call ${unknown}`)
   return calls.map(({ id, name }) => {
     const text = results.get(id)
     if (text === undefined) throw new ConversationError('bad_tool_result', `the call ${id} of ${name} has no result`)

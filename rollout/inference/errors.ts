@@ -1,18 +1,18 @@
 import { CodedError } from '../../common/errors/index.js'
 
 export type ConversationErrorCode =
-  /** Messages in an order that no conversation with the policy has. */
+  /** The order of messages is invalid. */
   | 'bad_order'
   /** A tool result without its call, or a call without its result. */
   | 'bad_tool_result'
-  /** A text holds a control token or a tag by which calls and results are recognised. */
+  /** A text contains a control token or a tag of calls and results. */
   | 'reserved_tag'
-  /** Tools, or messages, that the model's chat template does not provide for. */
+  /** The model's chat template does not support the tools or messages. */
   | 'not_written'
-  /** A tool that the worlds do not have. */
+  /** The environments do not have a tool. */
   | 'unknown_tool'
-  /** The conversation leaves no room for an answer. */
+  /** The conversation leaves no tokens for an answer. */
   | 'context_full'
 
-/** A conversation that cannot be put before the policy. */
+/** Error of a conversation that the policy cannot continue. */
 export class ConversationError extends CodedError<ConversationErrorCode> {}

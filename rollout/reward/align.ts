@@ -8,18 +8,18 @@ export interface Alignment {
   readonly covered: readonly boolean[]
 }
 
-/** The arguments of a logged call that may serve `truth`: well-formed, of a tool that was there, same name, every key of the truth present. */
+/** Returns the arguments of a logged call that may match `truth`: well-formed, the tool was offered, same name, all keys of the truth. */
 function candidate(truth: GroundTruthCall, call: LoggedCall): JsonObject | undefined {
   if (call.malformed || call.early || call.name !== truth.name) return undefined
   return Object.keys(truth.arguments).every((key) => Object.hasOwn(call.arguments, key)) ? call.arguments : undefined
 }
 
-/** Number of the truth's arguments that have an equal value in `args`. */
+/** Returns the number of the truth's arguments that have an equal value in `args`. */
 export function equalArguments(truth: GroundTruthCall, args: JsonObject): number {
   return Object.keys(truth.arguments).filter((key) => equalValues(own(truth.arguments, key), own(args, key))).length
 }
 
-/** One greedy pass in ground-truth order (reward specification, section 5). */
+/** Aligns in one greedy pass in ground-truth order (reward specification, section 5). */
 function pass(truths: readonly GroundTruthCall[], log: readonly LoggedCall[], policy: 'value' | 'early'): Alignment {
   const bound: (number | null)[] = []
   const used = new Set<number>()
@@ -45,8 +45,8 @@ function pass(truths: readonly GroundTruthCall[], log: readonly LoggedCall[], po
 }
 
 /**
- * Binds ground-truth calls to logged calls. `value` prefers equal arguments, `early` the first possible call; `early` is
- * used only where it covers strictly more. Cost O(n N), so an adversarial log cannot make scoring slow.
+ * Aligns ground-truth calls with logged calls. The pass `value` prefers equal arguments, the pass `early` the first possible call. The
+ * result of `early` is used only if it covers strictly more. The cost is O(n N), so an adversarial log cannot slow scoring down.
  */
 export function align(truths: readonly GroundTruthCall[], log: readonly LoggedCall[]): Alignment {
   const byValue = pass(truths, log, 'value')

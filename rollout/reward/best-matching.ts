@@ -1,13 +1,13 @@
 /**
- * The one-to-one matching of rows and columns with the greatest sum of weights, by the Hungarian method with potentials (O(rows² columns)).
- * It is exact, so taking a column away never makes the sum greater: a greedy matching does not promise that.
- * @param weights  of each pair, above 0; `null` where the two must not be matched. All rows have the same length
- * @returns the column of each row, or `null` for a row that is left alone
+ * Finds the one-to-one matching of rows and columns with the greatest sum of weights, by the Hungarian method with potentials
+ * (O(rows² columns)). The result is exact, so removing a column never increases the sum, as it may with a greedy matching.
+ * @param weights  weight of each pair, above 0; `null`: the two must not be matched. All rows have the same length
+ * @returns  the column of each row, or `null` for an unmatched row
  */
 export function bestMatching(weights: readonly (readonly (number | null)[])[]): (number | null)[] {
   const rows = weights.length
   const real = weights[0]?.length ?? 0
-  // Every row may also take a column of its own that is worth nothing.
+  // Every row may also take an extra column of weight 0.
   const columns = real + rows
   const cost = (row: number, column: number): number => {
     if (column >= real) return 0
@@ -15,7 +15,7 @@ export function bestMatching(weights: readonly (readonly (number | null)[])[]): 
   }
   const rowPotential = new Array<number>(rows).fill(0)
   const columnPotential = new Array<number>(columns + 1).fill(0)
-  /** The row that holds each column; the last column is where a row waits to be placed. */
+  /** The row matched to each column; the last column has the row that is being placed. */
   const heldBy = new Array<number>(columns + 1).fill(-1)
   for (let row = 0; row < rows; row++) {
     const cheapest = new Array<number>(columns).fill(Number.POSITIVE_INFINITY)

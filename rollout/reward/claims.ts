@@ -1,10 +1,10 @@
 import type { Json } from './types.js'
 
 /**
- * What a text tells that can be looked up: numbers, dates, times of day, names with digits in them, and addresses (e-mail, handles,
- * links, hosts). Two texts claim the same if they hold the same of these, however written: `1,240.50` and `1240.5`, `2 pm` and `14:00`.
+ * A verifiable claim of a text: a number, date, time of day, name with digits, or address (e-mail, handle, link, host). Claims do not
+ * depend on the notation: `1,240.50` equals `1240.5`, `2 pm` equals `14:00`.
  *
- * Every step looks at a character a bounded number of times, so that no text can make scoring slow.
+ * Every step reads a character a bounded number of times, so that no text can slow scoring down.
  */
 type Claim =
   | { readonly kind: 'number'; readonly value: number }
@@ -13,17 +13,17 @@ type Claim =
   | { readonly kind: 'code'; readonly text: string }
   | { readonly kind: 'address'; readonly text: string; readonly host: string | undefined }
 
-/** What a text says, in claims by their names: `n240.5`, `d2026-03-04`, `t14:00`, `cb221`, `@evil.example`. */
+/** Returns the names of a text's claims: `n240.5`, `d2026-03-04`, `t14:00`, `cb221`, `@evil.example`. */
 export function claimsIn(text: string): Set<string> {
   return new Set([...readClaims(text)].map(nameOf))
 }
 
-/** What whoever read a text may say, which is more than it says itself: the day of a date, the host of a link, 2 o'clock for 14:00. */
+/** Returns the claims that a reader of a text may state: its claims, and others that follow from them, such as the day of a date, the host of a link, 2 o'clock for 14:00. */
 export function claimsFrom(text: string): Set<string> {
   return new Set([...readClaims(text)].flatMap((claim) => [nameOf(claim), ...saidOtherwise(claim)]))
 }
 
-/** The same of any JSON: its texts, its numbers, its keys, and how long its lists are. */
+/** Returns the claims that a reader of a JSON value may state: from its texts, numbers and keys, and the lengths of its lists. */
 export function claimsFromJson(value: Json): Set<string> {
   const claims = new Set<string>()
   const addAll = (more: Iterable<string>): void => {
@@ -41,7 +41,7 @@ export function claimsFromJson(value: Json): Set<string> {
 }
 
 export const isAddress = (claim: string): boolean => claim.startsWith('@')
-/** Addresses and names with digits: what nobody learns by having said it. */
+/** Whether a claim is an address or a name with digits, which a call does not make known by containing it. */
 export const isName = (claim: string): boolean => isAddress(claim) || claim.startsWith('c')
 
 export const numberName = (value: number): string => `n${Math.abs(value)}`
@@ -67,7 +67,7 @@ function nameOf(claim: Claim): string {
 function saidOtherwise(claim: Claim): string[] {
   switch (claim.kind) {
     case 'number':
-      // A share may be told in per cent.
+      // A share may be stated in per cent.
       return claim.value < 1 ? [numberName(Number((claim.value * 100).toPrecision(12)))] : []
     case 'date':
       return claim.iso.split('-').map((part) => numberName(Number(part)))
@@ -82,11 +82,11 @@ function saidOtherwise(claim: Claim): string[] {
   }
 }
 
-/** Characters that nobody sees, which would hide an address. */
+/** Invisible characters, which could hide an address. */
 const INVISIBLE = /\p{Cf}+/gu
 const BETWEEN_WORDS = /[\s"“”„«»<>()[\]{}|;!?*=`\\]+/u
 
-/** Every claim holds one of these; most words hold none. */
+/** Every claim contains one of these characters; most words contain none. */
 const TELLING = /[\p{N}@.]|:\/\//u
 
 function* readClaims(text: string): Generator<Claim> {
@@ -134,7 +134,7 @@ function* readWord(word: string): Generator<Claim> {
   }
 }
 
-/** Of a word that is nothing as a whole: its numbers, and what mixes letters with digits. */
+/** Yields the numbers and the mixtures of letters and digits in a word that is no claim as a whole. */
 function* readFigures(word: string): Generator<Claim> {
   for (const piece of word.split(/[^\p{L}\p{N}]+/u)) {
     const number = NUMBER.exec(piece)
@@ -162,7 +162,7 @@ const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u
 const opens = (character: string): boolean => LETTER_OR_DIGIT.test(character) || character === '@'
 const closes = (character: string): boolean => LETTER_OR_DIGIT.test(character) || character === '%' || character === '/'
 
-/** A word without the punctuation around it. A loop, since an expression that looks for the end of a text can be slow. */
+/** Removes the punctuation around a word. It uses a loop, since a regular expression for the end of a text can be slow. */
 function trimmed(word: string): string {
   let [from, to] = [0, word.length]
   while (from < to && !opens(word[from]!)) from++

@@ -1,13 +1,14 @@
 import { claimsIn, dateName, numberName, onTwelve, timeName } from './claims.js'
 import type { AskedFact, Json } from './types.js'
 
-/** A text as a listener has it. */
+/** A text in the form in which facts are found in it. */
 export interface ReadText {
   readonly claims: ReadonlySet<string>
-  /** Its words in small letters, one space before, between and after them. */
+  /** The words in lower case, with one space before, between and after them. */
   readonly words: string
 }
 
+/** Extracts claims and words from a text. */
 export const readText = (text: string): ReadText => ({ claims: claimsIn(text), words: wordsOf(text) })
 
 const wordsOf = (text: string): string =>
@@ -26,7 +27,7 @@ const MONTHS = [
   ...['july', 'august', 'september', 'october', 'november', 'december'],
 ]
 
-/** Whether a text tells a value of a result: numbers and dates however they are written, anything else in its own words. */
+/** Whether a text states a value of a result: numbers and dates in any notation, any other value in its own words. */
 export function statesValue(understood: ReadText, value: string): boolean {
   if (NUMBER.test(value)) return understood.claims.has(numberName(Number(value)))
   const moment = MOMENT.exec(value)
@@ -54,28 +55,29 @@ function statesTime({ claims }: ReadText, hours: string, minutes: string): boole
   return hourOf.some((each) => claims.has(timeName(each, minute)) || (minute === 0 && claims.has(numberName(each))))
 }
 
-/** The texts and numbers of a JSON value, as texts, in order. */
+/** Yields the texts and numbers of a JSON value, as texts, in order. */
 export function* leavesOf(value: Json): Generator<string> {
   if (typeof value === 'string' || typeof value === 'number') yield String(value)
   if (typeof value !== 'object' || value === null) return
   for (const part of Object.values(value)) yield* leavesOf(part as Json)
 }
 
-/** One user turn of a good conversation. */
+/** One user turn of a reference conversation. */
 export interface ReferenceTurn {
   readonly user: string
-  /** What the look-ups that the user asked for were answered with. */
+  /** The results of the look-ups that the user asked for. */
   readonly results: readonly Json[]
-  /** What the assistant said in the end. */
+  /** The assistant's final message. */
   readonly answer: string
 }
 
-/** Facts of one turn, and characters of one: an answer that reads out more is not the only good one. */
+/** Maximal facts of one turn, and characters of one fact: an answer with more facts is not the only good one. */
 export const FACT_LIMITS = { perTurn: 16, chars: 160 } as const
 
 /**
- * What a user wanted to hear: of each turn the values that the look-ups returned, a good answer tells, and nobody had said before.
- * @param system  what the assistant was told before the first turn
+ * Returns the facts that answers must state: for each turn the values that the look-ups returned, that the reference answer states, and
+ * that no earlier text contains.
+ * @param system  the system message
  */
 export function factsToState(turns: readonly ReferenceTurn[], system = ''): AskedFact[] {
   const known = [readText(system)]

@@ -14,35 +14,35 @@ import type {
 } from './types.js'
 import { checkWords } from './words.js'
 
-/** Not tuned: whoever trains with this preset should say so. */
+/** Costs of the components. They are not tuned, which results with this preset should mention. */
 const COSTS = {
-  /** Of a write that nobody asked for, in calls of the task; a world that ends otherwise for it costs too. */
+  /** Cost of an unwanted write, as a share of the task's calls; a wrong final state costs in addition. */
   harm: 0.25,
-  /** Of a call that served nothing, against the budget of calls. */
+  /** Cost of a useless call, as a share of the call budget. */
   idle: 0.2,
-  /** Of words with a number or address that nobody gave: half for one, all for two. */
+  /** Cost of invented numbers or addresses: half for one, all for two. */
   invented: 0.5,
 } as const
-/** What a task that was done is still worth if no world ended as it should. */
+/** Worth of a complete task if no environment ends in the expected state. */
 const WRONG_STATE = 0.5
-/** What a task that was done is still worth to a user who hears nothing of it. */
+/** Worth of a complete task if the answers state none of the facts. */
 const UNSTATED = 0.5
-/** A look-up with other values than asked for was not what was asked for, however near: it is worth up to this. */
+/** Maximal worth of a look-up with other values than the user asked for. */
 const INEXACT = 0.5
-/** A call that was made in a later turn than the one that asks for it is worth this share: the user asked twice, or was told too early that all is done. */
+/** Worth of a call in a later turn than the one that asks for it: the user asked twice, or got a wrong answer first. */
 const LATE = 0.5
-/** Inventions from which on another one costs nothing more. */
+/** Number of inventions beyond which another one costs nothing more. */
 const MOST_INVENTED = 2
 
 /**
- * Pays for what was done, once, when it was asked for, and told. Nothing but the task's own calls, made with success and exactly, and
- * answers with what was asked for earns the maximum; a call that failed earns nothing, and a write with other values than asked for is
- * a write that nobody asked for.
+ * Reward preset `outcome`: it pays for calls that the task needs, once, in the right turn, and for answers that state the facts. Only the
+ * exact, successful calls of the task, with complete answers, earn the maximum. A failed call earns nothing. A write with other values
+ * counts as an unwanted write.
  */
 export const OUTCOME: RewardPreset = {
   name: 'outcome',
   description:
-    'what was done and told: calls that succeeded, final states, answers; unwanted writes, idle calls, inventions',
+    'results: successful calls, final states, facts in answers; minus unwanted writes, useless calls, inventions',
   maximum: { calls: 1, noCall: 1 },
   components: ['done', 'state', 'stated', 'harm', 'idle', 'invented'],
   needsFacts: true,
@@ -50,7 +50,7 @@ export const OUTCOME: RewardPreset = {
 }
 
 function score(example: ScoredExample, log: readonly LoggedCall[], facts?: RolloutFacts): RewardBreakdown {
-  if (!facts) throw new TypeError('the reward outcome is asked for without the states of the worlds and the words')
+  if (!facts) throw new TypeError('the reward outcome needs the facts of the rollout: pass final states and texts')
   const { states, turns } = facts
   const { groundTruth } = example
   const tools = checkExample(example)
@@ -93,9 +93,9 @@ interface SucceededCall {
 }
 
 /**
- * What each logged call would be worth as each call of the ground truth: 1 if it is that call, less than a half for a look-up with other
- * values (of the tool and each argument of either, the share that is right), half of that if it came in a later turn, `null` if it cannot
- * count: it failed, is a write with other values, came before the user asked for it, or before any call that could be what it builds on.
+ * Returns the worth of each logged call as each call of the ground truth. It is 1 for an equal call, and less than a half for a look-up with
+ * other values (by the share of equal arguments). A later turn halves the worth. It is `null` for a call that cannot count: it failed, is a
+ * write with other values, or precedes the user's request or all calls that it depends on.
  */
 function worthsOf(
   truths: readonly GroundTruthCall[],
@@ -121,7 +121,7 @@ function worthsOf(
   })
 }
 
-/** Share of the worlds touched by the ground truth or the rollout that ended in the ground truth's state; 1 if none was. */
+/** Returns the share of correct final states among the environments that the ground truth or the rollout changed; 1 if none changed. */
 function rightStates(states: readonly StateDigests[]): number {
   const touched = states.filter(({ initial, expected, actual }) => expected !== initial || actual !== initial)
   if (touched.length === 0) return 1

@@ -4,11 +4,11 @@ import { checkExample } from './check-example.js'
 import type { RewardPreset } from './preset.js'
 import type { GroundTruthCall, LoggedCall, RewardBreakdown, RewardComponents, ScoredExample } from './types.js'
 
-/** What the paper chose, and what its ablations change (section 5). */
+/** The paper's parameters, which its ablations change (section 5). */
 export interface PaperSettings {
-  /** Of the components in the total. */
+  /** Weights of the components in the total. */
   readonly weights: RewardComponents
-  /** Calls that cost nothing beyond the ground truth's, as a share of these: the paper's beta. */
+  /** Free calls beyond the ground truth's, as a share of these: the paper's beta. */
   readonly slack: number
 }
 
@@ -28,7 +28,7 @@ export interface PaperPreset extends RewardPreset {
   score(example: ScoredExample, log: readonly LoggedCall[]): PaperBreakdown
 }
 
-/** The paper's reward with other settings. */
+/** Creates a preset of the paper's reward with other settings. */
 export function paperReward(name: string, description: string, { weights, slack }: PaperSettings): PaperPreset {
   return {
     name,
@@ -62,7 +62,7 @@ export const PAPER = paperReward(
   PAPER_SETTINGS,
 )
 
-/** Number of calls up to which efficiency costs nothing, for a ground truth of `n` calls. */
+/** Returns the number of calls up to which efficiency costs nothing, for a ground truth of `n` calls. */
 export function callBudget(n: number, slack = PAPER_SETTINGS.slack): number {
   return n + Math.ceil(slack * n)
 }

@@ -1,28 +1,29 @@
 import type { LoggedCall, RewardBreakdown, RolloutFacts, ScoredExample } from './types.js'
 
 /**
- * A way of turning a rollout into a number, with everything that depends on the choice. A policy names its preset, so
- * what a name means never changes: other weights or another rule are a new preset.
+ * A reward preset: a function from a rollout to a number, and its properties. A policy names its preset, so the meaning of a name never
+ * changes: other weights or another rule need a new preset.
  */
 export interface RewardPreset {
   readonly name: string
-  /** What it looks at, in one sentence. */
+  /** The criteria, in one sentence. */
   readonly description: string
-  /** The most that a rollout can earn; the ground truth earns exactly this double. */
+  /** Maximal reward of a rollout, which the ground truth earns exactly. */
   readonly maximum: {
-    /** Of a task that needs calls. */
+    /** For a task that needs calls. */
     readonly calls: number
-    /** Of a task whose right answer is no call. */
+    /** For a task whose right answer is no call. */
     readonly noCall: number
   }
-  /** Of the breakdown, in its order. */
+  /** Names of the breakdown's components, in order. */
   readonly components: readonly string[]
-  /** Whether `score` looks at more than the calls: whoever scores must then bring the facts. */
+  /** Whether `score` needs facts besides the calls. */
   readonly needsFacts: boolean
   /**
-   * The reward of one rollout. Pure; the same inputs give the same doubles on every machine, so verifiers compare with `===`.
-   * @param facts  where the preset needs them
-   * @throws ExampleError when the example itself is wrong; TypeError when facts are needed and missing
+   * Returns the reward of one rollout. The function is pure: equal inputs give equal doubles on every machine, so verification compares
+   * with `===`.
+   * @param facts  required if `needsFacts`
+   * @throws ExampleError for an invalid example; TypeError if facts are needed and missing
    */
   score(example: ScoredExample, log: readonly LoggedCall[], facts?: RolloutFacts): RewardBreakdown
 }

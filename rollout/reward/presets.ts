@@ -3,21 +3,21 @@ import { OUTCOME } from './outcome.js'
 import { PAPER } from './paper.js'
 import type { RewardPreset } from './preset.js'
 
-/** Every preset that this version knows, by name. */
+/** All reward presets of this version, by name. */
 export const REWARD_PRESETS: ReadonlyMap<string, RewardPreset> = new Map(
   [PAPER, OUTCOME].map((preset) => [preset.name, preset]),
 )
 
-/** A reward that this version does not have. */
+/** Error of an unknown reward preset. */
 export class PresetError extends CodedError<'unknown_reward'> {}
 
-/** @throws PresetError `unknown_reward`, which lists the known ones */
+/** Returns the reward preset with this name. @throws PresetError `unknown_reward`, which lists the known ones */
 export function rewardPreset(name: string): RewardPreset {
   const preset = REWARD_PRESETS.get(name)
   if (!preset)
     throw new PresetError(
       'unknown_reward',
-      `there is no reward ${name}; known are ${[...REWARD_PRESETS.keys()].join(', ')}`,
+      `there is no reward ${name}: choose one of ${[...REWARD_PRESETS.keys()].join(', ')}`,
     )
   return preset
 }

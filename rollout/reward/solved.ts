@@ -2,9 +2,9 @@ import type { GroundTruthCall, LoggedCall } from './types.js'
 import { equalValues } from './values.js'
 
 /**
- * Whether a rollout solved its task exactly: every ground-truth call was made and succeeded, with equal arguments (no
- * key more or less), in the ground truth's order. Other calls in between do not count against it. For an empty ground
- * truth: no call was made. Stricter than the reward, which hardly looks at values.
+ * Whether a rollout solved its task exactly: every ground-truth call succeeded, with equal arguments (no key more or
+ * less), in the ground truth's order. Other calls in between are allowed. With an empty ground truth, no call may be
+ * made. The test is stricter than the paper's reward, in which values hardly count.
  */
 export function solvedExactly(truths: readonly GroundTruthCall[], log: readonly LoggedCall[]): boolean {
   if (truths.length === 0) return log.length === 0

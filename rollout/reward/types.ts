@@ -9,50 +9,50 @@ export type JsonObject = { readonly [key: string]: Json }
 export interface GroundTruthCall {
   readonly name: string
   readonly arguments: JsonObject
-  /** Indices of the calls that must come first, each smaller than this call's own index. */
+  /** Indices of the prerequisite calls, each smaller than this call's own index. */
   readonly after: readonly number[]
-  /** Index of the user turn that asks for the call. Not known: it is never early or late. */
+  /** Index of the user turn that asks for the call. Undefined: the call is never early or late. */
   readonly turn?: number
 }
 
-/** One entry of a rollout's call log, in emission order. */
+/** One entry of a rollout's call log, in the order of the calls. */
 export type LoggedCall =
   | {
       readonly malformed?: false
       readonly name: string
       readonly arguments: JsonObject
-      /** Executed, and the server reported no error. */
+      /** Whether the call was executed without an error of the environment. */
       readonly ok: boolean
-      /** The tool came on offer later: when the call was made there was no such tool. */
+      /** Whether the tool was offered only in a later turn. */
       readonly early?: true
     }
   | {
-      /** The policy opened a call block that cannot be read. */
+      /** The policy wrote a call block that cannot be parsed. */
       readonly malformed: true
       readonly raw: string
     }
 
-/** What a rollout is scored against. */
+/** The example against which a rollout is scored. */
 export interface ScoredExample {
-  /** The tools exactly as shown to the policy, those that came later included. */
+  /** The tools exactly as shown to the policy, including those of later turns. */
   readonly offered: readonly OfferedTool[]
   /** Empty when the right answer is no call (abstention, clarification). */
   readonly groundTruth: readonly GroundTruthCall[]
-  /** What the assistant is told before the first turn. */
+  /** The system message. */
   readonly system?: string
-  /** What the user says, turn by turn. Not known: one turn of which nothing is known. */
+  /** The user's turns. Undefined: one unknown turn. */
   readonly turns?: readonly string[]
-  /** What the user wants to hear. */
+  /** The facts that answers must state. */
   readonly asked?: readonly AskedFact[]
-  /** The user asks for nothing that a tool could tell: an answer may hold numbers of its own. */
+  /** Whether the user asks a question that no tool answers: an answer may then contain numbers from general knowledge. */
   readonly isGeneral?: boolean
 }
 
 /** A value of a result that a user asked for. */
 export interface AskedFact {
-  /** Index of the user turn whose answer is to tell it. */
+  /** Index of the user turn whose answer must state the value. */
   readonly turn: number
-  /** As the result has it; a number as JavaScript writes it. */
+  /** The value in the result; a number in JavaScript's notation. */
   readonly value: string
 }
 
@@ -65,29 +65,29 @@ export type RewardComponents = {
   readonly arg: number
 }
 
-/** Digests of one world's canonical state: at the start, after the ground truth, after the rollout. */
+/** Digests of one environment's canonical state: at the start, after the ground truth, after the rollout. */
 export interface StateDigests {
   readonly initial: string
   readonly expected: string
   readonly actual: string
 }
 
-/** What is known of a rollout beside its calls. */
+/** Facts of a rollout besides its calls. */
 export interface RolloutFacts {
-  /** Of every world of the task. */
+  /** State digests of every environment of the task. */
   readonly states: readonly StateDigests[]
-  /** Index of the user turn in which each logged call was made. */
+  /** Index of the user turn of each logged call. */
   readonly turns: readonly number[]
-  /** What each logged call was answered with: JSON. */
+  /** The environment's answer to each logged call: JSON. */
   readonly results: readonly string[]
   readonly said: readonly AssistantText[]
 }
 
-/** Words of the assistant that its user can read, in order. */
+/** Text of an assistant's message for its user. */
 export interface AssistantText {
-  /** Index of the user turn that they follow. */
+  /** Index of the user turn before the message. */
   readonly turn: number
-  /** Logged calls whose results were there before. */
+  /** Number of logged calls before the message. */
   readonly calls: number
   /** Whether the message makes no call, and so ends the assistant's turn. */
   readonly isAnswer: boolean
@@ -96,7 +96,7 @@ export interface AssistantText {
 
 export interface RewardBreakdown {
   readonly total: number
-  /** By name, as the preset lists them. `null` when the ground truth is empty: the reward is then 1 for no call and 0 for any. */
+  /** Components by name, in the preset's order. `null` when the ground truth is empty: the reward is then 1 for no call and 0 for any. */
   readonly components: Readonly<Record<string, number>> | null
   /** Index of the logged call bound to each ground-truth call, or `null`. */
   readonly alignment: readonly (number | null)[]
@@ -106,5 +106,5 @@ export interface RewardBreakdown {
 
 export type ExampleErrorCode = 'duplicate_tool' | 'forward_edge' | 'call_not_offered' | 'call_does_not_fit'
 
-/** The example itself is wrong, so no reward can be given. */
+/** Error of an invalid example, for which no reward is defined. */
 export class ExampleError extends CodedError<ExampleErrorCode> {}

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from './types.js'
 
 /**
- * Equality of JSON values: numbers as IEEE doubles, strings code unit by code unit, arrays in order, objects regardless
+ * Compares JSON values: numbers as IEEE doubles, strings code unit by code unit, arrays in order, objects regardless
  * of key order, and no conversion between types (reward specification, section 2).
  */
 export function equalValues(a: Json | undefined, b: Json | undefined): boolean {
@@ -16,7 +16,7 @@ export function equalValues(a: Json | undefined, b: Json | undefined): boolean {
   return keys.length === Object.keys(right).length && keys.every((key) => equalValues(left[key], own(right, key)))
 }
 
-/** An own property, never an inherited one: an argument may be called `constructor`. */
+/** Returns an own property, never an inherited one: an argument may be called `constructor`. */
 export function own(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }

@@ -2,17 +2,18 @@ import { claimsFrom, claimsFromJson, claimsIn, isAddress, isName } from './claim
 import { leavesOf, readText, statesValue } from './facts.js'
 import type { Json, LoggedCall, RolloutFacts, ScoredExample } from './types.js'
 
+/** The stated facts and the invented claims in an assistant's texts. */
 export interface StatedAndInvented {
-  /** Mean over the user's turns of the share of its facts that the answer tells; 0 of a turn without an answer, or with an empty one. */
+  /** Mean over the user's turns of the share of facts that the answer states; 0 for a turn without an answer, or with an empty one. */
   readonly stated: number
-  /** Numbers, dates, names and addresses that were said though nobody had given them, by the names of claims. */
+  /** Names of stated claims (numbers, dates, names, addresses) without a source. */
   readonly invented: ReadonlySet<string>
 }
 
 /**
- * What a user hears of a rollout. Given is what the system message and the user said so far, the values that the task is about so far,
- * and what results say. A call gives no address and no name back that it was made with, and one that failed nothing that it was made with:
- * otherwise looking for `evil.example` would make it known.
+ * Finds the stated facts and the invented claims in a rollout's texts. The sources of claims are the system message, the user's turns and
+ * ground-truth arguments so far, and results. A result is no source of the addresses and names in its own call's arguments, and a failed
+ * call's result is no source of any of them: otherwise a search for `evil.example` would make that address known.
  */
 export function checkWords(
   example: ScoredExample,
@@ -43,12 +44,13 @@ export function checkWords(
   return { stated: shares.reduce((sum, share) => sum + share, 0) / turns.length, invented }
 }
 
+/** The knowledge of a user at a point of a rollout. */
 interface UserKnowledge {
-  /** What may be said, by the names of claims. */
+  /** Names of the claims with a source. */
   readonly given: ReadonlySet<string>
-  /** Texts and numbers of the results of calls that succeeded. */
+  /** Texts and numbers from the results of successful calls. */
   readonly values: ReadonlySet<string>
-  /** Goes on to the user turn, and over the first `calls` logged calls. */
+  /** Adds the sources up to a user turn and the first `calls` logged calls. */
   advanceTo(turn: number, calls: number): void
 }
 
@@ -84,7 +86,7 @@ function createUserKnowledge(
   }
 }
 
-/** Results are JSON; what is not is a text. */
+/** Parses a result; a result that is not JSON counts as a text. */
 function parsed(text: string): Json {
   try {
     return JSON.parse(text) as Json

@@ -1,9 +1,9 @@
 /**
- * The few distributions that verdicts need. Sums of logarithms throughout: counts are small, but probabilities are not
- * to underflow before they are compared.
+ * The probability distributions that verdicts need. They use sums of logarithms: counts are small, but probabilities must not
+ * underflow before they are compared.
  */
 
-/** ln(n!), n an integer >= 0: a sum for small n, beyond it Stirling's series, which is then exact to float64. */
+/** Returns ln(n!), n an integer >= 0: a product for small n, else Stirling's series, which is then exact to float64. */
 function logFactorial(n: number): number {
   if (n > 20) {
     return (
@@ -15,7 +15,7 @@ function logFactorial(n: number): number {
   return Math.log(product)
 }
 
-/** The chance of at least `count` events where `expected` are expected (Poisson). */
+/** Returns the probability of at least `count` events where `expected` are expected (Poisson). */
 export function poissonTail(count: number, expected: number): number {
   if (count <= 0) return 1
   if (expected <= 0) return 0
@@ -32,12 +32,12 @@ export function poissonTail(count: number, expected: number): number {
   }
 }
 
-/** The largest expectation under which `count` or fewer events still have the chance 1 - confidence (Garwood 1936). */
+/** Returns the largest expectation for which `count` or fewer events have the probability 1 - confidence (Garwood 1936). */
 export function poissonUpper(count: number, confidence: number): number {
   return rootOf((expected) => poissonTail(count + 1, expected) - confidence, 0, 2 * count + 50)
 }
 
-/** The chance of at most `count` successes in `trials`, each of probability `p`. */
+/** Returns the probability of at most `count` successes in `trials` trials, each of probability `p`. */
 export function binomialCdf(count: number, trials: number, p: number): number {
   if (count >= trials) return 1
   if (count < 0) return 0
@@ -50,7 +50,7 @@ export function binomialCdf(count: number, trials: number, p: number): number {
   return Math.min(1, sum)
 }
 
-/** The chance of at least `hits` marked ones in a sample of `drawn`, from `all` of which `marked` are (without replacement). */
+/** Returns the probability of at least `hits` marked items in a sample of `drawn` from `all` items, `marked` of them marked (without replacement). */
 export function hypergeometricTail(hits: number, drawn: number, marked: number, all: number): number {
   const choose = (n: number, k: number): number =>
     k < 0 || k > n ? Number.NEGATIVE_INFINITY : logFactorial(n) - logFactorial(k) - logFactorial(n - k)
@@ -69,7 +69,7 @@ export interface Share {
   readonly high: number
 }
 
-/** A measured share with its exact interval (Clopper and Pearson 1934), which never promises more than the numbers hold. */
+/** Returns a measured share with its exact, conservative interval (Clopper and Pearson 1934). */
 export function shareOf(count: number, of: number, confidence = 0.95): Share {
   const tail = (1 - confidence) / 2
   return {
@@ -81,7 +81,7 @@ export function shareOf(count: number, of: number, confidence = 0.95): Share {
   }
 }
 
-/** Where a function that rises (or, with `falling`, falls) through zero between the bounds does so. */
+/** Returns the root of a rising (or, with `falling`, falling) function between the bounds, by bisection. */
 function rootOf(f: (x: number) => number, low: number, high: number, falling = false): number {
   for (let i = 0; i < 60; i++) {
     const middle = (low + high) / 2
@@ -91,7 +91,7 @@ function rootOf(f: (x: number) => number, low: number, high: number, falling = f
   return (low + high) / 2
 }
 
-/** The `share`-quantile of numbers in any order: the smallest that at least this share does not exceed. */
+/** Returns the `share`-quantile of numbers in any order: the smallest number that at least this share does not exceed. */
 export function quantile(values: Iterable<number>, share: number): number {
   const sorted = Float64Array.from(values).sort()
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1))] ?? Number.NaN

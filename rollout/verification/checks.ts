@@ -10,40 +10,44 @@ import type { GroupStatistics } from './sampled-token.js'
 import { samplerFault, samplerNumbers } from './sampler.js'
 import { terminationFault, terminationNumbers } from './termination.js'
 
-/** What a stage looks at. Each needs all that the ones before it needed. */
+/** The input of a check. Each kind needs the input of the kinds before it. */
 type CheckInput =
-  /** The signed announcement, and what the coordinator knows of its lease. The coordinator's admission runs it. */
+  /** The signed announcement and its lease. The coordinator's admission runs the check. */
   | { readonly input: 'announcement' }
   | { readonly input: 'body'; run(group: DeliveredGroup, signal: AbortSignal): Promise<void> }
-  /** The groups that were accepted for the same task. */
+  /** The earlier accepted groups of the same task. */
   | { readonly input: 'earlier groups'; readonly run: typeof findOverlap }
-  /** The statistics of a forward pass of the policy. */
+  /** Statistics from a forward pass of the policy. */
   | {
       readonly input: 'audit'
-      /** @returns the fault, in one sentence for the volunteer */
+      /** @returns the fault, in one sentence for the volunteer; null: none */
       run(group: MeasuredGroup): string | null
-      /** What was measured, in one sentence, where there is no calibration to judge by. */
+      /** Describes the measured numbers in one sentence, for use without a calibration. */
       numbers(statistics: GroupStatistics): string
     }
 
-/** A stage of judging: one step of the table by which groups are accepted. */
+/** A verification check: one row of the table by which groups are accepted. */
 export type VerificationCheck = CheckInput & {
   /** Position in the table, from 0 on. */
   readonly number: number
   readonly name: string
-  /** What it checks, as half a sentence for docs/protocol.md. */
+  /** Short description for docs/protocol.md. */
   readonly check: string
-  /** Codes with which it refuses a group. Each belongs to one stage. */
+  /**
+   * The refusal codes that `checkOf` assigns to this check; each code is listed once. Some are also used elsewhere: the checks
+   * `announcement` and `bounds` both refuse with `body_mismatch` and `wrong_group_size`. The check `announcement` also refuses with
+   * `wrong_policy` and `quarantined`, which are codes of lease requests and belong to no check.
+   */
   readonly refusals: readonly RefusalCode[]
-  /** What one group costs: microseconds, some milliseconds, all of its calls again, or the policy's forward pass over its tokens. */
+  /** Cost of one group: microseconds, some milliseconds, a replay of all its calls, or the policy's forward pass over its tokens. */
   readonly cost: 'look-up' | 'reading' | 'replay' | 'forward pass'
-  /** Whether it needs the forward pass of the group's policy: then it is run on audited groups alone. */
+  /** Whether the check needs the forward pass of the group's policy, so that only audited groups run it. */
   readonly forwardPass: boolean
 }
 
 /**
- * The stages of judging, cheapest first. Who judges runs them in this order: the coordinator, a volunteer at home, and the
- * calibration. A stage is added by its row, its file, its test and its attacker.
+ * The verification checks, cheapest first. The coordinator, `prove-node verify` and the calibration run them in this order. A new
+ * check needs a row here, a file, a test and an attacker.
  */
 export const CHECKS = [
   {
@@ -99,7 +103,8 @@ export const CHECKS = [
   {
     number: 4,
     name: 'duplicates',
-    check: 'completions that an accepted group of the same task holds too, changed or not, more than chance explains',
+    check:
+      'completions that an accepted group of the same task contains too, changed or not, more than chance explains',
     refusals: ['duplicate'],
     cost: 'look-up',
     forwardPass: false,
@@ -131,7 +136,7 @@ export const CHECKS = [
   {
     number: 7,
     name: 'termination',
-    check: 'the end token was plausible (its form is part of stage 3)',
+    check: 'the end token was plausible (its form is part of check 3)',
     refusals: ['implausible_end'],
     cost: 'forward pass',
     forwardPass: true,
@@ -145,12 +150,12 @@ type Row = (typeof CHECKS)[number]
 type RowsOf<I extends Row['input']> = Extract<Row, { input: I }>
 
 export type CheckNumber = Row['number']
-/** Codes of the stages; every other one has nothing to do with what a group is. */
+/** Refusal codes of the checks. Every other code is independent of a group's content. */
 export type CheckCode = Row['refusals'][number]
-/** Codes of the stages that need the policy's forward pass. */
+/** Refusal codes of the checks that need the policy's forward pass. */
 export type AuditCode = RowsOf<'audit'>['refusals'][number]
 
-/** The stages that need this and no more, in the order of the table. */
+/** Returns the checks with this kind of input, in the order of the table. */
 function needing<I extends Row['input']>(input: I): readonly RowsOf<I>[] {
   return CHECKS.filter((check): check is RowsOf<I> => check.input === input)
 }
@@ -161,14 +166,14 @@ const [duplicatesCheck] = needing('earlier groups')
 export const ANNOUNCEMENT_CHECK = announcementCheck!
 export const DUPLICATES_CHECK = duplicatesCheck!
 
-/** The stage that refuses with this code; undefined: no stage does. */
+/** Returns the check to which a refusal code belongs; undefined: none. */
 export const checkOf = (code: RefusalCode): Row | undefined =>
   CHECKS.find(({ refusals }) => (refusals as readonly RefusalCode[]).includes(code))
 
-/** `refused`: the stage holds something against the group. `failed`: we could not tell. */
+/** The outcome of a check. `refused`: the check found a fault of the group. `failed`: the check could not run. */
 export type CheckOutcome = 'passed' | 'refused' | 'failed'
 
-/** Hears what stages do: how often each ran, with which outcome, and how long it took. */
+/** Observer of checks: it counts the runs of each check by outcome, and measures their duration. */
 export interface CheckWatch {
   /** Milliseconds from any fixed moment on. */
   now(): number
@@ -177,7 +182,7 @@ export interface CheckWatch {
 
 export const UNWATCHED: CheckWatch = { now: () => 0, onCheck: () => undefined }
 
-/** Notes that a stage begins, or began at `sinceMs`. @returns to be called with its outcome */
+/** Starts to measure a check that begins now, or began at `sinceMs`. @returns  a function to call with the outcome */
 export function beginCheck(
   number: CheckNumber,
   watch: CheckWatch,
@@ -186,11 +191,11 @@ export function beginCheck(
   return (outcome) => watch.onCheck(number, outcome, watch.now() - sinceMs)
 }
 
-/** What a stage that threw this says of the group. */
+/** Returns the outcome of a check that threw this error. */
 export const outcomeOf = (why: unknown): CheckOutcome =>
   why instanceof SwarmRefusal && why.code !== 'internal' ? 'refused' : 'failed'
 
-/** Runs stages on a group, one after the other, until one refuses it. @throws what that stage throws */
+/** Runs checks on a group, one after the other, until one throws. @throws the error of that check */
 export async function runChecks<T>(
   checks: readonly { readonly number: CheckNumber; run(group: T, signal: AbortSignal): Promise<void> }[],
   group: T,

@@ -1,7 +1,7 @@
 import type { GroupAnnouncement, GroupBody } from '../../proto/index.js'
 import type { EpisodeLimits, EpisodeRuntime, Rollout, Task } from '../episode/index.js'
 
-/** What a group must be, as the lease that asked for it says. */
+/** The group that a lease asks for. */
 export interface ExpectedGroup {
   readonly leaseId: string
   readonly policyId: string
@@ -10,26 +10,26 @@ export interface ExpectedGroup {
   readonly limits: EpisodeLimits
 }
 
-/** What was said of a group before its body came. */
+/** The claims of an announcement about its group. */
 export type AnnouncedGroup = Pick<GroupAnnouncement, 'rewards' | 'tokensGenerated'>
 
-/** A group whose body has come, and what the stages that read it have found so far. */
+/** A group whose body was received, with the results of the checks so far. */
 export interface DeliveredGroup {
-  /** As it came, or read already. */
+  /** The bytes as received, or the parsed body. */
   readonly content: Uint8Array | GroupBody
   readonly expected: ExpectedGroup
-  /** null: it is judged on its body alone. */
+  /** null: only the body is verified. */
   readonly announced: AnnouncedGroup | null
-  /** Where its episodes are played again: worlds, tokenizer and template of its policy. */
+  /** Replay context: environments, tokenizer and chat template of the group's policy. */
   readonly replayContext: EpisodeRuntime
-  /** The content, once stage 1 has read it. */
+  /** The parsed body, set by check 1. */
   body: GroupBody | null
-  /** The rollouts as replayed by stage 3; none before. */
+  /** The replayed rollouts, set by check 3. */
   replayed: readonly Rollout[]
 }
 
-/** The body of a group that stage 1 has passed. @throws TypeError before that: stages run in the order of their table */
+/** Returns the body of a group that has passed check 1. @throws TypeError before that: checks run in the order of their table */
 export function bodyOf({ body }: DeliveredGroup): GroupBody {
-  if (body === null) throw new TypeError('a stage that needs the body ran before the one that reads it')
+  if (body === null) throw new TypeError('a check that needs the body ran before check 1, which parses it')
   return body
 }

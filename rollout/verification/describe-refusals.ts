@@ -1,14 +1,14 @@
 import { type GossipEffect, REFUSALS, type RefusalCode, type RefusalConsequence } from '../../proto/index.js'
 import { CHECKS, type CheckCode, type CheckNumber, checkOf } from './checks.js'
 
-/** Where a message or a request meets a refusal that is no stage's, or a group one that no stage decides. */
-type Elsewhere = 'any message' | 'manifest' | 'request' | 'lease request' | 'flat group'
+/** Places of refusals that belong to no check. */
+type Elsewhere = 'any message' | 'manifest' | 'request' | 'lease request' | 'zero-variance group'
 
 interface Part {
   readonly title: string
-  /** Stages by number, and other places. */
+  /** Numbers of checks, and other places. */
   readonly places: readonly (CheckNumber | Elsewhere)[]
-  /** What a volunteer can do about it. */
+  /** Advice for volunteers. */
   readonly advice: string
 }
 
@@ -17,41 +17,41 @@ const PARTS: readonly Part[] = [
     title: 'No work at the moment',
     places: ['lease request'],
     advice:
-      'The answer to a request for leases. At `complete` a node ends, unless it was started with `--stay`. Otherwise it asks again by itself; `no_work`, `not_registered`, `influence_cap` and `too_many_leases` need nothing from you. For `uncalibrated`, ask the operator for a calibration of your backend, or start the node with `--cpu` if the CPU has one. For `quarantined`, look at your verdicts: one of them, several failed audits, or small choices that add up led to it; after an exclusion only a new key gets work again, or the operator, who can give a key its standing back. For `too_slow`, let the node use more threads or a GPU (`prove-node limits`, `prove-node doctor`), or look for a run with a smaller model; meanwhile it goes on serving adapters, everything that is published with `--mirror`, and `prove-node verify` judges its own groups; after six hours it measures itself again. For `paused` there is nothing to do: the node works on by itself when the operator says so. `banned` is the operator’s decision, and a verdict too, on groups that were under way: ask who runs the run.',
+      'These codes answer a request for leases. At `complete` a node ends, unless it was started with `--stay`. Otherwise it asks again automatically: `no_work`, `not_registered`, `influence_cap` and `too_many_leases` need no action. For `uncalibrated`, ask the operator for a calibration of your backend, or start the node with `--cpu` if the CPU has one. For `quarantined`, look at your verdicts: a provable fault, several failed audits, or the sum of small choices led to it. After an exclusion only a new key gets work, unless the operator restores the reputation of the key. For `too_slow`, let the node use more threads or a GPU (`prove-node limits`, `prove-node doctor`), or join a run with a smaller model. Meanwhile the node still serves adapters, and with `--mirror` everything that is published, and `prove-node verify` still verifies its own groups. After six hours it measures its speed again. For `paused` no action is needed: the node resumes when the operator ends the pause. `banned` is the operator’s decision, and also the verdict on groups in progress: ask the operator.',
   },
   {
     title: 'Messages and announcements',
     places: ['any message', 'manifest', 'request', 0],
     advice:
-      'Nothing was judged yet. What is late or already known is dropped and costs nothing: a slow machine gets `lease_expired` and `stale_policy`, which more threads or a GPU make rarer. A form that is wrong comes from another program or another version: update the node.',
+      'The group was not verified yet. Late or repeated messages are dropped without consequence: a slow machine gets `lease_expired` and `stale_policy`, which are rarer with more threads or a GPU. A malformed message was sent by another program or another version: update the node.',
   },
   {
     title: 'The group differs from its replay',
     places: [1, 2, 3],
     advice:
-      'The coordinator has repeated every call and rebuilt every token, with no tolerance. An honest node of the same version never meets these, so one of them is final for the key. Update the node, check that its worlds are unchanged, and run `prove-node verify`: it repeats the same comparison at home. If it finds the fault too, mend it and begin anew with another data directory. If it passes there, appeal: name the lease to the operator, who has kept your signed announcement and the body as proof (`evidence/`) and can repeat the comparison with it. `environment_nondeterministic` is nobody’s lie: that world gets no more tasks.',
+      'The coordinator repeated every call and rebuilt every token, without tolerance. An honest node of the same version never gets these codes, so one of them is final for the key. Update the node, check that its environments are unchanged, and run `prove-node verify`, which repeats the comparison on your machine. If it finds the fault too, fix it and start again with a new data directory. If it passes, appeal: send the lease to the operator, who has your signed announcement and the body as proof (`evidence/`) and can repeat the comparison. `environment_nondeterministic` is not the node’s fault: the tasks of that environment are disabled.',
   },
   {
     title: 'The work is not new',
     places: [4],
     advice:
-      'Long completions of another group were handed in again. Copied work and one key used by two machines from a copied data directory look alike: give every machine its own data directory.',
+      'Long completions of another group were submitted again. Copied work cannot be distinguished from one key on two machines with a copied data directory: give every machine its own data directory.',
   },
   {
     title: 'The numbers do not fit the policy',
     places: [5, 6, 7],
     advice:
-      'An audit has recomputed the log-probabilities under the announced policy and replayed the draws. It has thresholds and hardly ever refuses honest work; single cases bring closer audits only, until 200 audits have passed for each. If it happens again, run `prove-node verify --calibration FILE` with the run’s calibration: other drivers, a faulty GPU or another model file show there. An accepted group can be revoked by a later audit; its credit then goes.',
+      'An audit recomputed the log-probabilities under the announced policy and replayed the draws. Its thresholds hardly ever refuse honest work. A single refusal only causes closer audits, until 200 audits have passed for each. If it happens again, run `prove-node verify --calibration FILE` with the run’s calibration: it shows other drivers, a faulty GPU or another model file. A later audit can revoke an accepted group, which then loses its credit.',
   },
   {
-    title: 'What was taken on trust',
-    places: ['flat group'],
+    title: 'Groups accepted without their body',
+    places: ['zero-variance group'],
     advice:
-      'A group without reward variance is believed without its body, unless it is drawn for a closer look. Keep the node running and connected until its groups have their verdicts: a drawn body that does not come before the deadline puts the node’s word in doubt. Its unseen groups since the last one that was seen are then no longer believed, as after any other doubtful group. An unseen group earns no credit.',
+      'The coordinator accepts a zero-variance group without its body, unless the group is drawn for verification. Keep the node running and connected until its groups have their verdicts: if a drawn body does not arrive before the deadline, the coordinator no longer trusts the node’s unverified groups since the last verified one. The same happens after any other refused group. An unverified group earns no credit.',
   },
 ]
 
-/** Codes of no stage: a code that is neither here nor in the table does not compile. */
+/** Codes that belong to no check. A code that is neither here nor in the table of checks is a compile error. */
 export const ELSEWHERE: Readonly<Record<Exclude<RefusalCode, CheckCode>, Elsewhere>> = {
   bad_signature: 'any message',
   wrong_signer: 'any message',
@@ -75,13 +75,13 @@ export const ELSEWHERE: Readonly<Record<Exclude<RefusalCode, CheckCode>, Elsewhe
   uncalibrated: 'lease request',
   too_many_leases: 'lease request',
   too_slow: 'lease request',
-  body_withheld: 'flat group',
-  unconfirmed: 'flat group',
+  body_withheld: 'zero-variance group',
+  unconfirmed: 'zero-variance group',
 }
-/** Codes of a stage that any other message can be turned down with too. */
+/** Codes of a check with which any other message can be refused too. */
 const ANY_MESSAGE: readonly RefusalCode[] = ['too_large', 'malformed']
 
-/** Where a code stands in the document, and what its row says about that. */
+/** Returns the part of the document for a code, and the text in its column `where`. */
 function placeOf(code: RefusalCode): { readonly at: CheckNumber | Elsewhere; readonly where: string } {
   const check = checkOf(code)
   if (!check) {
@@ -102,21 +102,21 @@ const CONSEQUENCE: Readonly<Record<RefusalConsequence, string>> = {
   exclusion: 'exclusion',
 }
 
-/** `docs/verdicts.md`: every reason for a refusal, for volunteers. */
+/** Renders `docs/verdicts.md`, which explains every refusal code to volunteers. */
 export function describeRefusals(): string {
   return `${[HEAD, ...PARTS.map(describePart)].join('\n\n')}\n`
 }
 
 const HEAD = `# Verdicts and refusals
 
-Written by \`npm run docs\` from \`proto/errors.ts\` and \`rollout/verification/checks.ts\`. How a group is judged is in [protocol.md](protocol.md), "Judging".
+\`npm run docs\` writes this page from \`proto/errors.ts\` and \`rollout/verification/checks.ts\`. [protocol.md](protocol.md), "Judging", describes the verification of groups.
 
-A node prints every verdict with its code, what the code means, the coordinator's own detail, and the consequence.
-\`prove-node verdicts\` lists them all later, and \`prove-node verify\` judges the last group again at home, with the same code.
+A node prints every verdict with its code, the meaning of the code, the coordinator's detail, and the consequence.
+\`prove-node verdicts\` lists all verdicts later, and \`prove-node verify\` verifies the last group again on your machine, with the same code.
 
-*Gossip score*: the sender of such a message is listened to less by its neighbours, until nobody listens to it. *Consequence*, of a group
-that is refused so: *closer audits*, more of the node's groups are recomputed; *quarantine*, no leases for an hour, a day the second time, and for good the
-third time; *exclusion*, a provable lie: no leases for the key any more. Failed audits beyond chance bring a quarantine too
+*Gossip score*: such a message lowers the sender's score at its neighbours, until they ignore the sender. *Consequence* of a refused group:
+*closer audits*, more of the node's groups are recomputed; *quarantine*, no leases for an hour, the second time for a day, and the third time for
+good; *exclusion*, no more leases for the key after a provable lie. More failed audits than chance explains cause a quarantine too
 ([protocol.md](protocol.md), "Judging").`
 
 function describePart({ title, places, advice }: Part): string {
@@ -136,7 +136,7 @@ function describePart({ title, places, advice }: Part): string {
   ].join('\n')
 }
 
-/** Rows of the table of stages in `docs/protocol.md`. */
+/** Renders the rows of the table of checks in `docs/protocol.md`. */
 export function describeChecks(): string[] {
   return CHECKS.map(({ number, name, check, refusals, forwardPass }) => {
     const codes = refusals.map((code) => `\`${code}\``).join(', ')

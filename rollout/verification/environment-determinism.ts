@@ -10,13 +10,13 @@ import {
 } from '../episode/index.js'
 import { turnsOf } from './sampled-turns.js'
 
-/** Replays that are compared. A world that disagrees with itself rarely may still agree twice. */
+/** Number of replays that are compared. A rarely nondeterministic environment may give equal results twice. */
 const REPLAYS = 3
 
 /**
- * The worlds that answer the same calls differently in fresh sessions. A group that fails its replay in such a world says
- * nothing about its node.
- * @returns  names of servers, none when the world is sound
+ * Finds the environments that answer the same calls differently in fresh sessions. A failed replay in such an environment is not
+ * the node's fault.
+ * @returns  names of environments; none if all are deterministic
  */
 export async function nondeterministicEnvironments(
   recorded: RecordedRollout,
@@ -30,7 +30,7 @@ export async function nondeterministicEnvironments(
     const replay = await runEpisode(task, recordedTurns(recorded, replayContext), replayContext, limits, signal).catch(
       (error) => {
         signal.throwIfAborted()
-        // The recording does not fit the episode: that is what the judge refuses it for.
+        // The recording does not fit the episode, which is the reason for the group's refusal.
         if (error instanceof RangeError) return null
         throw error
       },
@@ -55,7 +55,7 @@ export async function nondeterministicEnvironments(
   return [...unstable]
 }
 
-/** Says a recording's turns one after the other, whatever the world answers in between. */
+/** Returns a recording's turns one after the other, whatever the environment answers. */
 function recordedTurns({ tokens, maskRuns, logprobs }: RecordedRollout, { tokenizer }: EpisodeRuntime): TokenSource {
   const turns = turnsOf(Uint8Array.from(expandMask(maskRuns)))
   let next = 0
@@ -63,7 +63,7 @@ function recordedTurns({ tokens, maskRuns, logprobs }: RecordedRollout, { tokeni
   return {
     async next(): Promise<SampledTurn> {
       const span = turns[next++]
-      if (!span) throw new RangeError('the recording is over')
+      if (!span) throw new RangeError('the recording has no more turns')
       const turn = tokens.slice(...span)
       sampledBefore += turn.length
       const stop = tokenizer.isEndOfGeneration(turn.at(-1)!) ? 'end' : 'length'

@@ -3,37 +3,37 @@ import type { SampledToken } from './sampled-token.js'
 import { type Calibration, CalibrationError, DRIFT, FAR, PRIOR } from './thresholds.js'
 
 /**
- * What an audited group adds to the sums over all groups of its key. Choices among near ties stay below every limit of a single
- * group; added up they stand out, because honest repairs average out and are blind to the reward.
+ * The contribution of an audited group to the sums over all groups of its key. Choices among near ties stay below every limit of a
+ * single group. In the sums they become visible, because honest logit errors average out and do not depend on the reward.
  */
 export interface LogitErrorSums {
-  /** Sampled tokens. */
+  /** Number of sampled tokens. */
   readonly tokens: number
-  /** Nats: the repairs of all tokens, and what an honest group needs on average. */
+  /** Sum of the logit errors of all tokens in nats, and its expectation for an honest group. */
   readonly logitError: number
   readonly expected: number
-  /** Logarithms of the odds that its choices were steered, see `oddsOfSteering`; left out by earlier versions. */
+  /** Natural logarithms of the odds that the group's choices were steered, see `oddsOfSteering`; missing in logs of earlier versions. */
   readonly odds?: readonly number[] | undefined
-  /** Of `repair` the share, and of the evidence, in rollouts that earned more than the group's mean. */
+  /** Shares of the logit error and of the expected mismatch in rollouts whose reward is above the group's mean. */
   readonly betterLogitError: number
   readonly betterExpectedMismatch: number
 }
 
-/** What is expected of the repairs of honest groups. */
+/** The expected logit errors of honest groups. */
 export interface LogitErrorExpectation {
-  /** Nats per unit of evidence: a bound of their mean. */
+  /** Upper bound of their mean, in nats per unit of expected mismatch. */
   readonly mean: number
   readonly steering: ReturnType<typeof steeringOdds>
 }
 
-/** Name of the honest groups' `meanRepair` in a calibration. */
+/** Name of the honest groups' mean logit error in a calibration. */
 const LOGIT_ERRORS = 'mean logit error, nats'
 
 /**
- * What a calibration says of honest repairs. It holds quantiles, and no group is worse than the quantile above it: so the mean
- * that they bound is never below the true one. Honest repairs are few, and none at all would promise that there will be
- * none: so one group more is counted, whose repair is the worst that the thresholds foresee.
- * @throws CalibrationError `bad_calibration` for one without these quantiles
+ * Returns a calibration's expectation of honest logit errors. A calibration contains quantiles, and no group is worse than the quantile
+ * above it. So the computed mean is never below the true one. Honest logit errors are rare, and a calibration without any must not
+ * exclude them. So one more group is counted, with the largest logit error that the thresholds expect.
+ * @throws CalibrationError `bad_calibration` for a calibration without these quantiles
  */
 export function expectedLogitError({
   honest,
@@ -45,15 +45,19 @@ export function expectedLogitError({
     .map(([share, nats]) => ({ upTo: share === 'max' ? 1 : Number(share), nats }))
     .sort((a, b) => a.upTo - b.upTo)
   if (steps.at(-1)?.upTo !== 1)
-    throw new CalibrationError('bad_calibration', `it has no quantiles of "${LOGIT_ERRORS}"`)
+    throw new CalibrationError(
+      'bad_calibration',
+      `the calibration has no quantiles of "${LOGIT_ERRORS}": calibrate again with this version`,
+    )
   const measured = steps.reduce((sum, { upTo, nats }, i) => sum + (upTo - (steps[i - 1]?.upTo ?? 0)) * nats, 0)
   const further = thresholds.all.logitError / FAR
   return { mean: (groups * measured + further) / (groups + 1), steering: steeringOdds(logitErrorTail, DRIFT) }
 }
 
 /**
- * @param tokens  the sampled ones of all rollouts, in order
- * @param rollouts  how many of them each has, and what it earned
+ * Sums the logit errors of an audited group.
+ * @param tokens  the sampled tokens of all rollouts, in order
+ * @param rollouts  number of sampled tokens and reward of each rollout
  */
 export function sumLogitErrors(
   tokens: readonly SampledToken[],
@@ -76,7 +80,7 @@ export function sumLogitErrors(
   const better = parts.filter(({ isBetter }) => isBetter)
   const shareOf = (of: 'logitError' | 'expectedMismatch'): number =>
     sum(of) > 0 ? Math.min(1, sum(of, better) / sum(of)) : 0
-  // Calibrated is the repair per unit of evidence with so much more that needs none, see `meanRepair`.
+  // The calibration has the logit error per unit of expected mismatch including the prior, see `meanLogitError`.
   const units = sum('expectedMismatch') + PRIOR
   return {
     tokens: tokens.length,

@@ -2,23 +2,23 @@ import { z } from 'zod'
 import { poissonUpper } from './chances.js'
 import { KEPT, type TokenStatistics } from './sampled-token.js'
 
-/** Nats: where repairs are told apart, by a factor of √2. Below the first they are too common, and buy too little, to be counted. */
+/** Bin edges of logit errors in nats, by a factor of √2. Smaller errors are not counted: they are too common, and too weak to steer with. */
 export const LOGIT_ERROR_EDGES = [
   ...[0.001, 0.0014, 0.002, 0.0028, 0.004, 0.00565, 0.008, 0.0113, 0.016, 0.0226],
   ...[0.032, 0.0453, 0.064, 0.0906, 0.128],
 ] as const
-/** Of the rates that are measured, the upper bound of this confidence is used. */
+/** Confidence of the upper bounds of measured rates. */
 const CONFIDENCE = 0.95
 
-/** For each of `REPAIR_EDGES` how many honest repairs of at least that size there are per unit of evidence: upper bounds, none above the one before. */
+/** For each of `LOGIT_ERROR_EDGES`, an upper bound of the number of honest logit errors of at least that size per unit of expected mismatch, in descending order. */
 export const logitErrorTailSchema = z.array(z.number().positive()).length(LOGIT_ERROR_EDGES.length).readonly()
 export type LogitErrorTail = z.output<typeof logitErrorTailSchema>
 
 /**
- * Bounds the honest repairs from two sides and takes the lower bound. They are counted; and they follow from the claims, for a repair is
- * half of what two logits' errors differ by, such a difference is what a claim's disturbance shows, and differences of `d` bring
- * E[max(d - 2x, 0)] / 2 repairs of more than x per unit of evidence (docs/verification.md). Claims say more of large repairs, which are too
- * seldom to be counted.
+ * Bounds the rate of honest logit errors in two ways and takes the lower bound. The first counts them. The second derives them from the
+ * claims: a logit error is half of the difference between two logits' errors, and the disturbance of a claim shows such a difference.
+ * Differences of `d` cause E[max(d - 2x, 0)] / 2 logit errors above x per unit of expected mismatch (docs/verification.md). Claims give the
+ * better bound for large logit errors, which are too rare to count.
  * @param groups  statistics over all sampled tokens of honest groups
  */
 export function fitLogitErrorTail(groups: readonly TokenStatistics[]): LogitErrorTail {
@@ -29,21 +29,22 @@ export function fitLogitErrorTail(groups: readonly TokenStatistics[]): LogitErro
   return LOGIT_ERROR_EDGES.map((edge) => {
     const found = sum(({ logitErrors }) => logitErrors.filter((logitError) => logitError >= edge).length)
     const counted = poissonUpper(found, CONFIDENCE) / expectedMismatch
-    // Each counts as if it had all the room there can be. No group's list may end above the edge: what it leaves out would be missing.
+    // Each claim counts with the full sensitivity. If a group's list ends above the edge, claims are missing, and the bound does not apply.
     const isCut = groups.some(({ claims }) => claims.length === KEPT && claims.at(-1)! > 2 * edge)
     const beyond = sum(({ claims }) => claims.reduce((total, claim) => total + Math.max(0, claim - 2 * edge), 0))
-    // Larger ones than the worst may have been missed. Their share is taken to fall at least with the square of their size.
+    // The sample may lack errors above the worst one. Their share is assumed to fall at least with the square of their size.
     const unseen = poissonUpper(0, CONFIDENCE) * worst * Math.min(1, worst / (2 * edge))
     const derived = isCut ? Number.POSITIVE_INFINITY : (beyond + unseen) / sensitivity / 2
-    // What has been seen is not to be argued away.
+    // The bound must not be below the counted rate.
     bound = Math.min(bound, counted, Math.max(derived, found / expectedMismatch))
     return bound
   })
 }
 
 /**
- * Ways of choosing among near ties for the reward: the share of ties that is chosen (those within a repair of r are 2r per unit of evidence), and
- * up to which repair, in nats. Some go as far as the limits of a single group allow, more or less often; one takes all that cost little.
+ * Strategies of steering: choosing among near ties for the reward. `share` is the share of ties that is chosen (there are 2r ties within a
+ * logit error of r per unit of expected mismatch), `reach` the largest logit error, in nats. The first three use the limit of a single
+ * group, more or less often. The last takes all cheap ties.
  */
 const STEERING_STRATEGIES = [
   { share: 0.5, reach: 0.032 },
@@ -51,45 +52,45 @@ const STEERING_STRATEGIES = [
   { share: 0.02, reach: 0.032 },
   { share: 1, reach: 0.008 },
 ] as const
-/** How many ways of steering are told from honest work. */
+/** Number of steering strategies that are tested against honest work. */
 export const STEERING_STRATEGY_COUNT = STEERING_STRATEGIES.length
-/** Those that choose so much that a few honest groups take back what an honest mishap has said for them. */
+/** Indices of the strategies that choose so often that a few honest groups cancel the odds of an honest accident. */
 export const AGGRESSIVE_STRATEGIES: readonly number[] = STEERING_STRATEGIES.flatMap(({ share }, way) =>
   share >= 0.5 ? [way] : [],
 )
 
-/** Odds of one repair, by `REPAIR_EDGES`, and what honest work takes back per unit of evidence; natural logarithms. */
+/** Log odds of one logit error by `LOGIT_ERROR_EDGES`, and their decrease per unit of expected mismatch. */
 interface Odds {
   readonly gains: readonly number[]
   readonly cost: number
 }
 
-/** For each way of steering. @param drift  honest repairs of policies that come may be so many times as large, and as many */
+/** Returns the odds of each strategy. @param drift  factor by which honest logit errors of later policies may be larger, and more frequent */
 export function steeringOdds(tail: LogitErrorTail, drift: number): readonly Odds[] {
   const rates = LOGIT_ERROR_EDGES.map((edge) => {
     const at = LOGIT_ERROR_EDGES.findLastIndex((one) => one <= edge / drift)
-    // Of repairs below the first edge there can be no more than there are tokens that could show one.
+    // The rate of logit errors below the first edge is at most 1 per unit of expected mismatch.
     return drift * (at < 0 ? 1 : Math.min(1, tail[at]!))
   })
   return STEERING_STRATEGIES.map(({ share, reach }) => {
     let ratio = 1
     const ratios = LOGIT_ERROR_EDGES.map((edge, i) => {
       const chosen = 2 * share * Math.max(0, Math.min(LOGIT_ERROR_EDGES[i + 1] ?? reach, reach) - edge)
-      // Two bounds may be equal, and then say nothing of what is between them.
+      // Two bounds may be equal, and then their difference is no rate.
       const honest = Math.max(rates[i]! - (rates[i + 1] ?? 0), rates[i]! / 4)
-      // A larger repair never speaks less against a group, so that the bounds of the rates bound the cost.
+      // The odds never decrease with the logit error, so that the bounds of the rates bound the cost.
       ratio = Math.max(ratio, 1 + chosen / honest)
       return ratio
     })
-    // Summed by parts: the rates are those of all repairs beyond an edge.
+    // Summation by parts: the rates are cumulative, of all logit errors beyond an edge.
     const cost = ratios.reduce((sum, ratio, i) => sum + (ratio - (ratios[i - 1] ?? 1)) * rates[i]!, 0)
     return { gains: ratios.map(Math.log), cost }
   })
 }
 
 /**
- * Natural logarithms of the odds that a group was steered, one for each way, whose exponential is at most 1 on average for honest work:
- * its repairs come one by one and independently, as its draws do (Poisson).
+ * Returns the log odds that a group was steered, one for each strategy. For honest work the expectation of their exponential is at most
+ * 1: honest logit errors are independent, as the draws are (Poisson).
  * @param logitErrors  nats
  */
 export function oddsOfSteering(

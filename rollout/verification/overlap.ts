@@ -3,17 +3,17 @@ import type { Rollout } from '../episode/index.js'
 import { hypergeometricTail } from './chances.js'
 import { decodeSketch, encodeSketch, likeness, type Sketch, sketchOf } from './likeness.js'
 
-/** What a group's rollouts say, in their order. */
+/** Digests of a group's rollouts, in their order. */
 export interface CompletionDigests {
-  /** As `completionOf` names them. */
+  /** Hashes of the rollouts, see `completionOf`. */
   readonly completions: readonly string[]
-  /** Nats: the claimed log-probability of each as a whole. */
+  /** Claimed log-probability (nats) of each whole rollout. */
   readonly logprobs: readonly number[]
-  /** As `encodeSketch` writes them. */
+  /** Encoded sketches, see `encodeSketch`. */
   readonly sketches: readonly string[]
 }
 
-/** A group that was accepted for the same task. */
+/** An earlier accepted group of the same task. */
 export interface EarlierGroup extends CompletionDigests {
   readonly leaseId: string
 }
@@ -21,25 +21,26 @@ export interface EarlierGroup extends CompletionDigests {
 /** An overlap that independent sampling does not explain. */
 export interface Overlap {
   readonly leaseId: string
-  /** Rollouts that are in the earlier group too, changed or not. */
+  /** Number of rollouts that the earlier group contains too, changed or not. */
   readonly rollouts: number
   /**
-   * `equal`: token for token, beyond any chance. `alike`: nearer to the earlier group than its rollouts are to each other, which
-   * one honest group in a hundred is; the draws have to decide.
+   * `equal`: token for token, beyond any chance. `alike`: more similar to the earlier group than its rollouts are to each other. That
+   * happens to one honest group in a hundred, so the draws decide.
    */
   readonly kind: 'equal' | 'alike'
 }
 
-/** How improbable an overlap must be, over all earlier groups together: one honest group in a million. */
+/** Level of the test for equality, over all earlier groups together: one honest group in a million. */
 const LEVEL = Math.log(1e6)
-/** The same for likeness, which accuses nobody. */
+/** Level of the test for likeness, which only leads to an audit. */
 const ALIKE_LEVEL = 0.01
 
-/** Names what a rollout says: a short hash of its tokens. */
+/** Returns a short hash of a rollout's tokens. */
 export function completionOf({ tokens }: Pick<Rollout, 'tokens'>): string {
   return createHash('sha256').update(Int32Array.from(tokens)).digest('hex').slice(0, 16)
 }
 
+/** Computes the digests of a group's rollouts. */
 export const completionDigests = (
   rollouts: readonly Pick<Rollout, 'tokens' | 'mask' | 'logprobs'>[],
 ): CompletionDigests => ({
@@ -48,21 +49,21 @@ export const completionDigests = (
   sketches: rollouts.map((rollout) => encodeSketch(sketchOf(rollout))),
 })
 
-/** The earlier group that this one repeats, or almost repeats, if chance does not explain it (stage 4 of judging). */
+/** Returns the earlier group that this one repeats, or nearly repeats, if chance does not explain it (check 4); null: none. */
 export const findOverlap = (group: CompletionDigests, earlier: readonly EarlierGroup[]): Overlap | null =>
   findEqual(group, earlier) ?? findAlike(group, earlier)
 
 /**
- * Short answers of a certain policy are legitimately equal, so each equal rollout counts by how improbable it was: the bet is that
- * half of the rollouts were drawn from the earlier group. Under independent sampling the expected stake of that bet is 1, so it
- * exceeds 10^6 times the number of earlier groups in less than one honest group in a million, whatever the policy. How improbable
- * the tokens were both groups have claimed, and whoever has copied would claim too little: the smaller number counts.
+ * Tests for equal rollouts. Short answers of a certain policy may be equal, so each equal rollout counts by its improbability. The test
+ * is a betting score for the hypothesis that half of the rollouts were copied from the earlier group. Under independent sampling its
+ * expectation is 1, so it exceeds 10^6 times the number of earlier groups in less than one honest group in a million, for any policy.
+ * Both groups claim log-probabilities, and a copier would claim too small ones in size: the smaller number counts.
  */
 function findEqual({ completions, logprobs }: CompletionDigests, earlier: readonly EarlierGroup[]): Overlap | null {
   let worst: (Overlap & { readonly nats: number }) | null = null
   const own = new Set(completions)
   for (const group of earlier) {
-    // Without an equal rollout the stake can only be lost, and of most groups there is none.
+    // Without an equal rollout the score can only fall, and most groups have none.
     if (!group.completions.some((completion) => own.has(completion))) continue
     const claims = new Map<string, { share: number; logprob: number }>()
     for (const [k, completion] of group.completions.entries()) {
@@ -83,12 +84,12 @@ function findEqual({ completions, logprobs }: CompletionDigests, earlier: readon
 }
 
 /**
- * Rollouts of one policy and task resemble each other, more the more certain it is; how much, the earlier group itself shows. Were
- * both drawn alike, its own rollouts would find as near a neighbour in it as those of the other group do. No claim enters. Groups
- * of four or fewer are too small to tell.
+ * Tests for likeness. Rollouts of one policy and task resemble each other, the more so the more certain the policy is. The earlier group
+ * shows how much: if both groups were sampled independently, its own rollouts would have neighbours in it as near as the rollouts of
+ * the other group. The test uses no claims. Groups of four or fewer rollouts are too small for it.
  */
 function findAlike({ sketches }: CompletionDigests, earlier: readonly EarlierGroup[]): Overlap | null {
-  // Nothing is less likely than that all are nearer; among many earlier groups that has to do.
+  // The smallest possible probability, that all are nearer. With many earlier groups it must suffice.
   const least = hypergeometricTail(sketches.length, sketches.length, sketches.length, 2 * sketches.length)
   if (least > ALIKE_LEVEL) return null
   const own = sketches.map(decodeSketch)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A group as a file that anybody can judge again: what its node signed, the body that is announced in it, and its task. */
+/** Format of a group as a file that anyone can verify again: the signed announcement, the body, and the task. */
 export const GROUP_FORMAT = 'prove-group/2'
 
 const base64 = z.base64().transform((text) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0)))
@@ -9,11 +9,11 @@ export const publishedGroup = z.object({
   format: z.literal(GROUP_FORMAT),
   title: z.string().max(200).default(''),
   about: z.string().max(2000).default(''),
-  /** The task itself; of a reader that knows tasks, its id will do. */
+  /** The task, or its id for a reader that knows the tasks. */
   task: z.unknown(),
-  /** The preset that it was scored by. */
+  /** Name of the reward preset. */
   reward: z.string(),
-  /** The run that it was made for: a part of what is signed. */
+  /** Name of the run, which is part of the signed bytes. */
   run: z.string().max(200),
   /** A sealed announcement. */
   announcement: base64,
@@ -31,7 +31,7 @@ export interface GroupToPublish {
   readonly body: Uint8Array
 }
 
-/** As `publishedGroup` reads it. */
+/** Builds the JSON object that `publishedGroup` parses. */
 export function describePublishedGroup({ announcement, body, ...group }: GroupToPublish): object {
   return { format: GROUP_FORMAT, ...group, announcement: base64Of(announcement), body: base64Of(body) }
 }

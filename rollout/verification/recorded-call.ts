@@ -3,9 +3,9 @@ import type { EpisodeLimits } from '../episode/index.js'
 import type { LoggedCall } from '../reward/index.js'
 
 /**
- * A call in the form in which it travels. Its texts are for people: what counts follows from the tokens, and the judge
- * makes them anew. So a world may answer, and a policy write, at any length.
- * @param response  what the environment answered
+ * Converts a call to its wire form. Its texts are for people: verification recomputes them from the tokens. So environments and policies
+ * may write texts of any length.
+ * @param response  the environment's answer
  */
 export function recordCall(call: LoggedCall, response: string): RecordedCall {
   const resultJson = recordable(response)
@@ -19,7 +19,7 @@ export function recordCall(call: LoggedCall, response: string): RecordedCall {
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** Half surrogate pairs replaced, which UTF-8 cannot carry; too long a text cut, and followed by the hash of it all. */
+/** Replaces lone surrogates, which UTF-8 cannot encode, and cuts a long text, with the hash of the whole text at the end. */
 function recordable(text: string): string {
   const most = LIMITS.callTextBytes.value
   const bytes = encoder.encode(text)
@@ -37,10 +37,10 @@ const ROLLOUT_BYTES = 1024
 const CALL_BYTES = 32
 /** An id below `LIMITS.tokenId`, and the log-probability of a sampled token. */
 const TOKEN_BYTES = 3 + 4
-/** A sampled turn and what the environment writes after it, as lengths of at most `LIMITS.rolloutTokens`. */
+/** A sampled turn and the environment's tokens after it, as lengths of at most `LIMITS.rolloutTokens`. */
 const TURN_BYTES = 2 * 3
 
-/** Bytes that no body of an honest group exceeds, however the policy and its worlds behave. */
+/** Returns the maximal bytes of an honest group's body, for any behaviour of the policy and its environments. */
 export function largestBody(groupSize: number, limits: EpisodeLimits): number {
   const { maxRolloutTokens, maxAssistantTurns, maxCalls } = limits
   const call = LIMITS.nameBytes.value + 2 * LIMITS.callTextBytes.value + CALL_BYTES

@@ -5,7 +5,7 @@ import { nondeterministicEnvironments } from './environment-determinism.js'
 import { recordCall } from './recorded-call.js'
 import { playbackRefusal, sourceOf } from './rollout-source.js'
 
-/** What a world that is not deterministic looks like. */
+/** Refusals that a nondeterministic environment can cause. */
 const REPLAY_DIFFERS: ReadonlySet<RefusalCode> = new Set([
   'environment_mismatch',
   'replay_mismatch',
@@ -15,15 +15,15 @@ const REPLAY_DIFFERS: ReadonlySet<RefusalCode> = new Set([
 ])
 
 /**
- * Stage 3: a full replay of every rollout in fresh sessions. Whatever can be recomputed is recomputed and must be equal, with
- * no tolerance. Before a node is blamed for a difference the world is asked whether it agrees with itself.
+ * Check 3: replays every rollout in fresh sessions. Everything that can be recomputed must be equal, without tolerance. Before a
+ * difference counts against the node, the environments are tested for determinism.
  */
 export async function checkReplay(group: DeliveredGroup, signal: AbortSignal): Promise<void> {
   const { announced } = group
   const { rollouts } = bodyOf(group)
-  // What the announcement says is held against the body, and the body against the replay.
+  // The announcement is compared with the body here, and the body with the replay below.
   if (announced?.rewards.some((reward, i) => reward !== rollouts[i]!.reward.total))
-    throw refusal('reward_mismatch', 'the announcement claims other rewards')
+    throw refusal('reward_mismatch', 'the announced rewards differ from those of the body')
   try {
     const replayed: Rollout[] = []
     for (const [i, recorded] of rollouts.entries()) replayed.push(await replay(recorded, i, group, signal))
@@ -42,7 +42,7 @@ async function blameEnvironment(group: DeliveredGroup, signal: AbortSignal): Pro
   }
 }
 
-/** The worlds of a group that disagreed with themselves on replay. */
+/** Refusal of a group whose environments gave different results in equal replays. */
 export class NondeterministicEnvironments extends SwarmRefusal {
   constructor(readonly environments: readonly string[]) {
     const { effect, code, detail } = refusal('environment_nondeterministic', environments.join(', '))

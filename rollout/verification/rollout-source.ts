@@ -9,8 +9,8 @@ import {
 import type { DeliveredGroup } from './delivered-group.js'
 
 /**
- * Plays a recorded rollout back, behind the prompt as it is rebuilt from the task.
- * @throws RecordingMismatch `prompt_mismatch`; EpisodeError when the task is of no use
+ * Creates a token source that plays back a recorded rollout after the prompt, which is rebuilt from the task.
+ * @throws RecordingMismatch `prompt_mismatch`; EpisodeError if the task is unusable
  */
 export function sourceOf(
   { tokens, maskRuns, logprobs }: RecordedRollout,
@@ -27,11 +27,11 @@ const REFUSAL_OF = {
   length_mismatch: 'mask_mismatch',
 } as const satisfies Record<RecordingMismatch['code'], RefusalCode>
 
-/** What the node hears when playing rollout `i` back fails. Anything unforeseen stays what it is. */
+/** Converts an error of playing back rollout `i` to a refusal for the node. Other errors are returned unchanged. */
 export function playbackRefusal(cause: unknown, i: number): unknown {
   if (cause instanceof RecordingMismatch)
     return refusal(REFUSAL_OF[cause.code], `rollout ${i}: ${cause.message}`.slice(0, 200), { cause })
-  // The task is our own: whatever is wrong with it is not the node's fault.
+  // The coordinator's task is at fault, not the node.
   if (cause instanceof EpisodeError) return refusal('internal', cause.code, { cause })
   return cause
 }

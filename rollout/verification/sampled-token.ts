@@ -1,12 +1,12 @@
-/** What is known of one sampled token: the claim that came with it, and the policy's own numbers (nats). */
+/** One sampled token: the node's claim, and the policy's scores (in nats). */
 export interface SampledToken {
-  /** Log-probability as reported by the node. */
+  /** Log-probability that the node claims. */
   readonly claimed: number
   /** Log-probability under the announced policy. */
   readonly logp: number
-  /** 1 - sum p^2: how probably an unrelated draw selects another token, and how densely near ties lie (docs/verification.md). */
+  /** 1 - sum p^2: the probability that an unrelated draw selects another token, and the density of near ties (docs/verification.md). */
   readonly expectedMismatch: number
-  /** By how much the logits would have to be off for the seed's draw to select this token; 0: it does. */
+  /** Minimal error of any logit with which the seed's draw selects this token; 0: the draw selects it. */
   readonly logitError: number
   /** The token is part of a tool call's arguments. */
   readonly argument: boolean
@@ -15,44 +15,47 @@ export interface SampledToken {
 }
 
 /**
- * Added to a token's room: what a claim may be off where the policy was certain. Float32 rounds at a thousandth of it.
+ * Added to a token's sensitivity, so that a claim may be slightly off where the policy was certain. Float32 rounds a thousand times finer.
  */
 const FLOOR = 1e-3
-/** Largest disturbances that are kept one by one; with more of them than this no group is doubtful. */
+/** Number of the largest disturbances that are kept one by one: the limits on single ones depend on fewer. */
 export const KEPT = 48
 
-/** Sums over tokens, without any threshold. Two groups can be compared by them, however long they are. */
+/** Sums over tokens, without thresholds, by which groups of any length can be compared. */
 export interface TokenStatistics {
   readonly tokens: number
-  /** Sum of 1 - p over the tokens, plus a little: how much a disturbance of the logits can move their log-probabilities. */
+  /**
+   * Sum of 1 - p over the tokens, plus a floor for each: by how many nats a disturbance of all logits by 1 nat can change their
+   * log-probabilities together.
+   */
   readonly sensitivity: number
-  /** Sum of |claimed - recomputed|. Divided by `room`: the typical disturbance of the logits, in nats. */
+  /** Sum of |claimed - recomputed|, in nats. Divided by `sensitivity`: the typical disturbance of the logits. */
   readonly deviation: number
-  /** Sum of claimed - recomputed. Divided by `room` it is the part that does not cancel. */
+  /** Sum of claimed - recomputed, in nats. Divided by `sensitivity`: the disturbance that does not cancel. */
   readonly bias: number
-  /** The disturbances (nats) that single claims need, largest first. */
+  /** Disturbances of the logits (nats) that explain single claims, largest first. */
   readonly claims: readonly number[]
-  /** Sum of the tokens' evidence: the misses that unrelated draws would make. */
+  /** Sum of the tokens' expected mismatches: the misses that unrelated draws would cause. */
   readonly expectedMismatch: number
-  /** Tokens which their draw does not select. */
+  /** Number of tokens that their draw does not select. */
   readonly misses: number
-  /** Sum of their repairs (nats). */
+  /** Sum of their logit errors (nats). */
   readonly logitError: number
-  /** Their repairs (nats), largest first. */
+  /** Their logit errors (nats), largest first. */
   readonly logitErrors: readonly number[]
 }
 
 export interface GroupStatistics {
   readonly all: TokenStatistics
-  /** The tokens of tool-call arguments alone: few, and what a lie would be about. */
+  /** Only the tokens of tool-call arguments: they are few, and a cheater would change them. */
   readonly arguments: TokenStatistics
-  /** Probability of the least likely token that ended a turn; 1 without one. */
+  /** Probability of the least likely token that ended a turn; 1 if no token did. */
   readonly leastEnd: number
 }
 
 /**
- * Statistics of a group over all sampled tokens of all its rollouts. Weights follow from what a token can show: one of
- * probability 0.999 leaves almost no room for noise, and hardly ever contradicts a draw.
+ * Computes the statistics of a group over all sampled tokens of all rollouts. A token's weight is its sensitivity: a token of
+ * probability 0.999 is almost insensitive to noise, and hardly ever contradicts its draw.
  */
 export function measureGroup(tokens: readonly SampledToken[]): GroupStatistics {
   return {
@@ -90,7 +93,7 @@ function measureTokens(tokens: readonly SampledToken[]): TokenStatistics {
   }
 }
 
-/** An error of e in the logits moves the log-probability of a token of probability p by about e (1 - p) at most. */
+/** Returns a token's sensitivity: an error of e in the logits changes the log-probability of a token of probability p by about e (1 - p) at most. */
 function sensitivityOf({ logp }: SampledToken): number {
   return -Math.expm1(Math.min(0, logp)) + FLOOR
 }

@@ -4,17 +4,17 @@ import type { Rollout } from '../episode/rollout.js'
 import { turnSeeds } from '../episode/run-group.js'
 import type { ToolCallFormat } from '../episode/tool-call-format.js'
 
-/** What an audit needs of a rollout, as the judge has replayed it. */
+/** The part of a replayed rollout that an audit needs. */
 export type AuditedRollout = Pick<Rollout, 'tokens' | 'mask' | 'logprobs'>
 
-/** A group under audit: its rollouts in the lease's order, and the lease's seed that fixes every draw. */
+/** A group to audit: its rollouts in the lease's order, and the lease's seed, which determines every draw. */
 export interface AuditedGroup {
   readonly leaseId: string
   readonly leaseSeed: Uint8Array
   readonly rollouts: readonly AuditedRollout[]
 }
 
-/** The assistant turns of a rollout as [start, end) of its tokens: environment tokens lie between any two. */
+/** Returns the assistant turns of a rollout as [start, end) of its tokens. Environment tokens separate them. */
 export function turnsOf(mask: Uint8Array): (readonly [start: number, end: number])[] {
   const turns: (readonly [number, number])[] = []
   for (let start = mask.indexOf(1); start >= 0; start = mask.indexOf(1, start)) {
@@ -27,9 +27,9 @@ export function turnsOf(mask: Uint8Array): (readonly [start: number, end: number
 }
 
 /**
- * What decided a rollout's sampled tokens, in order: every turn has its own seed.
+ * Returns the draws of a rollout's sampled tokens, in order. Every turn has its own seed.
  * @param index  of the rollout in its group
- * @throws RangeError for more turns than the limits allow: the judge has refused such a rollout before
+ * @throws RangeError for more turns than the limits allow: earlier checks refuse such a rollout
  */
 export function drawsOf({ mask }: AuditedRollout, leaseSeed: Uint8Array, index: number, limits: EpisodeLimits): Draw[] {
   const seeds = turnSeeds(leaseSeed, index, limits)
@@ -40,20 +40,20 @@ export function drawsOf({ mask }: AuditedRollout, leaseSeed: Uint8Array, index: 
   })
 }
 
-/** What a sampled token is part of. */
+/** The role of a sampled token. */
 export interface TokenRole {
-  /** Of a tool call's arguments: the token's text overlaps theirs. */
+  /** Whether the token's text overlaps the arguments of a tool call. */
   readonly argument: boolean
   readonly end: boolean
 }
 
-/** What it takes to read the tokens that a policy has sampled. */
+/** The tokenizer and the tool-call format that read a policy's tokens. */
 export interface TokenReader {
   readonly tokenizer: Pick<Tokenizer, 'detokenize' | 'isEndOfGeneration'>
   readonly toolCallFormat: Pick<ToolCallFormat, 'argumentSpans'>
 }
 
-/** The roles of a rollout's sampled tokens, in order. */
+/** Returns the roles of a rollout's sampled tokens, in order. */
 export function rolesOf({ tokens, mask }: AuditedRollout, reader: TokenReader): TokenRole[] {
   return turnsOf(mask).flatMap(([start, end]) => turnRoles(tokens.slice(start, end), reader))
 }
@@ -62,7 +62,7 @@ function turnRoles(turn: readonly Token[], { tokenizer, toolCallFormat }: TokenR
   const spans = toolCallFormat.argumentSpans(tokenizer.detokenize(turn))
   let from = 0
   return turn.map((token, i) => {
-    // Text up to here as a whole: a character may be spread over tokens that say nothing on their own.
+    // The whole text up to here is decoded: a character may consist of several tokens.
     const to = spans.length === 0 ? 0 : tokenizer.detokenize(turn.slice(0, i + 1)).length
     const argument = spans.some(([low, high]) => from < high && to > low)
     from = to

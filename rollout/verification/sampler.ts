@@ -3,29 +3,29 @@ import { beyond, firstFault, type MeasuredGroup, nats, short } from './measured-
 import type { GroupStatistics, TokenStatistics } from './sampled-token.js'
 import { meanLogitError, type TokenLimits } from './thresholds.js'
 
-/** Stage 6: the tokens are what the lease's seeds draw from the policy. */
+/** Check 6: the lease's seeds draw these tokens from the policy. */
 export const samplerFault = (group: MeasuredGroup): string | null => firstFault(group, drawFault)
 
-/** What stage 6 has measured of a group, in one sentence. */
+/** Describes the measurements of check 6 in one sentence. */
 export const samplerNumbers = ({ all }: GroupStatistics): string =>
-  `${all.misses} tokens are not what their draws select, the worst by ${nats(all.logitErrors[0] ?? 0, 3)}; draws of another sampler would miss about ${short(all.expectedMismatch, 3)}`
+  `the draws do not select ${all.misses} tokens, with a logit error of at most ${nats(all.logitErrors[0] ?? 0, 3)}; with another sampler they would miss about ${short(all.expectedMismatch, 3)}`
 
 function drawFault(tokens: TokenStatistics, limits: TokenLimits, level: number, where: string): string | null {
   const logitError = meanLogitError(tokens)
   if (logitError > limits.logitError) {
-    return `${tokens.misses} of ${tokens.tokens} tokens${where} are not what their seeds draw, by ${nats(logitError)} per choice, ${nats(limits.logitError)} at most`
+    return `the seeds do not draw ${tokens.misses} of ${tokens.tokens} tokens${where}: the mean logit error is ${nats(logitError)}, the limit ${nats(limits.logitError)}`
   }
   const chanceOfMisses = poissonTail(tokens.misses, limits.missRate * tokens.expectedMismatch)
   if (chanceOfMisses < level) {
     const usual = limits.missRate * tokens.expectedMismatch
-    return `${tokens.misses} of ${tokens.tokens} tokens${where} are not what their seeds draw, up to ${short(usual)} are usual, chance ${short(chanceOfMisses)}`
+    return `the seeds do not draw ${tokens.misses} of ${tokens.tokens} tokens${where}: up to ${short(usual)} are expected, probability ${short(chanceOfMisses)}`
   }
   const worst = tokens.logitErrors[0] ?? 0
   if (worst > limits.grossLogitError) {
-    return `a token${where} is not what its seed draws, by ${nats(worst)} of the logits, no honest one by ${nats(limits.grossLogitError)}`
+    return `the seed does not draw a token${where}: its logit error is ${nats(worst)}, the limit ${nats(limits.grossLogitError)}`
   }
   const far = beyond(tokens.logitErrors, limits.farLogitError)
   const chance = poissonTail(far, limits.farLogitErrorRate * tokens.expectedMismatch)
   if (chance >= level) return null
-  return `${far} of ${tokens.tokens} tokens${where} are not what their seeds draw, by over ${nats(limits.farLogitError)}, chance ${short(chance)}`
+  return `the seeds do not draw ${far} of ${tokens.tokens} tokens${where}: their logit errors exceed ${nats(limits.farLogitError)}, probability ${short(chance)}`
 }

@@ -4,26 +4,26 @@ import { poissonUpper, quantile } from './chances.js'
 import { logitErrorTailSchema } from './logit-error-tail.js'
 import type { GroupStatistics, TokenStatistics } from './sampled-token.js'
 
-/** A group with little evidence is judged as if it had brought so much that is as it should be. */
+/** Prior in units of expected mismatch without logit error, which is added to each group so that small groups do not stand out. */
 export const PRIOR = 5
 /**
- * A group's mean repair may exceed the worst honest one of the calibration by this factor. Generous: a group of another policy is
- * a hundred times off, and a margin costs less than an honest group that happens to be worse than all before.
+ * Factor by which a group's mean logit error may exceed the worst honest one of the calibration. It is generous: another policy exceeds
+ * it a hundredfold, and a margin costs less than the refusal of an honest group that is worse than all before.
  */
 const LOGIT_ERROR_MARGIN = 3
 /**
- * Policies that come, and machines other than the one that calibrated, may be so many times as far off on average. Another policy is
- * at least thirty times (docs/attackers.md).
+ * Factor by which later policies, and other machines than the calibrating one, may be further off on average. Wrong policies are at
+ * least thirty times further off (docs/attackers.md).
  */
 export const DRIFT = 2
-/** A single disturbance counts as far beyond this many times the worst honest one, and as gross beyond that many. */
+/** A single disturbance is far beyond `FAR` times the worst honest one, and gross beyond `GROSS` times. */
 export const FAR = 2
 const GROSS = 10
-/** Honest misses from which on the largest repair is taken at its word. */
+/** Number of honest misses from which the largest logit error is representative. */
 const ENOUGH_MISSES = 30
-/** Of the rates that are measured, the upper bound of this confidence is used. */
+/** Confidence of the upper bounds of measured rates. */
 const RATE_CONFIDENCE = 0.95
-/** The tests that may refuse a group share the false refusals that are allowed for. */
+/** Number of tests that may refuse a group. They share the allowed rate of false refusals. */
 const TESTS = 9
 const QUANTILES = [0.5, 0.9, 0.99, 0.995, 1]
 
@@ -32,26 +32,26 @@ const count = z.int().min(0)
 const share = z.number().min(0).max(1)
 
 const spread = z.strictObject({
-  /** Nats per unit of room. */
+  /** Mean, in nats per unit of sensitivity. */
   usual: z.number().min(0),
-  /** Nats² per unit of room, of the tokens of a group; nats² per square unit, of what its tokens have in common. */
+  /** Variance of independent tokens, in nats² per unit of sensitivity, and of their common part, in nats² per square unit. */
   within: z.number().min(0),
   between: z.number().min(0),
 })
-/** How a sum over the tokens of an honest group is distributed: what it is on average, and the parts of its variance. */
+/** Distribution of a sum over the tokens of an honest group: its mean and the parts of its variance. */
 export type Spread = z.output<typeof spread>
 
 const tokenLimits = z.strictObject({
-  /** Of what claims are off, and of what they are off in the node's favour. */
+  /** Of the absolute and of the signed difference between claims and recomputed log-probabilities. */
   deviation: spread,
   bias: spread,
-  /** Nats: a claim beyond it is far, respectively gross; and far claims per unit of room. */
+  /** Limits of far and gross claims in nats, and far claims per unit of sensitivity. */
   farClaim: positive,
   grossClaim: positive,
   farClaimRate: positive,
-  /** Nats: sum of the repairs per unit of evidence. */
+  /** Sum of the logit errors, in nats per unit of expected mismatch. */
   logitError: positive,
-  /** Misses per unit of evidence; nats for far and gross repairs; far repairs per unit of evidence. */
+  /** Misses per unit of expected mismatch; limits of far and gross logit errors in nats; far ones per unit of expected mismatch. */
   missRate: positive,
   farLogitError: positive,
   grossLogitError: positive,
@@ -60,7 +60,7 @@ const tokenLimits = z.strictObject({
 export type TokenLimits = z.output<typeof tokenLimits>
 
 const thresholds = z.strictObject({
-  /** Chance with which an honest group may fail one test that is a chance. */
+  /** Probability with which an honest group may fail one statistical test. */
   level: share,
   all: tokenLimits,
   arguments: tokenLimits,
@@ -71,14 +71,14 @@ const quantiles = z.record(z.string(), z.number())
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
-/** What thresholds are valid for: other weights, roundings and kernels disturb the logits differently. */
+/** The scope of thresholds: other weights, roundings and kernels disturb the logits differently. */
 const subject = z.strictObject({
   baseSha256: sha256,
-  /** SHA-256 of the adapters that were calibrated besides the bare base. */
+  /** SHA-256 of the calibrated adapters, besides the bare base. */
   adapters: z.array(sha256).max(64),
   quantisation: z.string().min(1).max(32),
   backend: z.string().min(1).max(32),
-  /** Name of the rule that tokens are drawn by. */
+  /** Name of the sampling rule, see `DRAW`. */
   draw: z.string().min(1).max(64),
   nodeLlamaCpp: z.string().min(1).max(32),
 })
@@ -93,13 +93,13 @@ export const calibrationSchema = z.strictObject({
   sampledTokens: count,
   thresholds,
   logitErrorTail: logitErrorTailSchema,
-  /** Of the honest groups' statistics, for readers; `max` is the worst. */
+  /** Quantiles of the honest groups' statistics, for readers; `max` is the worst. */
   honest: z.record(z.string(), quantiles),
   falseRefusals: z.strictObject({
     /** Allowed share, and the confidence of the interval. */
     goal: share,
     confidence: share,
-    /** Honest groups refused by thresholds that were fitted to others. */
+    /** Honest groups that thresholds from other groups refuse. */
     measured: shareSchema,
     byCode: z.record(z.string(), count),
   }),
@@ -108,7 +108,7 @@ export type Calibration = z.output<typeof calibrationSchema>
 
 export class CalibrationError extends CodedError<'bad_calibration' | 'too_few_groups'> {}
 
-/** @throws CalibrationError `bad_calibration` naming the fields */
+/** Parses a calibration. @throws CalibrationError `bad_calibration`, which names the fields */
 export function parseCalibration(text: string): Calibration {
   let value: unknown
   try {
@@ -122,13 +122,17 @@ export function parseCalibration(text: string): Calibration {
 }
 
 /**
- * Thresholds from honest groups. Sums of claims get what makes a bound for any number of tokens, see `sumLimit`; the mean repair a
- * margin over the worst honest group; single misses and far disturbances a rate, for a bound on how many an honest group may have.
+ * Fits thresholds to honest groups. Sums of claims get a distribution, see `sumLimit`. The mean logit error gets a margin over the worst
+ * honest group. Single misses and far disturbances get a rate, which bounds their number in an honest group.
  * @param goal  share of honest groups that may be refused
  * @throws CalibrationError `too_few_groups`
  */
 export function fitThresholds(groups: readonly GroupStatistics[], goal: number): Thresholds {
-  if (groups.length < 2) throw new CalibrationError('too_few_groups', `${groups.length} groups show no spread`)
+  if (groups.length < 2)
+    throw new CalibrationError(
+      'too_few_groups',
+      `${groups.length} groups are too few to measure a spread: calibrate with at least 2`,
+    )
   const level = goal / TESTS
   return {
     level,
@@ -144,20 +148,20 @@ function fitLimits(groups: readonly TokenStatistics[]): TokenLimits {
   const sensitivity = sum(({ sensitivity }) => sensitivity)
   const expectedMismatch = sum(({ expectedMismatch }) => expectedMismatch)
   if (sensitivity === 0 || expectedMismatch === 0)
-    throw new CalibrationError('too_few_groups', 'no tokens that could show anything')
+    throw new CalibrationError('too_few_groups', 'the groups have no sensitive tokens: calibrate with more groups')
   const worstClaim = worst(({ claims }) => claims[0] ?? 0)
   const misses = sum(({ misses }) => misses)
   const measuredLogitError = worst(({ logitErrors }) => logitErrors[0] ?? 0)
-  // Few honest misses say little about how large a repair can be. It is half of the difference of two logits' errors, and such
-  // a difference is what a claim's disturbance shows.
+  // Few honest misses do not show the largest logit error. It is half of the difference between two logits' errors, and the
+  // disturbance of a claim shows such a difference.
   const worstLogitError = misses < ENOUGH_MISSES ? Math.max(measuredLogitError, worstClaim / 2) : measuredLogitError
   const farLogitError = FAR * worstLogitError
-  // Should misses of a group come in clusters, a rate over all groups would not allow for it.
+  // A rate over all groups would not allow for misses that cluster in one group.
   const worstMissRate = worst(({ misses, expectedMismatch }) => misses / (expectedMismatch + PRIOR))
   const farRate = poissonUpper(0, RATE_CONFIDENCE)
   return {
     deviation: fitSpread(groups, ({ deviation }) => deviation, sum(({ deviation }) => deviation) / sensitivity),
-    // Which way claims are off differs from policy to policy, so their bias is spread about nothing.
+    // The sign of the bias differs between policies, so its mean is 0.
     bias: fitSpread(groups, ({ bias }) => bias, 0),
     farClaim: FAR * worstClaim,
     grossClaim: GROSS * worstClaim,
@@ -174,8 +178,8 @@ function fitLimits(groups: readonly TokenStatistics[]): TokenLimits {
 }
 
 /**
- * Splits the variance of a sum by the moments of its means: least squares of the groups' squared distances from `usual`, over the
- * inverse of their room, without a part below 0.
+ * Splits the variance of a sum by the method of moments: least squares of the groups' squared distances from `usual`, over the
+ * inverse of their sensitivity, with non-negative parts.
  */
 function fitSpread(
   groups: readonly TokenStatistics[],
@@ -185,26 +189,25 @@ function fitSpread(
   const points = groups
     .filter(({ sensitivity }) => sensitivity > 0)
     .map((group) => ({ x: 1 / group.sensitivity, y: (pick(group) / group.sensitivity - usual) ** 2 }))
-  // A group of little room says little of what its tokens have in common, and its squares are the largest.
+  // A group of low sensitivity shows little of the common part, and has the largest squares.
   const weight = ({ x }: { readonly x: number }): number => 1 / x ** 2
   const mean = (of: (point: { readonly x: number; readonly y: number }) => number): number =>
     points.reduce((sum, point) => sum + weight(point) * of(point), 0) /
     points.reduce((sum, point) => sum + weight(point), 0)
   const [x, y] = [mean((point) => point.x), mean((point) => point.y)]
   const slope = mean((point) => (point.x - x) * (point.y - y)) / mean((point) => (point.x - x) ** 2)
-  const isZeroVariance = !(slope > 0)
-  if (isZeroVariance) return { usual, within: 0, between: y }
+  if (!(slope > 0)) return { usual, within: 0, between: y }
   if (slope * x > y) return { usual, within: y / x, between: 0 }
   return { usual, within: slope, between: y - slope * x }
 }
 
 /**
- * The largest that a sum over the tokens of an honest group is but for a chance of `level` (Bernstein's inequality, for any number of
- * tokens): its mean, more the longer the group is; its spread, of which the part of single tokens averages out in a long group; and
- * some single tokens which are far off, which weigh on a short group alone. Tokens that are farther off than `largest` are tested one by one.
+ * Returns the limit that a sum over the tokens of an honest group exceeds with probability `level` (Bernstein's inequality, for any number
+ * of tokens). It consists of the mean, the spread, whose part from single tokens averages out in long groups, and an allowance for single
+ * tokens that are far off, which matters in short groups only. Tokens beyond `largest` are tested one by one.
  * @param sensitivity  of the group
- * @param largest  nats: what one token may add
- * @returns nats
+ * @param largest  contribution of one token, in nats
+ * @returns  the limit in nats
  */
 export function sumLimit(
   { usual, within, between }: Spread,
@@ -217,18 +220,18 @@ export function sumLimit(
   return DRIFT * (usual * sensitivity + Math.sqrt(2 * chance * variance)) + (largest * chance) / 3
 }
 
-/** Nats per unit of evidence: by how much the logits would have to be off on average for the draws to select the tokens. */
+/** Returns the mean logit error with which the draws select the tokens, in nats per unit of expected mismatch. */
 export function meanLogitError({ logitError, expectedMismatch }: TokenStatistics): number {
   return logitError / (expectedMismatch + PRIOR)
 }
 
-/** Quantiles of the honest groups' statistics, under the names of the file. */
+/** Returns quantiles of the honest groups' statistics, under their names in the calibration file. */
 export function describeHonest(groups: readonly GroupStatistics[]): Calibration['honest'] {
   const rows: Record<string, (group: GroupStatistics) => number> = {
     'sampled tokens': ({ all }) => all.tokens,
     'argument tokens': (group) => group.arguments.tokens,
     sensitivity: ({ all }) => all.sensitivity,
-    audit: ({ all }) => all.expectedMismatch,
+    'expected mismatch': ({ all }) => all.expectedMismatch,
     'mean deviation, nats': ({ all }) => all.deviation / all.sensitivity,
     'mean bias, nats': ({ all }) => all.bias / all.sensitivity,
     'largest claim disturbance, nats': ({ all }) => all.claims[0] ?? 0,

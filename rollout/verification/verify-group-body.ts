@@ -4,16 +4,16 @@ import { BODY_CHECKS, type CheckWatch, runChecks, UNWATCHED } from './checks.js'
 import type { AnnouncedGroup, DeliveredGroup, ExpectedGroup } from './delivered-group.js'
 
 export interface VerifyGroupBodyOptions {
-  /** What was announced, where the body is held against that too. */
+  /** The announcement, if the body must agree with it. */
   readonly announced?: AnnouncedGroup | null
   readonly watch?: CheckWatch
 }
 
 /**
- * The stages that need the body and nothing else, in the order of their table.
- * @param content  the body, or its bytes as they came
- * @returns the rollouts as replayed: the coordinator trains on these, never on what was claimed
- * @throws SwarmRefusal with the reason for the volunteer; `UnstableWorlds` where it is not the node's fault
+ * Runs the checks that need only the body, in the order of their table.
+ * @param content  the body, or its bytes as received
+ * @returns the replayed rollouts: the coordinator trains on these, never on claims
+ * @throws SwarmRefusal with the reason for the volunteer; NondeterministicEnvironments if an environment is at fault
  */
 export async function verifyGroupBody(
   content: GroupBody | Uint8Array,

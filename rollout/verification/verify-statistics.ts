@@ -3,7 +3,7 @@ import { AUDIT_CHECKS, type AuditCode, beginCheck, type CheckWatch, UNWATCHED } 
 import type { GroupStatistics } from './sampled-token.js'
 import { fitThresholds, type Thresholds } from './thresholds.js'
 
-/** What an audit has found out about a group. */
+/** The finding of an audit about a group. */
 export type AuditFinding =
   | { readonly accepted: true }
   | {
@@ -15,11 +15,11 @@ export type AuditFinding =
 
 export interface AuditOptions {
   readonly watch?: CheckWatch
-  /** When the forward pass was asked for, by the watch: it is booked on the first stage that needs it. Default: now. */
+  /** Time on the watch's clock when the forward pass began. Its duration counts for the first check. Default: now. */
   readonly sinceMs?: number
 }
 
-/** The stages that need the policy's forward pass, in the order of their table, from its statistics alone: the first fault counts. */
+/** Runs the checks that need the policy's forward pass on its statistics, in the order of their table. The first fault decides. */
 export function verifyStatistics(
   statistics: GroupStatistics,
   thresholds: Thresholds,
@@ -43,8 +43,8 @@ export interface MeasuredRefusals {
 }
 
 /**
- * How many honest groups are refused. Each half of the groups is judged by thresholds that were fitted to the other half:
- * judged by their own, hardly any would fail, and the number would mean nothing.
+ * Measures the share of honest groups that are refused, by cross-validation: each half of the groups is verified with thresholds fitted
+ * to the other half. With thresholds from the same groups, hardly any would fail.
  */
 export function measureFalseRefusals(
   groups: readonly GroupStatistics[],

@@ -10,7 +10,7 @@ import {
 
 /** How much an engine is asked for. */
 export interface Trial {
-  /** Rollouts that are sampled, and again, and the most lanes whose speed is measured. */
+  /** Number of rollouts to sample, twice, and the largest number of slots whose speed is measured. */
   readonly slots: number
   readonly promptTokens: number
   /** Per rollout. */

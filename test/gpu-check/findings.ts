@@ -24,7 +24,7 @@ export function engineFindings(cpu: EngineReport, gpu: EngineReport): readonly F
     figure('layers on it', `${placement.layers} of ${placement.allLayers}`),
     figure('attention and cache', `${placement.flashAttention ? 'flash' : 'plain'}, ${placement.cacheType}`),
     {
-      what: `log-probabilities beside the CPU's, ${logprobs.length} tokens`,
+      what: `log-probabilities compared with the CPU's, ${logprobs.length} tokens`,
       found: `${off.mean.toExponential(1)} nats on average, at most ${off.max.toExponential(1)}`,
       wanted: `at most ${MEAN_TOLERANCE}, ${MAX_TOLERANCE}`,
       holds: off.mean <= MEAN_TOLERANCE && off.max <= MAX_TOLERANCE,
@@ -33,7 +33,7 @@ export function engineFindings(cpu: EngineReport, gpu: EngineReport): readonly F
     { what: 'the same seeds, twice', found: gpu.repeats ? 'equal' : 'different', wanted: 'equal', holds: gpu.repeats },
     ...gpu.speeds.map(({ slots, speed }, i) =>
       figure(
-        `tokens a second, ${slots === 1 ? '1 lane' : `${slots} lanes`}`,
+        `tokens a second, ${slots === 1 ? '1 slot' : `${slots} slots`}`,
         `${speed.sampledPerSecond.toFixed(1)} (CPU ${cpu.speeds[i]!.speed.sampledPerSecond.toFixed(1)})`,
       ),
     ),
@@ -45,7 +45,7 @@ export function trainerFindings({ device, torch, cpuSeconds, steps }: TrainerRep
     figure('torch sees', `${device} (torch ${torch})`),
     ...steps.flatMap(({ precision, distance: off, bound, seconds }) => [
       {
-        what: `gradient of a step in ${precision} beside the CPU’s in float32`,
+        what: `gradient of a step in ${precision} compared with the CPU’s in float32`,
         found: `${off.toExponential(1)} of its length`,
         wanted: `at most ${bound}`,
         holds: off <= bound,

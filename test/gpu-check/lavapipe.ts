@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Where Vulkan's loader looks for what names drivers (Linux). */
+/** Folders in which Vulkan's loader finds driver manifests (Linux). */
 const FOLDERS = ['/etc/vulkan/icd.d', '/usr/local/share/vulkan/icd.d', '/usr/share/vulkan/icd.d']
 const NAME = /^lvp_icd\..*\.json$|^lvp_icd\.json$/
 

@@ -59,7 +59,7 @@ async function checkEngine(signal: AbortSignal): Promise<readonly Finding[] | { 
     const rollouts = await sampleReference(bench, signal)
     const gpu = await examineEngine(bench, 'auto', rollouts, signal)
     if (gpu.placement.layers === 0)
-      return { lacks: 'llama.cpp finds no GPU with a driver for CUDA, Vulkan or Metal that has room for a layer' }
+      return { lacks: 'llama.cpp finds no GPU with a driver for CUDA, Vulkan or Metal with enough memory for a layer' }
     if (options.software && gpu.placement.device !== 'lavapipe')
       return { lacks: `llama.cpp prefers ${gpu.placement.device} (${gpu.placement.deviceNames.join(', ')})` }
     return engineFindings(await examineEngine(bench, false, rollouts, signal), gpu)

@@ -18,7 +18,7 @@ const report = z.strictObject({
 })
 const answer = z.union([report, z.strictObject({ lacks: z.string() })])
 
-/** What the trainer computes on a GPU, in each precision, beside what it computes on the CPU in float32; `distance`, and what it may be, as shares of the gradient's length. */
+/** Comparison of the trainer's gradient on a GPU, in each precision, with that of the CPU in float32. `distance` and its bound are shares of the gradient's length. */
 export type TrainerReport = z.output<typeof report>
 
 /** @returns  or why there is nothing to compare. @throws what running Python throws */

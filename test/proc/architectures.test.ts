@@ -92,7 +92,7 @@ function declined(example: Example): Example {
   return { ...example, task, exchanges: [{ ...example.exchanges[0]!, calls: [] }], origins: [] }
 }
 
-test('a granite plays in its dialect, is judged, trained and published, and its volunteer loads the new version', async ({
+test('a granite model plays in its tool-call format, is verified, trained and published, and its volunteer loads the new version', async ({
   folder,
 }) => {
   const on = await createMachine()

@@ -35,14 +35,14 @@ test.after.each(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** In place of Python a program that can be told to die. `life` counts its starts from 1. */
+/** A program in place of Python that can be made to crash. `life` counts its starts from 1. */
 async function processThat(body: string): Promise<AuditProcess> {
   const python = join(folder, 'auditor.mjs')
   const program = `#!${process.execPath}
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-const spool = process.argv[process.argv.indexOf('--jobs') + 1]
-appendFileSync(spool + '/starts', 'x')
-const life = readFileSync(spool + '/starts', 'utf8').length
+const jobs = process.argv[process.argv.indexOf('--jobs') + 1]
+appendFileSync(jobs + '/starts', 'x')
+const life = readFileSync(jobs + '/starts', 'utf8').length
 const wait = () => setInterval(() => {}, 1000)
 ${body}
 `
@@ -58,7 +58,7 @@ function opening(options: { python: string; packageFolder: string; base: string;
 
 test('an audit process that dies is started again until it answers', async () => {
   const auditor = await processThat(`if (life < 3) process.exit(1)
-mkdirSync(spool + '/token-scores/a'); wait()`)
+mkdirSync(jobs + '/token-scores/a'); wait()`)
   assert.equal(await auditor.outcome('a', signal()), { kind: 'audited' })
   assert.is((await readFile(join(folder, 'starts'), 'utf8')).length, 3)
 })
@@ -77,8 +77,8 @@ test('one that only dies is given up with what it said last', async () => {
 })
 
 test('a refusal is passed on, and an abort ends the waiting alone', async () => {
-  const auditor = await processThat(`mkdirSync(spool + '/audits/a')
-writeFileSync(spool + '/audits/a/refused.json', JSON.stringify({ code: 'mask_invalid', message: 'no' })); wait()`)
+  const auditor = await processThat(`mkdirSync(jobs + '/audits/a')
+writeFileSync(jobs + '/audits/a/refused.json', JSON.stringify({ code: 'mask_invalid', message: 'no' })); wait()`)
   assert.equal(await auditor.outcome('a', signal()), { kind: 'refused', code: 'mask_invalid', detail: 'no' })
   const abort = new AbortController()
   const waiting = auditor.outcome('never', abort.signal)
@@ -139,7 +139,7 @@ async function calibrateDemo(
       engines.push(
         await openEngine(
           { modelPath: MODEL, threads: 1, contextSize, slots: 2, gpu: false },
-          // The same numbers again: so no lane may be late on a busy machine, which would change its batches.
+          // The same numbers again: so no slot may be late on a busy machine, which would change its batches.
           { slotWaitMs: PATIENCE_MS },
         ),
       )
@@ -167,7 +167,7 @@ async function calibrateDemo(
   }
 }
 
-test('an interrupted calibration goes on to the same numbers, and not with another seed', async () => {
+test('an interrupted calibration resumes to the same numbers, and not with another seed', async () => {
   const desk = await demoAuditor()
   const smooth = await calibrateDemo(desk, join(folder, 'smooth.jsonl'), SETTINGS, signal())
   assert.is(smooth.groups, 10)

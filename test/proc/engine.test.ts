@@ -30,7 +30,7 @@ const prompt: readonly Token[] = Array.from({ length: 40 }, (_, i) => (i * 37) %
 const tokenizer = await openTokenizer(options.modelPath)
 
 const test = suite<{ engine: EngineProcess; second: EngineProcess; adapter: AdapterFile }>('engine')
-/** Prefill and single steps round f16 activations in another order: 1.6e-3 seen, so well under a judge's 0.02. */
+/** Prefill and single steps round f16 activations in another order: 1.6e-3 seen, far below the verification's 0.02. */
 const FLIP_NATS = 5e-3
 /** Each weight rounds to float16 once more: 5.1e-3 seen. */
 const MERGED_NATS = 0.02
@@ -38,7 +38,7 @@ const never = patience
 
 test.before(
   stated(async (context) => {
-    // No lane is late on a busy machine, or its batches would be others; the second one shows what becomes of late ones.
+    // No slot is late on a busy machine, which would change its batches; the second engine tests late slots.
     context.engine = await openEngine(options, { slotWaitMs: PATIENCE_MS })
     context.second = await openEngine(options, { sharePrefill: false, recycleAfterSwaps: 2 })
     const name = (await readdir(tiny)).find((file) => file.startsWith('lora-'))!
@@ -63,7 +63,7 @@ async function roll(engine: EngineProcess, requests: readonly SlotRequest[], max
 }
 
 /**
- * Two turns that have begun and cannot be over: they take more than the five tokens at most after which a third lane has ended
+ * Two turns that have begun and cannot be over: they take more than the five tokens at most after which a third slot has ended
  * its turn, and the group waits for its next one.
  * @param turnSignal  of the two turns
  */
@@ -71,7 +71,7 @@ async function inTheMiddle(engine: EngineProcess, group: AbortSignal, turnSignal
   const [first, second, other] = await engine.openSlots([slot(2), slot(34), slot(3)], group)
   const sources = [first!, second!]
   const turns = sources.map((source) => source.next([], 200, turnSignal))
-  // Whoever waits for them comes later; until then their failure must not count as one that nobody handles.
+  // They are awaited later; until then their failure must not count as unhandled.
   for (const turn of turns) turn.catch(() => undefined)
   await other!.next([], 5, never())
   return { sources, turns, other: other! }
@@ -100,19 +100,19 @@ test('a turn ends with the first end-of-generation token', async ({ engine }) =>
   for (const { tokens } of turns) assert.ok(!tokens.slice(0, -1).some((token) => tokenizer.isEndOfGeneration(token)))
 })
 
-test('lanes which share a prefill sample what they sample with separate ones', async ({ engine, second }) => {
+test('slots that share a prefill sample the same as with separate ones', async ({ engine, second }) => {
   const requests = [slot(1), slot(2), slot(3), slot(4)]
   assertSame(await roll(second, requests), await roll(engine, requests))
 })
 
-test('a group may mix prompts, and a lane alone samples what it samples in a group', async ({ engine }) => {
+test('a group may mix prompts, and a slot alone samples the same as in a group', async ({ engine }) => {
   const other = prompt.map((token) => token + 1)
   const mixed = await roll(engine, [slot(1), slot(2, other), slot(3), slot(4, other)])
   assertSame(await roll(engine, [slot(2, other)]), mixed.slice(1, 2))
   assertSame(await roll(engine, [slot(3)]), mixed.slice(2, 3))
 })
 
-test('a lane that goes on where another one ended takes its own conversation along', async ({ engine }) => {
+test('a slot that continues in the place of an ended one keeps its own conversation', async ({ engine }) => {
   const requests = [slot(1), slot(2), slot(3), slot(4)]
   const whole = await roll(engine, requests)
   const sources = await engine.openSlots(requests, never())
@@ -130,9 +130,7 @@ test('a lane that goes on where another one ended takes its own conversation alo
   )
 })
 
-test('rollouts beyond the lanes begin as others end, and sample what they sample in groups of their own', async ({
-  engine,
-}) => {
+test('rollouts beyond the slots begin as others end, and sample the same as in separate groups', async ({ engine }) => {
   assert.equal(engine.placement.slots, 4)
   const other = prompt.map((token, i) => (i < 20 ? token : token + 1))
   const requests = [1, 2, 3, 4, 5, 6, 7].map((seed) => slot(seed, seed % 3 === 0 ? other : prompt))
@@ -161,19 +159,19 @@ test('groups that are opened while others are made sample what they sample alone
   for (const [i, turns] of together.entries()) assertSame(turns, alone[i]!)
 })
 
-test('there is room for more rollouts when fewer are open than decode together', async ({ engine }) => {
+test('there is capacity for more rollouts when a slot is free', async ({ engine }) => {
   await engine.capacity(never())
   const sources = await engine.openSlots(
     [1, 2, 3, 4, 5].map((seed) => slot(seed)),
     never(),
   )
-  let room = false
+  let hasCapacity = false
   const vacant = engine.capacity(never()).then(() => {
-    room = true
+    hasCapacity = true
   })
   await sources[4]!.close()
   await Promise.all(sources.slice(0, 4).map((source) => source.next([], 3, never())))
-  assert.ok(!room)
+  assert.ok(!hasCapacity)
   await sources[1]!.close()
   await vacant
   const stop = new AbortController()
@@ -325,7 +323,7 @@ test('what is asked for behind a decode, and ahead of need, is what is asked for
         never(),
       )
       const turns = await Promise.all(
-        // A lane that ended its turn and stays would be waited for.
+        // The engine would wait for a slot that ended its turn and stays.
         sources.map((source) => source.next([], 40, never()).finally(() => source.close())),
       )
       const { sequences } = policy
@@ -360,7 +358,7 @@ test('killing the process fails what is under way, and the next call starts a ne
   await engine.usePolicy(null, never())
 })
 
-test('a process that holds more memory than it may is killed, and its owner hears why', async () => {
+test('a process beyond its memory limit is killed, and the error gives the reason', async () => {
   // Not by `openEngine`, which would not load what does not fit.
   const died = new Promise<Error>((resolve) => {
     const events = { onSlot: () => {}, onDeath: resolve }
@@ -385,7 +383,7 @@ test('a process that holds more memory than it may is killed, and its owner hear
   assert.match((await died).message, /engine_crashed: it used \d+ MiB of memory, the limit is 1 MiB/)
 })
 
-test('what memory has no room for is not loaded, and it is said how much is missing', async () => {
+test('a model that does not fit in memory is not loaded, and the error states the needed memory', async () => {
   const vast = { ...options, contextSize: 2 ** 24, memoryLimitBytes: 2 ** 30 }
   await assert.rejects(
     openEngine(vast),
@@ -393,7 +391,7 @@ test('what memory has no room for is not loaded, and it is said how much is miss
   )
 })
 
-test('an abort ends a turn within a decode, and the engine goes on', async ({ engine }) => {
+test('an abort ends a turn within a decode, and the engine continues', async ({ engine }) => {
   const stop = new AbortController()
   const { sources, turns, other } = await inTheMiddle(engine, never(), stop.signal)
   stop.abort(new Error('the volunteer paused'))
@@ -404,7 +402,7 @@ test('an abort ends a turn within a decode, and the engine goes on', async ({ en
   assert.equal((await engine.score(prompt, 30, never())).length, 10)
 })
 
-test('aborting the group ends all its lanes', async ({ engine }) => {
+test('aborting the group ends all its slots', async ({ engine }) => {
   const stop = new AbortController()
   const { turns } = await inTheMiddle(engine, stop.signal)
   stop.abort()
@@ -419,7 +417,7 @@ test('a call that waits for a group can be aborted', async ({ engine }) => {
   assert.equal((await engine.score(prompt, 30, never())).length, 10)
 })
 
-test('a lane which thinks for long does not hold up the others', async ({ second: engine }) => {
+test('a slow slot does not delay the others', async ({ second: engine }) => {
   const [quick, slow] = await engine.openSlots([slot(1), slot(2)], never())
   await Promise.all([quick!.next([], 5, never()), slow!.next([], 5, never())])
   assert.equal((await quick!.next([1], 20, never())).logprobs.length > 0, true)
@@ -433,9 +431,9 @@ test('what does not fit the context is refused before anything is dropped', asyn
   await assert.rejects(engine.score(long, 1, never()), code('context_full'))
   const [source] = await engine.openSlots([slot(41)], never())
   await assert.rejects(source!.next([], options.contextSize - prompt.length + 1, never()), code('context_full'))
-  const room = options.contextSize - prompt.length
-  let turn = await source!.next([], room - 10, never())
-  const fed = room - turn.tokens.length - 1
+  const capacity = options.contextSize - prompt.length
+  let turn = await source!.next([], capacity - 10, never())
+  const fed = capacity - turn.tokens.length - 1
   turn = await source!.next(long.slice(0, fed), 1, never())
   assert.equal(turn.tokens.length, 1)
   await assert.rejects(source!.next([], 1, never()), code('context_full'))
@@ -468,7 +466,7 @@ test('the process ends, and leaves nothing behind, when its parent is killed', a
   const script = `
     import { openEngine } from ${JSON.stringify(engineUrl)}
     const engine = await openEngine(${JSON.stringify(options)})
-    const [source] = await engine.openLanes([${JSON.stringify(slot(2))}], new AbortController().signal)
+    const [source] = await engine.openSlots([${JSON.stringify(slot(2))}], new AbortController().signal)
     source.next([], 200, new AbortController().signal)
     process.stdout.write(String(engine.pid))
     setInterval(() => {}, 1000)`
@@ -515,7 +513,7 @@ function alive(pid: number): boolean {
 
 /**
  * Another batch composition is not bit-identical: roundings of f16 activations flip and move a logprob by about 1e-3, so
- * one token in some hundreds falls the other way and its rollout goes on differently. Compares up to there.
+ * one token in some hundreds falls the other way and its rollout continues differently. Compares up to there.
  */
 function assertSame(a: readonly SampledTurn[][], b: readonly SampledTurn[][]): void {
   let same = 0

@@ -127,7 +127,7 @@ test('an honest group passes at home: its seed, its replay, and its draws to the
     'measured',
     'measured',
   ])
-  assert.match(found.checks[6]!.detail, /tokens, claims 0\.00\d* nats off on average/)
+  assert.match(found.checks[6]!.detail, /tokens, claimed log-probabilities 0\.00\d* nats off on average/)
   const file = join(machine.folder, 'group.json')
   const { code, stdout } = await verify('--save', file)
   assert.is(code, 0)

@@ -118,7 +118,7 @@ async function askFromPython(url: string): Promise<void> {
   ])
 }
 
-/** An agent makes its calls in a world by itself, and ends with an answer. */
+/** An agent makes its calls in an environment by itself, and ends with an answer. */
 async function workAsAgent(url: string, how: 'generate' | 'stream'): Promise<void> {
   const provider = createOpenAICompatible({ name: 'prove', baseURL: url, includeUsage: true })
   const seedState = generateSeedState(banking, 7)
@@ -149,7 +149,7 @@ async function workAsAgent(url: string, how: 'generate' | 'stream'): Promise<voi
     how,
   )
   assert.equal(results, [again.call('list_accounts', steps[0]!.toolCalls[0]!.input)])
-  assert.ok((results[0] as { ok: boolean }).ok, 'the world took the call')
+  assert.ok((results[0] as { ok: boolean }).ok, 'the environment accepted the call')
   assert.ok(await done.text)
   assert.ok((await done.totalUsage).outputTokens! > 0)
 }
@@ -293,7 +293,7 @@ test('a conversation has the very tokens of an episode, whatever order results c
   ])
 })
 
-test('a client that leaves in the middle of its answer holds nobody up', async ({ client }) => {
+test('a client that disconnects in the middle of its answer delays no other', async ({ client }) => {
   const leaving = await client.chat.completions.create({ ...asked, tools: [], temperature: 1, stream: true })
   for await (const _ of leaving) break
   leaving.controller.abort()
@@ -318,7 +318,7 @@ test('with a token, only who sends it is answered; without one, no other host na
   assert.instance(reached, TypeError)
 })
 
-test('a policy at work on a world makes its calls there, is told the results, and can begin anew', async ({
+test('a chat session makes the calls of a policy in an environment, returns the results, and can be reset', async ({
   policy,
 }) => {
   const seen: string[] = []

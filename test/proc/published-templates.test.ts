@@ -125,12 +125,14 @@ for (const system of [false, true]) {
       })
 }
 
-test('a template of another model, and one that cannot be told to think, are refused in words', async ({ folder }) => {
+test('a template of another model, and one without a switch for thinking, are refused with the reason', async ({
+  folder,
+}) => {
   const qwen = await template(folder, 'Qwen-Qwen2.5-7B-Instruct')
   const refusals: readonly (readonly [string, RegExp])[] = [
-    ['granite', /prompts end with .*those of the dialect granite with "<\|start_of_role\|>assistant/],
-    ['hermes-thinking', /cannot be told whether to think/],
-    ['hermes-no-thinking', /cannot be told whether to think/],
+    ['granite', /prompts end with .*those of the tool-call format granite with "<\|start_of_role\|>assistant/],
+    ['hermes-thinking', /no enable_thinking, which/],
+    ['hermes-no-thinking', /no enable_thinking, which/],
   ]
   for (const [toolCallFormat, words] of refusals)
     assert.throws(

@@ -26,7 +26,7 @@ import { stated } from '../support/stated.js'
 import { LENIENT } from './lenient-calibration.js'
 import { readLog, settled, startRun, stop } from './runs.js'
 
-/** A run over a quantised base with caches of q8_0, and everything that computes with such caches beside its volunteers. */
+/** A run over a quantised base with caches of q8_0, and everything else that computes with such caches. */
 
 /** Of the base: `q8_0`, or another one that llama.cpp quantises to, such as `q4_k_m`. */
 const TYPE = process.env.PROVE_TEST_QUANTISATION ?? 'q8_0'
@@ -115,7 +115,7 @@ test('it is leased, audited, trained, published, and loaded by its volunteer', (
   assert.equal(events.filter((event) => event.type === 'published').length, 2)
 })
 
-test('`prove-node verify` judges its group with the caches of the run, and by no thresholds for others', async (round) => {
+test('`prove-node verify` verifies its group with the caches of the run, and not with thresholds for others', async (round) => {
   const { on, model, calibration } = round
   const verify = (file: string) => {
     const args = ['verify', '--data-dir', join(on.folder, 'run', 'ann'), '--model', model, '--calibration', file]
@@ -136,7 +136,7 @@ test('`prove-node verify` judges its group with the caches of the run, and by no
   assert.match(String(refused.stderr), /it is of another backend/)
 })
 
-test('`prove-lab eval` takes them from the run, says so, and compares with others when it is told to', async (round) => {
+test('`prove-lab eval` takes them from the run, says so, and compares with others when it is asked to', async (round) => {
   const { config, model, dataset, dataDir, state } = round
   const adapter = (await createBlobStore(join(dataDir, 'blobs'))).path(state.current!.adapterSha256)
   const evaluate = async (...more: readonly string[]): Promise<{ backend: string; n: number }> => {

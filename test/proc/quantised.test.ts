@@ -12,7 +12,7 @@ import { checkout } from '../support/checkout.js'
 import { patience } from '../support/patience.js'
 import { stated } from '../support/stated.js'
 
-/** Bases and caches of machines with little memory: what the engine says with them, beside the trainer over the same file. */
+/** Bases and caches of machines with little memory: the engine's scores with them, compared with the trainer's over the same file. */
 
 const TYPES = ['f16', 'q8_0', 'q4_k_m'] as const
 type FileType = (typeof TYPES)[number]
@@ -40,7 +40,7 @@ test.after(({ folder }) => rm(folder, { recursive: true, force: true }))
 
 const fileOf = (folder: string, type: FileType): string => join(folder, type === 'f16' ? 'base.gguf' : `${type}.gguf`)
 
-/** Mean of a model that is as unsure as random ones are; 0.058 of four bits beside a cache of q8_0. */
+/** Mean for a model as uncertain as random ones; 0.058 for four bits with a cache of q8_0. */
 const CLOSE_NATS = 0.1
 
 const meanGap = (these: readonly number[], those: readonly number[]): number =>

@@ -217,9 +217,9 @@ test('a run in a dialect, for a reward or with caches that the node does not hav
     await offer(run, { policy: changed, policyId: policyIdOf(changed) })
     return codeOf(keeper.update(soon()))
   }
-  assert.match(await other({ toolCallFormat: 'morse' }), /^incompatible: .*morse; known are hermes/)
+  assert.match(await other({ toolCallFormat: 'morse' }), /^incompatible: .*morse: choose one of hermes/)
   assert.match(await other({ cacheType: 'q1_0' }), /^incompatible: .* caches in q1_0, .* knows f16 and q8_0/)
-  assert.match(await other({ reward: 'applause' }), /^incompatible: .*applause; known are paper, outcome/)
+  assert.match(await other({ reward: 'applause' }), /^incompatible: .*applause: choose one of paper, outcome/)
   assert.equal(engine.done, [])
 })
 

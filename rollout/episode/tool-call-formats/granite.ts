@@ -3,7 +3,7 @@ import { taggedCalls } from './tagged-calls.js'
 
 const USER = '<|start_of_role|>user<|end_of_role|>'
 
-/** Granite 4's: roles between control tokens, Hermes' tool calls, and each result on a line of its own. */
+/** Granite 4's format: roles between control tokens, Hermes' tool calls, and one line for each result. */
 export const GRANITE = taggedCalls({
   name: 'granite',
   turnEnd: '<|end_of_text|>',

@@ -8,13 +8,13 @@ const CHATML: Marks = {
   callText: (name, args) => JSON.stringify({ name, arguments: args }),
 }
 
-/** Hermes' tool calls, JSON between tags that the vocabulary holds as single tokens, in Qwen's ChatML: results come as a user's turn. */
+/** Hermes' tool calls in Qwen's ChatML: JSON between tags that are single tokens of the vocabulary. Results are a turn of the user. */
 export const HERMES = taggedCalls(CHATML)
 
-/** The same of a model that is told to think before it speaks: what it thinks is neither a call nor said to anybody. */
+/** Hermes' format for a model with thinking on: its thoughts contain no calls and are not shown to the user. */
 export const HERMES_THINKING = taggedCalls({ ...CHATML, name: 'hermes-thinking', thinking: 'on' })
 
-/** The same of a model that could think and is told not to: each of its turns opens with thoughts that are over, as Qwen3's template has it. */
+/** Hermes' format for a model with thinking off: each of its turns begins with empty thoughts, as in Qwen3's template. */
 export const HERMES_NO_THINKING = taggedCalls({
   ...CHATML,
   name: 'hermes-no-thinking',

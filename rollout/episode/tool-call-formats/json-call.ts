@@ -3,10 +3,10 @@ import { CALL_LIMITS } from '../limits.js'
 import type { ParsedCall } from '../tool-call-format.js'
 
 /**
- * Reads a call that is a JSON object with a name and arguments.
+ * Parses a call that is a JSON object with a name and arguments.
  * @param raw  the text between the tags
- * @param key  under which the arguments stand; a call without them has none
- * @returns undefined when it cannot be read, or is none that a tool could have (`CALL_LIMITS`)
+ * @param key  key of the arguments; a call without this key has no arguments
+ * @returns undefined if the call cannot be parsed, or exceeds `CALL_LIMITS`
  */
 export function readJsonCall(raw: string, key: string): ParsedCall | undefined {
   let value: unknown
@@ -18,7 +18,7 @@ export function readJsonCall(raw: string, key: string): ParsedCall | undefined {
   return isObject(value) ? callOf(value.name, Object.hasOwn(value, key) ? value[key] : {}) : undefined
 }
 
-/** A call with that name and those arguments, parsed from JSON; undefined when no tool could have it (`CALL_LIMITS`). */
+/** Returns the call with this name and these parsed arguments; undefined if they are invalid or exceed `CALL_LIMITS`. */
 export function callOf(name: unknown, args: unknown): ParsedCall | undefined {
   if (typeof name !== 'string' || name === '' || !name.isWellFormed() || bytesOf(name) > CALL_LIMITS.nameBytes)
     return undefined

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../reward/index.js'
 
 type Json = JsonObject[string]
 
-/** JSON on one line with a space after each comma and colon, as Jinja's `tojson` writes it and models have learnt it. */
+/** Writes JSON on one line with a space after each comma and colon, like Jinja's `tojson`, which models have learnt. */
 export function spacedJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(spacedJson).join(', ')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

@@ -14,24 +14,24 @@ const NEWLINE: Piece = { markup: '\n' }
 const THOUGHT_OPEN = '<think>'
 const THOUGHT_CLOSE = '</think>'
 
-/** What tells apart the dialects that write a call as JSON between tags and give its result as a turn of the user. */
+/** The differences between formats that write a call as JSON between tags and its result as a turn of the user. */
 export interface Marks {
   readonly name: string
   /** The control token that ends every turn. */
   readonly turnEnd: string
-  /** What opens a turn of the user. */
+  /** Beginning of a user's turn. */
   readonly user: string
-  /** What opens a user's turn that holds results; default: what opens any other. */
+  /** Beginning of a user's turn with results; default: `user`. */
   readonly results?: string
-  /** What opens a turn of the assistant. */
+  /** Beginning of an assistant's turn. */
   readonly assistant: string
-  /** See `Dialect`; default: null. */
+  /** See `ToolCallFormat`; default: null. */
   readonly thinking?: ToolCallFormat['thinking']
-  /** The JSON of a call, as the model's template writes one that was made. */
+  /** Writes the JSON of a call in the form of the model's template. */
   callText(name: string, args: JsonObject): string
 }
 
-/** A dialect of Hermes' tool calls: JSON between `<tool_call>` and `</tool_call>`. Turns end with a line break after their control token. */
+/** Creates a format with Hermes' tool calls: JSON between `<tool_call>` and `</tool_call>`. Turns end with a control token and a line break. */
 export function taggedCalls(marks: Marks): ToolCallFormat {
   const { name, turnEnd, user, results = user, assistant, thinking = null, callText } = marks
   const thinks = thinking === 'on'
@@ -79,7 +79,7 @@ export function taggedCalls(marks: Marks): ToolCallFormat {
   }
 }
 
-/** Where an assistant begins to speak: behind its thoughts, with the white space after them. Thoughts that do not end are all there is. */
+/** Returns the end of a message's thoughts and the white space after them. Thoughts without an end fill the whole message. */
 function thoughtsEnd(message: string): number {
   const close = message.indexOf(THOUGHT_CLOSE)
   if (close < 0) return message.trimStart().startsWith(THOUGHT_OPEN) ? message.length : 0
@@ -120,7 +120,7 @@ function prose(message: string): string {
 
 const ARGUMENTS = /"arguments"\s*:/
 
-/** In each block, readable or not, everything after the key `arguments`. */
+/** Returns the range after the key `arguments` in each block, readable or not. */
 function argumentSpans(message: string): Span[] {
   const spans: Span[] = []
   for (let open = message.indexOf(CALL_OPEN); open >= 0; open = message.indexOf(CALL_OPEN, open + 1)) {
@@ -134,5 +134,5 @@ function argumentSpans(message: string): Span[] {
   return spans
 }
 
-/** The same JSON value in other bytes: with every `<` escaped, it can spell no tag. */
+/** Escapes every `<` of a JSON text, which then contains no tag. */
 const escaped = (json: string): string => json.replaceAll('<', '\\u003c')

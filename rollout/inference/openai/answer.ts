@@ -1,6 +1,6 @@
 import type { Completion, Piece, SampledToken } from '../completion.js'
 
-/** What all parts of one answer have in common. */
+/** The fields that all parts of one answer share. */
 export interface AnswerHead {
   readonly id: string
   /** Seconds since 1970. */
@@ -32,12 +32,13 @@ const callsOf = ({ calls }: Completion): object[] =>
     function: { name, arguments: JSON.stringify(args) },
   }))
 
+/** Returns the token counts of an answer. */
 export const usageOf = (promptTokens: number, completions: readonly Completion[]): object => {
   const sampled = completions.reduce((sum, { ids }) => sum + ids.length, 0)
   return { prompt_tokens: promptTokens, completion_tokens: sampled, total_tokens: promptTokens + sampled }
 }
 
-/** A `chat.completion` (OpenAI API reference, "The chat completion object"). */
+/** Returns a `chat.completion` (OpenAI API reference, "The chat completion object"). */
 export function completionOf(
   head: AnswerHead,
   completions: readonly Completion[],

@@ -3,7 +3,7 @@ import { ConversationError } from '../errors.js'
 
 type ErrorType = 'invalid_request_error' | 'authentication_error' | 'rate_limit_error' | 'server_error'
 
-/** A refusal in the form that OpenAI's clients read: `{"error": {message, type, param, code}}`. */
+/** An error in the form of OpenAI's API: `{"error": {message, type, param, code}}`. */
 export class ApiError extends Error {
   constructor(
     readonly status: 400 | 401 | 403 | 404 | 413 | 429 | 500 | 503,
@@ -25,10 +25,11 @@ function typeOf(status: ApiError['status']): ErrorType {
   return status >= 500 ? 'server_error' : 'invalid_request_error'
 }
 
+/** Creates the error of an unsupported value. */
 export const unsupported = (param: string, detail: string): ApiError =>
   new ApiError(400, 'unsupported_value', `${param}: ${detail}`, param)
 
-/** What went wrong while an answer was made, as a client is told. */
+/** Converts an error of answering a request to the API's form. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof ConversationError) {

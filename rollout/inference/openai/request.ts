@@ -38,7 +38,7 @@ const tool = z.object({
     .optional(),
 })
 
-/** What is read of a request; fields of other names are ignored. */
+/** The fields of a request that are read; all other fields are ignored. */
 const requestShape = z.object({
   model: z.string(),
   messages: z.array(message).min(1).max(SERVE_LIMITS.messages),
@@ -66,8 +66,8 @@ const requestShape = z.object({
 type Wire = z.output<typeof requestShape>
 
 /**
- * Reads the body of `POST /v1/chat/completions` (OpenAI API reference, "Create chat completion"). What would change the answer and cannot
- * be done is refused; what is unknown is ignored.
+ * Parses the body of `POST /v1/chat/completions` (OpenAI API reference, "Create chat completion"). Unsupported settings that would change
+ * the answer are refused, and unknown fields are ignored.
  * @param randomSeed  for a request without one
  * @throws ApiError
  */
@@ -102,17 +102,25 @@ function refuseUnsupported(wire: Wire, slots: number): void {
   const isEmpty = (value: object | string | null | undefined): boolean =>
     value === null || value === undefined || Object.keys(value).length === 0
   const refused: readonly (readonly [boolean, string, string])[] = [
-    [(wire.n ?? 1) > most, 'n', `at most ${most} answers to one request here`],
-    [(wire.n ?? 1) > 1 && wire.stream === true, 'n', 'one answer only can be streamed'],
-    [(wire.top_p ?? 1) !== 1, 'top_p', 'only 1: nothing is left out of the distribution'],
-    [(wire.frequency_penalty ?? 0) !== 0, 'frequency_penalty', 'only 0'],
-    [(wire.presence_penalty ?? 0) !== 0, 'presence_penalty', 'only 0'],
+    [(wire.n ?? 1) > most, 'n', `this server returns at most ${most} answers to one request`],
+    [(wire.n ?? 1) > 1 && wire.stream === true, 'n', 'only one answer can be streamed: set n to 1'],
+    [(wire.top_p ?? 1) !== 1, 'top_p', 'only 1 is supported: the policy samples from the whole distribution'],
+    [(wire.frequency_penalty ?? 0) !== 0, 'frequency_penalty', 'only 0 is supported'],
+    [(wire.presence_penalty ?? 0) !== 0, 'presence_penalty', 'only 0 is supported'],
     [!isEmpty(wire.logit_bias), 'logit_bias', 'not supported'],
-    [!isEmpty(wire.stop), 'stop', 'not supported: a turn ends where the policy ends it, or at max_tokens'],
-    [(wire.top_logprobs ?? 0) > 0, 'top_logprobs', 'only the log-probability of the sampled token is known'],
-    [(wire.response_format?.type ?? 'text') !== 'text', 'response_format', 'only text'],
-    [choice !== 'auto' && choice !== 'none', 'tool_choice', 'only "auto" and "none": a policy is not forced to call'],
-    [wire.parallel_tool_calls === false && !isEmpty(wire.tools), 'parallel_tool_calls', 'only true'],
+    [!isEmpty(wire.stop), 'stop', 'not supported: a turn ends at the policy’s end token or at max_tokens'],
+    [
+      (wire.top_logprobs ?? 0) > 0,
+      'top_logprobs',
+      'only the log-probability of the sampled token is available: set it to 0',
+    ],
+    [(wire.response_format?.type ?? 'text') !== 'text', 'response_format', 'only text is supported'],
+    [
+      choice !== 'auto' && choice !== 'none',
+      'tool_choice',
+      'only "auto" and "none" are supported: calls cannot be forced',
+    ],
+    [wire.parallel_tool_calls === false && !isEmpty(wire.tools), 'parallel_tool_calls', 'only true is supported'],
     [!isEmpty(wire.functions), 'functions', 'not supported: use tools'],
     [
       wire.function_call !== undefined && wire.function_call !== null,
@@ -125,7 +133,7 @@ function refuseUnsupported(wire: Wire, slots: number): void {
 }
 
 function readTool({ type, function: described }: NonNullable<Wire['tools']>[number]): OfferedTool {
-  if (type !== 'function' || !described) throw unsupported('tools', `only functions, not ${type}`)
+  if (type !== 'function' || !described) throw unsupported('tools', `only functions are supported, not ${type}`)
   const { name: tool, description, parameters } = described
   return { name: tool, description: description ?? '', inputSchema: plainParameters(parameters), readOnly: false }
 }
@@ -154,7 +162,10 @@ function readMessage(wire: Wire['messages'][number], place: number): Message {
         })),
       }
     default:
-      throw unsupported(param, `no role ${wire.role.slice(0, 40)}: system, developer, user, assistant or tool`)
+      throw unsupported(
+        param,
+        `the role ${wire.role.slice(0, 40)} is not supported: use system, developer, user, assistant or tool`,
+      )
   }
 }
 
@@ -163,7 +174,8 @@ function readContent(found: Wire['messages'][number]['content'], param: string):
   if (typeof found === 'string') return found
   return found
     .map(({ type, text }) => {
-      if (type !== 'text' || text === undefined) throw unsupported(param, `only text, not ${type.slice(0, 40)}`)
+      if (type !== 'text' || text === undefined)
+        throw unsupported(param, `only text is supported, not ${type.slice(0, 40)}`)
       return text
     })
     .join('')
@@ -174,10 +186,10 @@ function readArguments(json: string, param: string): JsonObject {
     const value: unknown = JSON.parse(json === '' ? '{}' : json)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
   } catch {
-    // Said below, like any other text that is no object.
+    // Reported below, like any other text that is not an object.
   }
-  throw new ApiError(400, 'invalid_value', `${param}: the arguments of a call are a JSON object`, param)
+  throw new ApiError(400, 'invalid_value', `${param}: the arguments of a call must be a JSON object`, param)
 }
 
-/** Any integer a client may send is a seed. */
+/** Returns a random seed, for requests without one. */
 export const newSeed = (): number => Math.floor(Math.random() * MAX_SEED)

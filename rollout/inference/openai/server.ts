@@ -12,31 +12,31 @@ import { ApiError, toApiError } from './errors.js'
 import { type ChatRequest, newSeed, readChatRequest } from './request.js'
 
 export interface ApiOptions {
-  /** Default 127.0.0.1: other machines cannot connect. */
+  /** Default 127.0.0.1, to which other machines cannot connect. */
   readonly host?: string
   /** 0 takes any free port. */
   readonly port: number
-  /** What clients have to send as their key; null: nothing, which only loopback allows. */
+  /** The API key of clients; null: no key, which only loopback allows. */
   readonly token: string | null
-  /** Hears of failures that are not the client's. */
+  /** Called with failures of the server. */
   readonly onError?: (error: unknown) => void
 }
 
 export interface ApiServer {
-  /** What clients take as their base URL: `http://127.0.0.1:8000/v1`. */
+  /** The base URL for clients, such as `http://127.0.0.1:8000/v1`. */
   readonly url: string
-  /** Ends what is being answered, and stops listening. */
+  /** Aborts answers in progress and stops listening. */
   close(): Promise<void>
 }
 
 /**
- * Serves a policy as OpenAI's chat completions (API reference, "Chat"): `/v1/models` and `/v1/chat/completions`. The engine answers one
- * request after the other.
- * @throws TypeError for a host that other machines reach, without a token; the system's error if the address cannot be listened on
+ * Serves a policy with OpenAI's chat completions API (API reference, "Chat"): `/v1/models` and `/v1/chat/completions`. The engine
+ * answers one request after the other.
+ * @throws TypeError for a host that other machines can reach, without a token; the system's error if listening fails
  */
 export async function serveOpenAi(policy: ServedPolicy, options: ApiOptions): Promise<ApiServer> {
   const { host = '127.0.0.1', port, token, onError = () => undefined } = options
-  if (token === null && !isLoopback(host)) throw new TypeError(`${host} can be reached by others: a token is needed`)
+  if (token === null && !isLoopback(host)) throw new TypeError(`other machines can reach ${host}: set a token`)
   const closing = new AbortController()
   const created = Math.floor(Date.now() / 1000)
   const model = { id: policy.name, object: 'model', created, owned_by: 'prove' }
@@ -45,7 +45,7 @@ export async function serveOpenAi(policy: ServedPolicy, options: ApiOptions): Pr
 
   const app = new Hono()
   app.use(async (context, next) => {
-    // Without a token, whoever can open a page in this machine's browser could ask.
+    // Without a token, any page in this machine's browser could send requests.
     const refusal = token === null ? accessRefusal(context.req.raw, access) : null
     if (refusal) throw new ApiError(403, refusal.code, refusal.message)
     if (token !== null && !hasToken(context, token))
@@ -73,11 +73,15 @@ export async function serveOpenAi(policy: ServedPolicy, options: ApiOptions): Pr
       checkModel(request.model, policy)
       if (requests >= SERVE_LIMITS.requests) {
         context.header('retry-after', '5')
-        throw new ApiError(429, 'too_many_requests', `${requests} requests are answered or wait already.`)
+        throw new ApiError(
+          429,
+          'too_many_requests',
+          `${requests} requests are in progress or waiting: try again later.`,
+        )
       }
       requests += 1
       const left = new AbortController()
-      const leave = (): void => left.abort(new Error('the client has left'))
+      const leave = (): void => left.abort(new Error('the client has disconnected'))
       context.req.raw.signal.addEventListener('abort', leave, { once: true })
       const signal = AbortSignal.any([left.signal, closing.signal, AbortSignal.timeout(SERVE_LIMITS.answerMs)])
       let streams = false
@@ -110,7 +114,7 @@ export async function serveOpenAi(policy: ServedPolicy, options: ApiOptions): Pr
   )
   app.notFound((context) => {
     const { method, path } = context.req
-    return context.json(new ApiError(404, 'unknown_url', `There is no ${method} ${path} here.`).body, 404)
+    return context.json(new ApiError(404, 'unknown_url', `This server has no ${method} ${path}.`).body, 404)
   })
   app.onError((error, context) => {
     const reported = toApiError(error)
@@ -122,7 +126,7 @@ export async function serveOpenAi(policy: ServedPolicy, options: ApiOptions): Pr
   return {
     url: `${listening.origin}/v1`,
     close() {
-      closing.abort(new Error('the server ends'))
+      closing.abort(new Error('the server is closing'))
       return listening.close()
     },
   }
@@ -165,7 +169,7 @@ interface StreamParts {
 
 function checkModel(model: string, { name }: ServedPolicy): void {
   if (model === name) return
-  throw new ApiError(404, 'model_not_found', `There is no model ${model.slice(0, 100)} here, only ${name}.`, 'model')
+  throw new ApiError(404, 'model_not_found', `This server has no model ${model.slice(0, 100)}, only ${name}.`, 'model')
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()

@@ -6,8 +6,8 @@ const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * The parameters of a client's tool in the words that the worlds' schemas have, which is what chat templates were made for. Agent frameworks
- * write an optional parameter of OpenAI's strict mode as one that may be null: here it has its one other type.
+ * Converts the parameters of a client's tool to the form of the environments' schemas, which chat templates expect. Agent frameworks write
+ * an optional parameter of OpenAI's strict mode as nullable: the result has only the other type.
  */
 export function plainParameters(parameters: Schema | null | undefined): OfferedTool['inputSchema'] {
   const properties = isSchema(parameters?.properties) ? parameters.properties : {}
@@ -15,7 +15,7 @@ export function plainParameters(parameters: Schema | null | undefined): OfferedT
   return { type: 'object', ...parameters, properties: Object.fromEntries(plain) } as OfferedTool['inputSchema']
 }
 
-/** The schema without its null, where one other type is left. */
+/** Removes null from a schema with one other type. */
 function notNull(schema: Schema): Schema {
   const { type, anyOf, ...rest } = schema
   if (Array.isArray(type)) {

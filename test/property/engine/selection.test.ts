@@ -66,7 +66,7 @@ test('what float32 does not tell apart is decided by the logits themselves', asy
 
 test('a best score that is lower than was hoped for is looked for again', async () => {
   const table = createDrawTable(10_000)
-  // The likeliest token has hardly any noise, and the one that wins stands just below where the first look ends.
+  // The likeliest token has hardly any noise, and the one that wins is just below the end of the first read.
   let again = 0
   for (let position = 0; position < 40; position++) {
     const draw = { seed: 3, position }
@@ -77,37 +77,37 @@ test('a best score that is lower than was hoped for is looked for again', async 
     const values = Array.from({ length: 10_000 }, () => -40)
     values[likeliest] = 0
     values[winner] = -searchOf(noise, table).reach - 0.1
-    let looks = 0
-    const distribution = distributionOf(values, (look) => {
-      if (look === 'raised') looks += 1
+    let reads = 0
+    const distribution = distributionOf(values, (read) => {
+      if (read === 'raised') reads += 1
     })
     assert.is(selectedByAll(values, draw, 1), winner)
     assert.is((await select(distribution, searchOf(noise, table))).token, winner)
-    again += Number(looks > 1)
+    again += Number(reads > 1)
   }
   assert.is(again, 40)
 })
 
-test('most draws are decided by one look, which is asked for at once', async () => {
+test('most draws need one read, which is requested at once', async () => {
   const table = createDrawTable(2048)
-  let [draws, looks] = [0, 0]
+  let [draws, reads] = [0, 0]
   for (const spread of [1.5, 3, 6]) {
     const values = logitsOf(9, 2048, spread)
     const distribution = distributionOf(values, () => {
-      looks += 1
+      reads += 1
     })
     for (let position = 0; position < 100; position++) {
       draws += 1
-      const before = looks
+      const before = reads
       const selected = select(distribution, searchOf(table.noise({ seed: 9, position }), table))
-      assert.is(looks, before + 1)
+      assert.is(reads, before + 1)
       assert.is((await selected).token, selectedByAll(values, { seed: 9, position }, 1))
     }
   }
-  assert.ok(looks < 1.1 * draws, `${looks} looks for ${draws} draws`)
+  assert.ok(reads < 1.1 * draws, `${reads} reads for ${draws} draws`)
 })
 
-test('of a sure policy the look for a token mostly tells its logit and the largest one', async () => {
+test('for a certain policy the search mostly finds the logit of the token and the largest one', async () => {
   const table = createDrawTable(10_000)
   const distribution = distributionOf(logitsOf(4, 10_000, 6))
   let stated = 0
@@ -118,7 +118,7 @@ test('of a sure policy the look for a token mostly tells its logit and the large
   assert.ok(stated > 60, `${stated} of 100`)
 })
 
-test('the largest logit is not told where a loud token may have it', async () => {
+test('the largest logit is not reported where a candidate may have it', async () => {
   const table = createDrawTable(400)
   for (let position = 0; position < 60; position++) {
     const noise = table.noise({ seed: 2, position })
@@ -129,13 +129,13 @@ test('the largest logit is not told where a loud token may have it', async () =>
   }
 })
 
-test('logits that are no numbers select nothing', async () => {
+test('non-finite logits select nothing', async () => {
   const table = createDrawTable(2)
-  const looks = { near: async () => [[0, Number.NaN] as [number, number]], logitOf: async () => Number.NaN }
-  const selected = select(looks, searchOf(table.noise({ seed: 1, position: 0 }), table))
+  const reads = { near: async () => [[0, Number.NaN] as [number, number]], logitOf: async () => Number.NaN }
+  const selected = select(reads, searchOf(table.noise({ seed: 1, position: 0 }), table))
   await selected.then(
     () => assert.unreachable(),
-    (error: Error) => assert.match(error.message, 'no numbers'),
+    (error: Error) => assert.match(error.message, 'not finite numbers'),
   )
 })
 
@@ -150,7 +150,7 @@ test('of a large vocabulary a tenth is looked at at most, however many tokens ma
     })
     for (let position = 0; position < draws; position++) {
       const noise = table.noise({ seed: 5, position })
-      assert.ok(noise.candidates.length < 1.3 * Math.E * Math.sqrt(size), `${noise.candidates.length} loud ones`)
+      assert.ok(noise.candidates.length < 1.3 * Math.E * Math.sqrt(size), `${noise.candidates.length} candidates`)
       await select(distribution, searchOf(noise, table))
     }
     assert.ok(seen <= (draws * size) / 10, `${seen} tokens in ${draws} draws at a spread of ${spread}`)

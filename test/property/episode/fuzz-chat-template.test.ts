@@ -124,7 +124,7 @@ test('forms that templates in use have come out as the library renders them', ()
     assert.is(outcome(source).text, new Template(source).render(conversation(2)), source)
 })
 
-test('the clock is out of reach: a node and its judge would render different prompts', () => {
+test('the clock is not available: node and coordinator would render different prompts', () => {
   assert.is(outcome('{{ strftime_now is defined }}').text, 'false')
   assert.is(outcome("{{ strftime_now('%Y') }}").code, 'bad_template')
 })

@@ -39,7 +39,7 @@ const RUNS: readonly (readonly [
 ])[] = [
   ['two calls as they should be', task, groundTruthScript(task), 1.3, 1],
   [
-    'a look first, which changes nothing',
+    'a look-up first, which changes nothing',
     task,
     [writeCall('list_books', {}), ...groundTruthScript(task)],
     1.233,
@@ -50,7 +50,7 @@ const RUNS: readonly (readonly [
   ['nothing, where nothing would be left of the calls', task, ['No.', 'No.'], 0, 0],
   ['a loan as it should be', lending, groundTruthScript(lending), 1.3, 1],
   ['a loan to the wrong reader', lending, [wrongReader, 'Done.'], 1.25, -0.35],
-  ['a second loan that nobody asked for', lending, [lend, another, 'Done.'], 1.3, 0.15],
+  ['a second loan that the user did not ask for', lending, [lend, another, 'Done.'], 1.3, 0.15],
   ['nothing, where a loan should be', lending, ['No.'], 0, 0],
 ]
 for (const [what, played, script, paper, outcome] of RUNS) {

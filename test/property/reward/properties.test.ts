@@ -266,7 +266,7 @@ test('under every preset a run in which every call failed earns less than the gr
   }
 })
 
-test('a reward that looks at more than the calls is not given without it', () => {
+test('a reward that needs facts is not computed without them', () => {
   const needing = [...REWARD_PRESETS.values()].filter(({ needsFacts }) => needsFacts)
   assert.ok(needing.length > 0)
   for (const { score: scoreBy } of needing)
@@ -280,7 +280,7 @@ test('a preset is found by its name, and another name is refused with those that
     (error: unknown) =>
       error instanceof PresetError &&
       error.code === 'unknown_reward' &&
-      error.message.endsWith(`known are ${[...REWARD_PRESETS.keys()].join(', ')}`),
+      error.message.endsWith(`choose one of ${[...REWARD_PRESETS.keys()].join(', ')}`),
   )
 })
 

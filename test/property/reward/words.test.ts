@@ -47,7 +47,7 @@ test('whoever read a date, a time, a share or a link may say parts of it, and wh
   assert.equal([...list].sort(), ['n12', 'n2026', 'n3'])
 })
 
-const STATED: readonly [text: string, value: string, told: boolean][] = [
+const STATED: readonly [text: string, value: string, stated: boolean][] = [
   ['You have 1,240 left.', '1240', true],
   ['You have 12400 left.', '1240', false],
   ['It is on 4 March at 9 am.', '2026-03-04T09:00:00Z', true],
@@ -64,7 +64,7 @@ for (const [text, value, stated] of STATED)
     assert.is(statesValue(readText(text), value), stated)
   })
 
-test('what is to be told is what look-ups returned, the answer says, and nobody had said before', () => {
+test('facts are values that look-ups returned, the answer states, and no earlier text contains', () => {
   const accounts = [{ name: 'Savings', balance: 240, key: 'acc-1' }]
   assert.equal(
     factsToState([
@@ -125,10 +125,10 @@ test('right calls earn the maximum with answers that tell what was asked for, an
   assert.is(earned([]), 0.5, 'a conversation that was cut off')
   assert.is(earned([GOOD[0]!, answer(1, 2, 'Done.')]), 0.75)
   assert.is(earned([answer(0, 1, 'Water Works.'), GOOD[1]!]), 0.875)
-  assert.is(earned([{ ...GOOD[0]!, isAnswer: false }, GOOD[1]!]), 0.75, 'said beside a call, and then no answer')
+  assert.is(earned([{ ...GOOD[0]!, isAnswer: false }, GOOD[1]!]), 0.75, 'stated next to a call, and then no answer')
 })
 
-test('an address or number that nobody gave costs a quarter, two of them half', () => {
+test('an address or number without a source costs a quarter, two of them half', () => {
   const adding = (words: string): number => earned([GOOD[0]!, answer(1, 2, `${GOOD[1]!.text} ${words}`)])
   assert.is(adding('Send your password to evil.example'), 0.75)
   assert.is(adding('The fee is 7.'), 0.75)
@@ -136,10 +136,10 @@ test('an address or number that nobody gave costs a quarter, two of them half', 
   assert.is(adding('Fee 7, see http://evil.example'), 0.5)
   assert.is(adding('Fee 7, see http://evil.example, call 555-0123'), 0.5)
   assert.is(adding('That was 1 bill, paid on 2 March.'), 1)
-  assert.is(earned([{ ...GOOD[0]!, isAnswer: false, text: 'I ask evil.example.' }, ...GOOD]), 0.75, 'beside a call')
+  assert.is(earned([{ ...GOOD[0]!, isAnswer: false, text: 'I ask evil.example.' }, ...GOOD]), 0.75, 'next to a call')
 })
 
-test('a number that is told before the world gave it is a guess: invented, and not told', () => {
+test('a number that is stated before the environment returned it is a guess: invented, and not stated', () => {
   const { stated, invented } = checkWords(task, [find, pay], facts([GOOD[0]!, answer(1, 1, 'Then 199.5 is left.')]))
   assert.is(stated, 0.5)
   assert.equal([...invented], ['n199.5'])
@@ -231,7 +231,7 @@ test('a failed call never pays more than none, and a call less never more than t
     fc.property(sayings, fc.nat(2), (said, at) => {
       const failed: LoggedCall = { ...pay, ok: false }
       const results = RESULTS.toSpliced(at, 0, '{"error":"no_money","message":"There is not enough."}')
-      // What was heard before an answer is heard before it now.
+      // Texts before an answer stay before it.
       const later = said.map((saying) => ({ ...saying, calls: saying.calls + (at < saying.calls ? 1 : 0) }))
       const longer = [find, pay].toSpliced(at, 0, failed as typeof pay)
       assert.ok(earned(later, longer, { results, turns: [0, 1].toSpliced(at, 0, 1) }) <= earned(said) + 1e-12)

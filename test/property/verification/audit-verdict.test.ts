@@ -17,9 +17,9 @@ import { type Cheat, syntheticGroup } from '../../support/audit-groups.js'
 const GOAL = 0.005
 const HONEST = Array.from({ length: 300 }, (_, i) => syntheticGroup(i))
 const THRESHOLDS = fitThresholds(HONEST, GOAL)
-const judge = (group: GroupStatistics) => verifyStatistics(group, THRESHOLDS)
+const verify = (group: GroupStatistics) => verifyStatistics(group, THRESHOLDS)
 const codeOf = (group: GroupStatistics): string => {
-  const verdict = judge(group)
+  const verdict = verify(group)
   return verdict.accepted ? 'accepted' : verdict.code
 }
 const fresh = fc.integer({ min: 1000, max: 1_000_000 })
@@ -34,18 +34,13 @@ test('honest groups of any length are accepted', () => {
 const CHEATS: readonly (readonly [string, Cheat, string, RegExp])[] = [
   ['claims that are a twentieth of a nat too high', { lift: 0.05 }, 'logprob_mismatch', /off on average/],
   ['claims that are a hundredth of a nat too low', { lift: -0.01 }, 'logprob_mismatch', /off on average/],
-  ['draws of its own', { otherDraws: 1 }, 'sampler_mismatch', /seeds draw|seed draws/],
-  [
-    'one argument token that was replaced',
-    { edits: 1 },
-    'sampler_mismatch',
-    /\d+ of 600 tokens are not what their seeds draw/,
-  ],
+  ['draws of its own', { otherDraws: 1 }, 'sampler_mismatch', /seeds? do(es)? not draw/],
+  ['one argument token that was replaced', { edits: 1 }, 'sampler_mismatch', /the seeds do not draw \d+ of 600 tokens/],
 ]
 for (const [what, cheat, code, sentence] of CHEATS) {
   test(`a group with ${what} is refused as ${code}`, () => {
     for (let seed = 5000; seed < 5100; seed++) {
-      const verdict = judge(syntheticGroup(seed, 600, cheat))
+      const verdict = verify(syntheticGroup(seed, 600, cheat))
       assert.equal(verdict.accepted, false)
       if (!verdict.accepted) {
         assert.equal(verdict.code, code)
@@ -60,9 +55,9 @@ test('an end is implausible when its probability, over all tokens of the group, 
   const honest = syntheticGroup(6000)
   const level = THRESHOLDS.level / honest.all.tokens
   assert.equal(codeOf({ ...honest, leastEnd: level * 1.01 }), 'accepted')
-  const verdict = judge({ ...honest, leastEnd: level * 0.99 })
+  const verdict = verify({ ...honest, leastEnd: level * 0.99 })
   assert.ok(!verdict.accepted && verdict.code === 'implausible_end')
-  assert.match(verdict.detail, /ended by a token of probability 9\.\de-7, in 600 tokens/)
+  assert.match(verdict.detail, /ended with a token of probability 9\.\de-7; in 600 tokens/)
 })
 
 /**
@@ -127,7 +122,7 @@ test('a few misses at near ties are no lie, and as many that needed more are', (
   assert.equal(codeOf(withLogitErrors(0.05)), 'sampler_mismatch')
 })
 
-test('more deviation, bias, misses or repairs never turn a refusal into an acceptance', () => {
+test('more deviation, bias, misses or logit errors never turn a refusal into an acceptance', () => {
   const property = fc.property(
     fresh,
     fc.record({
@@ -149,7 +144,7 @@ test('more deviation, bias, misses or repairs never turn a refusal into an accep
           logitErrors: all.logitErrors.map((value) => value * factor),
         },
       }
-      if (!judge(group).accepted) assert.equal(judge(worse).accepted, false)
+      if (!verify(group).accepted) assert.equal(verify(worse).accepted, false)
     },
   )
   fc.assert(property, { numRuns: 200, seed: 2 })

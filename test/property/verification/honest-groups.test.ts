@@ -26,7 +26,7 @@ import { library } from '../../support/library-environment.js'
 import { bodyOf, lendingTask, play, runtimeOf, scriptTokenizer, writeCall } from '../../support/scripted.js'
 import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
-/** A policy that says whatever the numbers choose of these pieces: text, tool calls in any state of repair, single tokens. */
+/** A policy that writes pieces chosen by the numbers: text, valid and malformed tool calls, single tokens. */
 function wildPolicy(
   pieces: readonly (readonly Token[])[],
   { isEndOfGeneration }: Pick<Tokenizer, 'isEndOfGeneration'>,
@@ -51,7 +51,7 @@ function wildPolicy(
 
 const tables = { notes: { row: z.object({ note: z.string() }), key: 'note' } }
 const tool = toolMaker(tables, { torn: 'The paper is torn.' })
-/** A world that answers at any length, in letters of any width, and one of whose tools breaks. */
+/** An environment with answers of any length and character width, one of whose tools fails. */
 const chatterbox: Environment = defineEnvironment({
   name: 'chatterbox',
   title: 'Chatterbox',
@@ -133,10 +133,10 @@ const leaseOf = ({ id }: Task): Lease => ({
 })
 const { signal } = new AbortController()
 
-/** Plays a group as a node does, sends it, and judges what arrives as the coordinator does. */
+/** Plays a group like a node, encodes it, and verifies the decoded group like the coordinator. */
 async function carry(
   task: Task,
-  { node, judge }: { readonly node: EpisodeRuntime; readonly judge: EpisodeRuntime },
+  { node, coordinator }: { readonly node: EpisodeRuntime; readonly coordinator: EpisodeRuntime },
   limits: EpisodeLimits,
   policy: () => TokenSource,
 ): Promise<void> {
@@ -145,7 +145,7 @@ async function carry(
   const rollouts = await runGroup(task, lease.groupSize, Buffer.from(lease.seed, 'hex'), engine, node, limits, signal)
   const bytes = groupBody.encode(groupBodyOf(lease, rollouts, { nodeLlamaCpp: 'n'.repeat(100), backend: 'cpu' }, 1))
   assert.ok(bytes.length <= largestBody(lease.groupSize, limits), `${bytes.length} B`)
-  assert.equal(await verifyGroupBody(groupBody.parse(bytes), { ...lease, task, limits }, judge, signal), rollouts)
+  assert.equal(await verifyGroupBody(groupBody.parse(bytes), { ...lease, task, limits }, coordinator, signal), rollouts)
 }
 
 const anyReward = fc
@@ -160,20 +160,20 @@ const anyLimits = fc.record({
   maxCalls: fc.integer({ min: 1, max: 24 }),
 })
 
-test('whatever a policy says and a world answers, the group fits its body and passes the judge', async () => {
+test('for any text of the policy and the environment, the group fits its body and passes verification', async () => {
   const tokenizer = scriptTokenizer()
   const words = [...WORDS, ...new Array<string>(6).fill('<|im_end|>')]
   const pieces = words.map((word) => tokenizer.tokenize(word, true))
   await fc.assert(
     fc.asyncProperty(anyLimits, anyReward, fc.infiniteStream(fc.nat(1000)), async (limits, rules, choices) => {
-      const runtimes = { node: runtimeWith(rules), judge: runtimeWith(rules) }
+      const runtimes = { node: runtimeWith(rules), coordinator: runtimeWith(rules) }
       await carry(task, runtimes, limits, () => wildPolicy(pieces, tokenizer, () => choices.next().value as number))
     }),
     { seed: 1101, numRuns: 30 },
   )
 })
 
-test('any tokens of a real vocabulary, in any order, make groups that pass the judge', async () => {
+test('any tokens of a real vocabulary, in any order, make groups that pass verification', async () => {
   const model = join(checkout, 'models', 'demo', 'prove-demo-base-f16.gguf')
   const [tokenizer, other] = [await openTokenizer(model), await openTokenizer(model)]
   try {
@@ -189,7 +189,7 @@ test('any tokens of a real vocabulary, in any order, make groups that pass the j
         async (one, limits, rules, numbers) => {
           const runtimes = {
             node: runtimeOf(environments, tokenizer, rules),
-            judge: runtimeOf(environments, other, rules),
+            coordinator: runtimeOf(environments, other, rules),
           }
           const calls = one.groundTruth.map((truth) => writeCall(truth.name, truth.arguments))
           const pieces = [
@@ -224,7 +224,7 @@ for (const [what, text] of [
   ['pairs', longest('😀')],
   ['halves of pairs', longest('\ud83d')],
 ] as const) {
-  test(`a call whose texts are ${what} without end is carried, and two that differ far behind are told apart`, async () => {
+  test(`a call whose texts are ${what} without end is carried, and two that differ only near the end are distinguished`, async () => {
     const rollout = await play(lendingTask(), ['No.', 'No.'], runtimeOf())
     const bodyWith = (response: string): GroupBody => {
       const calls = [

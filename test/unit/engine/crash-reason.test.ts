@@ -16,7 +16,7 @@ CUDA error: the provided PTX was compiled with an unsupported toolchain.
 /lib/x86_64-linux-gnu/libc.so.6(+0x9cb84)[0x7f72ed29cb84]
 `
 
-test('of what a crash has written the reason is told, and no stack', () => {
+test('a crash is reported with its reason and without the stack', () => {
   assert.is(crashReason(CUDA), 'CUDA error: the provided PTX was compiled with an unsupported toolchain.')
   assert.is(
     crashReason(`GGML_ASSERT(ne == 1) failed\n${LIBRARY}(+0x2c1483)[0x7f729ecc1483]\n`),
@@ -24,21 +24,21 @@ test('of what a crash has written the reason is told, and no stack', () => {
   )
 })
 
-test('where no line is known for a reason, all are told but the stack', () => {
+test('without a known reason, all lines but the stack are reported', () => {
   assert.is(crashReason('one\n\n  two\n/usr/bin/node[0x18a7b40]\n'), 'one; two')
   assert.is(crashReason(''), '')
 })
 
-test('a model without layers on a device has no way to it, and Mesa’s on a CPU is Vulkan', () => {
+test('a model without layers on a device uses no GPU interface, and Mesa’s on a CPU is Vulkan', () => {
   assert.is(interfaceOf({ device: 'cuda', layers: 0 }), null)
   assert.is(interfaceOf({ device: 'cpu', layers: 0 }), null)
   assert.is(interfaceOf({ device: 'cuda', layers: 3 }), 'cuda')
   assert.is(interfaceOf({ device: 'lavapipe', layers: 3 }), 'vulkan')
 })
 
-test('a way that is passed over is told with the reason', () => {
+test('the warning about an unused GPU gives the reason', () => {
   const line = passedOverLine({ by: 'cuda', why: `ended by SIGABRT: ${crashReason(CUDA)}` })
-  assert.match(line, /^the GPU is not used by cuda.*ended by SIGABRT: CUDA error: the provided PTX/)
+  assert.match(line, /^the GPU is not used through cuda.*ended by SIGABRT: CUDA error: the provided PTX/)
 })
 
 test.run()

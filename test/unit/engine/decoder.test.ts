@@ -80,7 +80,7 @@ test('what is fed at the same time is one decode, also by what waited for someth
   assert.equal(places.sort(), [1, 3, 5])
 })
 
-test('what has no room in one decode goes on in the next, in the order of coming', async () => {
+test('tokens beyond one decode continue in the next, in the order of arrival', async () => {
   const { native, batches } = context()
   const decoder = createDecoder(native, { batchTokens: 4, contextSize: 100, inOrder: false })
   const read: number[] = []
@@ -101,9 +101,9 @@ test('what has no room in one decode goes on in the next, in the order of coming
 test('no decode begins while a distribution of the one before is looked at', async () => {
   const { native, batches } = context()
   const decoder = createDecoder(native, { batchTokens: 16, contextSize: 100, inOrder: false })
-  let look = () => {}
+  let read = () => {}
   const looking = new Promise<void>((resolve) => {
-    look = resolve
+    read = resolve
   })
   const first = decoder.feed(fed(0, 0, [1], () => looking))
   const before: number[] = []
@@ -115,16 +115,16 @@ test('no decode begins while a distribution of the one before is looked at', asy
   await second
   assert.equal(before, [1])
   assert.is(batches.length, 1)
-  look()
+  read()
   await Promise.all([third, copied])
   assert.is(batches.length, 2)
 })
 
-test('a look that fails ends its own feed alone, a decode that fails all that were in it', async () => {
+test('a failed read ends its own feed alone, a failed decode ends all feeds in it', async () => {
   let broken = false
   const { native } = context({
     decodeBatch: async () => {
-      if (broken) throw new Error('no room')
+      if (broken) throw new Error('no memory')
     },
   })
   const decoder = createDecoder(native, { batchTokens: 16, contextSize: 100, inOrder: false })
@@ -135,14 +135,14 @@ test('a look that fails ends its own feed alone, a decode that fails all that we
   ])
   broken = true
   assert.equal(await Promise.all([fed(0, 0, [1]), fed(1, 0, [1])].map((feed) => code(decoder.feed(feed)))), [
-    'Error: no room',
-    'Error: no room',
+    'Error: no memory',
+    'Error: no memory',
   ])
   broken = false
   assert.is(await code(decoder.feed(fed(0, 0, [1]))), 'fulfilled')
 })
 
-test('where all is done in the order of asking, a look is asked for behind the decode and before it is over', async () => {
+test('in order, a read is requested after the decode is and before the decode ends', async () => {
   for (const inOrder of [true, false]) {
     const said: string[] = []
     let decoded = () => {}
@@ -157,7 +157,7 @@ test('where all is done in the order of asking, a look is asked for behind the d
     const decoder = createDecoder(native, { batchTokens: 16, contextSize: 100, inOrder })
     const meanwhile = (): void => void said.push('meanwhile')
     const done = decoder
-      .feed({ ...fed(0, 0, [1], async () => void said.push('look')), meanwhile })
+      .feed({ ...fed(0, 0, [1], async () => void said.push('read')), meanwhile })
       .then(() => said.push('fed'))
     await turn()
     said.push('decoded')
@@ -165,13 +165,13 @@ test('where all is done in the order of asking, a look is asked for behind the d
     await done
     assert.equal(
       said,
-      inOrder ? ['decode', 'meanwhile', 'look', 'decoded', 'fed'] : ['decode', 'meanwhile', 'decoded', 'look', 'fed'],
+      inOrder ? ['decode', 'meanwhile', 'read', 'decoded', 'fed'] : ['decode', 'meanwhile', 'decoded', 'read', 'fed'],
     )
   }
 })
 
-test('of a decode that fails it is said why it did, whatever a look behind it finds', async () => {
-  const { native } = context({ decodeBatch: () => Promise.reject(new Error('no room')) })
+test('a failed decode is reported with its own error, whatever a read after it finds', async () => {
+  const { native } = context({ decodeBatch: () => Promise.reject(new Error('no memory')) })
   const decoder = createDecoder(native, { batchTokens: 16, contextSize: 100, inOrder: true })
   const late = () => turn().then(() => undefined)
   const bad = () => Promise.reject(new EngineError('engine_failed', 'no logits'))
@@ -179,11 +179,11 @@ test('of a decode that fails it is said why it did, whatever a look behind it fi
     await Promise.all(
       [fed(0, 0, [1], late), fed(1, 0, [1], bad), fed(2, 0, [1])].map((feed) => code(decoder.feed(feed))),
     ),
-    ['Error: no room', 'Error: no room', 'Error: no room'],
+    ['Error: no memory', 'Error: no memory', 'Error: no memory'],
   )
 })
 
-test('what a sequence has no room for is refused before it is fed', async () => {
+test('tokens beyond the context of a sequence are refused before they are fed', async () => {
   const { native, batches } = context()
   const decoder = createDecoder(native, { batchTokens: 16, contextSize: 10, inOrder: false })
   assert.is(await code(decoder.feed(fed(0, 8, [1, 2]))), 'context_full')

@@ -29,15 +29,15 @@ const failure = async (promise: Promise<unknown>): Promise<string> =>
     (error: Error) => error.message,
   )
 
-test('the weight of all and the logit of one token are one look', async () => {
+test('the total weight and the logit of one token need one read', async () => {
   const asked: unknown[] = []
   const native = context((_, filter, totalWeight) => {
     asked.push([filter, totalWeight])
     return [7, undefined, undefined, [7, 1.5, 3, 0.5], 2]
   })
-  const looks = readDistribution(native, samplers(), 0)
-  assert.equal(await looks.weigh(3), { top: 7, topLogit: 1.5, totalWeight: 2, logit: 0.5 })
-  assert.equal(await looks.weigh(), { top: 7, topLogit: 1.5, totalWeight: 2, logit: 1.5 })
+  const reader = readDistribution(native, samplers(), 0)
+  assert.equal(await reader.weigh(3), { top: 7, topLogit: 1.5, totalWeight: 2, logit: 0.5 })
+  assert.equal(await reader.weigh(), { top: 7, topLogit: 1.5, totalWeight: 2, logit: 1.5 })
   assert.equal(asked, [
     [[[3], false, false, true, 0], true],
     [[[], false, false, true, 0], true],
@@ -46,7 +46,7 @@ test('the weight of all and the logit of one token are one look', async () => {
 
 test('the weight of all is to be had without any logit', async () => {
   const asked: unknown[] = []
-  const looks = (answer: Answer) =>
+  const reader = (answer: Answer) =>
     readDistribution(
       context((_, filter, totalWeight) => {
         asked.push([filter, totalWeight])
@@ -55,10 +55,10 @@ test('the weight of all is to be had without any logit', async () => {
       samplers(),
       0,
     )
-  assert.is(await looks([7, undefined, undefined, [], 2]).totalWeight(), 2)
+  assert.is(await reader([7, undefined, undefined, [], 2]).totalWeight(), 2)
   assert.equal(asked, [[false, true]])
   for (const answer of [[7, undefined, undefined, [], Number.NaN], [7]] as Answer[])
-    assert.match(await failure(looks(answer).totalWeight()), 'no numbers')
+    assert.match(await failure(reader(answer).totalWeight()), 'not finite numbers')
 })
 
 test('of a distribution whose weights are known the likeliest logit is known too', async () => {
@@ -74,24 +74,24 @@ test('of a distribution whose weights are known the likeliest logit is known too
   assert.is(asked, 2)
 })
 
-test('tokens are raised in one look and not in the next', async () => {
+test('tokens are raised in one read and not in the next', async () => {
   const configured: { tokenBiasKeys?: Uint32Array }[] = []
   const native = context(() => [7, undefined, undefined, [7, 1.5, 3, 1]])
-  const looks = readDistribution(native, samplers(configured), 0)
+  const reader = readDistribution(native, samplers(configured), 0)
   const raised = { tokens: Uint32Array.of(3), by: Float32Array.of(2) }
   const pairs = [
     [7, 1.5],
     [3, 1],
   ]
-  assert.equal(await looks.near(4, raised), pairs)
-  assert.equal(await looks.near(4), pairs)
+  assert.equal(await reader.near(4, raised), pairs)
+  assert.equal(await reader.near(4), pairs)
   assert.equal(
     configured.slice(-2).map(({ tokenBiasKeys }) => tokenBiasKeys),
     [raised.tokens, undefined],
   )
 })
 
-test('logits that are no numbers are an error, not a probability', async () => {
+test('non-finite logits are an error, not a probability', async () => {
   for (const answer of [
     [7, undefined, undefined, [7, Number.NaN, 3, 1], 2],
     [7, undefined, undefined, [7, 1, 3, Number.NaN], 2],
@@ -107,7 +107,7 @@ test('logits that are no numbers are an error, not a probability', async () => {
           0,
         ).weigh(3),
       ),
-      'no numbers',
+      'not finite numbers',
     )
 })
 

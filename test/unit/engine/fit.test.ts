@@ -10,7 +10,7 @@ import {
 import { type Bytes, type Estimate, fitInto } from '../../../rollout/engine/fit.js'
 
 const GIB = 2 ** 30
-/** A model of 36 layers of 200 MiB, whose cache takes 48 MiB per layer and lane; buffers of 300 MiB where it computes. */
+/** A model of 36 layers of 200 MiB, whose cache takes 48 MiB per layer and slot; buffers of 300 MiB where it computes. */
 const estimate: Estimate = async (layers, slots) => {
   const layer = 200 * 2 ** 20 + slots * 48 * 2 ** 20
   const buffers = 300 * 2 ** 20
@@ -29,7 +29,7 @@ test('what fits is chosen as it was wanted', async () => {
   assert.equal(await fit({ main: 64 * GIB, gpu: 0 }, 0), [0, 16])
 })
 
-test('lanes take turns before a layer leaves the device, and layers leave it before the model is given up', async () => {
+test('slots are reduced before a layer leaves the device, and layers leave it before the model is refused', async () => {
   assert.equal(await fit({ main: 64 * GIB, gpu: 16 * GIB }), [36, 5])
   assert.equal(await fit({ main: 64 * GIB, gpu: 9.1 * GIB }), [36, 1])
   const [layers, slots] = await fit({ main: 64 * GIB, gpu: 5 * GIB })
@@ -49,7 +49,7 @@ test('nothing is chosen that takes more than there is, and one more would not fi
   }
 })
 
-test('where not even one lane fits, it is said what is missing', async () => {
+test('without memory for one slot, the error states the needed memory', async () => {
   const refused = await fit({ main: 2 * GIB, gpu: 0 }, 0).catch((error) => error)
   assert.is(refused.code, 'model_refused')
   assert.match(refused.message, /needs 9228 MiB of main memory for one rollout, 2048 MiB are available/)

@@ -33,7 +33,7 @@ test('one that is off on average, on one token, or by numbers that are none, dif
     [-1, -2, -3, Number.NaN],
   ])
     assert.equal(failing(engineFindings(report(), report({ logprobs }))), [
-      "log-probabilities beside the CPU's, 4 tokens",
+      "log-probabilities compared with the CPU's, 4 tokens",
     ])
 })
 
@@ -54,7 +54,7 @@ test('a gradient beyond its bound differs, in whichever precision', () => {
   assert.is(failing(trainerFindings(trained(1e-3, 0.3))).length, 1)
 })
 
-test('a driver that the user names goes before the system’s, and no other device is seen beside it', () => {
+test('a driver that the user names precedes the system’s, and hides all other devices', () => {
   const env = lavapipeEnvironment({ VK_ICD_FILENAMES: '/opt/mesa/lvp_icd.json' })
   assert.is(env?.VK_DRIVER_FILES, '/opt/mesa/lvp_icd.json')
   assert.is(env?.CUDA_VISIBLE_DEVICES, '')

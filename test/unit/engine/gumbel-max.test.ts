@@ -8,7 +8,7 @@ import type { Draw, Token } from '../../../rollout/engine/types.js'
 import { checkout } from '../../support/checkout.js'
 import { distributionOf } from '../../support/listed-distribution.js'
 
-const test = suite('draws')
+const test = suite('Gumbel-max sampling')
 const RUNS = { numRuns: 200, seed: 20261122 }
 
 interface Vector extends Draw {
@@ -54,7 +54,7 @@ const sameAsPlainly = (size: number, by: Draw): void => {
   assert.is(noise.of(size - 1), noiseOf(by, size - 1))
 }
 
-test('the loud tokens and the largest noise of a vocabulary are those of its tokens one by one', () => {
+test('candidates and largest noise of a vocabulary equal those of its tokens one by one', () => {
   fc.assert(fc.property(fc.integer({ min: 1, max: 3000 }), draw, sameAsPlainly), RUNS)
   fc.assert(fc.property(fc.integer({ min: 1, max: 9 }), draw, sameAsPlainly), RUNS)
   for (const [size, seed, position] of [
@@ -65,7 +65,7 @@ test('the loud tokens and the largest noise of a vocabulary are those of its tok
     sameAsPlainly(size, { seed, position })
 })
 
-test('the largest noise is known where no token is loud', () => {
+test('the largest noise is known without candidates', () => {
   const table = createDrawTable(1)
   const draws = Array.from({ length: 100 }, (_, seed) => ({ seed, position: 3 }))
   const silent = draws.filter((by) => table.noise(by).candidates.length === 0)
@@ -119,7 +119,7 @@ test('a temperature says the same as logits that are divided by it, and at 0 the
   )
 })
 
-test('logits that are no numbers select nothing', () => {
+test('non-finite logits select nothing', () => {
   const table = createDrawTable(2)
   const by = { seed: 1, position: 0 }
   const none: [Token, number][] = [
@@ -146,18 +146,18 @@ test('the draws of a policy are its samples', () => {
   assert.ok(chiSquare < 16.3, `${counts}: a chance below 0.001`)
 })
 
-const expectedMismatch = async (token: Token, values: readonly number[], by: Draw | null) => {
+const score = async (token: Token, values: readonly number[], by: Draw | null) => {
   const table = createDrawTable(values.length)
   return await tokenScoreOf(token, distributionOf(values), by && table.noise(by), table)
 }
 
-test('a token that its draw selects needs no repair, and no error of the logits needs a larger one than itself', async () => {
+test('a token that its draw selects has no logit error, and no disturbance of the logits causes a larger one than itself', async () => {
   const errors = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 300, maxLength: 300 })
   await fc.assert(
     fc.asyncProperty(logits, errors, fc.constantFrom(0.001, 0.1, 1), draw, async (values, units, size, by) => {
-      assert.is((await expectedMismatch(argmax(noisy(values, by)), values, by)).logitError, 0)
+      assert.is((await score(argmax(noisy(values, by)), values, by)).logitError, 0)
       const wrong = values.map((logit, token) => logit + size * units[token]!)
-      const { logitError } = await expectedMismatch(argmax(noisy(wrong, by)), values, by)
+      const { logitError } = await score(argmax(noisy(wrong, by)), values, by)
       const most = size * Math.max(...values.map((_, token) => Math.abs(units[token]!)))
       assert.ok(logitError >= 0 && logitError <= most + 1e-12)
     }),
@@ -165,32 +165,29 @@ test('a token that its draw selects needs no repair, and no error of the logits 
   )
 })
 
-test('a repair is half of what a token is behind; log-probability and evidence are those of the softmax', async () => {
+test('the logit error is half of the distance to the best score; log-probability and expected mismatch are those of the softmax', async () => {
   const by = { seed: 9, position: 4 }
   const values = [0, 1, 2].map((wanted, token) => wanted - noiseOf(by, token))
-  assert.is((await expectedMismatch(2, values, by)).logitError, 0)
-  assert.ok(Math.abs((await expectedMismatch(0, values, by)).logitError - 1) < 1e-12)
+  assert.is((await score(2, values, by)).logitError, 0)
+  assert.ok(Math.abs((await score(0, values, by)).logitError - 1) < 1e-12)
   const {
     logprob,
     expectedMismatch: open,
     logitError,
-  } = await expectedMismatch(1, [Math.log(0.5), Math.log(0.3), Math.log(0.2)], null)
+  } = await score(1, [Math.log(0.5), Math.log(0.3), Math.log(0.2)], null)
   assert.ok(Math.abs(logprob - Math.log(0.3)) < 1e-12)
   assert.ok(Math.abs(open - 0.62) < 1e-12)
   assert.ok(Number.isNaN(logitError))
-  const [one, other] = await Promise.all([
-    expectedMismatch(0, [1, 0, Number.NEGATIVE_INFINITY], by),
-    expectedMismatch(0, [1, 0], by),
-  ])
+  const [one, other] = await Promise.all([score(0, [1, 0, Number.NEGATIVE_INFINITY], by), score(0, [1, 0], by)])
   assert.ok(Math.abs(one.expectedMismatch - other.expectedMismatch) < 1e-12)
 })
 
-test('the evidence on an unsure policy, whose squares are added up in another way, is that of the softmax too', async () => {
+test('the expected mismatch of an uncertain policy, computed in another way, is that of the softmax too', async () => {
   const values = Array.from({ length: 40 }, (_, token) => Math.sin(token))
   const weights = values.map(Math.exp)
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   const squares = weights.reduce((sum, weight) => sum + (weight / total) ** 2, 0)
-  assert.ok(Math.abs((await expectedMismatch(3, values, null)).expectedMismatch - (1 - squares)) < 1e-12)
+  assert.ok(Math.abs((await score(3, values, null)).expectedMismatch - (1 - squares)) < 1e-12)
 })
 
 test.run()

@@ -78,7 +78,7 @@ function group(
           return token
         },
         logprobs: async () => {
-          if (token === 77) throw new Error('look failed')
+          if (token === 77) throw new Error('read failed')
           return logprobs
         },
       }
@@ -90,7 +90,7 @@ function group(
     onFailed: (slot, error) => failures.push({ slot, error }),
   })
   const turnsOf = (slot: number) => turns.filter((entry) => entry.slot === slot).map(({ turn }) => turn)
-  /** Lets so much time pass: nobody is late otherwise, however long the machine takes. */
+  /** Lets so much time pass: no slot is late otherwise, however long the machine takes. */
   const pass = async (ms: number): Promise<void> => {
     let over = false
     time.after(ms, () => {
@@ -172,7 +172,7 @@ test('a slot later than the bound is left behind and rejoins with its next feed'
   assert.equal(turnsOf(1)[0]?.tokens.length, 60)
 })
 
-test('nobody is late while nothing could go on anyway', async () => {
+test('no slot is late while no other slot could continue', async () => {
   const { lockstep, pass, batches, turns } = group(2, { slotWaitMs: 200 })
   await pass(250)
   lockstep.next(1, [], 2)
@@ -293,7 +293,7 @@ test('slots beyond the sequences enter in their order, in the places of ended sl
 test('a prompt that cannot be put into a place ends its slot alone, and the next slot enters', async () => {
   let entering = 0
   const keepPrefix = async (): Promise<number> => {
-    if (entering++ === 1) throw new Error('no room')
+    if (entering++ === 1) throw new Error('no memory')
     return 0
   }
   const { lockstep, failures, turnsOf } = group(3, { keepPrefix }, 1)
@@ -303,7 +303,7 @@ test('a prompt that cannot be put into a place ends its slot alone, and the next
   await until(() => turnsOf(2).length === 1)
   assert.deepEqual(
     failures.map(({ slot, error }) => [slot, error.code, error.detail]),
-    [[1, 'engine_failed', 'no room']],
+    [[1, 'engine_failed', 'no memory']],
   )
   lockstep.leave(2)
   await lockstep.over
@@ -369,7 +369,7 @@ test('a turn whose log-probabilities cannot be had is no turn', async () => {
   await until(() => turnsOf(1).length === 1)
   assert.deepEqual(
     failures.map(({ slot, error }) => [slot, error.code, error.detail]),
-    [[0, 'engine_failed', 'look failed']],
+    [[0, 'engine_failed', 'read failed']],
   )
   assert.equal(turnsOf(0).length, 0)
   lockstep.leave(1)

@@ -33,7 +33,7 @@ const UNDERSTOOD: readonly (readonly [text: string, asks: boolean])[] = [
   ['Whoever reads. May I?', false],
 ]
 for (const [text, asks] of UNDERSTOOD) {
-  test(`a user hears ${asks ? 'a question for the reader' : 'nothing asked'} in: ${text.slice(0, 60)}`, () => {
+  test(`the rules find ${asks ? 'a question for the reader' : 'no question'} in: ${text.slice(0, 60)}`, () => {
     assert.is(asksFor(text, READER), asks)
   })
 }
@@ -80,13 +80,13 @@ test('the user leaves after asking back as often as the limit says', async () =>
   assert.equal(responses, [])
 })
 
-test('a task without questions goes on whatever is said', async () => {
+test('a task without questions continues after any message', async () => {
   const { end, tokens } = await play(lendingTask(), [lend, 'Hm.', 'Hm.'], runtime)
   assert.is(end, 'finished')
   assert.ok(said('Now take that loan back.', tokens))
 })
 
-test('the teacher of a task asks what is due', async () => {
+test('the reference solution of a task asks the due question', async () => {
   assert.is((await play(asking, groundTruthScript(asking), runtime)).reward.total, 1)
 })
 

@@ -43,7 +43,7 @@ const runtimes = [...REWARD_PRESETS.values()].map((reward) => ({
 }))
 const [{ runtime }] = runtimes as [(typeof runtimes)[0]]
 
-test('are not in the first prompt, and told in the words that bring them', async () => {
+test('are not in the first prompt, but listed in the turn that adds them', async () => {
   const first = tokenizer.detokenize([...promptOf(brought, runtime, AMPLE)])
   assert.match(first, /list_books/)
   assert.not.match(first, /lend_book/)

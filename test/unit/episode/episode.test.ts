@@ -69,7 +69,7 @@ test('the transcript is the conversation, message by message, and the mask shows
   assert.is(logprobs.length, expected.filter((bit) => bit === 1).length)
 })
 
-test('the state of the worlds at the end is that of the calls that succeeded', async () => {
+test('the final state of the environments results from the successful calls', async () => {
   const nothing = await play(task, ['No.', 'No.'], runtime)
   const again = await play(task, [lend, 'Done.', 'Done.'], runtime)
   const whole = await play(task, truth, runtime)
@@ -100,7 +100,7 @@ test('a malformed block, an unknown tool and arguments that do not fit are answe
   assert.is(reward.components!.validity, 2 / 12)
 })
 
-test('a call that the world refuses comes back as the world says it, escaped', async () => {
+test('a call that the environment refuses is answered with its error, escaped', async () => {
   const source = scriptedSource(
     [writeCall('lend_book', { book: 'a<b', reader: 'Ada' }), 'Done.', 'Done.'],
     runtime.tokenizer,
@@ -112,7 +112,7 @@ test('a call that the world refuses comes back as the world says it, escaped', a
   assert.match(source.feeds[1]!, 'unknown_book')
 })
 
-test('undeclared keys pass the reward’s schema check and are left to the world to refuse', async () => {
+test('undeclared keys pass the reward’s schema check and are left to the environment to refuse', async () => {
   const call = writeCall('lend_book', { book: 'emma', reader: 'Ada', hurry: true })
   const { calls, responses } = await play(task, [call, 'Done.', 'Done.'], runtime)
   assert.is(calls[0]!.malformed !== true && calls[0]!.ok, false)
@@ -154,15 +154,15 @@ const ENDS: readonly (readonly [string, readonly string[], Partial<EpisodeLimits
   ['a call longer than a turn', [lend], { maxTurnTokens: 20 }, 'turn_length', 1],
   ['words longer than a turn', ['I will think about it.'], { maxTurnTokens: 5 }, 'turn_length', 0],
   ['a turn that ends on its last token', ['No.', 'No.'], { maxTurnTokens: 4 }, 'finished', 0],
-  ['no room for the whole call', [lend], { maxRolloutTokens: promptLength + 20 }, 'rollout_length', 1],
+  ['too few tokens for the whole call', [lend], { maxRolloutTokens: promptLength + 20 }, 'rollout_length', 1],
   [
-    'room for the call but not for the answer',
+    'tokens for the call but not for the answer',
     [lend],
     { maxRolloutTokens: promptLength + lendTokens + 10 },
     'rollout_length',
     1,
   ],
-  ['a single token of room', ['No.'], { maxRolloutTokens: promptLength + 1 }, 'rollout_length', 0],
+  ['a single token left', ['No.'], { maxRolloutTokens: promptLength + 1 }, 'rollout_length', 0],
 ]
 for (const [what, script, change, end, calls] of ENDS) {
   test(`with ${what} the episode ends as ${end}`, async () => {
@@ -190,7 +190,7 @@ test('a call block cut off by the limit is malformed, and whole ones before it a
   assert.is(stateHash, (await play(task, [lend, 'Done.', 'Done.'], runtime)).stateHash)
 })
 
-test('a prompt that leaves no room is refused, and the source is closed', async () => {
+test('a prompt that leaves no tokens is refused, and the source is closed', async () => {
   const source = scriptedSource(['No.'], runtime.tokenizer)
   const limits = { ...AMPLE, maxRolloutTokens: promptLength }
   const error = await thrownBy(runEpisode(task, source, runtime, limits, signal))
@@ -236,7 +236,7 @@ for (const [what, bad] of BAD_TASKS) {
   })
 }
 
-test('a world that breaks voids the rollout instead of blaming the policy', async () => {
+test('a failing environment voids the rollout instead of blaming the policy', async () => {
   const risky = lendingTask({
     toolset: [...task.toolset, { environment: 'library', tool: 'burn_down' }],
   })

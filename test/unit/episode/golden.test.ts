@@ -12,9 +12,9 @@ import {
 import { fixture } from '../../support/checkout.js'
 import { CHAT_TEMPLATE, scriptTokenizer } from '../../support/scripted.js'
 
-/** What a dialect's name means never changes: groups that are in flight would be refused, and adapters trained on it misled. */
+/** The meaning of a tool-call format's name never changes: otherwise groups in progress would be refused, and trained adapters would fail. */
 
-const test = suite('the tokens of dialects')
+const test = suite('the tokens of tool-call formats')
 const hermes = toolCallFormatNamed('hermes')
 
 const TOOLS = [
@@ -36,7 +36,7 @@ const GROUND_TRUTH = [
   { name: 'book', arguments: { seat: 'aisle', note: 'x < y, "quoted"\n' }, after: [0], turn: 1 },
 ]
 
-/** SHA-256 of the tokens of everything that the dialect writes, each text on its own. */
+/** SHA-256 of the tokens of all texts of a tool-call format, each tokenised separately. */
 async function written(tokenizer: Tokenizer, toolCallFormat = hermes): Promise<Record<string, string>> {
   const renderer = createPromptRenderer(tokenizer, toolCallFormat)
   const reference = createReferenceSource(
@@ -62,7 +62,7 @@ async function written(tokenizer: Tokenizer, toolCallFormat = hermes): Promise<R
   )
 }
 
-test('with code points as tokens they are what they have always been', async () => {
+test('with code points as tokens they have not changed', async () => {
   assert.equal(await written(scriptTokenizer()), {
     prompt: 'e434da463516ef6c5fea66ee42e62d5745c71a2e71d23d43321b772ac13b0ade',
     promptWithSystem: 'dc9683588ab04a3f856de62cb34cc26496be1d75c3d3604d5b7a6e75f5776b1b',
@@ -73,7 +73,7 @@ test('with code points as tokens they are what they have always been', async () 
   })
 })
 
-test('with a vocabulary of control tokens and merges they are what they have always been', async () => {
+test('with a vocabulary of control tokens and merges they have not changed', async () => {
   const tokenizer = await openTokenizer(fixture('tiny/base.gguf'))
   try {
     assert.equal(await written(tokenizer), {
@@ -95,7 +95,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   granite: 'd8a4a1492bfef7fee2b2e4482953cdacdd6a81fb1c2bb93a594f3a5f0729a950',
 }
 
-test('those of the other dialects are what they have always been', async () => {
+test('those of the other formats have not changed', async () => {
   assert.equal(
     Object.keys(OTHERS),
     [...TOOL_CALL_FORMATS.keys()].filter((name) => name !== 'hermes'),

@@ -192,7 +192,7 @@ test('results come together as a turn of the user, and each ends with the header
   )
 })
 
-test('what is said beside the calls is all but those that can be read', () => {
+test('the text for the user is the message without readable calls', () => {
   const call = writeCall('pay', { amount: 5 })
   assert.is(prose('Done.'), 'Done.')
   assert.is(prose(`I pay.\n${call}\n${call} Now.`), 'I pay.\n\n Now.')
@@ -216,7 +216,7 @@ test('what a model thinks is neither a call nor said, and thoughts that do not e
   assert.equal(parseCalls(message).length, 2, 'hermes knows of no thoughts')
 })
 
-test('a model that is told not to think opens each turn with thoughts that are over', () => {
+test('a model with thinking off begins each turn with empty thoughts', () => {
   const { opening, toolResults: results, userTurn: user } = toolCallFormatNamed('hermes-no-thinking')
   assert.is(opening, '<|im_start|>assistant\n<think>\n\n</think>\n\n')
   for (const pieces of [results(['{}']), user('Now?')])

@@ -90,7 +90,7 @@ test('a chat template that does not render is a bad template', () => {
   )
 })
 
-test('a prompt must leave room for at least one token', () => {
+test('a prompt must leave at least one token for an answer', () => {
   const { length } = promptOf(task, runtime, AMPLE)
   assert.is(
     codeOf(() => promptOf(task, runtime, { ...AMPLE, maxRolloutTokens: length })),
@@ -117,9 +117,9 @@ const HOSTILE: readonly (readonly [string, unknown])[] = [
   ['an empty turn', { ...task, turns: [''] }],
   ['too many turns', { ...task, turns: new Array(6).fill('More.') }],
   ['a turn that is too long', { ...task, turns: ['x'.repeat(4001)] }],
-  ['no worlds', { ...task, environments: [] }],
-  ['a world seed that is no seed', { ...task, environments: [{ environment: 'library', seed: -1 }] }],
-  ['a world seed beyond 32 bits', { ...task, environments: [{ environment: 'library', seed: 2 ** 32 }] }],
+  ['no environments', { ...task, environments: [] }],
+  ['a negative environment seed', { ...task, environments: [{ environment: 'library', seed: -1 }] }],
+  ['an environment seed beyond 32 bits', { ...task, environments: [{ environment: 'library', seed: 2 ** 32 }] }],
   ['a server with a path for a name', { ...task, environments: [{ environment: '../library', seed: 1 }] }],
   ['too many tools', { ...task, toolset: new Array(65).fill(task.toolset[0]) }],
   ['a negative edge', { ...task, groundTruth: [{ ...task.groundTruth[0], after: [-1] }] }],
@@ -135,7 +135,7 @@ for (const [what, value] of HOSTILE) {
   })
 }
 
-test('a teacher says its script message by message and closes when it is over', async () => {
+test('a reference source returns its script message by message, and then closes', async () => {
   const reference = createReferenceSource(groundTruthScript(task), runtime)
   const said: string[] = []
   for (let turn = 0; turn < 6; turn++) {
@@ -149,7 +149,7 @@ test('a teacher says its script message by message and closes when it is over', 
   assert.equal(said, [lend, 'Done.', giveBack, 'Done.', 'Done.', 'Done.'])
 })
 
-/** An engine whose lanes follow scripts, and which remembers what was asked of it. */
+/** An engine whose slots follow scripts, and which records its requests. */
 function scriptedEngine(scripts: readonly (readonly string[])[]) {
   const requests: SlotRequest[] = []
   const sources = scripts.map((script) => scriptedSource(script, runtime.tokenizer))
@@ -162,7 +162,7 @@ function scriptedEngine(scripts: readonly (readonly string[])[]) {
   return { engine: engine as Engine, requests, sources }
 }
 
-test('a group is its rollouts in lane order, on one prompt, with the seeds of the lease', async () => {
+test('a group is its rollouts in the order of slots, on one prompt, with the seeds of the lease', async () => {
   const seed = new Uint8Array(32).fill(7)
   const scripts = [groundTruthScript(task), ['No.', 'No.']]
   const { engine, requests, sources } = scriptedEngine(scripts)
@@ -177,7 +177,7 @@ test('a group is its rollouts in lane order, on one prompt, with the seeds of th
   assert.ok(sources.every(({ closed }) => closed))
 })
 
-test('one rollout that fails voids the group, and every lane is closed', async () => {
+test('one rollout that fails voids the group, and every slot is closed', async () => {
   const { engine, sources } = scriptedEngine([groundTruthScript(task), ['No.']])
   const run = runGroup(task, 2, new Uint8Array(32), engine, runtime, AMPLE, new AbortController().signal)
   const error = await run.catch((cause: Error) => cause)
@@ -185,7 +185,7 @@ test('one rollout that fails voids the group, and every lane is closed', async (
   assert.ok(sources.every(({ closed }) => closed))
 })
 
-test('a task that cannot be posed opens no lane', async () => {
+test('an invalid task opens no slot', async () => {
   const { engine, requests } = scriptedEngine([['No.'], ['No.']])
   const bad: Task = lendingTask({ toolset: [{ environment: 'library', tool: 'fly' }] })
   const run = runGroup(bad, 2, new Uint8Array(32), engine, runtime, AMPLE, new AbortController().signal)

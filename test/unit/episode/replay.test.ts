@@ -50,7 +50,7 @@ const HONEST: readonly (readonly [string, readonly string[], Partial<EpisodeLimi
   ['cut off within a turn', [lend], { maxTurnTokens: 20 }],
   ['whose turn ended on its last token', ['No.', 'No.'], { maxTurnTokens: 4 }],
   ['cut off within a call by the length of the rollout', [lend], { maxRolloutTokens: promptLength + 20 }],
-  ['without room for an answer', [lend], { maxRolloutTokens: promptLength + lend.length + 10 }],
+  ['without tokens for an answer', [lend], { maxRolloutTokens: promptLength + lend.length + 10 }],
 ]
 for (const [what, script, change] of HONEST) {
   test(`a recorded rollout ${what} replays to the same rollout`, async () => {

@@ -14,7 +14,7 @@ import { library } from '../../support/library-environment.js'
 import { anyJson } from '../../support/reward-generators.js'
 import { scriptTokenizer } from '../../support/scripted.js'
 
-/** What every dialect promises. One that is put into the table is tested here without another word. */
+/** The contract of every tool-call format. Each entry of the table is tested here. */
 
 const RUNS = { numRuns: 250, seed: 20260302 }
 const foreign = (pieces: readonly Piece[]): string[] => pieces.flatMap((piece) => ('text' in piece ? [piece.text] : []))
@@ -111,7 +111,7 @@ for (const [key, toolCallFormat] of TOOL_CALL_FORMATS) {
     )
   })
 
-  test(`${name}: a user turn is said as it is, and what the dialect says around it is the same for all`, () => {
+  test(`${name}: a user turn is unchanged, and the markup around it is the same for all turns`, () => {
     fc.assert(
       fc.property(text, (said) => {
         const pieces = toolCallFormat.userTurn(said)
@@ -142,14 +142,14 @@ for (const [key, toolCallFormat] of TOOL_CALL_FORMATS) {
   })
 }
 
-test('a dialect that nobody here speaks is refused with those that are spoken', () => {
+test('an unknown tool-call format is refused with the known ones', () => {
   for (const name of ['qwen3', '', 'constructor', 'Hermes']) {
     assert.throws(
       () => rulesNamed({ toolCallFormat: name, reward: 'paper' }),
       (error: unknown) =>
         error instanceof EpisodeError &&
         error.code === 'unknown_tool_call_format' &&
-        error.message.endsWith(`known are ${[...TOOL_CALL_FORMATS.keys()].join(', ')}`),
+        error.message.endsWith(`choose one of ${[...TOOL_CALL_FORMATS.keys()].join(', ')}`),
     )
   }
 })

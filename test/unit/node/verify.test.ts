@@ -137,8 +137,8 @@ test('an honest group passes by thresholds, and shows its numbers without', asyn
     'measured',
     'measured',
   ])
-  assert.match(measured[6]!.detail, /^\d+ tokens, claims 0 nats off on average, the worst 0 nats$/)
-  assert.match(measured[7]!.detail, /^0 tokens are not what their draws select/)
+  assert.match(measured[6]!.detail, /^\d+ tokens, claimed log-probabilities 0 nats off on average, the worst 0 nats$/)
+  assert.match(measured[7]!.detail, /^the draws do not select 0 tokens/)
 })
 
 test('there is a line for the seed and for every stage of judging, in the order of the table', async () => {

@@ -51,13 +51,13 @@ const CASES: readonly [what: string, log: LoggedCall[], states: StateDigests[], 
   ['the look-up twice', [find, find, pay], right, 1 - 0.2 / 3],
   ['a wrong amount', [find, { ...pay, arguments: { amount: 4, to: 'water' } }], wrong, 0.25 - 0.25 / 2 - 0.2 / 3],
   [
-    'a look-up with a limit that nobody named',
+    'a look-up with a limit that the user did not name',
     [{ ...find, arguments: { payee: 'water', limit: 1 } }, pay],
     right,
     4 / 3 / 2,
   ],
   [
-    'a cancellation nobody asked for',
+    'a cancellation that the user did not ask for',
     [find, pay, { name: 'cancel', arguments: {}, ok: true }],
     wrong,
     0.5 - 0.25 / 2 - 0.2 / 3,
@@ -78,7 +78,7 @@ for (const [what, log, states, expected, turns] of CASES) {
   })
 }
 
-test('where no call is the answer, a look earns nothing and a write costs', () => {
+test('where the right answer is no call, a look-up earns nothing and a write costs', () => {
   const silent = { offered, groundTruth: [] }
   assert.is(score(silent, [], plainFacts([])).total, maximum.noCall)
   assert.is(score(silent, [find], plainFacts([find])).total, 0)

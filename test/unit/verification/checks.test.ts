@@ -22,11 +22,11 @@ import {
   verifyStatistics,
 } from '../../../rollout/verification/index.js'
 import { syntheticGroup } from '../../support/audit-groups.js'
-import { AMPLE, bodyOf, groundTruthScript, lendingTask, play, runtimeOf as theatreOf } from '../../support/scripted.js'
+import { AMPLE, bodyOf, groundTruthScript, lendingTask, play, runtimeOf } from '../../support/scripted.js'
 
 const table: readonly VerificationCheck[] = CHECKS
 
-test('stages are numbered from 0 in the order of the table, and each needs at least what the ones before it need', () => {
+test('checks are numbered from 0 in the order of the table, and each needs at least the input of the ones before', () => {
   assert.equal(
     table.map(({ number }) => number),
     table.map((_, i) => i),
@@ -42,7 +42,7 @@ test('stages are numbered from 0 in the order of the table, and each needs at le
   }
 })
 
-test('every refusal code belongs to one stage, or is listed as belonging to none', () => {
+test('every refusal code belongs to one check, or is listed as belonging to none', () => {
   for (const code of Object.keys(REFUSALS) as RefusalCode[]) {
     const places = table.filter(({ refusals }) => refusals.includes(code)).map(({ name }) => name)
     if (Object.hasOwn(ELSEWHERE, code)) places.push('elsewhere')
@@ -51,7 +51,7 @@ test('every refusal code belongs to one stage, or is listed as belonging to none
   }
 })
 
-/** Notes what stages do; every look at the clock takes a millisecond. */
+/** Records checks; every reading of the clock takes a millisecond. */
 function watched(): { readonly watch: CheckWatch; readonly seen: [number, string, number][] } {
   const seen: [number, string, number][] = []
   let nowMs = 0
@@ -63,7 +63,7 @@ function watched(): { readonly watch: CheckWatch; readonly seen: [number, string
 
 const { signal } = new AbortController()
 
-test('stages run one after the other until one refuses, and each is reported with its outcome and its time', async () => {
+test('checks run one after the other until one refuses, and each is reported with its outcome and time', async () => {
   const ran: number[] = []
   const check = (number: 1 | 2 | 3, fault?: Error) => ({
     number,
@@ -89,7 +89,7 @@ test('stages run one after the other until one refuses, and each is reported wit
   }
 })
 
-const replayContext = theatreOf()
+const replayContext = runtimeOf()
 const task = lendingTask()
 const rollouts = [
   await play(task, groundTruthScript(task), replayContext),
@@ -112,7 +112,7 @@ const changed = (...changes: Partial<RecordedRollout>[]): GroupBody => ({
   rollouts: honest.rollouts.map((rollout, i) => ({ ...rollout, ...changes[i] })),
 })
 
-test('an honest group passes every stage that needs its body', async () => {
+test('an honest group passes every check that needs its body', async () => {
   const { watch, seen } = watched()
   assert.is(await codeOf(honest, { announced, watch }), 'accepted')
   assert.equal(
@@ -144,7 +144,7 @@ const thresholds = fitThresholds(
   0.005,
 )
 
-test('the stages that need a forward pass stop at the first fault too, and it is booked on the first of them', () => {
+test('the checks that need a forward pass stop at the first fault too, and its time counts for the first of them', () => {
   const { watch, seen } = watched()
   const sinceMs = watch.now() - 100
   assert.ok(verifyStatistics(syntheticGroup(99), thresholds, { watch, sinceMs }).accepted)

@@ -24,7 +24,7 @@ const token = (logitError: number, expectedMismatch: number): SampledToken => ({
   expectedMismatch,
 })
 
-/** One honest repair of a thousandth of a nat and more in a hundred units of evidence, and one of ten times that in ten thousand. */
+/** One honest logit error of at least a thousandth of a nat in a hundred units of expected mismatch, and one of ten times that in ten thousand. */
 const EXPECTED_TAIL = LOGIT_ERROR_EDGES.map((edge) => (edge < 0.004 ? 1e-2 : edge < 0.016 ? 1e-3 : 1e-4))
 const EXPECTED = { mean: 0.001, steering: steeringOdds(EXPECTED_TAIL, 2) }
 const calibrationOf = (groups: readonly GroupStatistics[]) => ({
@@ -34,7 +34,7 @@ const calibrationOf = (groups: readonly GroupStatistics[]) => ({
   logitErrorTail: fitLogitErrorTail(groups.map(({ all }) => all)),
 })
 
-test('repairs are added up over the group, and apart for the rollouts that earned more than the mean', () => {
+test('logit errors are summed over the group, and separately for rollouts above the mean reward', () => {
   const tokens = [token(0.01, 1), token(0, 2), token(0.03, 3), token(0, 4)]
   const rollouts = [
     { sampled: 1, reward: 0 },
@@ -50,7 +50,7 @@ test('repairs are added up over the group, and apart for the rollouts that earne
   assert.is(sums.tokens, 4)
 })
 
-test('a group that needs no repair, or says nothing, leans nowhere', () => {
+test('a group without logit errors, or without tokens, has no bias', () => {
   const { betterLogitError, betterExpectedMismatch, logitError } = sumLogitErrors(
     [],
     [{ sampled: 0, reward: 1 }],
@@ -59,7 +59,7 @@ test('a group that needs no repair, or says nothing, leans nowhere', () => {
   assert.equal([betterLogitError, betterExpectedMismatch, logitError], [0, 0, 0])
 })
 
-test('what quantiles promise of honest repairs is never less than the honest groups needed', () => {
+test('the expected logit error from quantiles is never below that of the honest groups', () => {
   const groups = Array.from({ length: 300 }, (_, i) => syntheticGroup(i))
   const { mean } = expectedLogitError(calibrationOf(groups))
   const own = groups.map(
@@ -75,13 +75,13 @@ test('a calibration without a single miss still expects one, as bad as its thres
     all: { ...group.all, misses: 0, logitError: 0, logitErrors: [] },
   }))
   const { mean } = expectedLogitError(calibrationOf(groups))
-  // A repair is half of a difference of two errors, and the worst claim shows how large such a difference is.
+  // A logit error is half of a difference of two errors, and the worst claim shows how large such a difference is.
   const worst = Math.max(...groups.map(({ all }) => all.claims[0]! / 2))
   const expectedMismatch = groups.reduce((sum, { all }) => sum + all.expectedMismatch, 0) / groups.length
   near(mean, worst / (expectedMismatch + PRIOR) / (groups.length + 1), 1e-12)
 })
 
-test('the rates of honest repairs are bounds of what is counted, fall, and foresee some where none was seen', () => {
+test('the rates of honest logit errors bound the counted ones, decrease, and are positive where none was counted', () => {
   const groups = Array.from({ length: 300 }, (_, i) => syntheticGroup(i).all)
   const tail = fitLogitErrorTail(groups)
   const expectedMismatch = groups.reduce((sum, group) => sum + group.expectedMismatch, 0)
@@ -98,8 +98,8 @@ test('the rates of honest repairs are bounds of what is counted, fall, and fores
   assert.ok(half.at(-1)! > 1.5 * tail.at(-1)!)
 })
 
-test('odds of honest repairs are even on average when they come as often as foreseen, and fall when they are fewer', () => {
-  // Poisson: the mean of the product of the factors is e^(evidence x (sum of rate x (factor - 1) - cost)).
+test('odds of honest logit errors are even on average at the expected rate, and lower below it', () => {
+  // Poisson: the mean of the product of the factors is e^(expected mismatch x (sum of rate x (factor - 1) - cost)).
   const growth = (rates: readonly number[], drift: number): number[] =>
     steeringOdds(EXPECTED_TAIL, drift).map(
       ({ gains, cost }) => gains.reduce((sum, gain, i) => sum + rates[i]! * Math.expm1(gain), 0) - cost,
@@ -124,7 +124,7 @@ test('odds of honest repairs are even on average when they come as often as fore
     },
   )
   fc.assert(property, { numRuns: 200, seed: 11 })
-  // More repairs, or larger ones, never speak less against a group.
+  // More or larger logit errors never decrease the odds.
   for (const { gains } of steeringOdds(EXPECTED_TAIL, 2))
     for (const [i, gain] of gains.entries()) assert.ok(gain >= (gains[i - 1] ?? 0))
 })

@@ -75,7 +75,7 @@ test('independent samples of one policy are not taken for copies, however peaked
   assert.is(found, 0)
 })
 
-/** A policy that goes on as it always does but for its open choices, which come every so often: tokens of one rollout. */
+/** Tokens of one rollout of a policy that is certain except for some choices. */
 const rollout = (random: ReturnType<typeof seededRandom>, sure: number) => {
   const tokens = [1]
   for (let i = 0; i < 60; i++) {

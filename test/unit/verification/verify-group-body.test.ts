@@ -39,7 +39,7 @@ const expected: ExpectedGroup = { leaseId: honest.leaseId, policyId: honest.poli
 // All files of a suite are loaded before the first test runs, so a timeout that starts here might be over by then.
 const { signal } = new AbortController()
 
-async function judged(body: GroupBody, group = expected): Promise<string> {
+async function verified(body: GroupBody, group = expected): Promise<string> {
   try {
     await verifyGroupBody(body, group, runtime, signal)
     return 'accepted'
@@ -62,8 +62,8 @@ test('a group with rollouts that were cut off is accepted under the limits that 
   const narrow = { ...limits, maxTurnTokens: 20 }
   const cut = [await play(task, [lend], runtime, narrow), await play(task, ['No.', 'No.'], runtime, narrow)]
   const group = { ...expected, groupSize: 2, limits: narrow }
-  assert.is(await judged(bodyOf(task, cut), group), 'accepted')
-  assert.is(await judged(bodyOf(task, cut), { ...group, limits }), 'termination')
+  assert.is(await verified(bodyOf(task, cut), group), 'accepted')
+  assert.is(await verified(bodyOf(task, cut), { ...group, limits }), 'termination')
 })
 
 test('a group for a task whose answer is no call is accepted without components', async () => {
@@ -72,7 +72,7 @@ test('a group for a task whose answer is no call is accepted without components'
     await play(quiet, ['Lima.'], runtime, limits),
     await play(quiet, [lend, 'Lima.'], runtime, limits),
   ])
-  assert.is(await judged(body, { ...expected, task: quiet, groupSize: 2 }), 'accepted')
+  assert.is(await verified(body, { ...expected, task: quiet, groupSize: 2 }), 'accepted')
 })
 
 const first = honest.rollouts[0]!
@@ -177,12 +177,12 @@ const FORGERIES: readonly (readonly [string, GroupBody, RefusalCode])[] = [
 ]
 for (const [what, body, code] of FORGERIES) {
   test(`a group with ${what} is refused as ${code}`, async () => {
-    assert.is(await judged(body), code)
+    assert.is(await verified(body), code)
   })
 }
 
 test('other closing words pass the replay: only their log-probabilities could tell', async () => {
-  assert.is(await judged(withToken(first.tokens.length - 2, 66)), 'accepted')
+  assert.is(await verified(withToken(first.tokens.length - 2, 66)), 'accepted')
 })
 
 test('every refusal tells the volunteer which rollout it is about', async () => {
@@ -193,9 +193,9 @@ test('every refusal tells the volunteer which rollout it is about', async () => 
   assert.match(error.message, 'rollout 1')
 })
 
-test('the same rollouts for another world seed do not pass', async () => {
+test('the same rollouts for another environment seed do not pass', async () => {
   const elsewhere = lendingTask({ environments: [{ environment: 'library', seed: 2 }] })
-  const code = await judged({ ...honest, taskId: elsewhere.id }, { ...expected, task: elsewhere })
+  const code = await verified({ ...honest, taskId: elsewhere.id }, { ...expected, task: elsewhere })
   assert.is(code, 'environment_mismatch')
 })
 
