@@ -308,7 +308,7 @@ function report({ groups, seconds, versions }, heldOut, likeliest) {
       row('calls per task', callsBefore.toFixed(2), callsAfter.toFixed(2)),
     ].join('\n')
   console.log(`
-${heldOut.n} held-out tasks (± standard error over tasks); the reference solution makes ${heldOut.callsTeacher.toFixed(2)} calls per task
+${heldOut.n} held-out tasks (± standard error over tasks); the teacher makes ${heldOut.callsTeacher.toFixed(2)} calls per task
 ${row('temperature 1', 'version 0', `version ${versions}`, 'paired difference')}
 ${table(heldOut)}
 ${row('temperature 0', 'version 0', `version ${versions}`, 'paired difference')}

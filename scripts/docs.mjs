@@ -18,10 +18,10 @@ const { withLearningRates } = await import('../dist/coordinator/settings/learnin
 await import('../dist/swarm/polyfill.js')
 const { describePrograms, withCommands } = await import('../dist/common/cli/index.js')
 const { serverProgram } = await import('../dist/servers/episodes/commands/program.js')
-const packages = await Promise.all(
-  ['node', 'coordinator', 'lab'].map((name) => import(`../dist/${name}/commands/program.js`)),
+const rooms = await Promise.all(
+  ['node', 'coordinator', 'lab'].map((room) => import(`../dist/${room}/commands/program.js`)),
 )
-const programs = await Promise.all(packages.map(({ PROGRAM }) => withCommands(PROGRAM)))
+const programs = await Promise.all(rooms.map(({ PROGRAM }) => withCommands(PROGRAM)))
 writeFileSync(`${root}docs/commands.md`, describePrograms([...programs, serverProgram()]))
 const { describeEvents } = await import('./describe-events.mjs')
 const { EVENTS } = await import('../dist/coordinator/ledger/events.js')

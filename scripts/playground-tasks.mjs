@@ -4,13 +4,13 @@ import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from './build.mjs'
 
-/** Numbers of tasks with a single environment, by how many calls the task takes, and of tasks without calls. */
+/** Tasks of one world alone, by how many calls they take, and of those without any. */
 const OF_EACH_ENVIRONMENT = [3, 2, 4]
 const OF_EACH_OTHER_KIND = 3
 
 const [folder] = process.argv.slice(2)
 if (folder === undefined) {
-  console.error('usage: node scripts/playground-tasks.mjs FOLDER, a data set of all environments')
+  console.error('usage: node scripts/playground-tasks.mjs FOLDER, a data set of all worlds')
   process.exit(2)
 }
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -18,7 +18,7 @@ build()
 const { readTasks } = await import('../dist/servers/episodes/index.js')
 const { CATALOGUE } = await import('../dist/servers/catalogue.js')
 const tasks = await readTasks(folder, CATALOGUE, AbortSignal.timeout(60_000))
-// People who play make calls and write little: tasks whose users wait for a question, or bring tools, are for models.
+// Whoever plays makes calls and says little: tasks whose users wait for a question, or bring tools, are for models.
 const isPlain = (task) => task.questions === undefined && task.toolset.every(({ from }) => from === undefined)
 const made = [...tasks.range('train', 0, tasks.count('train'))].filter(isPlain)
 

@@ -8,7 +8,12 @@ import * as assert from 'uvu/assert'
 import { LIMITS, peerIdOfKey } from '../../proto/index.js'
 import { checkout } from '../support/checkout.js'
 import type { NetworkCommand, NetworkHostOptions } from '../support/network-host.js'
-import { createNamespaceLab, type NamespaceHost, type NamespaceLab } from '../support/network-namespaces.js'
+import {
+  createNamespaceLab,
+  lacksNamespaces,
+  type NamespaceHost,
+  type NamespaceLab,
+} from '../support/network-namespaces.js'
 import { follow, type Line, type Program } from '../support/programs.js'
 import { keyOf } from '../support/swarm-nodes.js'
 
@@ -120,7 +125,14 @@ const reaches =
 
 const finds = ({ type, count }: Line): boolean => type === 'neighbours' && (count as number) >= NEIGHBOURS
 
-test('a run on hosts of their own', async (context) => {
+const lacks = await lacksNamespaces()
+if (lacks !== null) {
+  console.log(
+    `SKIPPED: this system lets nobody make network namespaces with links, so nothing is proved here. ${lacks}`,
+  )
+}
+
+;(lacks === null ? test : test.skip)('a run on hosts of their own', async (context) => {
   const { runId } = context
   context.lab = await createNamespaceLab({ kbits: KBITS })
   const { lab } = context

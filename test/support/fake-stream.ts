@@ -1,6 +1,6 @@
 import type { Stream } from '@libp2p/interface'
 
-/** The part of a libp2p stream that a byte stream uses. The test supplies its data. */
+/** The part of a libp2p stream that a byte stream uses, fed by hand. */
 export class FakeStream extends EventTarget {
   readableEnded = false
   maxReadBufferLength = 0
@@ -31,7 +31,7 @@ export class FakeStream extends EventTarget {
   abort(why: Error): void {
     this.aborted = why
   }
-  /** This stream with the library's type, of which only the part above is used. */
+  /** As the library's interface, of which only the part above is used. */
   get asStream(): Stream {
     return this as unknown as Stream
   }

@@ -20,29 +20,29 @@ import { flightManifest, flightPolicy } from './proto-samples.js'
 import { keyOf, noise } from './swarm-nodes.js'
 
 /**
- * A host in a separate process, made of the swarm's real parts. Reads commands from stdin and reports events on stdout, one JSON
- * object per line. Seed 1 is the coordinator.
+ * A host of its own process, made of the swarm's real parts, that follows commands on stdin and tells what happens on stdout, one
+ * JSON object per line. Seed 1 is the coordinator.
  */
 export interface NetworkHostOptions {
   readonly seed: number
   readonly runId: string
   readonly folder: string
   readonly listen: readonly string[]
-  /** Address that the host announces in place of its own. */
+  /** Where others are told to dial it, in place of where it listens. */
   readonly announce?: readonly string[]
-  /** Address of the coordinator; null for the coordinator. */
+  /** The coordinator's address; null for itself. */
   readonly coordinator: string | null
-  /** Whether the host learns of no peer but the coordinator. */
+  /** It hears of nobody but the coordinator. */
   readonly alone: boolean
-  /** Size of the adapter that the coordinator publishes. */
+  /** Of the adapter that the coordinator publishes. */
   readonly adapterBytes: number
 }
 
 export type NetworkCommand =
   | { readonly do: 'publish' }
-  /** Fetches the adapter as a node does, or only from these peers. */
+  /** Fetches the adapter as a node does, or from these peers alone. */
   | { readonly do: 'fetch'; readonly from?: readonly string[] }
-  /** Sends a small request to a peer, over a relay if there is no direct way. */
+  /** Asks a peer something small, over a relay if there is no other way. */
   | { readonly do: 'ask'; readonly peer: string; readonly through: string }
   | { readonly do: 'peers' }
 
@@ -164,11 +164,11 @@ async function main({
     const from = command.from ?? [runId, ...neighbours.connected()]
     const { manifest } = await snapshots.fetchManifest(from, 'newest', signal)
     const blob = manifest.blobs.find(({ role }) => role === 'adapter')!
-    // A second fetch has to download the blob again.
+    // What one has already, it is to get again.
     if (command.from) await blobs.remove(blob.sha256)
     const sharing = { origin: runId, more: () => neighbours.connected() }
     const options = command.from ? {} : sharing
-    // Retries like a node, which keeps the chunks that have arrived: a busy machine is slower than any link.
+    // As a node does; what has come is kept. A busy machine is slower than any line.
     const attempt = (): Promise<unknown> =>
       snapshots.fetchBlob(blob, from, { signal, ...options }).catch((error: unknown) => {
         if (!(error instanceof TransportError)) throw error

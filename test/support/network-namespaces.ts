@@ -3,32 +3,32 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { execa } from 'execa'
 
-/** Several hosts on one machine, each with an address and a link: Linux's network namespaces, connected by a bridge. */
+/** Hosts with addresses and a cable of their own, on one machine: Linux's network namespaces, joined by a bridge. */
 export interface NamespaceLab {
-  /** Adds a host on the bridge. @param kbits  what the host can send per second; default: what the link carries */
+  /** A host on the bridge. @param kbits  what it can send in a second; default: what the cable carries */
   host(name: string, ip: string, kbits?: number): Promise<NamespaceHost>
   /**
-   * Adds a host in a private network behind a router at this address of the bridge. The router translates addresses and lets no
-   * connection in. The private addresses belong to the bridge's block, because a node dials no address of another private network.
+   * A host in a network of its own, behind a router at this address of the bridge that translates addresses and lets nobody in. Its
+   * addresses are of the same block as the bridge's: a node dials none in other private networks.
    */
   hostBehindRouter(name: string, ip: string): Promise<NamespaceHost>
-  /** Sets the address of a host name on all hosts; null removes the name. */
+  /** What a name stands for from now on, on all hosts; null: nothing. */
   name(name: string, ip: string | null): Promise<void>
   close(): Promise<void>
 }
 
 export interface NamespaceHost {
-  /** Name of the namespace for `ip netns`. */
+  /** Of the namespace, as `ip netns` has it. */
   readonly id: string
   start(command: string, args: readonly string[]): ChildProcess
   cable(plugged: boolean): Promise<void>
-  /** Replaces the address of the host. */
+  /** Gives the host another address in place of its own. */
   move(ip: string): Promise<void>
 }
 
 const ip = (...args: readonly string[]): Promise<unknown> => execa('ip', args)
 
-/** `ip netns exec` mounts the files of this folder over the files of the same names in /etc. */
+/** `ip netns exec` puts what lies here in the place of the files of the same names in /etc. */
 const NETNS_ETC = '/etc/netns'
 const ROUTER_RULES = `
 table ip nat {
@@ -39,7 +39,7 @@ table ip filter {
 }
 `
 
-/** Returns why this process cannot create network namespaces with links between them; null: it can. */
+/** Why this system lets nobody make namespaces with links between them; null: it does. */
 export async function lacksNamespaces(): Promise<string | null> {
   try {
     const lab = await createNamespaceLab()
@@ -50,7 +50,7 @@ export async function lacksNamespaces(): Promise<string | null> {
   }
 }
 
-/** Creates the bridge. @param kbits  what each link carries per second in each direction; default: no limit */
+/** @param kbits  what each cable carries in each direction, a second; default: no limit */
 export async function createNamespaceLab({ kbits }: { readonly kbits?: number } = {}): Promise<NamespaceLab> {
   // Names of interfaces have 15 characters at most.
   const id = `pv${randomBytes(2).toString('hex')}`
@@ -72,7 +72,7 @@ export async function createNamespaceLab({ kbits }: { readonly kbits?: number } 
   const names = new Map<string, string>()
   const tellNames = async (namespaces: readonly string[]): Promise<void> => {
     const lines = ['127.0.0.1 localhost', ...[...names].map(([name, at]) => `${at} ${name}`), '']
-    // Written in place: running programs have this file mounted.
+    // In place: what runs there sees this very file.
     for (const one of namespaces) await writeFile(`${NETNS_ETC}/${one}/hosts`, lines.join('\n'))
   }
   const shape = async (name: string, device: string, rate = kbits): Promise<void> => {
@@ -121,7 +121,7 @@ export async function createNamespaceLab({ kbits }: { readonly kbits?: number } 
     return {
       id: own,
       start: start(own),
-      // The bridge's end goes down, as with a pulled cable: the host's end keeps its address.
+      // At the bridge's end, as somebody pulls it out of the wall: the host's own end keeps its address.
       cable: async (plugged) => void (await ip('-n', net, 'link', 'set', port, plugged ? 'up' : 'down')),
       async move(next) {
         await ip('-n', own, 'addr', 'flush', 'dev', 'eth0')

@@ -16,7 +16,7 @@ import {
   type VerdictDigest,
 } from '../../proto/index.js'
 
-/** Messages of one small sample run: round 3 of a swarm that learns to book flights. */
+/** Messages of one small imaginary run: round 3 of a swarm that learns to book flights. */
 
 export const keyOf = (seed: number) => generateKeyPairFromSeed('Ed25519', new Uint8Array(32).fill(seed))
 export const hash = (of: string) => sha256(new TextEncoder().encode(of))
@@ -187,7 +187,7 @@ export const digest: VerdictDigest = {
   issuedAtMs: 1_700_000_070_000,
 }
 
-/** Returns the code with which a call is rejected, or `accepted`. Any error but a SwarmRefusal fails the test. */
+/** The refusal code of a call, or `accepted`; anything but a SwarmRefusal passes through and fails the test. */
 export function codeOf(run: () => unknown): string {
   try {
     run()
@@ -198,7 +198,7 @@ export function codeOf(run: () => unknown): string {
   return 'accepted'
 }
 
-/** Returns a body of about `sizeBytes` that observes every other limit. */
+/** A body of about `sizeBytes`, still within every other limit. */
 export function bodyOfAbout(sizeBytes: number): GroupBody {
   const rollouts = LIMITS.maxGroupSize.value
   const widest = new Array<number>(Math.floor(sizeBytes / rollouts / 3)).fill(LIMITS.tokenId.value)

@@ -25,9 +25,9 @@ export interface TestNode {
 export interface TestSwarm {
   readonly runId: string
   /**
-   * Starts a node. Node 1 has the coordinator's key.
-   * @param listen  false: the node can only dial out
-   * @param clock  default: a clock without time limits for peers
+   * Node 1 has the coordinator's key.
+   * @param listen  false: it can only dial out
+   * @param clock  default: one that loses patience with nobody
    */
   node(seed: number, listen?: boolean, clock?: Clock): Promise<TestNode>
   folder(): Promise<string>
@@ -37,17 +37,17 @@ export interface TestSwarm {
 export const keyOf = (seed: number): Promise<PrivateKey> =>
   generateKeyPairFromSeed('Ed25519', new Uint8Array(32).fill(seed))
 
-/** Waits of at least this length are time limits. Shorter waits are pauses. */
+/** Waits from here on are time limits, shorter ones pauses. */
 const SHORTEST_LIMIT_MS = LIMITS.progressTimeoutMs.value
 
-/** The system's clock without time limits for slow peers of a busy machine. A test of a time limit sets a short one. */
+/** The system's clock, but no peer of a busy machine is too slow for it. What a test is to see time out gets a short limit. */
 export const patientClock: Clock = {
   ...systemClock,
   sleep: (ms, signal) => systemClock.sleep(ms < SHORTEST_LIMIT_MS ? ms : PATIENCE_MS, signal),
   timeout: (ms) => systemClock.timeout(ms < SHORTEST_LIMIT_MS ? ms : PATIENCE_MS),
 }
 
-/** Creates real libp2p nodes on the loopback interface. `close` closes all of them. */
+/** Real libp2p nodes on the loopback interface, all closed at the end. */
 export async function createTestSwarm(): Promise<TestSwarm> {
   const runId = peerIdOfKey(await keyOf(1))
   const hosts: SwarmHost[] = []
@@ -86,13 +86,13 @@ export async function connect(from: TestNode, to: TestNode): Promise<void> {
   const [address] = to.host.addresses()
   if (!address) throw new Error('the other node does not listen')
   await eventually('both sides know', async () => {
-    // A dial returns at once while a connection exists, which may be the last one of a host that has closed.
+    // A dial is over at once while there is a connection, and that may be the last one of a host that has closed.
     await from.host.dial(address, soon())
     return to.host.isConnected(from.host.peerId)
   })
 }
 
-/** Waits until a condition that depends on another node is true. */
+/** Waits for something that another node does. */
 export async function eventually(what: string, ready: () => boolean | Promise<boolean>): Promise<void> {
   const signal = soon()
   while (!(await ready())) {
@@ -101,7 +101,7 @@ export async function eventually(what: string, ready: () => boolean | Promise<bo
   }
 }
 
-/** Returns the transport error with which a promise rejects. */
+/** The error of the transport with which something ends. */
 export async function failure(work: Promise<unknown>): Promise<TransportError> {
   try {
     await work
@@ -112,7 +112,7 @@ export async function failure(work: Promise<unknown>): Promise<TransportError> {
   throw new Error('it went well')
 }
 
-/** Returns varied bytes that are the same in every run. */
+/** Bytes that differ everywhere and are the same in every run. */
 export function noise(sizeBytes: number, seed = 1): Uint8Array {
   const bytes = new Uint8Array(sizeBytes)
   const words = new Uint32Array(bytes.buffer, 0, sizeBytes >> 2)

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 
-/** The fields of an encoded protobuf message, so that a mutation can change the content and keep the framing valid. */
+/** Encoded protobuf as its fields, so that a mutation can keep the framing whole while the content lies. */
 export interface Field {
   readonly number: number
   readonly wire: number
-  /** Bytes of a varint or fixed field, or the content of a length-delimited field. */
+  /** Varint or fixed bytes as they are; the content of a length-delimited field. */
   readonly content: Uint8Array
 }
 
-/** Splits a message into fields. @throws RangeError if an earlier change broke the framing */
+/** @throws RangeError when an earlier change broke the framing */
 export function fieldsOf(data: Uint8Array): Field[] {
   const fields: Field[] = []
   let at = 0
@@ -64,7 +64,7 @@ const double = (value: number): Uint8Array => new Uint8Array(new Float64Array([v
 const float = (value: number): Uint8Array => new Uint8Array(new Float32Array([value]).buffer)
 const text = (value: string): Uint8Array => new Uint8Array(Buffer.from(value))
 
-/** Contents that often break parsers, by wire type. */
+/** Contents that parsers stumble over, by wire type. */
 const CONTENTS: Readonly<Record<number, readonly Uint8Array[]>> = {
   0: [
     Uint8Array.of(0),
@@ -112,7 +112,7 @@ const CONTENTS: Readonly<Record<number, readonly Uint8Array[]>> = {
   5: [Number.NaN, -0, 1].map(float),
 }
 
-/** One change of `kind` at the field that `path` leads to. The numbers select among variants. */
+/** One change: at a field found by walking down `path`, of `kind`, with numbers to choose by. */
 export interface Change {
   readonly path: readonly number[]
   readonly kind: 'content' | 'wire' | 'number' | 'twice' | 'drop' | 'swap' | 'lie' | 'many' | 'splice' | 'empty'
@@ -140,7 +140,7 @@ export const change: fc.Arbitrary<Change> = fc.record({
   pick: fc.nat(10_000),
 })
 
-/** Applies a change. @param donor  another message, whose fields `splice` inserts */
+/** @param donor  another message, whose fields `splice` puts in */
 export function changed(data: Uint8Array, { path, kind, pick }: Change, donor: Uint8Array): Uint8Array {
   const fields = fieldsOf(data)
   if (fields.length === 0) return data
@@ -187,7 +187,7 @@ export function changed(data: Uint8Array, { path, kind, pick }: Change, donor: U
   return encodeFields(fields)
 }
 
-/** Applies all changes, or those before the first one that finds broken framing. */
+/** All changes, or those before one that finds the framing broken. */
 export function changedBy(data: Uint8Array, changes: readonly Change[], donor: Uint8Array): Uint8Array {
   let result = data
   try {

@@ -26,7 +26,7 @@ import { createSanityCheck } from '../../../tasks/synthesis/index.js'
 import { TODAY } from '../../../tasks/synthesis/making/synthesis-context.js'
 import { unresolvedIn } from '../../../tasks/synthesis/resolving/unresolved.js'
 import { denotes } from '../../../tasks/synthesis/wording/denotes.js'
-import { sampleExamples } from '../../support/synthesis-samples.js'
+import { sampleExamples } from '../../support/sample-examples.js'
 
 const test = suite('examples for training')
 const seedStates = createSeedStateCache(64)
