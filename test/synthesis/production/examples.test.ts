@@ -25,8 +25,8 @@ import { createSanityCheck } from '../../../tasks/synthesis/index.js'
 import { TODAY } from '../../../tasks/synthesis/making/synthesis-context.js'
 import { unresolvedIn } from '../../../tasks/synthesis/resolving/unresolved.js'
 import { denotes } from '../../../tasks/synthesis/wording/denotes.js'
+import { sampleExamples } from '../../support/sample-examples.js'
 import { CATALOGUE } from '../../support/spoken-catalogue.js'
-import { sampleExamples } from '../../support/synthesis-samples.js'
 
 const test = suite('examples for training')
 const seedStates = createSeedStateCache(64)

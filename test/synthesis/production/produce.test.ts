@@ -19,8 +19,9 @@ import {
 import { splitOf } from '../../../tasks/synthesis/making/split.js'
 import { assignmentsFor, IDLE_ROUNDS } from '../../../tasks/synthesis/production/assignments.js'
 import { jaccard, MAX_JACCARD, traitsOf } from '../../../tasks/synthesis/production/duplicates.js'
+import { sampleExamples } from '../../support/sample-examples.js'
 import { CATALOGUE } from '../../support/spoken-catalogue.js'
-import { planOf, runPlan, sampleExamples } from '../../support/synthesis-samples.js'
+import { planOf, runPlan } from '../../support/synthesis-samples.js'
 
 const test = suite('making a data set')
 /** Three batches. */
