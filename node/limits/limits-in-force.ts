@@ -7,7 +7,7 @@ import type { Permit, WorkLimit } from './work-limit.js'
 
 export interface LimitParts {
   readonly now: () => number
-  readonly stated: MachineReport
+  readonly sensed: MachineReport
   /** Traffic of this month, and when the next one begins. */
   readonly month: () => { readonly bytes: number; readonly nextMs: number }
 }
@@ -33,16 +33,16 @@ export const notKept = (settings: LimitSettings, told: MachineReport): string[] 
   })
 
 /** All limits that may make the node rest, as one: the first that does is told. */
-export function limitsInForce(settings: LimitSettings, { now, stated, month }: LimitParts): WorkLimit {
+export function limitsInForce(settings: LimitSettings, { now, sensed, month }: LimitParts): WorkLimit {
   const { hours, mains, idle, gpuFree, temperature, disk, traffic } = settings
   const limits: WorkLimit[] = [
-    mains ? mainsLimit(() => stated.mains) : [],
-    idle === undefined ? [] : idleLimit(idle, () => stated.idleMs),
-    gpuFree ? gpuFreeLimit(() => stated.othersOnGpu) : [],
-    temperature === undefined ? [] : temperatureLimit(temperature, () => stated.celsius),
+    mains ? mainsLimit(() => sensed.mains) : [],
+    idle === undefined ? [] : idleLimit(idle, () => sensed.idleMs),
+    gpuFree ? gpuFreeLimit(() => sensed.othersOnGpu) : [],
+    temperature === undefined ? [] : temperatureLimit(temperature, () => sensed.celsius),
     hours === undefined ? [] : hoursLimit(hours, now),
     traffic === undefined ? [] : trafficLimit(traffic, month),
-    disk === undefined ? [] : diskLimit(disk, () => stated.dataBytes),
+    disk === undefined ? [] : diskLimit(disk, () => sensed.dataBytes),
   ].flat()
   return {
     mayWork(): Permit {

@@ -20,7 +20,7 @@ export type SensorName = keyof Sensors
 export type MachineReport = { readonly [N in SensorName]: Awaited<ReturnType<Sensors[N]>> }
 
 export interface MachineWatch {
-  readonly told: MachineReport
+  readonly report: MachineReport
   /** Asks at once, as after a change of what is wanted. */
   ask(): Promise<void>
   close(): Promise<void>
@@ -35,7 +35,7 @@ export function watchMachine(
   sensors: Sensors,
   { clock, wants }: { readonly clock: Pick<Clock, 'sleep'>; wants(): Iterable<SensorName> },
 ): MachineWatch {
-  const told: { -readonly [N in SensorName]: MachineReport[N] } = {
+  const report: { -readonly [N in SensorName]: MachineReport[N] } = {
     mains: NOT_ASKED,
     celsius: NOT_ASKED,
     idleMs: NOT_ASKED,
@@ -43,7 +43,7 @@ export function watchMachine(
     dataBytes: NOT_ASKED,
   }
   const askFor = async <N extends SensorName>(name: N): Promise<void> => {
-    told[name] = (await sensors[name]().catch((error: Error) => unknown(error.message))) as MachineReport[N]
+    report[name] = (await sensors[name]().catch((error: Error) => unknown(error.message))) as MachineReport[N]
   }
   const ask = async (): Promise<void> => {
     await Promise.all([...new Set(wants())].map(askFor))
@@ -56,7 +56,7 @@ export function watchMachine(
     }
   })()
   return {
-    told,
+    report,
     ask,
     async close() {
       closing.abort(new Error('closed'))

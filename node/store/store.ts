@@ -142,19 +142,70 @@ export async function openNodeStores(
   return { stores: await database.stores(), close: () => database.close() }
 }
 
+function sublevelsOf(db: Level<string, unknown>, runId: string) {
+  return {
+    announcements: db.sublevel<string, Uint8Array>(`${runId}:announcements`, { valueEncoding: 'view' }),
+    bodies: db.sublevel<string, Uint8Array>(`${runId}:bodies`, { valueEncoding: 'view' }),
+    hashes: db.sublevel<string, string>(`${runId}:hashes`, { valueEncoding: 'utf8' }),
+    origins: db.sublevel<string, string>(`${runId}:origins`, { valueEncoding: 'utf8' }),
+    ledger: db.sublevel<string, string>(`${runId}:verdicts`, { valueEncoding: 'utf8' }),
+    /** Lease to the position of its last verdict. */
+    lastVerdicts: db.sublevel<string, string>(`${runId}:last-verdicts`, { valueEncoding: 'utf8' }),
+    kept: db.sublevel<string, string>(`${runId}:kept`, { valueEncoding: 'utf8' }),
+    keptBody: db.sublevel<string, Uint8Array>(`${runId}:kept-body`, { valueEncoding: 'view' }),
+    closedRounds: db.sublevel<string, string>(`${runId}:rounds`, { valueEncoding: 'utf8' }),
+    peers: db.sublevel<string, string>(`${runId}:peers`, { valueEncoding: 'utf8' }),
+    notices: db.sublevel<string, Uint8Array>(`${runId}:notices`, { valueEncoding: 'view' }),
+  }
+}
+
+type Sublevels = ReturnType<typeof sublevelsOf>
+
+type Write = (work: () => Promise<void>) => Promise<void>
+
+/** On a full disk LevelDB (level 10.0.0) writes half a record, and the next start drops it and all later ones: no write follows a failed one. */
+function writerIn(directory: string): Write {
+  let broken: NodeError | null = null
+  return async (work) => {
+    if (broken) throw broken
+    try {
+      await work()
+    } catch (cause) {
+      broken = new NodeError('unwritable', `${directory}: ${(cause as Error).message}`, { cause })
+      throw broken
+    }
+  }
+}
+
+type Notes = Pick<NodeStore, 'keepRounds' | 'rounds' | 'keepPeers' | 'peers' | 'keepNotice' | 'notice'>
+
+/** The records that a node keeps of the run and of other nodes. */
+function notesIn({ closedRounds, peers, notices }: Sublevels, directory: string, write: Write): Notes {
+  return {
+    keepRounds: (rounds) => write(() => closedRounds.put(ONLY, JSON.stringify(rounds))),
+    async rounds() {
+      const text = await closedRounds.get(ONLY)
+      return text === undefined ? [] : readRecord(text, z.array(closedRoundSchema), 'the closed rounds', directory)
+    },
+    keepPeers: (list) => write(() => peers.put(ONLY, JSON.stringify(list))),
+    async peers() {
+      const text = await peers.get(ONLY)
+      try {
+        return text === undefined ? [] : readRecord(text, peersSchema, 'the nodes that were reached', directory)
+      } catch (why) {
+        if (why instanceof NodeError) return []
+        throw why
+      }
+    },
+    keepNotice: (sealed) => write(() => notices.put(ONLY, sealed)),
+    notice: async () => (await notices.get(ONLY)) ?? null,
+  }
+}
+
 function storeOf(db: Level<string, unknown>, directory: string, runId: string): NodeStore {
-  const announcements = db.sublevel<string, Uint8Array>(`${runId}:announcements`, { valueEncoding: 'view' })
-  const bodies = db.sublevel<string, Uint8Array>(`${runId}:bodies`, { valueEncoding: 'view' })
-  const hashes = db.sublevel<string, string>(`${runId}:hashes`, { valueEncoding: 'utf8' })
-  const origins = db.sublevel<string, string>(`${runId}:origins`, { valueEncoding: 'utf8' })
-  const ledger = db.sublevel<string, string>(`${runId}:verdicts`, { valueEncoding: 'utf8' })
-  /** Lease to the place of its last verdict. */
-  const lastVerdicts = db.sublevel<string, string>(`${runId}:last-verdicts`, { valueEncoding: 'utf8' })
-  const kept = db.sublevel<string, string>(`${runId}:kept`, { valueEncoding: 'utf8' })
-  const keptBody = db.sublevel<string, Uint8Array>(`${runId}:kept-body`, { valueEncoding: 'view' })
-  const closedRounds = db.sublevel<string, string>(`${runId}:rounds`, { valueEncoding: 'utf8' })
-  const peers = db.sublevel<string, string>(`${runId}:peers`, { valueEncoding: 'utf8' })
-  const notices = db.sublevel<string, Uint8Array>(`${runId}:notices`, { valueEncoding: 'view' })
+  const sublevels = sublevelsOf(db, runId)
+  const { announcements, bodies, hashes, origins, ledger, lastVerdicts, kept, keptBody } = sublevels
+  const write = writerIn(directory)
   const readVerdict = (text: string, place: string): Verdict =>
     readRecord(text, verdictSchema, `verdict ${place}`, directory)
   const verdictCount = async (): Promise<number> => {
@@ -186,17 +237,6 @@ function storeOf(db: Level<string, unknown>, directory: string, runId: string): 
     const [text, body] = await Promise.all([kept.get(ONLY), keptBody.get(ONLY)])
     if (text === undefined || body === undefined) return null
     return { ...readRecord(text, keptSchema, 'the kept group', directory), body }
-  }
-  let broken: NodeError | null = null
-  /** On a full disk LevelDB (level 10.0.0) leaves half a record; the next start drops it and everything written behind it. */
-  const write = async (work: () => Promise<void>): Promise<void> => {
-    if (broken) throw broken
-    try {
-      await work()
-    } catch (cause) {
-      broken = new NodeError('unwritable', `${directory}: ${(cause as Error).message}`, { cause })
-      throw broken
-    }
   }
   return {
     async pending() {
@@ -257,23 +297,7 @@ function storeOf(db: Level<string, unknown>, directory: string, runId: string): 
       return text === undefined ? null : readVerdict(text, place!)
     },
     keptGroup: readKept,
-    keepRounds: (rounds) => write(() => closedRounds.put(ONLY, JSON.stringify(rounds))),
-    async rounds() {
-      const text = await closedRounds.get(ONLY)
-      return text === undefined ? [] : readRecord(text, z.array(closedRoundSchema), 'the closed rounds', directory)
-    },
-    keepPeers: (list) => write(() => peers.put(ONLY, JSON.stringify(list))),
-    async peers() {
-      const text = await peers.get(ONLY)
-      try {
-        return text === undefined ? [] : readRecord(text, peersSchema, 'the nodes that were reached', directory)
-      } catch (why) {
-        if (why instanceof NodeError) return []
-        throw why
-      }
-    },
-    keepNotice: (sealed) => write(() => notices.put(ONLY, sealed)),
-    notice: async () => (await notices.get(ONLY)) ?? null,
+    ...notesIn(sublevels, directory, write),
     close: () => db.close(),
   }
 }

@@ -85,3 +85,29 @@ export const groupSeconds = (
   { promptPerSecond, sampledPerSecond }: EngineSpeed,
   { slots, promptTokens, sampledTokens }: SpeedTrial,
 ): number => promptTokens / promptPerSecond + (slots * sampledTokens) / sampledPerSecond
+
+/** A short trial of a group. */
+const TRIAL = { promptTokens: 64, sampledTokens: 8 }
+/** A machine that finishes groups in time samples the trial's tokens in a fraction of this. */
+const TRIAL_MS = 30_000
+
+/**
+ * Measures the speed in groups of this many rollouts.
+ * @returns tokens per second; null if the trial takes longer than 30 seconds
+ * @throws the signal's reason
+ */
+export async function trySpeed(
+  parts: Parameters<typeof measureSpeed>[0],
+  rollouts: number,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const tooLong = AbortSignal.timeout(TRIAL_MS)
+  try {
+    const trial = { ...TRIAL, slots: rollouts }
+    return (await measureSpeed(parts, trial, AbortSignal.any([signal, tooLong]))).sampledPerSecond
+  } catch (error) {
+    signal.throwIfAborted()
+    if (tooLong.aborted) return null
+    throw error
+  }
+}

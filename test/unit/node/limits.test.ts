@@ -14,10 +14,10 @@ import type { MachineReport } from '../../../node/machine/machine-watch.js'
 import { othersAmong } from '../../../node/machine/nvidia.js'
 import { known, unknown } from '../../../node/machine/sensor-reading.js'
 import { idleOf } from '../../../node/machine/user-idle.js'
+import { findingOf } from '../../../node/network/own-host.js'
 import type { NodeError } from '../../../node/report/errors.js'
 import { keepPause, readPause } from '../../../node/session/kept-pause.js'
 import { createOwnerRequest } from '../../../node/session/owner-request.js'
-import { findingOf } from '../../../node/volunteer/start-node.js'
 import { createMovedClock } from '../../support/moved-clock.js'
 
 const test = suite('limits of a volunteer')
@@ -107,8 +107,8 @@ const NOTHING: MachineReport = {
 }
 const month = () => ({ bytes: 3 * 2 ** 30, nextMs: 5000 })
 
-const permitUnder = (settings: LimitSettings, stated: Partial<MachineReport>): Permit =>
-  limitsInForce(settings, { now: () => 0, stated: { ...NOTHING, ...stated }, month }).mayWork()
+const permitUnder = (settings: LimitSettings, sensed: Partial<MachineReport>): Permit =>
+  limitsInForce(settings, { now: () => 0, sensed: { ...NOTHING, ...sensed }, month }).mayWork()
 
 const CASES: readonly (readonly [LimitSettings, Partial<MachineReport>, Partial<MachineReport>, RegExp, boolean])[] = [
   [{ mains: true }, { mains: known(true) }, { mains: known(false) }, /battery/, true],
@@ -139,7 +139,7 @@ for (const [settings, good, bad, why, atOnce] of CASES) {
 
 test('a machine that was too hot works again when it is five degrees cooler than it may be', () => {
   const stated = { ...NOTHING, celsius: known(81) as MachineReport['celsius'] }
-  const limit = limitsInForce({ temperature: 80 }, { now: () => 0, month, stated })
+  const limit = limitsInForce({ temperature: 80 }, { now: () => 0, month, sensed: stated })
   const worksAt = (celsius: number): boolean => {
     stated.celsius = known(celsius)
     return limit.mayWork().ok
