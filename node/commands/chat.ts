@@ -16,20 +16,24 @@ interface ChatOptions extends ModelOptions {
   readonly temperature: number
 }
 
-/** Characters of a result that are shown; the policy gets all of it. */
+/** Characters of a result on the screen. The policy receives the whole result. */
 const SHOWN_CHARS = 400
 
-/** `prove-node chat`: a policy at work on worlds, in the terminal. */
+/** Adds `prove-node chat`: a conversation with a policy that uses environments. */
 export function addChatCommand(program: Command): void {
-  withModelOptions(program.command('chat').description('Talk to an adapter that is at work on worlds'))
+  withModelOptions(program.command('chat').description('Talk to an adapter that uses the tools of environments'))
     .requiredOption(
       '--environments <names>',
-      'worlds to work on, with commas between them; folders of your own begin with ./ or /',
+      'environments, separated by commas; folders of your own begin with ./ or /',
       environmentsOption,
     )
-    .option('--tools <names>', 'offer only these tools of theirs', (text: string) => new Set(text.split(',')))
-    .option('--seed <number>', 'of the worlds and of the draws', wholeNumber(0, 0xffff_ffff), 0)
-    .option('--temperature <number>', '0 takes the likeliest token, 1 is the policy itself', temperatureOption, 1)
+    .option(
+      '--tools <names>',
+      'offer only these tools, separated by commas',
+      (text: string) => new Set(text.split(',')),
+    )
+    .option('--seed <number>', 'seed of the environments and of the sampling', wholeNumber(0, 0xffff_ffff), 0)
+    .option('--temperature <number>', '0 takes the likeliest token, 1 samples from the policy', temperatureOption, 1)
     .action(async (folder: string | undefined, options: ChatOptions) => {
       const { signal: stop } = stopSignal(interrupted())
       const environments = await environmentsNamed(options.environments)
@@ -41,7 +45,7 @@ export function addChatCommand(program: Command): void {
         try {
           const names = environments.map(({ name }) => name).join(', ')
           process.stderr.write(
-            `${policy.name} with ${table.tools.length} tools of ${names}. /reset begins anew, /quit ends.\n`,
+            `${policy.name} with ${table.tools.length} tools of ${names}. /reset starts again, /quit ends.\n`,
           )
           await converse(table, stop)
         } finally {
@@ -53,7 +57,7 @@ export function addChatCommand(program: Command): void {
     })
 }
 
-/** Lines of stdin, one turn each, until its end, `/quit` or Ctrl-C. */
+/** Reads lines of stdin, one turn each, until its end, `/quit` or Ctrl-C. */
 async function converse(table: Table, stop: AbortSignal): Promise<void> {
   const isTyped = process.stdin.isTTY === true
   const lines = createInterface({
@@ -73,7 +77,7 @@ async function converse(table: Table, stop: AbortSignal): Promise<void> {
     if (text === '/quit') break
     if (text === '/reset') {
       await table.reset()
-      process.stderr.write('begun anew\n')
+      process.stderr.write('the conversation starts again\n')
     } else if (text !== '') await turn(table, text, stop)
     if (stop.aborted) break
     if (isTyped) lines.prompt()
@@ -84,12 +88,13 @@ async function converse(table: Table, stop: AbortSignal): Promise<void> {
 async function turn(table: Table, text: string, stop: AbortSignal): Promise<void> {
   try {
     const outcome = await table.say(text, screen(), stop)
-    if (outcome === 'cut') process.stderr.write('the context is full: /reset begins anew\n')
-    if (outcome === 'turn_limit') process.stderr.write('it does nothing but call, and was stopped\n')
+    if (outcome === 'cut') process.stderr.write('the context is full: /reset starts again\n')
+    if (outcome === 'turn_limit')
+      process.stderr.write('the policy made too many calls without an answer, and was stopped\n')
   } catch (error) {
     if (stop.aborted) return
     if (!(error instanceof ConversationError || error instanceof EpisodeError)) throw error
-    const advice = error.code === 'context_full' ? '; offer fewer tools with --tools, or begin anew with /reset' : ''
+    const advice = error.code === 'context_full' ? '; offer fewer tools with --tools, or start again with /reset' : ''
     process.stderr.write(`${error.message}${advice}\n`)
   }
 }
@@ -111,7 +116,7 @@ function screen(): TableNews {
         styleText(
           'cyan',
           call.malformed
-            ? `→ cannot be read: ${shown(call.raw)}`
+            ? `→ malformed call: ${shown(call.raw)}`
             : `→ ${call.name} ${shown(JSON.stringify(call.arguments))}`,
         ),
       ),
@@ -122,21 +127,21 @@ function screen(): TableNews {
   }
 }
 
-/** A model may say anything, also what a terminal would obey. */
+/** Replaces control characters: the output of a model may contain commands for the terminal. */
 const shown = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to replace
   text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd')
 
 function environmentsOption(text: string): string[] {
   return [...new Set(text.split(','))].map((name) => {
     if (isEnvironmentFolder(name) || CATALOGUE.has(name)) return name
-    throw new InvalidArgumentError(`there is no world ${name}; there are ${[...CATALOGUE.keys()].join(', ')}`)
+    throw new InvalidArgumentError(`There is no environment ${name}. Known ones: ${[...CATALOGUE.keys()].join(', ')}.`)
   })
 }
 
 function temperatureOption(text: string): number {
   const value = Number(text)
-  if (text.trim() === '' || !(value >= 0 && value <= 10)) throw new InvalidArgumentError('a number from 0 to 10')
+  if (text.trim() === '' || !(value >= 0 && value <= 10)) throw new InvalidArgumentError('Give a number from 0 to 10.')
   return value
 }
 
@@ -147,6 +152,6 @@ function checkTools(environments: readonly Environment[], { tools }: ChatOptions
   if (stranger !== undefined)
     throw new ConversationError(
       'unknown_tool',
-      `${environments.map(({ name }) => name).join(' and ')} have no tool ${stranger}`,
+      `${environments.map(({ name }) => name).join(' and ')} do not have the tool ${stranger}`,
     )
 }

@@ -1,6 +1,6 @@
 import type { Program } from '../../common/cli/index.js'
 
-/** The commands, in the order in which help names them. */
+/** The program with its commands, in the order of its help. */
 export const PROGRAM: Program = {
   name: 'prove-node',
   description: 'Take part in a PROVE training swarm',

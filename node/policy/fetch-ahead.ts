@@ -6,17 +6,17 @@ export interface FetchAheadParts {
   readonly host: Pick<SwarmHost, 'clock' | 'logger'>
   readonly keeper: Pick<PolicyKeeper, 'loaded' | 'fetchAhead'>
   readonly news: News
-  /** 0 .. 1, spreads what many nodes do at the same instant. */
+  /** 0 .. 1, spreads what many nodes do at the same moment. */
   readonly random: () => number
 }
 
-/** Nodes that hear of a version at once begin within so long: those that have begun give to those that begin. */
+/** Nodes that receive an announcement together begin within this time, so that later ones fetch from earlier ones. */
 const SPREAD_MS = 2000
 
 /**
- * Fetches the adapter of each version that is announced while a group is made: the line would rest, and the engine would wait for it
- * afterwards. What fails is tried again when the version is taken up, and told there.
- * @returns  when the signal has fired and nothing is fetched any more; never rejects
+ * Fetches the adapter of each version that is announced while groups are in progress, so that the engine does not wait for it later. The
+ * update of the policy repeats a failed download, and reports its failure.
+ * @returns when the signal has fired and the download has ended; never rejects
  */
 export async function fetchAhead(
   { host: { clock, logger }, keeper, news, random }: FetchAheadParts,

@@ -22,8 +22,8 @@ import { keepPause, readPause } from './kept-pause.js'
 import { type LimitKeeper, openLimitKeeper } from './limit-keeper.js'
 import { createOwnerRequest } from './owner-request.js'
 import { type LimitsChanged, type Steering, steeringRoutes } from './routes.js'
-import { openTrafficBook, type TrafficBook, trafficOf } from './traffic.js'
-import { beginStory, continueStory, type NodeView } from './view.js'
+import { openTrafficCounter, type TrafficCounter, trafficOf } from './traffic.js'
+import { initialState, type NodeView, stateAfter } from './view.js'
 
 export interface SessionOptions
   extends Pick<
@@ -80,13 +80,13 @@ async function open(options: SessionOptions, cleanUp: CleanUp): Promise<Session>
   const store = database.storeOf(coordinator.peerId)
 
   let node: RunningNode | null = null
-  let story = beginStory(totalsOf(await store.verdicts()))
+  let state = initialState(totalsOf(await store.verdicts()))
   const onProgress = (progress: NodeProgress): void => {
-    story = continueStory(story, progress)
+    state = stateAfter(state, progress)
     options.onProgress(progress)
   }
   const metrics = createMetrics()
-  const traffic = await openTrafficBook(dataDir, { read: () => trafficOf(metrics), clock })
+  const traffic = await openTrafficCounter(dataDir, { read: () => trafficOf(metrics), clock })
   cleanUp.add(traffic.close)
   const month = () => ({ bytes: traffic.month.sent + traffic.month.received, nextMs: traffic.nextMonthMs })
   const sensors = sensorsHere(dataDir, () => node?.engine.pid)
@@ -105,7 +105,7 @@ async function open(options: SessionOptions, cleanUp: CleanUp): Promise<Session>
   const startedAtMs = clock.now()
   const meter = createWorkMeter(clock)
   const view = (): NodeView => ({
-    ...story,
+    ...state,
     ...meter.reading,
     peerId: identity.peerId,
     coordinator: coordinator.addresses[0]!,
@@ -143,7 +143,7 @@ async function open(options: SessionOptions, cleanUp: CleanUp): Promise<Session>
       inTurn(async () => {
         const result = await changeLimits(changes, limits, node)
         look()
-        if (pauseControl.duty.kind === 'rest' && story.phase === 'resting') await node?.engine.unload(never())
+        if (pauseControl.duty.kind === 'rest' && state.phase === 'resting') await node?.engine.unload(never())
         return result
       }),
   }
@@ -182,7 +182,7 @@ async function changeLimits(
 }
 
 /** Applies the limits and counts the traffic at intervals. @returns a function that stops that */
-function lookRegularly(look: () => void, traffic: TrafficBook, logger: Logger): () => Promise<void> {
+function lookRegularly(look: () => void, traffic: TrafficCounter, logger: Logger): () => Promise<void> {
   const closing = new AbortController()
   const running = (async () => {
     while (!closing.signal.aborted) {

@@ -110,7 +110,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       key: identity.privateKey,
       engine: meteredEngine(engine, options.meter),
       baseSha256: base.blob.sha256,
-      makeRoomFor: refitting(engine, options),
+      refit: refitting(engine, options),
       catalogue: CATALOGUE,
       stay: options.stay,
       capacity: engine.capacity,
@@ -159,7 +159,7 @@ const refitting =
   (
     engine: EngineProcess,
     { mostTokens, onProgress }: Pick<NodeOptions, 'mostTokens' | 'onProgress'>,
-  ): PolicyKeeperParts['makeRoomFor'] =>
+  ): PolicyKeeperParts['refit'] =>
   async ({ contextSize: tokens, cacheType }, signal) => {
     if (mostTokens !== null && tokens > mostTokens)
       throw new NodeError(

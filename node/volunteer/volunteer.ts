@@ -18,7 +18,7 @@ import type { WorkEnd } from '../work/work-state.js'
 
 type Optional = 'pauseControl' | 'onRest' | 'stay' | 'capacity' | 'trySpeed'
 
-export interface VolunteerParts extends Pick<WorkLoopParts, Optional>, Pick<PolicyKeeperParts, 'makeRoomFor'> {
+export interface VolunteerParts extends Pick<WorkLoopParts, Optional>, Pick<PolicyKeeperParts, 'refit'> {
   readonly host: SwarmHost
   readonly membership: Membership
   readonly key: PrivateKey

@@ -239,7 +239,7 @@ test('a second process on one data directory is refused with what to do', async 
     const coordinator = await failure('coordinator', 'start', '--config', await config('busy'))
     assert.match(coordinator.stderr, /^prove-coordinator: in_use: another process works with .*stop it/)
     const node = await failure('node', 'join', DEAD_END, '--model', model, '--data-dir', 'busy-node', '--cpu')
-    assert.match(node.stderr, /^prove-node: in_use: another process works with .*--data-dir/)
+    assert.match(node.stderr, /^prove-node: in_use: another process uses .*--data-dir/)
   } finally {
     await log.close()
     await store.close()

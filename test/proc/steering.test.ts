@@ -9,7 +9,7 @@ import { PATIENCE_MS, patience } from '../support/patience.js'
 import { demoModel, machinesOf } from '../support/programs.js'
 import { ENDLESS, nobodyLeft, startRun } from './runs.js'
 
-const test = suite('steering a node')
+const test = suite('controlling a node')
 const machine = machinesOf(test)
 
 interface Answer {
@@ -66,12 +66,12 @@ test('a volunteer sees, pauses, limits and ends a node from another terminal', a
 
   const { code, stderr } = await type('join', run.address, ...here, '--model', demoModel(), '--cpu')
   assert.is(code, 1)
-  assert.match(stderr, /^prove-node: in_use: another process works with .*prove-node status/)
+  assert.match(stderr, /^prove-node: in_use: another process uses .*prove-node status/)
 
   let seen = node.lines.length
   await stated('pause', '--for', '2h')
-  await node.until('the rest', ({ type: what, why }) => what === 'rest' && why === 'paused by its owner', seen)
-  assert.match(await stated('status'), /\nnow +resting: paused by its owner, until /)
+  await node.until('the rest', ({ type: what, why }) => what === 'rest' && why === 'by its owner', seen)
+  assert.match(await stated('status'), /\nnow +paused: by its owner, until /)
 
   seen = node.lines.length
   await stated('limits', 'set', 'threads=2', 'hours=00:00-24:00')
@@ -81,7 +81,7 @@ test('a volunteer sees, pauses, limits and ends a node from another terminal', a
   await stated('resume')
   await node.until('a group', ({ type: what }) => what === 'group', seen)
 
-  // Of the group in hand nothing is lost.
+  // The group in progress is delivered.
   await stated('finish')
   assert.is(await node.ended, 0, node.stderr)
   assert.match(await stated('verdicts'), / accepted, credit /)
@@ -103,7 +103,7 @@ test('a volunteer sees, pauses, limits and ends a node from another terminal', a
   // The pause outlasts it: the next start rests before it has asked for any work.
   const resting = run.node('ann')
   await resting.until('its word', ({ type: what, text }) => what === 'notice' && /^a pause from before/.test(`${text}`))
-  await resting.until('the rest', ({ type: what, why }) => what === 'rest' && why === 'paused by its owner')
+  await resting.until('the rest', ({ type: what, why }) => what === 'rest' && why === 'by its owner')
   assert.not.ok(resting.lines.some(({ type: what }) => what === 'leased' || what === 'group'))
   resting.kill('SIGINT')
   assert.is(await resting.ended, 0, resting.stderr)

@@ -23,7 +23,7 @@ const announced = (version: number): NewsItem => ({
   },
 })
 
-/** A node with a group in hand that takes until it is let go. */
+/** A node with a group in progress that the test finishes. */
 async function busy(
   fetchAhead: (signal: AbortSignal) => Promise<void>,
 ): Promise<Worked & { finish(): void; begun(): number }> {
@@ -47,14 +47,14 @@ async function busy(
   return { ...worked, finish, begun: () => begun }
 }
 
-test('what is announced while a group is made is fetched meanwhile, each version once, whatever becomes of it', async () => {
+test('versions announced during a group are fetched meanwhile, each once, even after a failure', async () => {
   let fetched = 0
   const worked = await busy(async () => {
     fetched += 1
     throw new Error('nobody has it yet')
   })
   try {
-    await eventually('a group in hand', () => worked.begun() > 0)
+    await eventually('a group in progress', () => worked.begun() > 0)
     worked.news.publish(announced(loaded.manifest.version))
     worked.news.publish(announced(loaded.manifest.version + 1))
     await eventually('the first', () => fetched >= 1)
@@ -71,7 +71,7 @@ test('what is announced while a group is made is fetched meanwhile, each version
   }
 })
 
-test('what is not fetched when the group is done waits for nobody', async () => {
+test('the end of the group stops an unfinished fetch', async () => {
   const stated: string[] = []
   const worked = await busy(
     (signal) =>
@@ -84,7 +84,7 @@ test('what is not fetched when the group is done waits for nobody', async () => 
       }),
   )
   try {
-    await eventually('a group in hand', () => worked.begun() > 0)
+    await eventually('a group in progress', () => worked.begun() > 0)
     worked.news.publish(announced(loaded.manifest.version + 1))
     await eventually('it is fetched', () => stated.length > 0)
     worked.finish()

@@ -110,7 +110,7 @@ test('a group that is not taken now is offered again, and the others do not wait
   assert.equal(dropped, [])
 })
 
-test('a node’s ledger goes on after restarts of both sides, every verdict in it once', async ({ open }) => {
+test('a node’s ledger continues after restarts of both sides, with every verdict once', async ({ open }) => {
   const run = await open({ batchGroups: 10 })
   const ann = await run.admitted(2)
   const first = await outboxOf(ann)
@@ -153,7 +153,7 @@ test('a verdict on record and the end of its group are one write', async ({ open
   assert.equal(await ann.store.verdicts(), [verdict])
 })
 
-test('who comes back after long is sent the newest verdicts, and goes on behind those that the coordinator keeps no more', async ({
+test('a node that returns after a long time gets the newest verdicts, after those that the coordinator dropped', async ({
   open,
 }) => {
   const most = LIMITS.verdictsKept.value
@@ -186,7 +186,7 @@ test('who comes back after long is sent the newest verdicts, and goes on behind 
   assert.is(verdicts.length, most + 1)
 })
 
-test('a later verdict on the same group is told with the one it replaces, and both stay on record', async ({
+test('a later verdict on the same group is reported with the one it replaces, and both stay on record', async ({
   open,
 }) => {
   const run = await open()
@@ -229,9 +229,7 @@ test('a later verdict on the same group is told with the one it replaces, and bo
   assert.equal(await ann.store.verdictOn(leaseId), ledger[1])
 })
 
-test('verdicts that gossip brings are taken without a question, and a gap among them makes the node ask', async ({
-  open,
-}) => {
+test('verdicts from gossip are recorded without a request, and a gap among them causes a request', async ({ open }) => {
   const run = await open()
   const ann = await run.volunteer(2)
   const { host, key } = run.coordinator.node
@@ -274,7 +272,7 @@ test('verdicts that gossip brings are taken without a question, and a gap among 
   assert.equal(questions, [1])
 })
 
-test('a node sees its own verdicts only', async ({ open }) => {
+test('a node receives only its own verdicts', async ({ open }) => {
   const run = await open()
   const [ann, ben] = [await run.admitted(2), await run.admitted(3)]
   const lease = await leaseFor(ann)

@@ -75,7 +75,7 @@ async function open({ mirrors = false }: { readonly mirrors?: boolean } = {}): P
   const rooms: Required<EngineSlots>[] = []
   const keeper = createPolicyKeeper({
     engine,
-    makeRoomFor: async (slots) => void rooms.push(slots),
+    refit: async (slots) => void rooms.push(slots),
     tokenizer,
     baseSha256: sha256(new Uint8Array([1])),
     catalogue: new Map([['library', library]]),

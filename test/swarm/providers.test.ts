@@ -12,7 +12,7 @@ test.before.each(async (context) => {
 })
 test.after.each((context) => context.swarm.close())
 
-test('a node is named to others when it holds the adapter in force and answers where it says', async ({ swarm }) => {
+test('a node with the current adapter is named to others if it answers at its addresses', async ({ swarm }) => {
   const coordinator = await swarm.node(1)
   const [ann, ben, cara] = [await swarm.node(2), await swarm.node(3), await swarm.node(4, false)]
   const at = ann.host.addresses().map(withoutPeer)

@@ -81,7 +81,7 @@ test('of a folder one gets the certificate of that run, and of no other', async 
     assert.instance(error, NodeError)
     assert.match((error as NodeError).detail, why)
   }
-  await refused(peerIdOfKey(await keyOf(6)), /and not of the run/)
+  await refused(peerIdOfKey(await keyOf(6)), /not to the run/)
   const bundle = JSON.parse(text)
   const { certificates } = bundle.verificationMaterial.x509CertificateChain
   await writeFile(
