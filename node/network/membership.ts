@@ -18,7 +18,7 @@ import {
 import { createLeaderboardKeeper } from '../leaderboard/leaderboard-keeper.js'
 import type { LeaderboardPlace } from '../report/leaderboard-place.js'
 import type { NodeStore } from '../store/store.js'
-import { createNews, type News } from './news.js'
+import { createNodeEvents, type NodeEvents } from './events.js'
 
 export interface MembershipParts {
   readonly coordinator: JoinAddress
@@ -40,7 +40,7 @@ export interface Membership {
   readonly connection: KeptConnection
   readonly neighbours: Neighbours
   readonly snapshots: SnapshotExchange
-  readonly news: News
+  readonly events: NodeEvents
   /** Returns the peers that may have files: the coordinator, then the peers with a direct connection. */
   peers(): string[]
   /** Leaves the run. The caller closes the host. */
@@ -117,18 +117,18 @@ export async function openMembership(parts: MembershipParts): Promise<Membership
       askPeer().catch((error: unknown) => logger.debug({ peer, error }, 'a peer sent no notice of the coordinator'))
     })
     cleanUp.add(() => stopAsking())
-    const news = createNews(host.clock)
+    const events = createNodeEvents(host.clock)
     host.gossip.join(channelsOf(coordinator.peerId).policy, {
       deliver: (announcement) => {
         neighbours.hear(announcement.providers, true)
         leaderboard
           .refresh(closing.signal)
           .catch((error: unknown) => logger.warn({ error }, 'the leaderboard could not be fetched'))
-        news.publish({ type: 'announced', announcement })
+        events.publish({ type: 'announced', announcement })
       },
     })
     return {
-      ...{ connection, neighbours, snapshots, news },
+      ...{ connection, neighbours, snapshots, events },
       peers: () => [coordinator.peerId, ...neighbours.connected()],
       close,
     }

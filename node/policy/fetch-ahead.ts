@@ -1,11 +1,11 @@
 import type { SwarmHost } from '../../swarm/index.js'
-import type { News } from '../network/news.js'
+import type { NodeEvents } from '../network/events.js'
 import type { PolicyKeeper } from './policy-keeper.js'
 
 export interface FetchAheadParts {
   readonly host: Pick<SwarmHost, 'clock' | 'logger'>
   readonly keeper: Pick<PolicyKeeper, 'loaded' | 'fetchAhead'>
-  readonly news: News
+  readonly events: NodeEvents
   /** 0 .. 1, spreads what many nodes do at the same moment. */
   readonly random: () => number
 }
@@ -19,19 +19,19 @@ const SPREAD_MS = 2000
  * @returns when the signal has fired and the download has ended; never rejects
  */
 export async function fetchAhead(
-  { host: { clock, logger }, keeper, news, random }: FetchAheadParts,
+  { host: { clock, logger }, keeper, events, random }: FetchAheadParts,
   signal: AbortSignal,
 ): Promise<void> {
-  const watch = news.listen()
+  const watch = events.listen()
   try {
     for (let begun = keeper.loaded?.manifest.version ?? -1; ; ) {
-      const heard = await watch.wait(
+      const item = await watch.wait(
         null,
         (item) => item.type === 'announced' && item.announcement.version > begun,
         signal,
       )
-      if (heard?.type !== 'announced') continue
-      begun = heard.announcement.version
+      if (item?.type !== 'announced') continue
+      begun = item.announcement.version
       await clock.sleep(random() * SPREAD_MS, signal)
       await keeper.fetchAhead(signal).catch((error: unknown) => {
         signal.throwIfAborted()

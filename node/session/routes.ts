@@ -18,7 +18,7 @@ export const LEDGERS = '/ledgers'
 export const LAST_GROUP = '/last-group'
 
 /** Controls of a running node. */
-export interface Steering {
+export interface NodeControls {
   view(): NodeView
   /** Pauses the node, also over restarts. @param forMs  null: until `resume` */
   pause(forMs: number | null, atOnce: boolean): Promise<void>
@@ -40,34 +40,34 @@ export type LimitsChanged = z.output<typeof limitsChanged>
 const pauseAsk = z.strictObject({ forMs: z.number().positive().max(1e10).nullable(), atOnce: z.boolean() })
 const limitsAsk = z.strictObject({ changes: z.record(z.string(), z.unknown()) })
 
-export const steeringRoutes = (steering: Steering, database: NodeDatabase): readonly ControlRoute[] => [
-  { method: 'GET', path: STATUS, answer: async () => ({ json: steering.view() }) },
+export const controlRoutes = (controls: NodeControls, database: NodeDatabase): readonly ControlRoute[] => [
+  { method: 'GET', path: STATUS, answer: async () => ({ json: controls.view() }) },
   {
     method: 'POST',
     path: PAUSE,
     async answer({ body }) {
       const { forMs, atOnce } = parse(pauseAsk, body)
-      await steering.pause(forMs, atOnce)
-      return { json: steering.view() }
+      await controls.pause(forMs, atOnce)
+      return { json: controls.view() }
     },
   },
   {
     method: 'POST',
     path: RESUME,
     async answer() {
-      await steering.resume()
-      return { json: steering.view() }
+      await controls.resume()
+      return { json: controls.view() }
     },
   },
   {
     method: 'POST',
     path: FINISH,
     async answer() {
-      steering.finish()
-      return { json: steering.view() }
+      controls.finish()
+      return { json: controls.view() }
     },
   },
-  { method: 'GET', path: LIMITS, answer: async () => ({ json: { limits: steering.limits, notices: [] } }) },
+  { method: 'GET', path: LIMITS, answer: async () => ({ json: { limits: controls.limits, notices: [] } }) },
   {
     method: 'POST',
     path: LIMITS,
@@ -75,7 +75,7 @@ export const steeringRoutes = (steering: Steering, database: NodeDatabase): read
       const changes = parse(limitsAsk, body).changes as LimitChanges
       try {
         parseLimits(changed({}, changes), 'the limits')
-        return { json: await steering.setLimits(changes) }
+        return { json: await controls.setLimits(changes) }
       } catch (cause) {
         if (!(cause instanceof Error)) throw cause
         throw new ControlRefusal('bad_request', cause instanceof NodeError ? cause.detail : cause.message, { cause })

@@ -21,7 +21,7 @@ import type { WorkEnd } from '../work/work-state.js'
 import { keepPause, readPause } from './kept-pause.js'
 import { type LimitKeeper, openLimitKeeper } from './limit-keeper.js'
 import { createOwnerRequest } from './owner-request.js'
-import { type LimitsChanged, type Steering, steeringRoutes } from './routes.js'
+import { controlRoutes, type LimitsChanged, type NodeControls } from './routes.js'
 import { openTrafficCounter, type TrafficCounter, trafficOf } from './traffic.js'
 import { initialState, type NodeView, stateAfter } from './view.js'
 
@@ -120,7 +120,7 @@ async function open(options: SessionOptions, cleanUp: CleanUp): Promise<Session>
   options.onView(view)
 
   const inTurn = pLimit(1)
-  const steering: Steering = {
+  const controls: NodeControls = {
     view,
     async pause(forMs, atOnce) {
       request.pause(forMs, atOnce)
@@ -147,7 +147,7 @@ async function open(options: SessionOptions, cleanUp: CleanUp): Promise<Session>
         return result
       }),
   }
-  const control = await serveControl(dataDir, steeringRoutes(steering, database)).catch((error: Error) => {
+  const control = await serveControl(dataDir, controlRoutes(controls, database)).catch((error: Error) => {
     // Some file systems have no sockets. The work does not depend on them.
     onProgress({ type: 'notice', text: `this node cannot be controlled from another terminal: ${error.message}` })
   })

@@ -52,7 +52,7 @@ const AGENT = `prove-node/${packageVersion()}`
 /** Works for a run. Groups of an earlier process are sent first. */
 export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> {
   const { host, membership, store, onProgress, random = Math.random, mirrors = false } = parts
-  const { connection, neighbours, snapshots, news, peers } = membership
+  const { connection, neighbours, snapshots, events, peers } = membership
   const coordinator = host.runId
   const closing = new AbortController()
   const cleanUp = createCleanUp()
@@ -69,11 +69,11 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
       ...{ host, coordinator, store },
       onVerdict: (verdict, earlier) => {
         onProgress({ type: 'verdict', verdict, earlier })
-        news.publish({ type: 'settled' })
+        events.publish({ type: 'settled' })
       },
       onDropped: (leaseId, code) => {
         onProgress({ type: 'dropped', leaseId, code })
-        news.publish({ type: 'settled' })
+        events.publish({ type: 'settled' })
       },
     })
     cleanUp.add(() => outbox.close())
@@ -87,7 +87,7 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
     const work = workLoop(
       {
         ...parts,
-        ...{ coordinator, keeper, outbox, agent: AGENT, connection, news, random },
+        ...{ coordinator, keeper, outbox, agent: AGENT, connection, events, random },
         onProviders: (providers) => {
           neighbours.hear(providers, true)
           // The coordinator answers registered keys only.

@@ -1,6 +1,6 @@
 import type { LeaseResponse, PolicyAnnouncement, RefusalCode } from '../../proto/index.js'
 import type { Clock } from '../../swarm/index.js'
-import type { NewsItem, NewsWatch } from '../network/news.js'
+import type { EventWatch, NodeEvent } from '../network/events.js'
 
 export interface WaitParts {
   readonly clock: Pick<Clock, 'sleep'>
@@ -59,7 +59,7 @@ const WITHOUT_CAPACITY: ReadonlySet<RefusalCode> = new Set([
 export async function waitForWork(
   { clock, random }: WaitParts,
   { answer: { reason, retryAfterMs }, under, times, onSettled }: Idleness,
-  watch: NewsWatch,
+  watch: EventWatch,
   signal: AbortSignal,
 ): Promise<boolean> {
   const code = reason ?? 'no_work'
@@ -67,8 +67,8 @@ export async function waitForWork(
     version > under.version || (code === 'not_registered' && round > under.round)
   const isInvited = ({ capacity, waiting }: PolicyAnnouncement): boolean =>
     capacity > 0 && WITHOUT_CAPACITY.has(code) && random() * waiting < ASKING_PER_LEASE * capacity
-  const invitations: NewsItem[] = []
-  const isUrgent = (item: NewsItem): boolean => {
+  const invitations: NodeEvent[] = []
+  const isUrgent = (item: NodeEvent): boolean => {
     if (item.type === 'settled') {
       onSettled()
       return code === 'too_many_leases'
@@ -80,13 +80,13 @@ export async function waitForWork(
   const earliestMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, retryAfterMs))
   const backOffMs =
     Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** Math.min(times - 1, 10)) * (0.5 + random() / 2)
-  const news =
+  const event =
     (await watch.wait(earliestMs, isUrgent, signal)) ??
     invitations[0] ??
     (await watch.wait(backOffMs, (item) => isUrgent(item) || invitations.length > 0, signal))
-  if (news?.type !== 'announced') return false
-  await clock.sleep(random() * spreadMs(news.announcement.waiting), signal)
-  return isNewer(news.announcement)
+  if (event?.type !== 'announced') return false
+  await clock.sleep(random() * spreadMs(event.announcement.waiting), signal)
+  return isNewer(event.announcement)
 }
 
 /** Pause after a failed attempt, which doubles with each further one in a row. */
@@ -103,13 +103,13 @@ const LONGEST_RETRY_MS = 8000
 export async function waitForRetry(
   { clock, random }: WaitParts,
   { loaded, failures }: { readonly loaded: string | null; readonly failures: number },
-  watch: NewsWatch,
+  watch: EventWatch,
   signal: AbortSignal,
 ): Promise<void> {
   const pauseMs = Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** Math.max(0, Math.min(failures - 1, 10)))
-  const isNew = (item: NewsItem): boolean => item.type === 'announced' && item.announcement.manifestId !== loaded
-  const news = await watch.wait(pauseMs * (0.5 + random() / 2), isNew, signal)
-  if (news?.type === 'announced') await clock.sleep(random() * spreadMs(news.announcement.waiting), signal)
+  const isNew = (item: NodeEvent): boolean => item.type === 'announced' && item.announcement.manifestId !== loaded
+  const event = await watch.wait(pauseMs * (0.5 + random() / 2), isNew, signal)
+  if (event?.type === 'announced') await clock.sleep(random() * spreadMs(event.announcement.waiting), signal)
 }
 
 const spreadMs = (waiting: number): number =>

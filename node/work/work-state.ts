@@ -128,7 +128,7 @@ function whileWorking(at: Situation, event: WorkingEvent, stay: boolean): Situat
   const { policy, isNew, timesIdle } = state
   const working: Working = { policy, isNew, timesIdle }
   const to = (then: WorkState): Situation => ({ ...at, state: then })
-  /** The coordinator has answered, so attempts count anew. */
+  /** The coordinator has answered, so its failures count from zero. */
   const answered = (then: WorkState): Situation => ({ ...at, failures: 0, reported: null, state: then })
   const drained = (then: WorkState): WorkState => ({ name: 'draining', then })
   switch (event.type) {

@@ -332,7 +332,7 @@ test('nothing is fetched after a refusal, or onto a full disk, and the plan stat
   const cache: ModelCache = { ...(await openModelCache(full.folder)), freeBytes: async () => 1.5e9 }
   assert.throws(
     () => checkSpace({ missing: huge.base.sizeBytes, free: 1.5e9 }, huge.base, cache),
-    /no_space: noise-7M needs 17\.4 GB .* has 1\.5 GB free: free some space \(prove-node cache clean\)/,
+    /no_space: noise-7M needs 17\.4 GB, .* has 1\.5 GB free: free some space \(prove-node cache clean\)/,
   )
   assert.equal(await spaceFor(huge.base, cache), { missing: huge.base.sizeBytes, free: 1.5e9 })
 })

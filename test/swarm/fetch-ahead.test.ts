@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewsItem } from '../../node/network/news.js'
+import type { NodeEvent } from '../../node/network/events.js'
 import type { Engine } from '../../rollout/engine/index.js'
 import { flightManifest } from '../support/proto-samples.js'
 import { createTestSwarm, eventually, type TestSwarm } from '../support/swarm-nodes.js'
@@ -15,7 +15,7 @@ test.before.each(async () => {
 test.after.each(() => swarm.close())
 
 const loaded = policyOf(1)
-const announced = (version: number): NewsItem => ({
+const announced = (version: number): NodeEvent => ({
   type: 'announced',
   announcement: {
     ...{ manifestId: '00'.repeat(32), manifestSizeBytes: 1000, round: 2, version, policyId: flightManifest.policyId },
@@ -55,11 +55,11 @@ test('versions announced during a group are fetched meanwhile, each once, even a
   })
   try {
     await eventually('a group in progress', () => worked.begun() > 0)
-    worked.news.publish(announced(loaded.manifest.version))
-    worked.news.publish(announced(loaded.manifest.version + 1))
+    worked.events.publish(announced(loaded.manifest.version))
+    worked.events.publish(announced(loaded.manifest.version + 1))
     await eventually('the first', () => fetched >= 1)
-    worked.news.publish(announced(loaded.manifest.version + 1))
-    worked.news.publish(announced(loaded.manifest.version + 2))
+    worked.events.publish(announced(loaded.manifest.version + 1))
+    worked.events.publish(announced(loaded.manifest.version + 2))
     await eventually('the second', () => fetched >= 2)
     assert.is(fetched, 2)
     assert.equal(worked.groups, [])
@@ -85,7 +85,7 @@ test('the end of the group stops an unfinished fetch', async () => {
   )
   try {
     await eventually('a group in progress', () => worked.begun() > 0)
-    worked.news.publish(announced(loaded.manifest.version + 1))
+    worked.events.publish(announced(loaded.manifest.version + 1))
     await eventually('it is fetched', () => stated.length > 0)
     worked.finish()
     await eventually('the next question', () => worked.asked.length > 1)

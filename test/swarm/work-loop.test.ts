@@ -116,7 +116,7 @@ test('a node without work loads a version as soon as it is announced, and asks f
     await eventually('it waits', () => clock.pauses.includes(60_000))
     newest = 1
     const { version, round, policyId } = policies[1]!.manifest
-    worked.news.publish({
+    worked.events.publish({
       type: 'announced',
       announcement: {
         manifestId: policies[1]!.manifestId,

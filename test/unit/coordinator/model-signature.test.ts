@@ -91,7 +91,7 @@ test('of a folder one gets the certificate of that run, and of no other', async 
       verificationMaterial: { x509CertificateChain: { certificates: [certificates[1], certificates[0]] } },
     }),
   )
-  await refused(run, /not signed by a run/)
+  await refused(run, /not signed by the key of a run/)
   for (const broken of ['', '{}', text.slice(0, -9), text.replaceAll('"rawBytes":"MII', '"rawBytes":"AII')]) {
     await writeFile(path, broken)
     await refused(run, /no signature with the certificate of a run|not signed by a run/)

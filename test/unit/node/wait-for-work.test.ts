@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { createNews, type NewsItem } from '../../../node/network/news.js'
+import { createNodeEvents, type NodeEvent } from '../../../node/network/events.js'
 import { waitForRetry, waitForWork } from '../../../node/work/wait-for-work.js'
 import type { PolicyAnnouncement, RefusalCode } from '../../../proto/index.js'
 import { createMovedClock } from '../../support/moved-clock.js'
@@ -11,7 +11,7 @@ const settle = async (): Promise<void> => {
   for (let i = 0; i < 5; i++) await turn()
 }
 
-const announced = (change: Partial<PolicyAnnouncement> = {}): NewsItem => ({
+const announced = (change: Partial<PolicyAnnouncement> = {}): NodeEvent => ({
   type: 'announced',
   announcement: {
     manifestId: 'a'.repeat(64),
@@ -39,8 +39,8 @@ interface Setting {
 function waiting({ reason = 'no_work', retryAfterMs = 1000, times = 1, random = () => 0.5 }: Setting = {}) {
   const clock = createMovedClock()
   const startMs = clock.now()
-  const news = createNews(clock)
-  const watch = news.listen()
+  const events = createNodeEvents(clock)
+  const watch = events.listen()
   const stop = new AbortController()
   const idle = {
     answer: { reason, retryAfterMs },
@@ -53,8 +53,8 @@ function waiting({ reason = 'no_work', retryAfterMs = 1000, times = 1, random = 
   const node = {
     clock,
     stop,
-    tell: async (item: NewsItem) => {
-      news.publish(item)
+    tell: async (item: NodeEvent) => {
+      events.publish(item)
       await settle()
     },
     /** Lets time pass as the node waits for it, until it asks. @returns  ms since it was sent away, and what it does then */
@@ -89,9 +89,9 @@ test('a node without work loads a newer version shortly after its announcement, 
 
 test('an announcement that arrives before the answer counts', async () => {
   const clock = createMovedClock()
-  const news = createNews(clock)
-  const watch = news.listen()
-  news.publish(announced(NEWER))
+  const events = createNodeEvents(clock)
+  const watch = events.listen()
+  events.publish(announced(NEWER))
   const idle = {
     answer: { reason: 'no_work', retryAfterMs: 1000 },
     under: { version: 2, round: 3 },
@@ -178,12 +178,12 @@ test('about two nodes ask per free lease, spread over a millisecond for each wai
 test('failures in a row lengthen the pauses, and a new manifest ends a pause', async () => {
   const pauses: number[] = []
   const clock = createMovedClock()
-  const news = createNews(clock)
+  const events = createNodeEvents(clock)
   for (let failures = 0; failures < 8; failures++) {
     const waited = waitForRetry(
       { clock, random: () => 1 },
       { loaded: null, failures },
-      news.listen(),
+      events.listen(),
       new AbortController().signal,
     )
     pauses.push(clock.pauses[0]!)
@@ -195,13 +195,13 @@ test('failures in a row lengthen the pauses, and a new manifest ends a pause', a
   const waited = waitForRetry(
     { clock, random: () => 0.5 },
     { loaded: 'c'.repeat(64), failures: 5 },
-    news.listen(),
+    events.listen(),
     new AbortController().signal,
   )
-  news.publish(announced({ manifestId: 'c'.repeat(64) }))
+  events.publish(announced({ manifestId: 'c'.repeat(64) }))
   await settle()
   assert.equal(clock.pauses, [6000])
-  news.publish(announced())
+  events.publish(announced())
   await settle()
   clock.advance(25)
   await waited
