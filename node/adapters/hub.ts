@@ -6,6 +6,7 @@ import { NodeError } from '../report/errors.js'
 import { CARD_FILE } from './model-card.js'
 import { type CheckedFolder, MANIFEST_FILE } from './pulled-folder.js'
 
+/** A repository of the Hugging Face hub. */
 export interface HubRepository {
   /** Owner and name, as the hub writes them. */
   readonly name: string
@@ -13,6 +14,7 @@ export interface HubRepository {
   readonly private: boolean
 }
 
+/** Address and token of the hub. */
 export interface HubAccess {
   readonly url: string
   /** Sent only to the hub. */

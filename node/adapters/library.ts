@@ -33,6 +33,7 @@ export interface ListedVersion {
   readonly holders: readonly string[]
 }
 
+/** Result of a pull. */
 export interface Pulled {
   /** Paths of the files, in the order of the manifest, the sealed manifest last. */
   readonly written: readonly string[]
@@ -40,6 +41,7 @@ export interface Pulled {
   readonly left: readonly string[]
 }
 
+/** The published versions of a run. */
 export interface AdapterLibrary {
   /** Peer ids or URL of the sources. */
   readonly sources: readonly string[]

@@ -16,6 +16,7 @@ import { readBounded, unlessMissing } from './read-bounded.js'
 /** File of the signed manifest, against which the other files are checked. */
 export const MANIFEST_FILE = 'manifest.sealed'
 
+/** Result of the check of a file. */
 export interface CheckedFile {
   readonly name: string
   /** `missing`: the file was not available, or was removed. */
@@ -24,6 +25,7 @@ export interface CheckedFile {
   readonly detail: string
 }
 
+/** Result of the check of a folder. */
 export interface CheckedFolder {
   /** Peer id of the run's key, which signed the manifest. */
   readonly run: string

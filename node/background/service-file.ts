@@ -9,6 +9,7 @@ export interface Service {
   readonly logFile: string
 }
 
+/** Name of the unit for systemd, and label of the agent for launchd. */
 export const UNIT_NAME = 'prove-node.service'
 export const AGENT_LABEL = 'org.prove-swarm.node'
 

@@ -34,8 +34,10 @@ const NAME_SUFFIX = '.name'
 /** Unit of `st_blocks` in POSIX. */
 const BLOCK_BYTES = 512
 
+/** Returns the folder of the base models in a data folder. */
 export const modelFolder = (dataDir: string): string => join(dataDir, 'models')
 
+/** Opens the cache of base models in a data folder. */
 export async function openModelCache(dataDir: string): Promise<ModelCache> {
   const store = await createBlobStore(modelFolder(dataDir))
   const nameFile = (sha256: Sha256): string => `${store.path(sha256)}${NAME_SUFFIX}`

@@ -9,6 +9,7 @@ export interface NamedRun {
   readonly invitation: Invitation | null
 }
 
+/** The argument for a run: name and description. */
 export const RUN_ARGUMENT = [
   '<run>',
   'an invitation (prove1-…), or the coordinator’s address, ending in /p2p/ and its key',

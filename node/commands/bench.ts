@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { type Command, InvalidArgumentError } from 'commander'
-import { stopSignal } from '../../common/cli/index.js'
+import type { Command } from 'commander'
+import { integerOption, stopSignal } from '../../common/cli/index.js'
 import { countOf } from '../../common/errors/index.js'
 import { LIMITS } from '../../proto/index.js'
 import { residentBytes } from '../../rollout/engine/index.js'
@@ -14,15 +14,6 @@ import { inBytes } from '../report/in-bytes.js'
 import { contextFor, groupSeconds, measureSpeed } from '../work/engine-speed.js'
 import { dataFolder, demoModel } from './defaults.js'
 import { addLimitOptions, givenLimits } from './limit-options.js'
-
-const count =
-  (most: number) =>
-  (text: string): number => {
-    const value = Number(text)
-    if (!Number.isInteger(value) || value < 1 || value > most)
-      throw new InvalidArgumentError(`Give an integer from 1 to ${most}.`)
-    return value
-  }
 
 interface BenchOptions {
   readonly dataDir: string
@@ -40,9 +31,9 @@ export function addBenchCommand(program: Command): void {
     .description('Measure how fast this machine generates rollouts, within its limits')
     .option('--data-dir <folder>', 'data directory of the node', dataFolder)
     .option('--model <gguf>', 'base model; default: the fetched one that was used last')
-    .option('--group <rollouts>', 'rollouts of a group', count(LIMITS.maxGroupSize.value), 8)
-    .option('--prompt <tokens>', 'length of the prompt', count(LIMITS.rolloutTokens.value), 1000)
-    .option('--tokens <tokens>', 'tokens that each rollout samples', count(LIMITS.turnTokens.value), 128)
+    .option('--group <rollouts>', 'rollouts of a group', integerOption(1, LIMITS.maxGroupSize.value), 8)
+    .option('--prompt <tokens>', 'length of the prompt', integerOption(1, LIMITS.rolloutTokens.value), 1000)
+    .option('--tokens <tokens>', 'tokens that each rollout samples', integerOption(1, LIMITS.turnTokens.value), 128)
     .option('--json', 'one JSON object on stdout', false)
   addLimitOptions(bench).action(runBench)
 }

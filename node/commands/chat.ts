@@ -1,13 +1,13 @@
 import { createInterface } from 'node:readline'
 import { styleText } from 'node:util'
 import { type Command, InvalidArgumentError } from 'commander'
-import { stopSignal } from '../../common/cli/index.js'
+import { integerOption, stopSignal } from '../../common/cli/index.js'
 import { EpisodeError } from '../../rollout/episode/index.js'
 import { ConversationError, createTable, type Table, type TableNews } from '../../rollout/inference/index.js'
 import { CATALOGUE, environmentsNamed, isEnvironmentFolder } from '../../servers/catalogue.js'
 import type { Environment } from '../../servers/kernel/index.js'
 import { interrupted } from '../report/errors.js'
-import { type ModelOptions, openNamedPolicy, wholeNumber, withModelOptions } from './model-options.js'
+import { type ModelOptions, openNamedPolicy, withModelOptions } from './model-options.js'
 
 interface ChatOptions extends ModelOptions {
   readonly environments: readonly string[]
@@ -32,7 +32,7 @@ export function addChatCommand(program: Command): void {
       'offer only these tools, separated by commas',
       (text: string) => new Set(text.split(',')),
     )
-    .option('--seed <number>', 'seed of the environments and of the sampling', wholeNumber(0, 0xffff_ffff), 0)
+    .option('--seed <number>', 'seed of the environments and of the sampling', integerOption(0, 0xffff_ffff), 0)
     .option('--temperature <number>', '0 takes the likeliest token, 1 samples from the policy', temperatureOption, 1)
     .action(async (folder: string | undefined, options: ChatOptions) => {
       const { signal: stop } = stopSignal(interrupted())

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { integerOption } from '../../common/cli/index.js'
 import { PRIVATE_UMASK } from '../../common/control/index.js'
 import { countOf } from '../../common/errors/index.js'
 import { isTeamName, LIMITS } from '../../proto/index.js'
@@ -15,14 +16,6 @@ import type { WorkEnd } from '../work/work-state.js'
 import { type NamedRun, RUN_ARGUMENT, runArgument } from './arguments.js'
 import { dataFolder, demoModel } from './defaults.js'
 import { addLimitOptions, givenLimits } from './limit-options.js'
-
-const contextOption = (text: string): number => {
-  const value = Number(text)
-  const most = LIMITS.rolloutTokens.value
-  if (!Number.isInteger(value) || value < 256 || value > most)
-    throw new InvalidArgumentError(`Give an integer from 256 to ${most}.`)
-  return value
-}
 
 const teamOption = (text: string): string => {
   const team = text.trim().normalize('NFC')
@@ -49,7 +42,7 @@ export function addJoinCommand(program: Command): void {
     .option(
       '--context <tokens>',
       'longest rollout to accept, prompt included; default: as long as the run needs',
-      contextOption,
+      integerOption(256, LIMITS.rolloutTokens.value),
     )
     .option('--team <name>', 'count all credit of this key for this team on the leaderboard, from now on', teamOption)
     .option('--no-team', 'leave the team')

@@ -11,6 +11,7 @@ export interface MergeOptions {
   readonly dataDir: string
 }
 
+/** The option for the base model of a merge. */
 export const MODEL_TO_MERGE = [
   '--model <gguf>',
   'base model in floating point; default: the fetched base model of the run',

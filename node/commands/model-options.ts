@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { basename, join } from 'node:path'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
+import { integerOption } from '../../common/cli/index.js'
 import type { SealedManifest } from '../../proto/index.js'
 import { type AdapterFile, hashFile } from '../../rollout/engine/index.js'
 import { DEFAULT_RULES, toolCallFormatNamed } from '../../rollout/episode/index.js'
@@ -22,14 +23,6 @@ export interface ModelOptions {
   readonly dataDir: string
 }
 
-export const wholeNumber =
-  (low: number, high: number) =>
-  (text: string): number => {
-    if (!/^\d{1,10}$/.test(text) || Number(text) < low || Number(text) > high)
-      throw new InvalidArgumentError(`Give an integer from ${low} to ${high}.`)
-    return Number(text)
-  }
-
 /** Adds the options that name a model: a pulled folder, or files. */
 export function withModelOptions(command: Command): Command {
   const threads = Math.min(8, availableParallelism())
@@ -45,11 +38,11 @@ export function withModelOptions(command: Command): Command {
     .option(
       '--context <tokens>',
       'longest conversation; default: the run’s longest rollout, or 2048',
-      wholeNumber(64, 1_048_576),
+      integerOption(64, 1_048_576),
     )
     .addOption(
       new Option('--threads <number>', 'CPU threads for inference')
-        .argParser(wholeNumber(1, 512))
+        .argParser(integerOption(1, 512))
         .default(threads, 'number of cores, at most 8'),
     )
     .option('--cpu', 'do not use a GPU', false)

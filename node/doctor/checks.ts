@@ -5,6 +5,7 @@ import { type Finding, problem, unknown } from './finding.js'
 import { checkDisk, checkFirewall, checkMemory, checkPort, checkRouter } from './machine-checks.js'
 import { checkClock, checkRun } from './run-checks.js'
 
+/** A check of the examination. */
 export interface Check {
   readonly name: string
   /** Time limit (ms). */

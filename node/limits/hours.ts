@@ -4,6 +4,7 @@ import type { WorkLimit } from './work-limit.js'
 /** Two times of day, `HH:MM-HH:MM`. The second may be on the next day, and `24:00` is the start of that day. */
 const SPAN = /^([01]\d|2[0-3]):([0-5]\d)-(([01]\d|2[0-3]):([0-5]\d)|24:00)$/
 
+/** Schema of the working hours. */
 export const hoursSchema = z
   .array(
     z

@@ -39,6 +39,7 @@ export const limitSettings = z.strictObject({
 export type LimitSettings = z.output<typeof limitSettings>
 export type LimitName = keyof LimitSettings
 
+/** Values of limits that are not set. */
 export const DEFAULTS = { threads: 1, slots: 16, priority: 'low', gpu: 'auto' } as const satisfies LimitSettings
 
 /** Description of a limit for the command line and the guide. */

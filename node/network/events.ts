@@ -15,6 +15,7 @@ export interface NodeEvents {
   listen(): EventWatch
 }
 
+/** A listener that waits for events. */
 export interface EventWatch {
   /**
    * Waits for an item that matters. Items since the last `wait` or `forget` count too.

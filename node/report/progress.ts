@@ -76,6 +76,7 @@ export type NodeProgress =
   /** A limit that this machine cannot keep, or anything else that the owner should know. */
   | { readonly type: 'notice'; readonly text: string }
 
+/** Formats the progress of a download. */
 export const fetchingLine = ({ share, sizeBytes }: Extract<NodeProgress, { type: 'fetching' }>): string =>
   `base model: ${Math.round(100 * share)} % of ${inBytes(sizeBytes)}`
 

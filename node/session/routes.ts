@@ -40,6 +40,7 @@ export type LimitsChanged = z.output<typeof limitsChanged>
 const pauseAsk = z.strictObject({ forMs: z.number().positive().max(1e10).nullable(), atOnce: z.boolean() })
 const limitsAsk = z.strictObject({ changes: z.record(z.string(), z.unknown()) })
 
+/** Returns the routes of the control socket. */
 export const controlRoutes = (controls: NodeControls, database: NodeDatabase): readonly ControlRoute[] => [
   { method: 'GET', path: STATUS, answer: async () => ({ json: controls.view() }) },
   {

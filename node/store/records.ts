@@ -12,6 +12,7 @@ export interface RunLedger {
   readonly verdicts: readonly Verdict[]
 }
 
+/** Schema of a `RunLedger`. */
 export const runLedger: z.ZodType<RunLedger> = z.strictObject({
   run: z.string(),
   totals: z.strictObject({

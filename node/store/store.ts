@@ -64,6 +64,7 @@ export interface NodeStore {
   close(): Promise<void>
 }
 
+/** Schema of a verdict on record. */
 export const verdictSchema: z.ZodType<Verdict> = z.strictObject({
   leaseId: z.string(),
   bodySha256: z.string(),

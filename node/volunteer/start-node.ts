@@ -58,6 +58,7 @@ export interface NodeOptions extends HostOptions {
   readonly signal: AbortSignal
 }
 
+/** A started node. */
 export interface RunningNode extends Pick<Volunteer, 'work' | 'waiting'> {
   readonly engine: EngineProcess
   /** Number of connected peers. */

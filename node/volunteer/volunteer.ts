@@ -38,6 +38,7 @@ export interface VolunteerParts extends Pick<WorkLoopParts, Optional>, Pick<Poli
   readonly random?: () => number
 }
 
+/** A node that works for a run. */
 export interface Volunteer {
   /** Resolves when the work is over. Rejects with the error that stopped it. */
   readonly work: Promise<WorkEnd>

@@ -55,6 +55,7 @@ export interface Worker extends Omit<WorkLoopParts, 'trySpeed'> {
   readonly closing: AbortSignal
 }
 
+/** Adds the defaults and the memory of the loop. @param closing  ends the work */
 export function createWorker({ trySpeed, ...parts }: WorkLoopParts, closing: AbortSignal): Worker {
   const { keeper, events } = parts
   return {

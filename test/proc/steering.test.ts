@@ -42,7 +42,7 @@ test('a volunteer sees, pauses, limits and ends a node from another terminal', a
   }
   await node.until('a verdict', (line) => line.type === 'verdict')
 
-  // Only the owner may look at the node, let alone steer it.
+  // Only the owner may look at the node, let alone control it.
   assert.is((await stat(dataDir)).mode & 0o777, 0o700)
   assert.is((await stat(join(dataDir, 'control.sock'))).mode & 0o777, 0o600)
 
@@ -77,7 +77,7 @@ test('a volunteer sees, pauses, limits and ends a node from another terminal', a
   await stated('limits', 'set', 'threads=2', 'hours=00:00-24:00')
   assert.match(await stated('limits'), /^threads +2 /m)
   // Fewer than a group has rollouts: they take turns.
-  await stated('limits', 'set', 'lanes=3')
+  await stated('limits', 'set', 'slots=3')
   await stated('resume')
   await node.until('a group', ({ type: what }) => what === 'group', seen)
 
@@ -88,7 +88,7 @@ test('a volunteer sees, pauses, limits and ends a node from another terminal', a
   assert.match((await type('status', ...here)).stderr, /^prove-node: unreachable: no node is running on /)
   assert.match(await stated('limits'), /^hours +00:00-24:00 /m)
 
-  // Killed, it leaves its socket behind; the next one takes its place, and Ctrl-C ends a pause like anything else.
+  // A killed node leaves its socket, which the next one replaces. Ctrl-C also ends a paused node.
   const killed = run.node('ann')
   await killed.until('its start', ({ type: what }) => what === 'ready')
   killed.kill('SIGKILL')
@@ -100,7 +100,7 @@ test('a volunteer sees, pauses, limits and ends a node from another terminal', a
   again.kill('SIGINT')
   assert.is(await again.ended, 0, again.stderr)
 
-  // The pause outlasts it: the next start rests before it has asked for any work.
+  // The pause survives: the next start is paused before it asks for work.
   const resting = run.node('ann')
   await resting.until('its word', ({ type: what, text }) => what === 'notice' && /^a pause from before/.test(`${text}`))
   await resting.until('the rest', ({ type: what, why }) => what === 'rest' && why === 'by its owner')

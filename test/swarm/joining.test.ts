@@ -22,7 +22,7 @@ test.after.each(({ swarm }) => swarm.close())
 
 const NOBODY = '12D3KooWKRYhZeD3sAWvz1zaSsEXnwnktvv4iaprLHrCgZBZWyEq'
 
-test('an address at which another key answers says which, and one where nobody listens says that', async ({
+test('an address with another key, and an address without a listener, give distinct errors', async ({
   coordinator,
   volunteer,
 }) => {
@@ -38,7 +38,7 @@ test('an address at which another key answers says which, and one where nobody l
   }
 })
 
-test('a connection that is kept tells why there is none, until there is one', async ({ coordinator, volunteer }) => {
+test('a kept connection reports its problem until it is connected', async ({ coordinator, volunteer }) => {
   const [address] = coordinator.host.addresses()
   const wrong = address!.replace(coordinator.host.peerId, NOBODY)
   const lost = keepConnected(volunteer.host, { peerId: NOBODY, addresses: () => [wrong] })
@@ -54,10 +54,7 @@ test('a connection that is kept tells why there is none, until there is one', as
   }
 })
 
-test('a connection that was dialled by a name says which address that stood for', async ({
-  coordinator,
-  volunteer,
-}) => {
+test('a connection by a host name reports the address behind the name', async ({ coordinator, volunteer }) => {
   const { peerId } = coordinator.host
   const named = coordinator.host.addresses()[0]!.replace('/ip4/127.0.0.1/', '/dns4/localhost/')
   assert.is(await volunteer.host.dial(named, soon()), peerId)
@@ -78,7 +75,7 @@ test('a node joins over WebSocket', async ({ swarm, volunteer }) => {
   }
 })
 
-test('a name that nobody has is told as such', async ({ volunteer }) => {
+test('an unknown host name gives its own error', async ({ volunteer }) => {
   const named = `/dns4/nobody.invalid/tcp/4001/p2p/${NOBODY}`
   const error = await volunteer.host.dial(named, soon()).catch((reason: unknown) => reason)
   assert.match((error as TransportError).detail, /nobody\.invalid/)
@@ -95,7 +92,7 @@ for (const [text, why] of REFUSED) {
   })
 }
 
-test('addresses of every kind that nodes can dial are taken', () => {
+test('addresses of every dialable kind are accepted', () => {
   for (const host of [
     '/ip4/203.0.113.5',
     '/ip6/2001:db8::1',
@@ -107,7 +104,7 @@ test('addresses of every kind that nodes can dial are taken', () => {
       assert.is(parseJoinAddress(`${host}/tcp/4001${transport}/p2p/${NOBODY}`).peerId, NOBODY)
 })
 
-test('the log tells of an error what it says and what caused it', () => {
+test('the log contains the message and the cause of an error', () => {
   const lines: string[] = []
   const stream = new Writable({
     write(chunk, _, done) {

@@ -29,7 +29,7 @@ async function outboxOf(node: Volunteer): Promise<Heard> {
   return { outbox, verdicts, dropped }
 }
 
-test('a forged reward is refused with its code, and the node hears it', async ({ open }) => {
+test('a forged reward is refused with its code, and the node gets the verdict', async ({ open }) => {
   const run = await open()
   const ann = await run.admitted(2)
   const { outbox, verdicts } = await outboxOf(ann)
@@ -46,7 +46,7 @@ test('a forged reward is refused with its code, and the node hears it', async ({
   assert.equal(run.coordinator.recorder.state.trainable(1), [])
 })
 
-test('the outbox hands a group over itself when gossip has no listener', async ({ open }) => {
+test('the outbox offers a group directly when gossip does not reach the coordinator', async ({ open }) => {
   const run = await open()
   const { groups } = channelsOf(run.swarm.runId)
   const ann = await run.admitted(2)
@@ -60,7 +60,7 @@ test('the outbox hands a group over itself when gossip has no listener', async (
   assert.equal(outbox.waiting, [])
 })
 
-test('unsent groups survive a restart of the node and are sent then', async ({ open }) => {
+test('unsent groups survive a restart of the node, and are sent after it', async ({ open }) => {
   const run = await open()
   const ann = await run.admitted(2)
   const lease = await leaseFor(ann)
@@ -77,7 +77,9 @@ test('unsent groups survive a restart of the node and are sent then', async ({ o
   assert.equal(before.verdicts, [])
 })
 
-test('the outbox drops what is finally refused, says so, and goes on with the others', async ({ open }) => {
+test('the outbox drops a group that is refused for good, reports it, and continues with the others', async ({
+  open,
+}) => {
   const run = await open()
   const ann = await run.admitted(2)
   const { outbox, verdicts, dropped } = await outboxOf(ann)
@@ -90,7 +92,7 @@ test('the outbox drops what is finally refused, says so, and goes on with the ot
   assert.equal(await ann.store.pending(), [])
 })
 
-test('a group that is not taken now is offered again, and the others do not wait for it', async ({ open }) => {
+test('a group that is refused for now is offered again, and delays no other', async ({ open }) => {
   const run = await open({ batchGroups: 10, leases: { durationMs: 60_000, perNode: 1 } })
   const ann = await run.admitted(2)
   const stalled = Promise.withResolvers<null>()

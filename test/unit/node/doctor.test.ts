@@ -33,7 +33,7 @@ test('a speed is compared with the lease, and with the lease with all renewals',
     limits: { ...manifest.limits, groupSize: 4, maxRolloutTokens: 4000 },
     taskSpec: { leaseMs: String(leaseMs) },
   })
-  // A usual rollout: 500 tokens of prompt and 500 sampled, in four lanes.
+  // A usual rollout: 500 tokens of prompt and 500 sampled, in four slots.
   const speed = { promptPerSecond: 500, sampledPerSecond: 20 }
   assert.is(groupSeconds(speed, { slots: 4, promptTokens: 500, sampledTokens: 500 }), 101)
   assert.is(gradeOf(speedFinding(speed, run(102_000))), 'ok')
