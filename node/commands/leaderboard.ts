@@ -31,12 +31,8 @@ export function addLeaderboardCommand(program: Command): void {
     .action(async (run: () => Promise<NamedRun>, { from, dataDir, json }: LeaderboardOptions) => {
       const { coordinator } = await run()
       const own = (await readKey(dataDir))?.peerId ?? null
-      const leaderboard = await fetchLeaderboard(
-        [coordinator, ...from],
-        coordinator.peerId,
-        own,
-        stopSignal(interrupted()).signal,
-      )
+      const { signal } = stopSignal(interrupted())
+      const leaderboard = await fetchLeaderboard([coordinator, ...from], coordinator.peerId, own, signal)
       process.stdout.write(
         json
           ? `${JSON.stringify({ run: coordinator.peerId, ...leaderboard, own })}\n`

@@ -2,7 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { stopSignal } from '../../common/cli/index.js'
-import { type Engine, openEngine, openTokenizer } from '../../rollout/engine/index.js'
+import type { Engine } from '../../rollout/engine/index.js'
 import { type Calibration, parseCalibration } from '../../rollout/verification/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import { withEnvironmentFolders } from '../../servers/environment-option.js'
@@ -10,6 +10,7 @@ import { createBlobStore, readKey } from '../../swarm/index.js'
 import { findBaseModel, readBaseModel } from '../base/find-base.js'
 import { openModelCache } from '../base/model-cache.js'
 import { publishableGroup } from '../delivery/publish-group.js'
+import { withEngine } from '../doctor/examination.js'
 import { runtimeFor } from '../policy/policy-runtime.js'
 import { interrupted, NodeError } from '../report/errors.js'
 import { verdictLine } from '../report/progress.js'
@@ -66,27 +67,16 @@ async function verify(
   const { base, adapterSha256, limits, cacheType } = group.origin
   const path = await basePath(base, dataDir, model ?? null, signal)
   const calibration = file === undefined ? null : parseCalibration(await readFile(file, 'utf8'))
-  const tokenizer = await openTokenizer(path)
-  try {
-    const engine = await openEngine({
-      modelPath: path,
-      threads: 1,
-      contextSize: limits.maxRolloutTokens,
-      slots: 1,
-      gpu: cpu ? false : 'auto',
-      cacheType,
-    })
-    try {
+  return withEngine(
+    { modelPath: path, contextSize: limits.maxRolloutTokens, slots: 1, cacheType },
+    { threads: 1, gpu: cpu ? 'none' : 'auto' },
+    async ({ engine, tokenizer }) => {
       if (calibration) checkCalibration(calibration, group, engine.build)
       await applyPolicy(engine, join(dataDir, 'blobs'), adapterSha256, signal)
       const replayContext = runtimeFor(group.origin, CATALOGUE.values(), tokenizer)
-      return await verifyGroup(group, { replayContext, engine, calibration, closedRounds }, signal)
-    } finally {
-      await engine.close()
-    }
-  } finally {
-    await tokenizer.close()
-  }
+      return verifyGroup(group, { replayContext, engine, calibration, closedRounds }, signal)
+    },
+  )
 }
 
 /** @throws NodeError `wrong_base` */

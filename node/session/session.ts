@@ -4,7 +4,7 @@ import pLimit from 'p-limit'
 import type { Logger } from 'pino'
 import { type CleanUp, createCleanUp } from '../../common/cleanup/index.js'
 import { PRIVATE_FOLDER, serveControl } from '../../common/control/index.js'
-import { createMetrics, type Identity, openIdentity, systemClock } from '../../swarm/index.js'
+import { createMetrics, openIdentity, systemClock } from '../../swarm/index.js'
 import { resourcesOf } from '../limits/engine-resources.js'
 import type { LimitChanges } from '../limits/limits-file.js'
 import { changePriority, lowerPriority } from '../limits/priority.js'
@@ -13,9 +13,9 @@ import { sensorsHere } from '../machine/sensors.js'
 import type { Whereabouts } from '../network/own-host.js'
 import type { NodeProgress } from '../report/progress.js'
 import { totalsOf } from '../store/ledger.js'
-import { type NodeStore, openNodeDatabase } from '../store/store.js'
+import { openNodeDatabase } from '../store/store.js'
 import { type NodeOptions, type RunningNode, startNode } from '../volunteer/start-node.js'
-import { createPauseControl, dutySignal, type PauseControl } from '../work/pause-control.js'
+import { createPauseControl, dutySignal } from '../work/pause-control.js'
 import { createWorkMeter } from '../work/work-meter.js'
 import type { WorkEnd } from '../work/work-state.js'
 import { keepPause, readPause } from './kept-pause.js'
@@ -197,11 +197,7 @@ function lookRegularly(look: () => void, traffic: TrafficCounter, logger: Logger
   }
 }
 
-interface StartParts extends Pick<NodeOptions, 'metrics' | 'meter' | 'onProgress'> {
-  readonly identity: Identity
-  readonly store: NodeStore
-  readonly pauseControl: PauseControl
-}
+type StartParts = Pick<NodeOptions, 'identity' | 'store' | 'metrics' | 'meter' | 'onProgress' | 'pauseControl'>
 
 /** Starts the node. @returns null if its owner ended it during the start */
 async function startUnlessFinished(

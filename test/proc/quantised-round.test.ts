@@ -131,7 +131,7 @@ test('`prove-node verify` judges its group with the caches of the run, and by no
     subject: { ...before.subject, backend: 'cpu' },
   }))
   const refused = await verify(others).catch((error: ExecaError) => error)
-  assert.match(String(refused.stderr), /it is of another backend/)
+  assert.match(String(refused.stderr), /the calibration is for another backend/)
 })
 
 test('`prove-lab eval` takes them from the run, says so, and compares with others when it is told to', async (round) => {
