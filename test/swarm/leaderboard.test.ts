@@ -156,7 +156,7 @@ test('the own place is shown wherever it is, and nobody’s where there is none'
   assert.not.match(leaderboardText({ ...leaderboard, asked: null }, null), /your key/)
   assert.match(
     leaderboardText({ ...leaderboard, keys: [], allKeys: 0, asked: null }, null),
-    /nobody has earned anything yet/,
+    /no key has credit yet/,
   )
 })
 
